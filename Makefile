@@ -1,0 +1,49 @@
+# `make demo` and `make test` work on a machine that has only Python and make:
+# each target first makes .venv and installs what it needs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+export KERAS_BACKEND ?= tensorflow
+export TF_CPP_MIN_LOG_LEVEL ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint docs notebooks clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/installed-test  ## train the Bi-GRU on the demo corpus (under 2 minutes)
+	$(BIN)/python -m keras_tagging demo
+
+test: $(VENV)/installed-test  ## run the tests and the docstring examples
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/installed-dev  ## check code and notebooks with ruff
+	$(BIN)/ruff check .
+
+docs: $(VENV)/installed-dev  ## build the documentation; a warning is an error
+	$(BIN)/sphinx-build -W --keep-going -d docs/_build/doctrees docs docs/_build/html
+
+# Notebooks run as copies, so that neither they nor their folder change.
+notebooks: $(VENV)/installed-dev  ## execute every notebook
+	@set -e; \
+	scratch=$$(mktemp -d); \
+	trap 'rm -rf "$$scratch"' EXIT; \
+	cp notebooks/*.ipynb "$$scratch"; \
+	$(BIN)/jupyter execute --timeout=600 "$$scratch"/*.ipynb
+
+clean:  ## remove the environment and everything that was built
+	rm -rf $(VENV) build dist *.egg-info docs/_build demo-model .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+	|| { echo 'Python 3.11, 3.12 or 3.13 is needed: name one with PYTHON=..., as in' \
+	'"make PYTHON=python3.12 test".' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+$(VENV)/installed-%: setup.cfg setup.py pyproject.toml constraints.txt | $(BIN)/pip
+	$(BIN)/pip install -c constraints.txt -e ".[$*]"
+	@touch $@
