@@ -1,0 +1,79 @@
+"""What the package reads and tags: sentences, and corpora of them."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One tokenised sentence, with a tag and further fields for every token.
+
+    Args:
+        tokens: the words, as they stand in the corpus.
+        tags: one tag a token, or None where the sentence is not annotated.
+        columns: further per-token fields by name: `pos`, `word_class`, `head`
+            (index of the head counted from 1, "0" for the root), `deprel`.
+
+    Raises:
+        ValueError: if a field does not have one value a token.
+    """
+
+    tokens: list[str]
+    tags: list[str] | None = None
+    columns: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if isinstance(self.tokens, str):
+            raise ValueError(
+                f"a sentence is a list of tokens, not the string {self.tokens[:40]!r}: "
+                "split it into words first"
+            )
+        fields = {"tags": self.tags, **self.columns}
+        for name, values in fields.items():
+            if values is not None and len(values) != len(self.tokens):
+                raise ValueError(
+                    f"{len(self.tokens)} tokens but {len(values)} {name} in the "
+                    f"sentence beginning {' '.join(self.tokens[:5])[:60]!r}"
+                )
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+@dataclass
+class Corpus:
+    """Training, development and test sentences.
+
+    Args:
+        train, dev, test: lists of sentences; a split that does not exist is empty.
+        name: how the user called it: "demo", or a path.
+        format: the format it was read from, as `data.read` names it.
+        skipped: for each file, how many sentences `errors="skip"` left out.
+    """
+
+    train: list[Sentence]
+    dev: list[Sentence] = field(default_factory=list)
+    test: list[Sentence] = field(default_factory=list)
+    name: str = ""
+    format: str = ""
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def splits(self) -> Iterator[tuple[str, list[Sentence]]]:
+        """The non-empty splits, as (name, sentences)."""
+        for name in ("train", "dev", "test"):
+            if sentences := getattr(self, name):
+                yield name, sentences
+
+    def fingerprint(self) -> str:
+        """SHA-256 over the tokens, tags and columns of every split."""
+        digest = hashlib.sha256()
+        for name, sentences in self.splits():
+            digest.update(f"\x00{name}\x00".encode())
+            for sentence in sentences:
+                fields = [sentence.tokens, sentence.tags or []]
+                for key in sorted(sentence.columns):
+                    fields += [[key], sentence.columns[key]]
+                text = "\x02".join("\x01".join(values) for values in fields)
+                digest.update(text.encode("utf-8", "surrogatepass") + b"\x03")
+        return digest.hexdigest()

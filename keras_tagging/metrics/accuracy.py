@@ -1,0 +1,105 @@
+"""Tag accuracy over tokens, unknown words and sentences."""
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+from keras_tagging.data.sentence import Sentence
+
+
+def token_accuracy(
+    gold: Iterable[Sequence[str]],
+    predicted: Iterable[Sequence[str]],
+    *,
+    sentences: Iterable[Sequence[str] | Sentence] | None = None,
+    known_words: Container[str] | None = None,
+) -> dict[str, float]:
+    """Share of tokens, of unknown words and of sentences that are tagged right.
+
+    Tags are compared as strings, so a gold tag unseen in training counts as an
+    error, as no tagger can predict it.
+
+    Args:
+        gold: the gold tags, one list a sentence.
+        predicted: the predicted tags, in the same shape.
+        sentences: the tokens the tags belong to, to tell known words from unknown.
+        known_words: the training words, best as a set. Given together with
+            `sentences`, or not at all.
+
+    Returns:
+        A dict. `accuracy` is over all tokens, `oov_accuracy` and
+        `known_accuracy` over the words outside and inside `known_words`,
+        `sentence_accuracy` is the share of sentences without an error; all are
+        fractions, and nan where there is nothing to count (also the two by
+        known words, if these were not given). `tokens`, `oov_tokens` and
+        `sentences` are the counts behind them. Empty sentences are allowed but
+        not counted: they would only raise `sentence_accuracy`.
+
+    Raises:
+        ValueError: if two inputs differ in their number of sentences, or in the
+            length of one: the message names it, counting from 1.
+    """
+    if (sentences is None) != (known_words is None):
+        raise ValueError("give both sentences and known_words, or neither")
+    gold = list(gold)
+    if sentences is None:
+        # No word is unknown then, and `known_accuracy` is blanked below.
+        known = [[True] * len(tags) for tags in gold]
+    else:
+        words = [getattr(sentence, "tokens", sentence) for sentence in sentences]
+        for _ in paired(gold, words, "gold tags", "tokens"):
+            pass
+        known = [[word in known_words for word in tokens] for tokens in words]
+
+    tokens = right = oov_tokens = oov_right = counted = right_sentences = 0
+    for (gold_tags, tags), knowns in zip(paired(gold, predicted), known, strict=True):
+        hits = [g == p for g, p in zip(gold_tags, tags, strict=True)]
+        oov_hits = [hit for hit, k in zip(hits, knowns, strict=True) if not k]
+        tokens += len(hits)
+        right += sum(hits)
+        oov_tokens += len(oov_hits)
+        oov_right += sum(oov_hits)
+        if hits:
+            counted += 1
+            right_sentences += all(hits)
+    known_tokens = 0 if sentences is None else tokens - oov_tokens
+    return {
+        "accuracy": share(right, tokens),
+        "oov_accuracy": share(oov_right, oov_tokens),
+        "known_accuracy": share(right - oov_right, known_tokens),
+        "sentence_accuracy": share(right_sentences, counted),
+        "tokens": tokens,
+        "oov_tokens": oov_tokens,
+        "sentences": counted,
+    }
+
+
+def share(part: int, whole: int) -> float:
+    """`part / whole`, or nan where there is nothing to count."""
+    return part / whole if whole else float("nan")
+
+
+def paired(
+    gold: Iterable[Sequence],
+    predicted: Iterable[Sequence],
+    gold_name: str = "gold tags",
+    predicted_name: str = "predicted tags",
+) -> Iterator[tuple[Sequence, Sequence]]:
+    """Pairs of sentences, one at a time.
+
+    Raises:
+        ValueError: if the inputs, or two paired sentences, differ in length.
+    """
+    for number, (left, right) in enumerate(zip_longest(gold, predicted), 1):
+        if left is None or right is None:
+            short, long = gold_name, predicted_name
+            if right is None:
+                short, long = long, short
+            raise ValueError(
+                f"the {short} end after {number - 1} sentences, the {long} go on"
+            )
+        if len(left) != len(right):
+            raise ValueError(
+                f"sentence {number} has {len(left)} {gold_name} "
+                f"but {len(right)} {predicted_name}"
+            )
+        yield left, right

@@ -1,0 +1,196 @@
+"""Chunk precision, recall and F1 as conlleval, the official scorer, counts them.
+
+Own code because no maintained library covers all these tags: seqeval agrees on IOB
+and IOBES, but misreads bare tags and had its last release in 2020; nervaluate reads
+neither IOBES nor bare tags from lists. The rule is conlleval's, in the form that
+knows the single tag (S) of IOBES. On IOB1, IOB2, IOE1 and IOE2 it is the rule of the
+original of 2004, which would run adjacent IOBES chunks of one type together.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from keras_tagging.metrics.accuracy import paired, share
+
+SCHEMES = ("iob", "bare")
+
+# BILOU's names for the end and single tags; conlleval knows neither.
+_BILOU = {"L": "E", "U": "S"}
+
+
+@dataclass(frozen=True)
+class ChunkCounts:
+    """How many chunks there are, were found, and were found correctly.
+
+    Args:
+        gold: chunks in the gold tags.
+        found: chunks in the predicted tags.
+        correct: chunks in both, with the same type, start and end.
+    """
+
+    gold: int
+    found: int
+    correct: int
+
+    @property
+    def precision(self) -> float:
+        """`correct / found`; 0 if nothing was found."""
+        return self.correct / self.found if self.found else 0.0
+
+    @property
+    def recall(self) -> float:
+        """`correct / gold`; 0 if there is no gold chunk."""
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; 0 if both are."""
+        return _f1(self.precision, self.recall)
+
+    def _row(self) -> str:
+        # In conlleval's own order of operations: 100 * (a / b) and 100 * a / b can
+        # round to different second decimals.
+        precision = 100 * self.correct / self.found if self.found else 0.0
+        recall = 100 * self.correct / self.gold if self.gold else 0.0
+        return (
+            f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; "
+            f"FB1: {_f1(precision, recall):6.2f}"
+        )
+
+
+@dataclass(frozen=True)
+class ChunkScores(ChunkCounts):
+    """Chunk scores of a whole corpus; `str()` is conlleval's table.
+
+    Args:
+        gold, found, correct, precision, recall, f1: see `ChunkCounts`.
+        tokens: how many tokens were scored.
+        correct_tokens: how many of them have the gold tag.
+        by_type: the counts of each chunk type, in alphabetical order.
+    """
+
+    tokens: int
+    correct_tokens: int
+    by_type: dict[str, ChunkCounts]
+
+    @property
+    def accuracy(self) -> float:
+        """Share of tokens with the gold tag; nan if there is no token."""
+        return share(self.correct_tokens, self.tokens)
+
+    def __str__(self) -> str:
+        lines = [
+            f"processed {self.tokens} tokens with {self.gold} phrases; "
+            f"found: {self.found} phrases; correct: {self.correct}."
+        ]
+        if self.tokens:
+            accuracy = 100 * self.correct_tokens / self.tokens
+            lines.append(f"accuracy: {accuracy:6.2f}%; {self._row()}")
+        for name, counts in self.by_type.items():
+            lines.append(f"{name:>17}: {counts._row()}  {counts.found}")
+        return "\n".join(lines)
+
+
+def chunk_scores(
+    gold: Iterable[Sequence[str]],
+    predicted: Iterable[Sequence[str]],
+    scheme: str | None = None,
+) -> ChunkScores:
+    """Chunk precision, recall and F1, equal to conlleval's.
+
+    Args:
+        gold: the gold tags, one list a sentence; a chunk ends with its sentence.
+        predicted: the predicted tags, in the same shape. They need not be a valid
+            sequence: `chunks` says what is made of one that is not.
+        scheme: `"iob"` for tags like `B-NP` (IOB1, IOB2, IOBES, BILOU: one rule
+            covers them all), `"bare"` for tags without a prefix, where every token
+            but `O` is a chunk of its own (conlleval's option `-r`), or None to
+            tell from the gold tags, or from the predicted ones if all gold is `O`.
+
+    Raises:
+        ValueError: if the scheme is unknown, or gold and predicted differ in
+            length; the message names the sentence, counting from 1.
+    """
+    if scheme not in (None, *SCHEMES):
+        raise ValueError(f"unknown scheme {scheme!r}; known are {', '.join(SCHEMES)}")
+    pairs = list(paired(gold, predicted))
+    if scheme is None:
+        inventory = {tag for tags, _ in pairs for tag in tags}
+        if inventory <= {"O"}:
+            inventory = {tag for _, tags in pairs for tag in tags}
+        scheme = "iob" if looks_like_chunks(inventory) else "bare"
+
+    in_gold, in_predicted, in_both = Counter(), Counter(), Counter()
+    tokens = correct_tokens = 0
+    for gold_tags, tags in pairs:
+        tokens += len(tags)
+        correct_tokens += sum(g == p for g, p in zip(gold_tags, tags, strict=True))
+        if scheme == "bare":
+            gold_tags, tags = _as_singles(gold_tags), _as_singles(tags)
+        gold_chunks, found_chunks = set(chunks(gold_tags)), set(chunks(tags))
+        in_gold.update(chunk[0] for chunk in gold_chunks)
+        in_predicted.update(chunk[0] for chunk in found_chunks)
+        in_both.update(chunk[0] for chunk in gold_chunks & found_chunks)
+    return ChunkScores(
+        gold=in_gold.total(),
+        found=in_predicted.total(),
+        correct=in_both.total(),
+        tokens=tokens,
+        correct_tokens=correct_tokens,
+        by_type={
+            name: ChunkCounts(in_gold[name], in_predicted[name], in_both[name])
+            for name in sorted(in_gold | in_predicted)
+        },
+    )
+
+
+def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The chunks of one sentence, as (type, start, end); `end` is exclusive.
+
+    Every tag but `O` is inside a chunk. Between two such tags a new chunk begins
+    if their types differ, after an E or S, and before a B or S; so an I that
+    follows nothing, or another type, opens a chunk. The type is what stands after
+    the first hyphen, and is empty where there is none.
+    """
+    found = []
+    start, prefix_before, type_before = 0, "O", ""
+    for i, tag in enumerate([*tags, "O"]):
+        prefix, _, kind = tag.partition("-")
+        prefix = _BILOU.get(prefix, prefix)
+        goes_on = (
+            prefix != "O"
+            and kind == type_before
+            and prefix_before not in ("O", "E", "S")
+            and prefix not in ("B", "S")
+        )
+        if not goes_on:
+            if prefix_before != "O":
+                found.append((type_before, start, i))
+            start = i
+        prefix_before, type_before = prefix, kind
+    return found
+
+
+def looks_like_chunks(tags: Iterable[str]) -> bool:
+    """Whether tags are those of chunks: each `O` or `B-...`, with a B or an I.
+
+    Args:
+        tags: the tag inventory, or any sample of tags. The prefixes are those of
+            IOB, IOBES and BILOU.
+    """
+    inventory = set(tags) - {"O"}
+    return all(re.match("[BIESLU]-.", tag) for tag in inventory) and any(
+        tag[0] in "BI" for tag in inventory
+    )
+
+
+def _as_singles(tags: Sequence[str]) -> list[str]:
+    """Bare tags as chunks of one token."""
+    return [tag if tag == "O" else f"S-{tag}" for tag in tags]
+
+
+def _f1(precision: float, recall: float) -> float:
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0

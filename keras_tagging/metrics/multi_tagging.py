@@ -1,0 +1,95 @@
+"""Multi-tagging: every category whose probability is close to the best one's."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from keras_tagging.metrics.accuracy import paired, share
+
+#: The levels of Table 4 of Kadari et al. (2018), the C&C parser's defaults.
+BETAS = (0.075, 0.030, 0.010, 0.005, 0.001)
+
+
+def assigned(probabilities: np.ndarray, beta: float) -> np.ndarray:
+    """Which categories a word is assigned: those with `p >= beta * max(p)`.
+
+    Section 3.3.2 of Kadari et al. (2018). At `beta=1` these are the most probable
+    category and those that tie with it.
+
+    Args:
+        probabilities: `(tokens, tags)`.
+        beta: in (0, 1].
+
+    Returns:
+        `(tokens, tags)`, bool.
+
+    Raises:
+        ValueError: if `beta` is outside (0, 1].
+    """
+    _check(beta)
+    return probabilities >= beta * probabilities.max(axis=-1, keepdims=True)
+
+
+def multi_tagging(
+    gold_ids: Iterable[np.ndarray],
+    probabilities: Iterable[np.ndarray],
+    betas: Sequence[float] = BETAS,
+) -> pd.DataFrame:
+    """WORD and SENT accuracy of multi-tagging, for each level of beta.
+
+    Table 4 of Kadari et al. (2018), section 3.3.2. A word is right if its gold
+    category is among the assigned ones, a sentence if all its words are. Both
+    inputs are read one sentence at a time and may be generators. Empty sentences
+    are allowed but not counted.
+
+    Departures: `categories_per_word` is ours, the paper does not report it; the
+    figures are fractions where the paper prints percentages.
+
+    Args:
+        gold_ids: the gold tag ids of each sentence, `(tokens,)`; -1 is a tag
+            unseen in training, which is always wrong.
+        probabilities: those of each sentence, `(tokens, tags)`.
+        betas: the levels, each in (0, 1].
+
+    Returns:
+        A table with a row for each beta and the columns `beta`, `word`, `sent`
+        and `categories_per_word`; nan where there is no token.
+
+    Raises:
+        ValueError: if a beta is outside (0, 1], or a sentence does not have one
+            row of probabilities for each gold id.
+    """
+    betas = list(betas)
+    for beta in betas:
+        _check(beta)
+    right = np.zeros(len(betas), int)
+    right_sentences = np.zeros(len(betas), int)
+    categories = np.zeros(len(betas), int)
+    tokens = sentences = 0
+    for gold, rows in paired(gold_ids, probabilities, "gold ids", "probabilities"):
+        if not len(gold):
+            continue
+        gold = np.asarray(gold)
+        tokens += len(gold)
+        sentences += 1
+        seen = gold >= 0
+        for i, beta in enumerate(betas):
+            mask = assigned(rows, beta)
+            hits = mask[np.arange(len(gold)), gold] & seen
+            right[i] += hits.sum()
+            right_sentences[i] += hits.all()
+            categories[i] += mask.sum()
+    return pd.DataFrame(
+        {
+            "beta": betas,
+            "word": [share(n, tokens) for n in right],
+            "sent": [share(n, sentences) for n in right_sentences],
+            "categories_per_word": [share(n, tokens) for n in categories],
+        }
+    )
+
+
+def _check(beta: float) -> None:
+    if not 0 < beta <= 1:
+        raise ValueError(f"beta is {beta}; it must be above 0 and at most 1")

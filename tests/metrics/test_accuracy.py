@@ -1,0 +1,96 @@
+import math
+
+import numpy as np
+import pytest
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.metrics import token_accuracy
+
+GOLD = [["D", "N", "V"], ["N"], [], ["RARE", "V"]]
+PREDICTED = [["D", "N", "N"], ["N"], [], ["N", "V"]]
+TOKENS = [["the", "dog", "barks"], ["dogs"], [], ["zyx", "ran"]]
+
+
+def test_hand_count():
+    figures = token_accuracy(
+        GOLD, PREDICTED, sentences=TOKENS, known_words={"the", "dog", "ran", "zyx"}
+    )
+    assert figures == {
+        "accuracy": 4 / 6,
+        "oov_accuracy": 1 / 2,  # "dogs" is right, "barks" wrong
+        "known_accuracy": 3 / 4,
+        "sentence_accuracy": 1 / 3,  # the empty sentence is not counted
+        "tokens": 6,
+        "oov_tokens": 2,
+        "sentences": 3,
+    }
+
+
+def test_sentence_objects_are_accepted():
+    sentences = [Sentence(tokens) for tokens in TOKENS]
+    figures = token_accuracy(GOLD, PREDICTED, sentences=sentences, known_words=set())
+    assert figures["oov_tokens"] == 6
+    assert figures["oov_accuracy"] == figures["accuracy"] == 4 / 6
+    assert math.isnan(figures["known_accuracy"])
+
+
+def test_all_words_known():
+    known = {token for tokens in TOKENS for token in tokens}
+    figures = token_accuracy(GOLD, PREDICTED, sentences=TOKENS, known_words=known)
+    assert math.isnan(figures["oov_accuracy"])
+    assert figures["oov_tokens"] == 0
+    assert figures["known_accuracy"] == 4 / 6
+
+
+def test_without_words():
+    figures = token_accuracy(iter(GOLD), iter(PREDICTED))
+    assert figures["accuracy"] == 4 / 6
+    assert math.isnan(figures["oov_accuracy"])
+    assert math.isnan(figures["known_accuracy"])
+
+
+@pytest.mark.parametrize("gold", [[], [[]], [[], []]])
+def test_nothing_to_count(gold):
+    figures = token_accuracy(gold, gold, sentences=gold, known_words=set())
+    shares = [value for name, value in figures.items() if "accuracy" in name]
+    assert len(shares) == 4
+    assert all(math.isnan(value) for value in shares)
+    assert figures["tokens"] == figures["sentences"] == 0
+
+
+def test_equals_flat_comparison():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(0, 9, 200)
+    gold = [list(rng.choice(list("ABC"), n)) for n in lengths]
+    predicted = [list(rng.choice(list("ABC"), n)) for n in lengths]
+    expected = (np.concatenate(gold) == np.concatenate(predicted)).mean()
+    figures = token_accuracy(gold, predicted)
+    assert figures["accuracy"] == pytest.approx(expected, abs=1e-15)
+    assert 0 < figures["sentence_accuracy"] < 1
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "words", "message"),
+    [
+        (
+            [["A"], ["A", "B"]],
+            [["A"], ["A"]],
+            None,
+            "sentence 2 has 2 gold tags but 1 predicted tags",
+        ),
+        ([["A"], ["A"]], [["A"]], None, "predicted tags end after 1 sentences"),
+        ([["A"]], [["A"], ["A"]], None, "gold tags end after 1 sentences"),
+        ([["A"]], [["A"]], [["a", "b"]], "sentence 1 has 1 gold tags but 2 tokens"),
+        ([["A"]], [["A"]], [["a"], ["b"]], "gold tags end after 1 sentences"),
+    ],
+)
+def test_length_mismatch(gold, predicted, words, message):
+    known = None if words is None else set()
+    with pytest.raises(ValueError, match=message):
+        token_accuracy(gold, predicted, sentences=words, known_words=known)
+
+
+@pytest.mark.parametrize("given", [{"sentences": [["a"]]}, {"known_words": {"a"}}])
+def test_words_need_both(given):
+    with pytest.raises(ValueError, match="both sentences and known_words"):
+        token_accuracy([["A"]], [["A"]], **given)

@@ -1,0 +1,214 @@
+import random
+
+import pytest
+from reference.conlleval import BEGINS_2004, ENDS_2004, conlleval
+
+from keras_tagging.metrics import (
+    ChunkCounts,
+    chunk_scores,
+    chunks,
+    looks_like_chunks,
+)
+
+TYPES = ["NP", "VP", "A-B"]
+PREFIXES = {"iob": "OIB", "ioe": "OIE", "iobes": "OIBES"}
+
+
+def valid_tags(scheme, rng):
+    """Some chunks with gaps, written in a scheme; and the chunks."""
+    tags, found = [], []
+    while len(tags) < 10:
+        kind, length = rng.choice(TYPES), rng.randint(1, 3)
+        adjacent = bool(tags) and tags[-1].endswith("-" + kind)
+        inside = ["I-" + kind] * length
+        if scheme == "iob1" and adjacent or scheme == "iob2":
+            inside[0] = "B-" + kind
+        if scheme == "iobes":
+            inside[0], inside[-1] = "B-" + kind, "E-" + kind
+            if length == 1:
+                inside = ["S-" + kind]
+        found.append((kind, len(tags), len(tags) + length))
+        tags += inside + ["O"] * rng.choice([0, 0, 1])
+    return tags, found
+
+
+def random_tags(prefixes, rng):
+    """Any sequence, mostly an invalid one."""
+    picked = rng.choices(prefixes, k=rng.randint(0, 8))
+    return [p if p == "O" else f"{p}-{rng.choice(TYPES)}" for p in picked]
+
+
+def corrupted(tags, prefixes, rng):
+    return [
+        tag if rng.random() < 0.8 else (random_tags(prefixes, rng) + ["O"])[0]
+        for tag in tags
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["iob1", "iob2", "iobes"])
+def test_valid_sequences(scheme):
+    rng = random.Random(scheme)
+    for _ in range(200):
+        tags, expected = valid_tags(scheme, rng)
+        assert chunks(tags) == expected
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("", []),
+        ("O O", []),
+        ("B-NP I-NP O B-NP", [("NP", 0, 2), ("NP", 3, 4)]),
+        ("I-NP I-NP B-NP I-NP", [("NP", 0, 2), ("NP", 2, 4)]),
+        ("O I-NP", [("NP", 1, 2)]),
+        ("B-NP I-VP I-VP", [("NP", 0, 1), ("VP", 1, 3)]),
+        ("S-NP S-NP", [("NP", 0, 1), ("NP", 1, 2)]),
+        ("B-NP E-NP B-NP E-NP", [("NP", 0, 2), ("NP", 2, 4)]),
+        ("B-NP E-NP I-NP", [("NP", 0, 2), ("NP", 2, 3)]),
+        ("E-NP E-NP", [("NP", 0, 1), ("NP", 1, 2)]),
+        ("B-NP I-NP L-NP U-NP", [("NP", 0, 3), ("NP", 3, 4)]),
+        ("B-A-B I-A-B B-A I-A-C", [("A-B", 0, 2), ("A", 2, 3), ("A-C", 3, 4)]),
+        ("B I O I", [("", 0, 2), ("", 3, 4)]),
+    ],
+)
+def test_chunks_by_hand(tags, expected):
+    assert chunks(tags.split()) == expected
+
+
+@pytest.mark.parametrize("scheme", PREFIXES)
+def test_equals_conlleval(scheme):
+    rng, prefixes = random.Random(scheme), PREFIXES[scheme]
+    for _ in range(1500):
+        gold = [random_tags(prefixes, rng) for _ in range(rng.randint(1, 6))]
+        predicted = [corrupted(tags, prefixes, rng) for tags in gold]
+        report, by_type = conlleval(gold, predicted)
+        scores = chunk_scores(gold, predicted, "iob")
+        assert f"{scores}\n" == report
+        assert by_type == {
+            name: (counts.gold, counts.found, counts.correct)
+            for name, counts in scores.by_type.items()
+        }
+
+
+@pytest.mark.parametrize("scheme", ["iob", "ioe"])
+def test_equals_the_program_of_2004(scheme):
+    rng, prefixes = random.Random(scheme), PREFIXES[scheme]
+    for _ in range(500):
+        gold = [random_tags(prefixes, rng) for _ in range(4)]
+        predicted = [corrupted(tags, prefixes, rng) for tags in gold]
+        report, _ = conlleval(gold, predicted, ends=ENDS_2004, begins=BEGINS_2004)
+        assert f"{chunk_scores(gold, predicted, 'iob')}\n" == report
+
+
+def test_bare_tags_equal_conlleval():
+    rng, inventory = random.Random(0), ["O", "DT", "NN", "B-x", "S-y", "X-y"]
+    for _ in range(1500):
+        gold = [rng.choices(inventory, k=rng.randint(0, 8)) for _ in range(4)]
+        predicted = [[rng.choice([tag, "NN", "O"]) for tag in tags] for tags in gold]
+        report, _ = conlleval(gold, predicted, raw=True)
+        assert f"{chunk_scores(gold, predicted, 'bare')}\n" == report
+
+
+def test_the_published_example():
+    """The scores in the description of CoNLL-2000's output format, rebuilt from
+    its counts: https://www.clips.uantwerpen.be/conll2000/chunking/output.html"""
+    counts = {  # gold, found, correct
+        "ADJP": (6, 1, 0),
+        "ADVP": (8, 11, 5),
+        "NP": (262, 317, 206),
+        "PP": (90, 107, 89),
+        "SBAR": (6, 3, 2),
+        "VP": (87, 100, 69),
+    }
+    gold, predicted = [], []
+    for kind, (in_gold, found, correct) in counts.items():
+        chunk, spurious, missed = f"B-{kind}", found - correct, in_gold - correct
+        gold += [[chunk]] * correct + [["O"]] * spurious + [[chunk]] * missed
+        predicted += [[chunk]] * (correct + spurious) + [["O"]] * missed
+    scores = chunk_scores(gold, predicted)
+    assert str(scores).splitlines()[1:] == [
+        "accuracy:  59.17%; precision:  68.83%; recall:  80.83%; FB1:  74.35",
+        "             ADJP: precision:   0.00%; recall:   0.00%; FB1:   0.00  1",
+        "             ADVP: precision:  45.45%; recall:  62.50%; FB1:  52.63  11",
+        "               NP: precision:  64.98%; recall:  78.63%; FB1:  71.16  317",
+        "               PP: precision:  83.18%; recall:  98.89%; FB1:  90.36  107",
+        "             SBAR: precision:  66.67%; recall:  33.33%; FB1:  44.44  3",
+        "               VP: precision:  69.00%; recall:  79.31%; FB1:  73.80  100",
+    ]
+
+
+def test_scores_by_hand():
+    gold = [["B-NP", "I-NP", "O", "B-VP"], ["B-NP"]]
+    predicted = [["B-NP", "I-NP", "O", "B-NP"], ["O"]]
+    scores = chunk_scores(gold, predicted)
+    assert (scores.gold, scores.found, scores.correct) == (3, 2, 1)
+    assert scores.precision == 1 / 2
+    assert scores.recall == 1 / 3
+    assert scores.f1 == pytest.approx(0.4, abs=1e-15)
+    assert scores.accuracy == 3 / 5
+    assert scores.by_type == {"NP": ChunkCounts(2, 2, 1), "VP": ChunkCounts(1, 0, 0)}
+
+
+def test_rounds_like_conlleval():
+    # 100 * 23 / 160 is exactly 14.375, 100 * (23 / 160) is a little less.
+    gold, predicted = [["B-X"]] * 23 + [["O"]] * 137, [["B-X"]] * 160
+    assert "precision:  14.38%;" in str(chunk_scores(gold, predicted))
+
+
+def test_a_sentence_ends_its_chunks():
+    gold = [["B-NP"], ["I-NP"]]
+    assert chunk_scores(gold, gold).correct == 2
+    assert chunk_scores([["B-NP", "I-NP"]], [["B-NP", "I-NP"]]).correct == 1
+
+
+@pytest.mark.parametrize("gold", [[], [[]], [["O", "O"], []]])
+def test_no_chunk(gold):
+    scores = chunk_scores(gold, gold)
+    assert (scores.precision, scores.recall, scores.f1) == (0, 0, 0)
+    assert f"{scores}\n" == conlleval(gold, gold)[0]
+    assert (scores.accuracy == 1) == bool(scores.tokens)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "correct"),
+    [
+        (["B-NP", "I-NP"], ["B-NP", "I-NP"], 1),
+        (["city", "city"], ["city", "city"], 2),
+        (["B-NP", "weird"], ["B-NP", "weird"], 2),
+        (["S-NP", "S-NP"], ["S-NP", "S-NP"], 2),
+    ],
+)
+def test_scheme_is_told_from_the_tags(gold, predicted, correct):
+    assert chunk_scores([gold], [predicted]).correct == correct
+
+
+def test_scheme_is_told_from_the_prediction_if_gold_is_empty():
+    assert chunk_scores([["O", "O"]], [["B-NP", "I-NP"]]).found == 1
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="unknown scheme 'bio'; known are iob, bare"):
+        chunk_scores([], [], "bio")
+    with pytest.raises(ValueError, match="sentence 2 has 1 gold tags but 0 predicted"):
+        chunk_scores([["O"], ["O"]], [["O"], []])
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        (["O", "B-NP", "I-NP"], True),
+        (["I-NP"], True),
+        (["B-NP", "E-NP", "S-NP"], True),
+        (["B-x", "L-x", "U-x", "I-x", "O"], True),
+        (["O"], False),
+        ([], False),
+        (["S-NP", "O"], False),
+        (["B-NP", "NN"], False),
+        (["B-", "O"], False),
+        (["DT", "NN"], False),
+        (["(S[dcl]\\NP)/NP", "N"], False),
+    ],
+)
+def test_looks_like_chunks(tags, expected):
+    assert looks_like_chunks(tags) is expected
+    assert looks_like_chunks(iter(tags)) is expected

@@ -1,0 +1,137 @@
+import math
+
+import numpy as np
+import pytest
+
+from keras_tagging.metrics import BETAS, assigned, multi_tagging
+
+
+def random_sentences(seed=0, sentences=60, tags=7):
+    """Peaked distributions, as a tagger gives, and gold ids with some unseen."""
+    rng = np.random.default_rng(seed)
+    gold, probabilities = [], []
+    for length in rng.integers(0, 8, sentences):
+        scores = np.exp(4 * rng.standard_normal((length, tags)))
+        probabilities.append((scores / scores.sum(-1, keepdims=True)).astype("f4"))
+        ids = probabilities[-1].argmax(-1) if length else np.zeros(0, int)
+        noise = rng.integers(-1, tags, length)
+        gold.append(np.where(rng.random(length) < 0.7, ids, noise))
+    return gold, probabilities
+
+
+def test_assigned_by_hand():
+    probabilities = np.array([[0.8, 0.1, 0.06, 0.04], [0.25, 0.25, 0.25, 0.25]])
+    assert assigned(probabilities, 0.075).tolist() == [
+        [True, True, True, False],
+        [True, True, True, True],
+    ]
+    assert assigned(probabilities[:1], 0.1).tolist() == [[True, True, False, False]]
+    assert assigned(np.zeros((0, 4)), 0.1).shape == (0, 4)
+
+
+def test_assigned_includes_the_bound():
+    assert assigned(np.array([[0.5, 0.25]]), 0.5).all()
+
+
+def test_table_by_hand():
+    gold = [np.array([0, 2]), np.array([1]), np.zeros(0, int), np.array([-1])]
+    probabilities = [
+        np.array([[0.90, 0.09, 0.01], [0.90, 0.08, 0.02]]),
+        np.array([[0.50, 0.40, 0.10]]),
+        np.zeros((0, 3)),
+        np.array([[0.30, 0.30, 0.40]]),
+    ]
+    table = multi_tagging(gold, probabilities, betas=[1, 0.5, 0.02])
+    assert list(table.columns) == ["beta", "word", "sent", "categories_per_word"]
+    # The tag unseen in training is wrong even where all categories are assigned.
+    assert table.values.tolist() == [
+        [1, 1 / 4, 0, 4 / 4],
+        [0.5, 2 / 4, 1 / 3, 7 / 4],
+        [0.02, 3 / 4, 2 / 3, 11 / 4],
+    ]
+
+
+def test_the_levels_of_the_paper():
+    assert BETAS == (0.075, 0.030, 0.010, 0.005, 0.001)
+    table = multi_tagging(*random_sentences())
+    assert tuple(table["beta"]) == BETAS
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equals_a_loop_over_words(seed):
+    gold, probabilities = random_sentences(seed)
+    table = multi_tagging(gold, probabilities)
+    for row in table.itertuples():
+        words, sentences, categories = [], [], []
+        for ids, rows in zip(gold, probabilities, strict=True):
+            right = []
+            for tag, p in zip(ids, rows, strict=True):
+                close = [
+                    i for i in range(len(p)) if p[i] >= np.float32(row.beta) * max(p)
+                ]
+                categories.append(len(close))
+                right.append(tag in close)
+            words += right
+            sentences += [all(right)] if right else []
+        assert row.word == np.mean(words)
+        assert row.sent == np.mean(sentences)
+        assert row.categories_per_word == np.mean(categories)
+
+
+@pytest.mark.parametrize("column", ["word", "sent", "categories_per_word"])
+def test_lower_beta_assigns_more(column):
+    table = multi_tagging(*random_sentences(), betas=(1, *BETAS))
+    values = table[column].to_numpy()
+    assert (np.diff(values) >= 0).all()
+    assert values[0] < values[-1]
+
+
+def test_beta_one_is_the_best_tag():
+    gold, probabilities = random_sentences()
+    table = multi_tagging(gold, probabilities, betas=[1])
+    best = np.concatenate([rows.argmax(-1) for rows in probabilities])
+    assert table["word"][0] == np.mean(best == np.concatenate(gold))
+    assert table["categories_per_word"][0] == 1
+
+
+def test_beta_one_keeps_ties():
+    table = multi_tagging([[1]], [np.array([[0.4, 0.4, 0.2]])], betas=[1])
+    assert table.values.tolist() == [[1, 1, 1, 2]]
+
+
+def test_reads_one_sentence_at_a_time():
+    gold, probabilities = random_sentences()
+    live = most = 0
+
+    def counted(arrays):
+        nonlocal live, most
+        for array in arrays:
+            live += 1
+            most = max(most, live)
+            yield array
+            live -= 1
+
+    table = multi_tagging(iter(gold), counted(probabilities))
+    assert most == 1
+    assert table.equals(multi_tagging(gold, probabilities))
+
+
+@pytest.mark.parametrize("empty", [[], [np.zeros(0, int)]])
+def test_nothing_to_count(empty):
+    table = multi_tagging(empty, [np.zeros((0, 3)) for _ in empty])
+    assert len(table) == len(BETAS)
+    assert all(math.isnan(value) for value in table["word"])
+    assert all(math.isnan(value) for value in table["categories_per_word"])
+
+
+@pytest.mark.parametrize("beta", [0, -0.1, 1.001, float("nan")])
+def test_beta_out_of_range(beta):
+    with pytest.raises(ValueError, match="must be above 0 and at most 1"):
+        assigned(np.ones((1, 2)), beta)
+    with pytest.raises(ValueError, match="must be above 0 and at most 1"):
+        multi_tagging([], [], betas=[beta])
+
+
+def test_length_mismatch():
+    with pytest.raises(ValueError, match="sentence 2 has 1 gold ids but 2 prob"):
+        multi_tagging([[0], [0]], [np.ones((1, 3)), np.ones((2, 3))])
