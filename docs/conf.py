@@ -1,0 +1,41 @@
+"""Sphinx configuration: `make docs` builds docs/_build/html."""
+
+import os
+from importlib.metadata import version as installed_version
+
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+
+project = "keras_tagging"
+author = "The keras_tagging authors"
+copyright = f"2026, {author}"
+version = release = installed_version("keras-tagging")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinxcontrib.bibtex",
+]
+exclude_patterns = ["_build"]
+# Docstrings write code in single backticks.
+default_role = "code"
+highlight_language = "python"
+
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+# Otherwise methods that override Keras' get pages of Keras' own docstrings.
+autodoc_inherit_docstrings = False
+autodoc_typehints = "signature"
+napoleon_numpy_docstring = False
+napoleon_custom_sections = [
+    ("Call arguments", "params_style"),
+    ("Weights", "params_style"),
+    "Departures",
+]
+
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
+
+html_theme = "furo"
+html_title = f"keras_tagging {version}"
