@@ -1,0 +1,109 @@
+"""SavedModels that take words: TensorFlow alone serves them."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+
+from keras_tagging.metadata import write_metadata
+
+
+def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
+    """Writes a tagger as a SavedModel.
+
+    Its signature `serving_default` takes `tokens` `(batch, time)` strings, `lengths`
+    `(batch,)` int32, and one further `(batch, time)` string tensor for every column
+    of the features. Whatever stands beyond a sentence's length is ignored. It gives
+
+    * `tags` `(batch, time)`: the best tag, "" in the padding,
+    * `probabilities` `(batch, time)`: its probability, 0 in the padding,
+    * `top_tags`, `top_probabilities` `(batch, time, k)`: the k best, best first.
+
+    The tokens should be in Unicode NFC, as `tag` makes them: TensorFlow cannot. On
+    the JAX and PyTorch backends the export is done by a TensorFlow subprocess.
+
+    Args:
+        model: a fitted `Tagger`.
+        path: the folder; replaced as a whole if it holds a SavedModel.
+        top_k: k, at most the number of tags.
+        verbose: whether Keras prints the endpoint.
+
+    Raises:
+        ValueError: if `path` exists and is no SavedModel, or `top_k` is below 1.
+    """
+    path = Path(path)
+    if top_k < 1:
+        raise ValueError(f"top_k={top_k}: at least one tag must come out")
+    if path.exists() and any(path.iterdir()) and not (path / "saved_model.pb").exists():
+        raise ValueError(f"{path} exists and is no SavedModel: choose another folder")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export-") as folder:
+        written = Path(folder) / "saved_model"
+        if keras.backend.backend() == "tensorflow":
+            _write(model, written, min(top_k, len(model.tags)), verbose)
+        else:
+            _write_in_subprocess(model, written, top_k)
+        write_metadata(model, written / "metadata.json")
+        if path.exists():
+            shutil.rmtree(path)
+        os.replace(written, path)
+
+
+def _write(model, path, top_k, verbose):
+    features = model.features
+    names = ["tokens", *features.columns]
+    tags = tf.constant(model.tags, tf.string)
+
+    def serve(lengths, **strings):
+        given = tf.shape(strings["tokens"])
+        tf.debugging.assert_less_equal(
+            lengths, given[1], "lengths must not exceed the width of tokens"
+        )
+        # a recurrent loop needs at least one row and one step
+        rows, steps = tf.maximum(given[0], 1), tf.maximum(given[1], 1)
+        pad = [[0, rows - given[0]], [0, steps - given[1]]]
+        real = tf.sequence_mask(tf.pad(lengths, pad[:1]), steps)
+        strings = {k: tf.where(real, tf.pad(v, pad), "") for k, v in strings.items()}
+        ids = features(strings) * tf.cast(real[:, :, None], tf.int32)
+        rows = tf.nn.softmax(model.network(ids, training=False))
+        best, order = tf.math.top_k(rows * tf.cast(real[:, :, None], rows.dtype), top_k)
+        best, order = best[: given[0], : given[1]], order[: given[0], : given[1]]
+        named = tf.where(real[: given[0], : given[1], None], tf.gather(tags, order), "")
+        return {
+            "tags": named[:, :, 0],
+            "probabilities": best[:, :, 0],
+            "top_tags": named,
+            "top_probabilities": best,
+        }
+
+    strings = {k: tf.TensorSpec((None, None), tf.string, name=k) for k in names}
+    lengths = tf.TensorSpec((None,), tf.int32, name="lengths")
+    served = tf.function(serve)
+    served.get_concrete_function(lengths, **strings)  # fixes the signature
+    archive = keras.export.ExportArchive()
+    archive.track(model.network)
+    for table in features.tables.values():
+        archive.track(table)
+    archive.add_endpoint("serve", served)
+    archive.write_out(str(path), verbose=verbose)
+
+
+def _write_in_subprocess(model, path, top_k):
+    # the tables and the graph are TensorFlow's; a process has one Keras backend
+    with tempfile.TemporaryDirectory() as folder:
+        saved = Path(folder) / "model.keras"
+        model.save(saved)
+        code = (
+            "import sys, keras_tagging as kt; path, out, k = sys.argv[1:]; "
+            "kt.load(path).export(out, top_k=int(k))"
+        )
+        command = [sys.executable, "-c", code, str(saved), str(path), str(top_k)]
+        environment = {**os.environ, "KERAS_BACKEND": "tensorflow"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"the export in TensorFlow failed:\n{done.stderr.strip()}")

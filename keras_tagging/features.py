@@ -1,0 +1,239 @@
+"""Strings to ids, in a TensorFlow graph, the same in training and in serving."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+import tensorflow as tf
+
+from keras_tagging.data.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
+
+# (pattern, replacement) pairs, applied in order after lower-casing; RE2 syntax.
+NORMALISATIONS = {
+    # K18 section 3.1: digit runs to one 0; the substring after the backslash,
+    # which CCGBank writes before a slash ("wife\/mother").
+    "kadari": [(r"\p{Nd}+", "0"), (r"(?s)^.*\\/?(.+)$", r"\1")],
+    # W16 section 6.1.1: every digit to 9.
+    "wu": [(r"\p{Nd}", "9")],
+}
+SHAPES = [(r"\p{Lu}+", "X"), (r"[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]+", "x"), (r"\p{Nd}+", "0")]
+CHUNK_TOKENS = 100_000
+
+
+class TokenFeatures:
+    """Turns tokens into a fixed number of integer ids each.
+
+    A plain object, no layer: it computes with `tf.strings` and static hash tables
+    on whatever backend Keras runs, once over all tokens in training and as part of
+    the exported graph in serving. In every column 0 pads, 1 is unknown, and a real
+    token has no 0. Columns, in order, by the keyword that switches them on:
+
+    ==============  =========================================================
+    `words`         word id; a word unseen in training is unknown
+    `vectors`       row of the pretrained vectors; unseen words find theirs
+    `suffixes`      the last n characters of the raw token, for every n given
+    `prefixes`      the first n characters of the raw token
+    `capitals`      1 or 2: no initial upper case, initial upper case (K18)
+    `shapes`        word shape: `Xx`, `X.X.`, `0,0`, `x-0`
+    `characters`    first n and last n characters, one column each (W16)
+    `columns`       further columns of the sentences, such as `pos`
+    ==============  =========================================================
+
+    Suffix, prefix, capital, shape and characters are those of the raw token; a
+    token shorter than n gives what it has.
+
+    Args:
+        words: bool.
+        vectors: bool.
+        suffixes, prefixes: lengths in characters (not bytes).
+        capitals, shapes: bools.
+        characters: int, 0 for none.
+        columns: names of `Sentence.columns`.
+        normalise: "kadari", "wu" or None, the paper's normal form of words.
+        lookup: "normalised" (the normal form only, as in the papers) or "cascade"
+            (as written, lower case, normal form: the first that is known).
+        word_min_count: rarer words have no id of their own.
+
+    Source: K18 sections 2.2 and 3.1, W16 section 6.1.1. Departures: K18 does not
+    say how a word shorter than the suffix is treated, nor which of the two forms
+    of a word the suffix is taken from.
+    """
+
+    def __init__(
+        self,
+        *,
+        words: bool = True,
+        vectors: bool = False,
+        suffixes: Iterable[int] = (2,),
+        prefixes: Iterable[int] = (),
+        capitals: bool = True,
+        shapes: bool = False,
+        characters: int = 0,
+        columns: Iterable[str] = (),
+        normalise: str | None = "kadari",
+        lookup: str = "normalised",
+        word_min_count: int = 1,
+    ):
+        if normalise is not None and normalise not in NORMALISATIONS:
+            known = ", ".join(map(repr, NORMALISATIONS))
+            raise ValueError(f"normalise={normalise!r}: known are {known} and None")
+        if lookup not in ("normalised", "cascade"):
+            raise ValueError(f"lookup={lookup!r}: known are 'normalised', 'cascade'")
+        self.normalise = normalise
+        self.lookup = lookup
+        self.word_min_count = word_min_count
+        self.characters = characters
+        self.columns = tuple(columns)
+        self.affixes = {f"suffix{n}": -n for n in suffixes}
+        self.affixes |= {f"prefix{n}": n for n in prefixes}
+        self.ends = [f"first{i}" for i in range(characters)]
+        self.ends += [f"last{i}" for i in reversed(range(characters))]
+        self.names = tuple(
+            ["word"] * words
+            + ["vector"] * vectors
+            + list(self.affixes)
+            + ["capital"] * capitals
+            + ["shape"] * shapes
+            + self.ends
+            + list(self.columns)
+        )
+        if len(set(self.names)) < len(self.names) or "tokens" in self.columns:
+            raise ValueError(f"two features share a name: {', '.join(self.names)}")
+        if not self.names:
+            raise ValueError("no feature is left: switch on words or another one")
+        self.vocabularies: dict[str, list[str]] = {}
+        self.tables: dict[str, tf.lookup.StaticHashTable] = {}
+
+    # Vocabularies
+
+    def adapt(
+        self, strings: dict[str, list[str]], vector_words: Iterable[str] = ()
+    ) -> None:
+        """Counts the vocabularies of all columns.
+
+        Args:
+            strings: training tokens under "tokens", end to end, and further columns
+                under their names.
+            vector_words: the words of the pretrained vectors, in their order.
+        """
+        counts: dict[str, Counter] = {}
+        for chunk in _chunks(strings):
+            for name, forms in self._forms(chunk).items():
+                values = forms[-1].numpy().tolist()
+                counts.setdefault(self._table(name), Counter()).update(values)
+        vocabularies = {}
+        for name, counter in counts.items():
+            words = Counter({word.decode(): n for word, n in counter.items()})
+            least = self.word_min_count if name == "word" else 1
+            vocabularies[name] = count_vocabulary(words, least)
+        if "vector" in self.names:
+            vocabularies["vector"] = list(vector_words)
+        self.set_vocabularies(vocabularies)
+
+    def set_vocabularies(self, vocabularies: dict[str, list[str]]) -> None:
+        """Takes vocabularies counted earlier, as a saved model brings them."""
+        self.vocabularies = vocabularies
+        for name, words in vocabularies.items():
+            ids = tf.range(FIRST_ID, FIRST_ID + len(words), dtype=tf.int64)
+            keys = tf.constant(_utf8(words), tf.string)
+            self.tables[name] = tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(keys, ids), UNKNOWN_ID
+            )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of ids of each column, padding and unknown included."""
+        return {
+            name: 3
+            if name == "capital"
+            else FIRST_ID + len(self.vocabularies[self._table(name)])
+            for name in self.names
+        }
+
+    # Strings to ids
+
+    def __call__(self, strings: dict[str, tf.Tensor]) -> tf.Tensor:
+        """Ids of tokens, in a graph or eagerly.
+
+        Args:
+            strings: UTF-8 string tensors of one shape, under "tokens" and the names
+                of further columns. They should be in NFC, as readers give them.
+
+        Returns:
+            int32 tensor of that shape with one more axis, `(..., features)`.
+        """
+        ids = {}
+        for name, forms in self._forms(strings).items():
+            table = self.tables[self._table(name)]
+            found = table.lookup(forms[0])
+            for form in forms[1:]:
+                found = tf.where(found == UNKNOWN_ID, table.lookup(form), found)
+            ids[name] = found
+        if "capital" in self.names:
+            upper = tf.strings.regex_full_match(_raw(strings), r"(?s)\p{Lu}.*")
+            ids["capital"] = 1 + tf.cast(upper, tf.int64)
+        return tf.cast(tf.stack([ids[name] for name in self.names], -1), tf.int32)
+
+    def encode(self, strings: dict[str, list[str]]) -> np.ndarray:
+        """Ids of a flat list of tokens: `(tokens, features)` int32."""
+        parts = [self(chunk).numpy() for chunk in _chunks(strings)]
+        return np.concatenate([np.zeros((0, len(self.names)), "int32"), *parts])
+
+    def _table(self, name: str) -> str:
+        # characters share one table, whatever their place in the word
+        return "character" if name in self.ends else name
+
+    def _forms(self, strings: dict[str, tf.Tensor]) -> dict[str, list[tf.Tensor]]:
+        """For each column with a table the strings to look up, first choice first.
+
+        The last of them is the one that vocabularies are counted on.
+        """
+        raw = _raw(strings)
+        length = tf.strings.length(raw, unit="UTF8_CHAR")
+        forms = {}
+        if {"word", "vector"} & set(self.names):
+            lower = normalised = tf.strings.lower(raw, encoding="utf-8")
+            for pattern, replacement in NORMALISATIONS.get(self.normalise, []):
+                normalised = tf.strings.regex_replace(normalised, pattern, replacement)
+            words = [normalised]
+            if self.lookup == "cascade":
+                words = [raw, lower, normalised]
+            forms = {name: words for name in ("word", "vector") if name in self.names}
+        for name, n in self.affixes.items():
+            start = tf.maximum(length + n, 0) if n < 0 else tf.zeros_like(length)
+            forms[name] = [_substr(raw, start, abs(n))]
+        if "shape" in self.names:
+            shape = raw
+            for pattern, replacement in SHAPES:
+                shape = tf.strings.regex_replace(shape, pattern, replacement)
+            forms["shape"] = [shape]
+        for i in range(self.characters):
+            forms[f"first{i}"] = [_substr(raw, tf.minimum(i, length), 1)]
+            # "" where the token is too short, at either end
+            start = tf.where(length > i, length - 1 - i, length)
+            forms[f"last{i}"] = [_substr(raw, start, 1)]
+        for name in self.columns:
+            forms[name] = [strings[name]]
+        return forms
+
+
+def _raw(strings: dict[str, tf.Tensor]) -> tf.Tensor:
+    # a served request may hold invalid UTF-8, at which tf.strings would stop
+    return tf.strings.unicode_transcode(strings["tokens"], "UTF-8", "UTF-8")
+
+
+def _substr(text: tf.Tensor, start: tf.Tensor, n: int) -> tf.Tensor:
+    return tf.strings.substr(text, start, tf.fill(tf.shape(start), n), "UTF8_CHAR")
+
+
+def _chunks(strings: dict[str, list[str]]):
+    for start in range(0, len(strings["tokens"]), CHUNK_TOKENS):
+        yield {
+            name: tf.constant(_utf8(values[start : start + CHUNK_TOKENS]), tf.string)
+            for name, values in strings.items()
+        }
+
+
+def _utf8(values: list[str]) -> list[bytes]:
+    # lone surrogates, which Python's JSON reader lets through, have no UTF-8 form
+    return [value.encode("utf-8", "replace") for value in values]

@@ -1,0 +1,76 @@
+"""From the network's logits to tags, probabilities and figures."""
+
+import numpy as np
+
+from keras_tagging.data.vocabulary import UNKNOWN_ID
+from keras_tagging.metrics import (
+    assigned,
+    chunk_scores,
+    looks_like_chunks,
+    token_accuracy,
+)
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Probabilities over the last axis."""
+    rows = np.exp(logits - logits.max(-1, keepdims=True))
+    return rows / rows.sum(-1, keepdims=True)
+
+
+def with_probability(rows: np.ndarray, tags: list[str]) -> list[tuple[str, float]]:
+    """The best tag of every token with its probability; `rows` (tokens, tags)."""
+    best = rows.argmax(-1)
+    values = rows[np.arange(len(rows)), best].tolist()
+    return [(tags[j], p) for j, p in zip(best.tolist(), values, strict=True)]
+
+
+def within_beta(
+    rows: np.ndarray, tags: list[str], beta: float
+) -> list[list[tuple[str, float]]]:
+    """For every token the tags with p >= beta * max p, best first (K18 3.3.2)."""
+    ranked = []
+    for row, mask in zip(rows, assigned(rows, beta), strict=True):
+        ids = np.flatnonzero(mask)
+        ids = ids[np.argsort(-row[ids], kind="stable")]
+        ranked.append([(tags[j], float(row[j])) for j in ids])
+    return ranked
+
+
+def figures(sentences, encoded, batches, tags, word_size) -> dict[str, float]:
+    """What `Tagger.evaluate` returns.
+
+    Args:
+        sentences: with gold tags.
+        encoded: the same as `EncodedSentences`, with targets.
+        batches: iterable of (sentence indices, logits `(batch, time, num_tags)`).
+        tags: the tag inventory.
+        word_size: number of word ids, or None if words are no feature.
+    """
+    predicted = [[] for _ in sentences]
+    total, known = 0.0, 0
+    for chosen, logits in batches:
+        _, targets, _ = encoded.batch(chosen)
+        seen = targets >= 0
+        gold = targets[seen]
+        rows = logits[seen]
+        rows = rows - rows.max(-1, keepdims=True)
+        losses = np.log(np.exp(rows).sum(-1)) - rows[np.arange(len(rows)), gold]
+        total += float(losses.sum(dtype="float64"))
+        known += len(gold)
+        for i, tag_ids in zip(chosen, logits.argmax(-1), strict=True):
+            predicted[i] = [tags[j] for j in tag_ids[: len(sentences[i])]]
+    gold_tags = [sentence.tags for sentence in sentences]
+    unseen = {}
+    if word_size:
+        # words by their id: all but the unknown one stood in the training sentences
+        words = [encoded.ids[a:b, 0].tolist() for a, b in encoded.spans()]
+        unseen = {"sentences": words, "known_words": range(UNKNOWN_ID + 1, word_size)}
+    scores = token_accuracy(gold_tags, predicted, **unseen)
+    found = {"loss": total / known if known else float("nan")}
+    for name in ("accuracy", "oov_accuracy", "sentence_accuracy"):
+        found[name] = scores[name]
+    if looks_like_chunks(tags):
+        chunks = chunk_scores(gold_tags, predicted)
+        for name in ("precision", "recall", "f1"):
+            found[name] = getattr(chunks, name)
+    return found

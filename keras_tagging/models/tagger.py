@@ -1,0 +1,425 @@
+"""The model a user holds: sentences in, tags out."""
+
+import os
+import random
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import keras
+import numpy as np
+
+from keras_tagging import training
+from keras_tagging.data.batching import EncodedSentences, TrainingBatches, plan_batches
+from keras_tagging.data.normalisation import flat_strings, to_nfc
+from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
+from keras_tagging.data.vocabulary import count_vocabulary
+from keras_tagging.embeddings import WordVectors, load_vectors
+from keras_tagging.features import TokenFeatures
+from keras_tagging.metadata import metadata_path, write_metadata
+from keras_tagging.metrics import assigned, looks_like_chunks, multi_tagging
+from keras_tagging.models import ARCHITECTURES
+from keras_tagging.models.decoding import (
+    figures,
+    softmax,
+    with_probability,
+    within_beta,
+)
+from keras_tagging.models.embedding import vector_table
+from keras_tagging.models.settings import choose
+
+# Padded tokens in one call of the network, and sentences sorted together before.
+PREDICTION_TOKENS = 4096
+PREDICTION_SENTENCES = 2000
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class Tagger(keras.Model):
+    """A sequence tagger that takes sentences wherever Keras takes arrays.
+
+    Made by :func:`keras_tagging.build`. It holds a `TokenFeatures`, which turns
+    words into ids, and a functional network `network` from ids to logits; both are
+    made by the first `fit`, which counts the vocabularies, or by `adapt`.
+
+    Args:
+        architecture: a name from :func:`keras_tagging.available`.
+        settings: all keywords of the architecture, from `resolve_settings`.
+        seed: of weights, dropout and the order of batches; by default drawn from
+            Python's `random`.
+        vocabularies: of the features, with the tags under "tags"; for `from_config`.
+        vector_dim: of the pretrained vectors; for `from_config`.
+    """
+
+    def __init__(
+        self,
+        architecture,
+        settings,
+        seed=None,
+        vocabularies=None,
+        vector_dim=0,
+        metadata=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.architecture = architecture
+        self.seed = random.randrange(10**6) if seed is None else seed
+        vectors = settings["vectors"]
+        if vectors is not None and not vocabularies:
+            if not isinstance(vectors, WordVectors):
+                vectors = load_vectors(vectors)
+            vector_dim = vectors.matrix.shape[1]
+        # kept out of Keras' tracking, which wraps containers and copies them
+        self._plain = _Plain(
+            settings=settings,
+            vectors=vectors,
+            vector_dim=vector_dim,
+            metadata=metadata or {},
+        )
+        chosen = choose(settings, TokenFeatures.__init__)
+        self._plain.features = TokenFeatures(**chosen | {"vectors": vector_dim > 0})
+        self.network = None
+        if vocabularies:
+            self._restore(vocabularies)
+        optimizing = choose(settings, training.compile_settings)
+        self.compile(**training.compile_settings(**optimizing))
+
+    # Vocabularies and network
+
+    @property
+    def features(self) -> TokenFeatures:
+        return self._plain.features
+
+    @property
+    def tags(self) -> list[str]:
+        """The tag inventory, in the order of the network's outputs."""
+        return self._plain.tags
+
+    @property
+    def _word_size(self):
+        return self.features.sizes.get("word")
+
+    @property
+    def settings(self) -> dict:
+        """All keywords the model was built with."""
+        return self._plain.settings
+
+    @property
+    def metadata(self) -> dict:
+        """What `save` writes beside the model: corpus, epochs, scores."""
+        return self._plain.metadata
+
+    def adapt(self, sentences: Iterable[Sentence]) -> None:
+        """Counts the vocabularies of words and tags, and builds the network.
+
+        Args:
+            sentences: training sentences with tags.
+
+        Raises:
+            ValueError: if the model has vocabularies already, or there are no tags.
+        """
+        if self.network is not None:
+            raise ValueError(
+                "this model has vocabularies already, and its weights belong to them; "
+                "build a new model for other sentences"
+            )
+        sentences = as_sentences(sentences, tagged=True)
+        tags = (tag for sentence in sentences for tag in sentence.tags)
+        tags = count_vocabulary(tags, self.settings["min_count"])
+        if not tags:
+            raise ValueError("no training sentence has a token: nothing to learn from")
+        vectors = self._plain.vectors
+        words = [to_nfc(word) for word in vectors.words] if vectors else ()
+        self.features.adapt(flat_strings(sentences, self.features.columns), words)
+        self._restore({**self.features.vocabularies, "tags": tags})
+        if vectors:
+            table = self.network.get_layer("vector_embedding").embeddings
+            table.assign(vector_table(vectors, table.shape[0]))
+        self.optimizer.build(self.trainable_variables)
+
+    def _restore(self, vocabularies):
+        self._plain.tags = list(vocabularies["tags"])
+        self._plain.tag_ids = {tag: i for i, tag in enumerate(self._plain.tags)}
+        words = {k: list(v) for k, v in vocabularies.items() if k != "tags"}
+        self.features.set_vocabularies(words)
+        build = ARCHITECTURES[self.architecture].build_network
+        self.network = build(
+            self.features,
+            len(self.tags),
+            seed=self.seed,
+            vector_dim=self._plain.vector_dim,
+            **choose(self.settings, build),
+        )
+        self.built = True
+
+    def call(self, inputs, training=False):
+        """Logits `(batch, time, num_tags)` of ids `(batch, time, features)`."""
+        return self.network(inputs, training=training)
+
+    # Sentences to arrays
+
+    def encode(self, sentences: list[Sentence], targets=False) -> EncodedSentences:
+        """Ids of all tokens of the sentences, and their tag ids if asked for."""
+        self._require_network()
+        ids = self.features.encode(flat_strings(sentences, self.features.columns))
+        offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
+        if not targets:
+            return EncodedSentences(ids, offsets)
+        find = self._plain.tag_ids.get
+        tag_ids = [find(tag, -1) for s in sentences for tag in s.tags]
+        return EncodedSentences(ids, offsets, np.array(tag_ids, "int32"))
+
+    def _require_network(self):
+        if self.network is None:
+            raise ValueError("this model has no vocabularies yet: fit or adapt it")
+
+    # Training
+
+    def fit(
+        self,
+        x,
+        y=None,
+        *,
+        validation_data=None,
+        epochs=None,
+        batch_size=None,
+        token_budget=None,
+        callbacks=(),
+        verbose="auto",
+        monitor=None,
+        patience=None,
+        restore_best=True,
+        log=None,
+        resume=None,
+    ):
+        """Trains on sentences. The first call counts the vocabularies.
+
+        Args:
+            x: training sentences with tags.
+            y: None; the tags are in the sentences.
+            validation_data: development sentences with tags.
+            epochs, batch_size, token_budget: by default those of the recipe.
+            callbacks: Keras callbacks; they find the figures of `evaluate` on the
+                development sentences in their logs as `val_accuracy` and so on.
+            verbose: 0, 1 (progress bar), 2 (a line an epoch) or "auto".
+            monitor: the figure that tells the best epoch; by default `val_f1` where
+                the tags are chunks and `val_accuracy` elsewhere.
+            patience: stop after this many epochs without a better one.
+            restore_best: whether to end with the weights of the best development
+                epoch, as the papers do.
+            log: CSV file for the figures of all epochs.
+            resume: folder that keeps the state of the run after every epoch. If it
+                holds one, training goes on from there, exactly as if it had never
+                been interrupted.
+
+        Returns:
+            A `keras.callbacks.History` of all epochs, resumed ones included.
+
+        Raises:
+            ValueError: if tags are missing, or `resume` holds another run.
+        """
+        if y is not None:
+            raise ValueError("the tags are part of the sentences: call fit(sentences)")
+        sentences = as_sentences(x, tagged=True)
+        if self.network is None:
+            self.adapt(sentences)
+        plan = choose(self.settings, training.fit_settings)
+        if batch_size or token_budget:
+            plan |= {"batch_size": batch_size, "token_budget": token_budget}
+        epochs = epochs or plan["epochs"]
+        batches = TrainingBatches(
+            self.encode(sentences, targets=True),
+            seed=self.seed,
+            batch_size=plan["batch_size"],
+            token_budget=plan["token_budget"],
+            unknown_rate=plan["unknown_rate"],
+            word_column=0 if self._word_size else None,
+        )
+        rate = float(keras.ops.convert_to_numpy(self.optimizer.learning_rate))
+        chunks = looks_like_chunks(self.tags)
+        callbacks = training.plan_callbacks(
+            batches,
+            callbacks,
+            epochs=epochs,
+            learning_rate=rate if plan["decay"] else None,
+            evaluate=validation_data and self._evaluator(validation_data),
+            monitor=monitor or ("val_f1" if chunks else "val_accuracy"),
+            mode="auto" if monitor else "max",
+            patience=patience,
+            restore_best=restore_best,
+            log=log,
+        )
+        table = callbacks[-1]
+        fingerprint = Corpus(sentences).fingerprint()
+        self.metadata.update(training_sentences=fingerprint, epochs=epochs)
+        initial_epoch = 0
+        if resume is not None:
+            run = {"training sentences": fingerprint, "seed": self.seed, **plan}
+            run["epochs"] = epochs if plan["decay"] else None
+            state = training.Resume(Path(resume) / "resume.npz", callbacks, run)
+            initial_epoch = epochs if state.finished else min(state.epoch, epochs)
+            callbacks.append(state)
+        history = super().fit(
+            training.dataset(batches, len(self.features.names)),
+            epochs=epochs,
+            initial_epoch=initial_epoch,
+            callbacks=callbacks,
+            verbose=verbose,
+            shuffle=False,  # the batches are shuffled already
+        )
+        history.epoch = [row["epoch"] - 1 for row in table.rows]
+        names = [name for row in table.rows[-1:] for name in row if name != "epoch"]
+        history.history = {k: [row[k] for row in table.rows] for k in names}
+        return history
+
+    def _evaluator(self, sentences) -> Callable[[], dict]:
+        sentences = as_sentences(sentences, tagged=True)
+        encoded = self.encode(sentences, targets=True)
+        return lambda: figures(
+            sentences, encoded, self._logits(encoded), self.tags, self._word_size
+        )
+
+    def evaluate(self, x, y=None, *, return_dict=False, **kwargs):
+        """Figures on sentences with gold tags, over their real tokens.
+
+        Returns:
+            With `return_dict` a dict, else the list of its values: `loss` (mean
+            cross-entropy of a token whose gold tag is in the inventory),
+            `accuracy`, `oov_accuracy` (over words unseen in training, in their
+            normalised form; nan if there is none), `sentence_accuracy`, and where
+            the tags are chunks `precision`, `recall` and `f1` as conlleval counts
+            them. A gold tag outside the inventory is an error.
+        """
+        if y is not None or kwargs:
+            extra = ", ".join(["y"] * (y is not None) + list(kwargs))
+            raise ValueError(f"evaluate takes sentences and return_dict, not {extra}")
+        found = self._evaluator(x)()
+        return found if return_dict else list(found.values())
+
+    def multi_tagging(self, sentences, **kwargs):
+        """K18 Table 4 on sentences with gold tags: see `metrics.multi_tagging`."""
+        sentences = as_sentences(sentences, tagged=True)
+        encoded = self.encode(sentences, targets=True)
+        gold = (encoded.targets[a:b] for a, b in encoded.spans())
+        rows = (p for s in _slices(sentences) for p in self._probabilities(s))
+        return multi_tagging(gold, rows, **kwargs)
+
+    # Prediction
+
+    def predict(self, x, **kwargs):
+        """Tag probabilities: a list with one `(tokens, num_tags)` array a sentence."""
+        if kwargs:
+            raise ValueError(f"predict takes sentences only, not {', '.join(kwargs)}")
+        parts = map(self._probabilities, _slices(as_sentences(x)))
+        return [rows for part in parts for rows in part]
+
+    def tag(self, sentences, *, beta=None, probabilities=False):
+        """Tags sentences.
+
+        Args:
+            sentences: an iterable of sentences, or of lists of words. A list or
+                tuple gives a list; any other iterable gives a generator that reads
+                a limited number of sentences ahead.
+            beta: also give every tag with p >= beta * max p, best first.
+            probabilities: give the probability with the tag.
+
+        Returns:
+            For each sentence a list with one entry a token: the tag; with
+            `probabilities` `(tag, p)`; with `beta` a list of `(tag, p)`.
+        """
+        self._require_network()
+        if beta is not None:
+            assigned(np.ones((1, 1)), beta)  # a wrong beta is told at once
+        chunks = _slices(map(as_sentence, sentences))
+        tagged = (
+            row for chunk in chunks for row in self._tag(chunk, beta, probabilities)
+        )
+        return list(tagged) if isinstance(sentences, (list, tuple)) else tagged
+
+    def _tag(self, sentences, beta, probabilities):
+        if beta is None and not probabilities:
+            encoded = self.encode(sentences)
+            tagged = [[] for _ in sentences]
+            for chosen, logits in self._logits(encoded):
+                for i, best in zip(chosen, logits.argmax(-1), strict=True):
+                    length = len(sentences[i])
+                    tagged[i] = [self.tags[j] for j in best[:length].tolist()]
+            return tagged
+        rows = self._probabilities(sentences)
+        if beta is None:
+            return [with_probability(row, self.tags) for row in rows]
+        return [within_beta(row, self.tags, beta) for row in rows]
+
+    def _probabilities(self, sentences) -> list[np.ndarray]:
+        found = [np.zeros((0, len(self.tags)), "float32") for _ in sentences]
+        for chosen, logits in self._logits(self.encode(sentences)):
+            for i, rows in zip(chosen, softmax(logits), strict=True):
+                found[i] = rows[: len(sentences[i])]
+        return found
+
+    def _logits(self, encoded) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Sentence indices and their logits, a batch at a time, without the empty."""
+        for chosen in plan_batches(encoded.lengths, token_budget=PREDICTION_TOKENS):
+            ids, _, _ = encoded.batch(chosen)
+            yield chosen, np.asarray(self.predict_on_batch(ids), "float32")
+
+    # Saving
+
+    def get_config(self):
+        vocabularies = None
+        if self.network is not None:
+            vocabularies = {**self.features.vocabularies, "tags": self.tags}
+        vectors = self.settings["vectors"]
+        if isinstance(vectors, WordVectors):
+            vectors = f"{len(vectors.words)} vectors given as an object"
+        return {
+            "name": self.name,
+            "architecture": self.architecture,
+            "settings": {**self.settings, "vectors": vectors and str(vectors)},
+            "seed": self.seed,
+            "vocabularies": vocabularies,
+            "vector_dim": self._plain.vector_dim,
+            "metadata": self.metadata,
+        }
+
+    def build_from_config(self, config):
+        """Nothing to do: `from_config` has built the network."""
+
+    def save(self, filepath, overwrite=True, **kwargs):
+        """Writes a `.keras` file atomically, and its metadata as JSON beside it.
+
+        `model.keras` gets `metadata.json`, any other `NAME.keras` gets
+        `NAME.metadata.json`: versions, settings, training corpus, scores.
+        """
+        path = Path(filepath)
+        if path.suffix != ".keras":
+            raise ValueError(f"{path}: the file name of a model ends in .keras")
+        if path.exists() and not overwrite:
+            raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{os.getpid()}.{path.name}")
+        try:
+            super().save(partial, **kwargs)
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+        write_metadata(self, metadata_path(path))
+
+    def export(self, filepath, *, top_k=5, **kwargs):
+        """Writes a SavedModel: see :func:`keras_tagging.export.export`."""
+        from keras_tagging.export import export  # it stands above this module
+
+        self._require_network()
+        export(self, filepath, top_k=top_k, **kwargs)
+
+
+class _Plain:
+    """Attributes that Keras is to leave as they are."""
+
+    def __init__(self, **attributes):
+        self.__dict__.update(attributes)
+
+
+def _slices(sentences) -> Iterator[list[Sentence]]:
+    sentences = iter(sentences)
+    while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
+        yield chunk

@@ -1,0 +1,30 @@
+"""Recipes, objectives and callbacks."""
+
+from keras_tagging.training.callbacks import EpochOrder, TrainingLog, Validation
+from keras_tagging.training.objectives import (
+    TagLoss,
+    TokenAccuracy,
+    TokenCrossEntropy,
+)
+from keras_tagging.training.recipes import (
+    LinearDecay,
+    compile_settings,
+    fit_settings,
+)
+from keras_tagging.training.resume import Resume
+from keras_tagging.training.run import dataset, plan_callbacks
+
+__all__ = [
+    "EpochOrder",
+    "LinearDecay",
+    "Resume",
+    "TagLoss",
+    "TokenAccuracy",
+    "TokenCrossEntropy",
+    "TrainingLog",
+    "Validation",
+    "compile_settings",
+    "dataset",
+    "fit_settings",
+    "plan_callbacks",
+]

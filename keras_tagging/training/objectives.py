@@ -1,0 +1,75 @@
+"""The loss and the training-time metrics: over real tokens only."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class TagLoss(keras.losses.Loss):
+    """Mean cross-entropy over the real tokens of a batch.
+
+    A token whose gold tag is not in the inventory (`y_true` -1) has loss 0: there
+    is nothing to learn from it. With a batch of one sentence this is the mean over
+    the sentence's tokens.
+
+    Call arguments:
+        y_true: `(batch, time)` tag ids, -1 for a tag outside the inventory.
+        y_pred: `(batch, time, num_tags)` logits.
+        sample_weight: `(batch, time)`, 1 for a real token and 0 in the padding.
+    """
+
+    def __init__(self, name="tag_loss", **kwargs):
+        # the default reduction divides by all positions, padding included
+        kwargs.setdefault("reduction", "mean_with_sample_weight")
+        super().__init__(name=name, **kwargs)
+
+    def call(self, y_true, y_pred):
+        return tag_cross_entropy(y_true, y_pred)
+
+
+def tag_cross_entropy(y_true, y_pred):
+    """-log p of the gold tag, `(batch, time)`; 0 where the gold tag is -1."""
+    y_true = ops.cast(y_true, "int32")
+    known = y_true >= 0
+    losses = ops.sparse_categorical_crossentropy(
+        ops.maximum(y_true, 0), y_pred, from_logits=True
+    )
+    return ops.where(known, losses, 0.0)
+
+
+class _TokenMean(keras.metrics.Mean):
+    """A mean over tokens.
+
+    Keras' own metrics average every row over its padded length before they weight
+    it, so short sentences would count more; here each token counts once.
+    """
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true = ops.cast(y_true, "int32")
+        values = ops.reshape(self.of_token(y_true, y_pred), (-1,))
+        if sample_weight is not None:
+            sample_weight = ops.reshape(sample_weight, (-1,))
+        return super().update_state(values, sample_weight)
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class TokenAccuracy(_TokenMean):
+    """Share of real tokens tagged right; a gold tag of -1 is always an error."""
+
+    def __init__(self, name="accuracy", **kwargs):
+        super().__init__(name=name, **kwargs)
+
+    def of_token(self, y_true, y_pred):
+        best = ops.cast(ops.argmax(y_pred, -1), "int32")
+        return ops.cast(best == y_true, self.dtype)
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class TokenCrossEntropy(_TokenMean):
+    """Cross-entropy as a mean over real tokens (Keras' `loss` weights batches)."""
+
+    def __init__(self, name="cross_entropy", **kwargs):
+        super().__init__(name=name, **kwargs)
+
+    def of_token(self, y_true, y_pred):
+        return tag_cross_entropy(y_true, y_pred)

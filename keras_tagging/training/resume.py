@@ -1,0 +1,122 @@
+"""Going on after a kill, on the same trajectory."""
+
+import json
+import os
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import keras
+import numpy as np
+
+PLAIN = (bool, int, float, str, type(None))
+
+
+class Resume(keras.callbacks.Callback):
+    """Saves after each epoch all that training depends on, and restores it.
+
+    That is the weights, the seeds of dropout, the state of the optimizer, and the
+    counters and best weights of the other callbacks. It must be the last callback.
+    The file is replaced atomically: a kill leaves the last finished epoch.
+
+    Keras' own `BackupAndRestore` keeps neither the dropout seeds nor the counters.
+
+    Args:
+        path: the file, `.npz`.
+        callbacks: the other callbacks, in the order of the call to `fit`.
+        run: what identifies the run: corpus, settings. A file of another run is
+            refused.
+
+    Attributes:
+        epoch: finished epochs in the file, 0 without a file.
+        finished: whether a callback had stopped the training.
+
+    Raises:
+        ValueError: if the file is of another run, or cannot be read.
+    """
+
+    def __init__(self, path, callbacks=(), run=None):
+        super().__init__()
+        self.path = Path(path)
+        self.callbacks = list(callbacks)
+        self.run = json.loads(json.dumps(run))
+        self.epoch, self.finished = 0, False
+        if self.path.exists():
+            with self._open() as file:
+                header = json.loads(str(file["header"]))
+            for key, value in (header["run"] or {}).items():
+                if value != (self.run or {}).get(key):
+                    raise ValueError(
+                        f"{self.path}: saved by a run with another {key}; repeat that "
+                        "run's settings, remove the file, or choose another folder"
+                    )
+            self.epoch, self.finished = header["epoch"], header["finished"]
+
+    def on_train_begin(self, logs=None):
+        if not self.path.exists():
+            return
+        with self._open() as file:
+            header = json.loads(str(file["header"]))
+            for i, variable in enumerate(self._variables()):
+                variable.assign(file[f"variable{i}"])
+            states = zip(self.callbacks, header["callbacks"], strict=True)
+            for i, (callback, state) in enumerate(states):
+                for name, value in state.items():
+                    if isinstance(value, dict):
+                        parts = range(value["arrays"])
+                        value = [file[f"callback{i}.{name}.{j}"] for j in parts]
+                    setattr(callback, name, value)
+
+    def on_epoch_end(self, epoch, logs=None):
+        arrays = {
+            f"variable{i}": keras.ops.convert_to_numpy(variable)
+            for i, variable in enumerate(self._variables())
+        }
+        states = []
+        for i, callback in enumerate(self.callbacks):
+            state = {}
+            for name, value in vars(callback).items():
+                if isinstance(value, np.generic):
+                    value = value.item()
+                if name.startswith("_"):
+                    continue
+                if isinstance(value, PLAIN) or _rows(value):
+                    state[name] = value
+                elif _arrays(value):
+                    for j, array in enumerate(value):
+                        arrays[f"callback{i}.{name}.{j}"] = np.asarray(array)
+                    state[name] = {"arrays": len(value)}
+            states.append(state)
+        header = {
+            "epoch": epoch + 1,
+            "finished": bool(self.model.stop_training),
+            "run": self.run,
+            "callbacks": states,
+        }
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        with open(partial, "wb") as file:
+            np.savez(file, header=json.dumps(header), **arrays)
+        os.replace(partial, self.path)
+
+    def _variables(self):
+        return [*self.model.variables, *self.model.optimizer.variables]
+
+    @contextmanager
+    def _open(self):
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                yield file
+        except (OSError, KeyError, zipfile.BadZipFile, EOFError) as error:
+            raise ValueError(
+                f"{self.path}: not a file to resume from ({error}); remove it to "
+                "start afresh"
+            ) from error
+
+
+def _rows(value):
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
+
+
+def _arrays(value):
+    return isinstance(value, list) and all(hasattr(a, "shape") for a in value)
