@@ -1,7 +1,7 @@
 """What the package reads and tags: sentences, and corpora of them."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 
@@ -77,3 +77,38 @@ class Corpus:
                 text = "\x02".join("\x01".join(values) for values in fields)
                 digest.update(text.encode("utf-8", "surrogatepass") + b"\x03")
         return digest.hexdigest()
+
+
+def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
+    """A `Sentence` as it is, and a list of words as a sentence without tags.
+
+    Raises:
+        ValueError: for a string, or a list of anything but strings.
+    """
+    if isinstance(sentence, Sentence):
+        return sentence
+    if isinstance(sentence, str):
+        raise ValueError(
+            f"{sentence[:40]!r} is a string; a sentence is a list of words: "
+            "give [text.split()]"
+        )
+    words = list(sentence)
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError(f"a sentence is a list of words, not {words[:3]!r}")
+    return Sentence(words)
+
+
+def as_sentences(sentences: Iterable, *, tagged: bool = False) -> list[Sentence]:
+    """A list of sentences, or of lists of words, as sentences.
+
+    Raises:
+        ValueError: for a whole corpus, or if `tagged` and a sentence has no tags.
+    """
+    if isinstance(sentences, Corpus):
+        raise ValueError("this is a whole corpus: give its train, dev or test")
+    sentences = [as_sentence(sentence) for sentence in sentences]
+    if tagged:
+        for number, sentence in enumerate(sentences, 1):
+            if sentence.tags is None:
+                raise ValueError(f"sentence {number} has no tags")
+    return sentences

@@ -1,0 +1,180 @@
+"""The formats with one token a line: CoNLL columns, CoNLL-U, bare tokens."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain
+
+from keras_tagging.data.records import (
+    Line,
+    Malformed,
+    blocks,
+    is_blank,
+    parse_each,
+    sentence_of,
+    split_blanks,
+)
+from keras_tagging.data.sentence import Sentence
+
+
+def conll(
+    lines: Iterable[Line],
+    *,
+    separator: str | None = None,
+    token_column: int = 0,
+    tag_column: int | None = -1,
+    columns: dict[str, int] | None = None,
+    comments: bool = True,
+) -> Iterator[Sentence | Malformed]:
+    """One token a line, blank lines between sentences.
+
+    Several blank lines in a row count as one: this format has no empty sentence.
+    A line beginning with `#` is a row if `#` can be its token. It is a comment
+    before the first row of a sentence if it has not as many columns as the rows or,
+    in a file with a separator, if a blank follows the `#`; between rows only if,
+    in a file with a separator, it is one single column and a blank follows the `#`.
+
+    Args:
+        separator: what stands between columns; by default a tab if the file's rows
+            have one, else any run of blanks and tabs.
+        token_column: index of the word; negative indices count from the right.
+        tag_column: index of the tag. None, or the token's column: no tags.
+        columns: indices of further columns, by the name they get.
+        comments: False where no line is a comment.
+    """
+    rows, lines = _first_rows(lines, comments)
+    if separator is None and 2 * sum("\t" in row for row in rows) > len(rows):
+        separator = "\t"
+    split = partial(str.split, sep=separator) if separator else split_blanks
+    # The usual width of the first rows, so that one bad row does not decide it.
+    width = Counter(len(split(row)) for row in rows).most_common(1)
+    width = width[0][0] if width else 0
+    columns = columns or {}
+    indices = {"token_column": token_column, "tag_column": tag_column, **columns}
+    for name, index in indices.items():
+        if width and index is not None and not -width <= index < width:
+            what = f"{name}={index}, but the rows have {width} columns"
+            raise Malformed(1, what, f"give an index from 0 to {width - 1}")
+    if width and tag_column is not None and tag_column % width == token_column % width:
+        tag_column = None
+
+    def is_comment(line: str, cells: list[str], inside: bool) -> bool:
+        if not comments or not line.startswith("#"):
+            return False
+        if not separator:
+            return not inside and len(cells) != width
+        titled = re.match(r"#+ ", cells[0]) is not None
+        if inside:
+            return titled and len(cells) == 1 < width
+        return titled or len(cells) == 1 < width
+
+    def parse(block: list[Line]) -> Sentence | None:
+        rows = []
+        for number, line in block:
+            cells = split(line)
+            if is_comment(line, cells, bool(rows)):
+                continue
+            if len(cells) != width:
+                what = f"{len(cells)} columns where the file has {width}"
+                remedy = "mend the row, or pass separator= if it is cut wrongly"
+                raise Malformed(number, what, remedy)
+            for name, index in indices.items():
+                if index is not None and not cells[index]:
+                    what = f"column {index % width + 1} ({name}) is empty"
+                    raise Malformed(number, what, "fill it in, or remove the row")
+            rows.append(cells)
+        if not rows:
+            return None
+        by_column = list(zip(*rows, strict=True))
+        return sentence_of(
+            by_column[token_column],
+            None if tag_column is None else by_column[tag_column],
+            {name: by_column[index] for name, index in columns.items()},
+        )
+
+    yield from parse_each(blocks(lines), parse)
+
+
+def _first_rows(lines, comments: bool, count: int = 50):
+    """The first lines that are certainly rows, and all lines again."""
+    head, rows = [], []
+    lines = iter(lines)
+    for number, line in lines:
+        head.append((number, line))
+        if isinstance(line, str) and not is_blank(line):
+            if not (comments and line.startswith("#")):
+                rows.append(line)
+        if len(rows) == count:
+            break
+    if not rows:  # every line begins with #: then it is a token where it can be
+        rows = [line for _, line in head if isinstance(line, str)]
+        rows = [line for line in rows if not (is_blank(line) or line.startswith("# "))]
+    return rows, chain(head, lines)
+
+
+def tokens(
+    lines: Iterable[Line], *, separator: str = "\t", token_column: int = 0
+) -> Iterator[Sentence | Malformed]:
+    """Untagged text with one token a line, blank lines between sentences.
+
+    Args:
+        separator: what stands between columns, if there are several.
+        token_column: index of the word.
+    """
+    return conll(lines, separator=separator, token_column=token_column, tag_column=None)
+
+
+def conllu(
+    lines: Iterable[Line], *, tag: str | None = "upos"
+) -> Iterator[Sentence | Malformed]:
+    """CoNLL-U, gold tokenisation: syntactic words, without multiword-token lines
+    (`3-4`) and empty nodes (`3.1`). Columns: `pos` (UPOS), `xpos`, `head`, `deprel`,
+    `lemma`.
+
+    Args:
+        tag: the field that is the tag: "upos", "xpos", "deprel", "feats" or "lemma";
+            None: no tags, as in a sentence in which it is `_` throughout.
+    """
+    fields = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "deprel": 7}
+    if tag is not None and tag not in fields:
+        raise Malformed(1, f"no field {tag!r}", f"tag= is one of {', '.join(fields)}")
+
+    def parse(block: list[Line]) -> Sentence | None:
+        words, numbers = [], []
+        for number, line in block:
+            if line.startswith("#"):
+                continue
+            cells = line.split("\t")
+            if len(cells) != 10:
+                what = f"{len(cells)} tab-separated columns where CoNLL-U has 10"
+                raise Malformed(number, what, "put `_` where a field is empty")
+            if re.fullmatch(r"[0-9]+[-.][0-9]+", cells[0]):
+                continue
+            if cells[0] != str(len(words) + 1):
+                what = f"the word's number is {cells[0]!r}, not {len(words) + 1}"
+                raise Malformed(number, what, "number the words 1, 2, 3, ...")
+            if not all(cells):
+                what = f"column {cells.index('') + 1} is empty"
+                raise Malformed(number, what, "put `_` where a field is empty")
+            words.append(cells)
+            numbers.append(number)
+        for number, cells in zip(numbers, words, strict=True):
+            head = cells[6]
+            if head != "_" and not (
+                re.fullmatch("[0-9]+", head) and int(head) <= len(words)
+            ):
+                what = f"the head is {head!r} in a sentence of {len(words)} words"
+                raise Malformed(number, what, "give a word's number, 0 or `_`")
+        if not words:
+            return None
+        _, form, lemma, upos, xpos, _, head, deprel, _, _ = by_column = list(
+            zip(*words, strict=True)
+        )
+        tags = by_column[fields[tag]] if tag else None
+        if tags and tag != "feats" and set(tags) == {"_"}:
+            tags = None
+        columns = {"pos": upos, "xpos": xpos, "head": head, "deprel": deprel}
+        return sentence_of(form, tags, {**columns, "lemma": lemma})
+
+    yield from parse_each(blocks(lines), parse)

@@ -1,0 +1,245 @@
+"""Finding the training, development and test files of a corpus, and loading them."""
+
+import glob
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from keras_tagging.data.readers import (
+    CorpusError,
+    check_options,
+    detect_format,
+    read,
+    recognised,
+)
+from keras_tagging.data.sentence import Corpus
+
+# A word of a file's or folder's name, and the split it stands for.
+SPLIT_WORDS = {
+    **dict.fromkeys(["train", "training", "trn"], "train"),
+    **dict.fromkeys(["dev", "devel", "development"], "dev"),
+    **dict.fromkeys(["valid", "validation", "val", "testa"], "dev"),
+    **dict.fromkeys(["test", "tst", "testb"], "test"),
+    **dict.fromkeys(["eval", "evaluation"], "eval"),
+}
+CCGBANK_SECTIONS = {
+    "train": [f"{section:02}" for section in range(2, 22)],
+    "dev": ["00"],
+    "test": ["23"],
+}
+NOT_CORPORA = {".md", ".rst", ".html", ".pdf", ".py", ".sh", ".xml", ".zip"}
+
+Files = str | Path | Sequence[str | Path]
+
+
+def load_corpus(
+    path: Files | None,
+    format: str | None = None,
+    *,
+    dev: Files | None = None,
+    test: Files | None = None,
+    errors: str = "raise",
+    require_train: bool = True,
+    **options,
+) -> Corpus:
+    """Load a corpus into memory.
+
+    A directory's files are told apart by a whole word of their names: train or
+    training; dev, devel, valid or validation; test, or else eval (also `testa`, `testb`
+    as in CoNLL-2003). If several files are one split, they are grouped with those
+    whose names differ only in that word, and the group with a training file, a
+    development file, a test file wins, in this order: in ATIS `atis-2.train` and
+    `atis-2.dev` come before `atis.train`, which contains both. Then other files come
+    before `.txt` and `.raw`, which accompany CoNLL-U. Names with `w-intent` are left
+    out. Failing that, folders named so are read whole, or CCGBank's `AUTO/02` to `21`,
+    `00` and `23`.
+
+    Args:
+        path: "demo" for the corpus that comes with the package, a directory, or the
+            training data: a file, a list of files or a glob pattern. None: no training
+            data.
+        format: as in `read`; by default recognised from the first file of all.
+        dev, test: a file, list or pattern each, instead of the directory's.
+        errors: as in `read`; with "skip" one warning gives the total, and
+            `Corpus.skipped` the number for each file.
+        require_train: False to accept a corpus without training data; a `path` that
+            is no directory is then the test data.
+        options: as in `read`, for example `tag_column=4`.
+
+    Raises:
+        CorpusError: if files are missing, ambiguous or malformed.
+        ValueError: if an option is unknown.
+    """
+    if path == "demo" and dev is test is None:
+        from keras_tagging.data.demo import demo_corpus
+
+        return demo_corpus()
+    files: dict[str, list[Path]] = {"train": [], "dev": [], "test": []}
+    is_directory = isinstance(path, str | Path) and Path(path).is_dir()
+    if is_directory:
+        files.update(find_splits(path))
+    elif path is not None:
+        files["train" if require_train else "test"] = _expand(path)
+    for split, given in (("dev", dev), ("test", test)):
+        if given is not None:
+            files[split] = _expand(given)
+    every = [file for split in files.values() for file in split]
+    if not every or (require_train and not files["train"]):
+        found = sorted(e.name for e in Path(path).iterdir()) if is_directory else []
+        raise CorpusError(
+            f"{path}: no file is named {'train' if require_train else 'train or test'} "
+            f"or the like (found: {', '.join(found[:8]) or 'nothing'}); "
+            "pass the files themselves: load_corpus(train, dev=..., test=...)"
+        )
+    hint = ""
+    if format is None:
+        format = detect_format(every[0], encoding=options.get("encoding"))
+        hint = recognised(format)
+    check_options(format, set(options) - {"encoding"})
+
+    skipped, messages = {}, []
+    splits = {}
+    for split, paths in files.items():
+        splits[split] = []
+        for file in paths:
+            problems: list[str] = []
+            try:
+                splits[split] += read(
+                    file, format, errors=errors, skipped=problems, **options
+                )
+            except CorpusError as error:
+                raise CorpusError(f"{error}{hint}") from None
+            if problems:
+                skipped[str(file)] = len(problems)
+                messages += problems
+    if messages:
+        warnings.warn(
+            f"{len(messages)} malformed sentences left out; the first: {messages[0]}",
+            stacklevel=2,
+        )
+    if require_train and not splits["train"]:
+        raise CorpusError(f"{files['train'][0]}: no sentences; check format={format!r}")
+    return Corpus(**splits, name=_label(path), format=format, skipped=skipped)
+
+
+def _label(path: Files | None) -> str:
+    if path is None or isinstance(path, str | Path):
+        return str(path or "")
+    return ", ".join(map(str, path))
+
+
+def _expand(files: Files) -> list[Path]:
+    """The files of a path, a list of them or a pattern."""
+    if not isinstance(files, str | Path):
+        return [path for file in files for path in _expand(file)]
+    if Path(files).is_file():
+        return [Path(files)]
+    if Path(files).is_dir():
+        raise CorpusError(f"{files}: is a directory; name the files in it")
+    matches = sorted(Path(match) for match in glob.glob(str(files), recursive=True))
+    if not matches:
+        raise CorpusError(
+            f"{files}: no such corpus (tried a file, a directory and a pattern); "
+            "check the path, or use 'demo'"
+        )
+    return [match for match in matches if match.is_file()]
+
+
+def find_splits(directory: str | Path) -> dict[str, list[Path]]:
+    """The files of the splits of a directory, as `load_corpus` describes.
+
+    Raises:
+        CorpusError: if several files are equally good for a split.
+    """
+    directory = Path(directory)
+    entries = sorted(
+        entry
+        for entry in directory.iterdir()
+        if not entry.name.startswith(".") and "w-intent" not in entry.name
+    )
+    files = [e for e in entries if e.is_file() and e.suffix.lower() not in NOT_CORPORA]
+    folders = [entry for entry in entries if entry.is_dir()]
+    splits = _by_name(directory, files) or _by_folder(folders) or _ccgbank(directory)
+    if "eval" in splits:
+        splits.setdefault("test", splits["eval"])
+        del splits["eval"]
+    return splits
+
+
+def _split_of(name: str) -> tuple[str | None, str]:
+    """The split a name stands for, and the name with that word left open."""
+    words = re.split(r"([^a-z0-9]+)", name.lower())
+    splits = [SPLIT_WORDS.get(word) for word in words]
+    pattern = "".join("*" if s else w for w, s in zip(words, splits, strict=True))
+    found = set(splits) - {None}
+    return (found.pop() if len(found) == 1 else None), pattern
+
+
+def _by_name(directory: Path, files: list[Path]) -> dict[str, list[Path]]:
+    families: dict[str, dict[str, list[Path]]] = defaultdict(lambda: defaultdict(list))
+    for file in files:
+        split, pattern = _split_of(file.name)
+        if split:
+            families[pattern][split].append(file)
+
+    def rank(pattern: str) -> tuple:
+        family = families[pattern]
+        incomplete = [split not in family for split in ("train", "dev", "test")]
+        is_plain_text = re.search(r"\.(txt|raw)(\.gz)?$", pattern) is not None
+        return (*incomplete, is_plain_text, pattern.endswith(".gz"))
+
+    splits = {}
+    for split in ("train", "dev", "test", "eval"):
+        having = [pattern for pattern in families if split in families[pattern]]
+        best = min(map(rank, having), default=None)
+        candidates = [
+            file
+            for pattern in having
+            if rank(pattern) == best
+            for file in families[pattern][split]
+        ]
+        if len(candidates) > 1:
+            names = ", ".join(file.name for file in candidates)
+            raise CorpusError(
+                f"{directory}: {names} could each be the {split} file; "
+                "pass the files themselves: load_corpus(train, dev=..., test=...)"
+            )
+        if candidates:
+            splits[split] = candidates
+    return splits
+
+
+def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
+    splits = {}
+    for folder in folders:
+        split = SPLIT_WORDS.get(folder.name.lower())
+        if not split:
+            continue
+        files = [
+            file
+            for file in sorted(folder.iterdir())
+            if file.is_file()
+            and not file.name.startswith(".")
+            and file.suffix.lower() not in NOT_CORPORA
+        ]
+        if len({file.suffix for file in files}) > 1:
+            raise CorpusError(
+                f"{folder}: has files of several kinds; pass those you mean, such as "
+                f"load_corpus('{folder.parent}/train/*.conll', dev=..., test=...)"
+            )
+        if files:
+            splits[split] = files
+    return splits
+
+
+def _ccgbank(directory: Path) -> dict[str, list[Path]]:
+    for root in (directory / "data" / "AUTO", directory / "AUTO", directory):
+        splits = {
+            split: [f for name in names for f in sorted(root.glob(f"{name}/*.auto*"))]
+            for split, names in CCGBANK_SECTIONS.items()
+        }
+        if any(splits.values()):
+            return {split: files for split, files in splits.items() if files}
+    return {}

@@ -1,0 +1,176 @@
+"""The table of corpus formats, and those with one sentence a line."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from keras_tagging.data.columns import conll, conllu, tokens
+from keras_tagging.data.records import (
+    Line,
+    Malformed,
+    is_blank,
+    parse_each,
+    sentence_of,
+    split_blanks,
+)
+from keras_tagging.data.sentence import Sentence
+
+
+def pipe(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
+    """`word|pos|category` between blanks, one sentence a line; an empty line is an
+    empty sentence. Split from the right: a word may contain bars. Column: `pos`."""
+
+    def parse(record: list[Line]) -> Sentence:
+        [(number, line)] = record
+        items = [item.rsplit("|", 2) for item in split_blanks(line)]
+        for position, item in enumerate(items, 1):
+            if len(item) != 3 or not all(item):
+                what = f"item {position}, {'|'.join(item)[:60]!r}, is not word|pos|tag"
+                raise Malformed(number, what, "give all three, without blanks inside")
+        words, pos, tags = zip(*items, strict=True) if items else ((), (), ())
+        return sentence_of(words, tags, {"pos": pos})
+
+    return parse_each(([line] for line in lines), parse)
+
+
+# A leaf, the opening of an inner node, or the end of one.
+_NODE = re.compile(r"\(<L (?P<leaf>.*?)>\)|(?P<open>\(<T .*?>(?= ))|(?P<close>\))")
+
+
+def auto(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
+    """The leaves of CCGBank derivations: an `ID=` line, then the derivation on one
+    line. The tag is the category, the column `pos` the first of the two tags. Further
+    `{...}` and `[...]` fields, as PropBank's, are skipped, and so are lines beginning
+    with `#`."""
+
+    def records() -> Iterator[list[Line]]:
+        header = None
+        for number, line in lines:
+            if is_blank(line) or (isinstance(line, str) and line.startswith("#")):
+                continue
+            is_header = isinstance(line, str) and line.startswith("ID=")
+            if header and is_header:
+                yield [header]
+            if not is_header:
+                yield [(number, line)]
+            header = (number, line) if is_header else None
+        if header:
+            yield [header]
+
+    def parse(record: list[Line]) -> Sentence:
+        [(number, line)] = record
+        if line.startswith("ID="):
+            what = "no derivation follows this ID line"
+            raise Malformed(number, what, "add the derivation, or remove the line")
+        leaves, depth = [], 0
+        rest = split_blanks(_NODE.sub("", line))
+        for node in _NODE.finditer(line):
+            depth += (node["open"] is not None) - (node["close"] is not None)
+            if node["leaf"] is None:
+                continue
+            leaf = split_blanks(node["leaf"])
+            if len(leaf) < 5 or not all(extra[0] in "{[" for extra in leaf[5:]):
+                what = f"leaf {len(leaves) + 1}, {node['leaf'][:60]!r}, is malformed"
+                remedy = "write five fields, (<L category pos pos word category>)"
+                raise Malformed(number, what, remedy)
+            leaves.append(leaf)
+        if rest or depth or not leaves:
+            what = "this is not a derivation, or its brackets do not balance"
+            raise Malformed(number, what, "mend it: a derivation is one line of nodes")
+        categories, pos, _, words = zip(*(leaf[:4] for leaf in leaves), strict=True)
+        return sentence_of(words, categories, {"pos": pos})
+
+    return parse_each(records(), parse)
+
+
+def atis(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
+    """`BOS words EOS`, a tab, as many labels; one sentence a line, an empty line is an
+    empty sentence. BOS and EOS go, with their labels, so that an intent in place of
+    EOS's label goes too."""
+
+    def parse(record: list[Line]) -> Sentence:
+        [(number, line)] = record
+        if is_blank(line):
+            return Sentence([], [])
+        words, tab, labels = line.partition("\t")
+        if not tab:
+            what = "no tab between the words and the labels"
+            raise Malformed(number, what, "write BOS words EOS, a tab, the labels")
+        words, labels = split_blanks(words), split_blanks(labels)
+        if words[:1] != ["BOS"] or words[1:][-1:] != ["EOS"]:
+            what = "the words do not stand between BOS and EOS"
+            raise Malformed(number, what, "write BOS words EOS, a tab, the labels")
+        if len(words) != len(labels):
+            what = f"{len(words)} words but {len(labels)} labels, BOS and EOS included"
+            raise Malformed(number, what, "give one label a word")
+        return sentence_of(words[1:-1], labels[1:-1])
+
+    return parse_each(([line] for line in lines), parse)
+
+
+def jsonl(
+    lines: Iterable[Line], *, token_field: str = "tokens", tag_field: str = "tags"
+) -> Iterator[Sentence | Malformed]:
+    """One JSON object a line, `{"tokens": [...], "tags": [...]}`; its further lists of
+    strings or integers become columns and must be as long; other values are left
+    aside. An empty line is an empty sentence.
+
+    Args:
+        token_field, tag_field: the names of the two lists; tags may be absent.
+    """
+
+    def is_flat(values) -> bool:
+        return isinstance(values, list) and all(type(v) in (str, int) for v in values)
+
+    def parse(record: list[Line]) -> Sentence:
+        [(number, line)] = record
+        if is_blank(line):
+            return Sentence([], [])
+        shape = f'{{"{token_field}": [...], "{tag_field}": [...]}}'
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            remedy = f"write one object a line, {shape}"
+            raise Malformed(number, f"not JSON: {error}", remedy) from None
+        words = fields.get(token_field) if isinstance(fields, dict) else None
+        if not is_flat(words):
+            what = f"no list of strings {token_field!r}"
+            raise Malformed(number, what, f"write {shape}, or pass token_field=")
+        if fields.get(tag_field) is not None and not is_flat(fields[tag_field]):
+            what = f"{tag_field!r} is not a list of strings"
+            raise Malformed(number, what, f"write {shape}, or pass tag_field=")
+        lists = {name: list(map(str, v)) for name, v in fields.items() if is_flat(v)}
+        for name, values in lists.items():
+            if len(values) != len(words):
+                what = f"{len(words)} {token_field} but {len(values)} {name}"
+                raise Malformed(number, what, "give one value a token in every list")
+            # JSON can spell half of a surrogate pair, which no encoding can write.
+            if any(re.search("[\ud800-\udfff]", value) for value in values):
+                what = f"{name!r} contains half of a surrogate pair"
+                raise Malformed(number, what, "write the character itself, in UTF-8")
+        words = lists.pop(token_field)
+        return sentence_of(words, lists.pop(tag_field, None), lists)
+
+    return parse_each(([line] for line in lines), parse)
+
+
+def text(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
+    """Untagged sentences, one a line, their tokens between blanks; an empty line is an
+    empty sentence."""
+
+    def parse(record: list[Line]) -> Sentence:
+        return sentence_of(split_blanks(record[0][1]))
+
+    return parse_each(([line] for line in lines), parse)
+
+
+FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {
+    "conll": conll,
+    "conllu": conllu,
+    "pipe": pipe,
+    "auto": auto,
+    "atis": atis,
+    "jsonl": jsonl,
+    "text": text,
+    "tokens": tokens,
+}

@@ -1,0 +1,254 @@
+"""Reading and writing corpus files, and recognising their format."""
+
+import gzip
+import inspect
+import io
+import json
+import re
+import sys
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO
+
+from keras_tagging.data.formats import FORMATS
+from keras_tagging.data.records import Line, Malformed, is_blank, split_blanks
+from keras_tagging.data.sentence import Sentence
+
+HEAD = 200  # lines by which a format is recognised
+
+
+class CorpusError(ValueError):
+    """One line: `PATH:LINE: what is wrong; how to mend it`."""
+
+
+def read(
+    path: str | Path | IO,
+    format: str | None = None,
+    *,
+    errors: str = "raise",
+    encoding: str | None = None,
+    skipped: list[str] | None = None,
+    **options,
+) -> Iterator[Sentence]:
+    """Sentences of a file, one after the other, in constant memory.
+
+    A line ends with a line feed, before which a carriage return is dropped, and with
+    nothing else. A byte order mark is dropped. Tokens are normalised to NFC.
+
+    Args:
+        path: a file, gzip-compressed if its name ends in `.gz`, an open stream, or
+            "-" for standard input.
+        format: a name in `FORMATS`; by default recognised from the content.
+        errors: "raise", or "skip" to leave malformed sentences out.
+        encoding: by default UTF-8, or what an open text stream says.
+        skipped: with `errors="skip"`, a list that collects one message for every
+            sentence left out; without it, a warning gives their number at the end.
+        options: the keyword arguments of `FORMATS[format]`.
+
+    Raises:
+        CorpusError: if there is no such file, the format is not recognised, or,
+            during the iteration, at the first malformed sentence.
+        ValueError: if the format or an option is unknown.
+    """
+    if errors not in ("raise", "skip"):
+        raise ValueError(f"errors={errors!r}: it is 'raise' or 'skip'")
+    name = _name(path)
+    lines = _numbered_lines(path, name, encoding)
+    hint = ""
+    if format is None:
+        head = list(islice(lines, HEAD))
+        format, lines = _recognise(head, name), chain(head, lines)
+        hint = recognised(format)
+    check_options(format, options)
+    return _sentences(lines, name, format, errors, skipped, hint, options)
+
+
+def check_options(format: str, options: Iterable[str]) -> None:
+    """Raise ValueError if the format is unknown, or has not all of the options."""
+    if format not in FORMATS:
+        raise ValueError(f"unknown format {format!r}: it is one of {_known()}")
+    parameters = inspect.signature(FORMATS[format]).parameters.values()
+    known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    for option in options:
+        if option not in known:
+            raise ValueError(
+                f"format {format!r} has no option {option!r}; "
+                + (f"it has {', '.join(known)}" if known else "it has none")
+            )
+
+
+def recognised(format: str) -> str:
+    """What to add to the message of an error in a file of recognised format."""
+    return f" (recognised as {format!r}: pass format= if it is not)"
+
+
+def _known() -> str:
+    return ", ".join(repr(name) for name in FORMATS)
+
+
+def _sentences(lines, name, format, errors, skipped, hint, options):
+    messages = [] if skipped is None else skipped
+    try:
+        for result in FORMATS[format](lines, **options):
+            if isinstance(result, Sentence):
+                yield result
+            elif errors == "raise":
+                raise result
+            else:
+                messages.append(_message(name, result, hint))
+    except Malformed as problem:
+        raise CorpusError(_message(name, problem, hint)) from None
+    if messages and skipped is None:
+        warnings.warn(
+            f"{len(messages)} malformed sentences left out; the first: {messages[0]}",
+            stacklevel=2,
+        )
+
+
+def _message(name: str, problem: Malformed, hint: str) -> str:
+    return f"{name}:{problem.line}: {problem.what}; {problem.remedy}{hint}"
+
+
+def _name(path: str | Path | IO) -> str:
+    if not isinstance(path, str | Path):
+        return str(getattr(path, "name", "<stream>"))
+    if str(path) == "-":
+        return "<stdin>"
+    if not Path(path).exists():
+        raise CorpusError(f"{path}: there is no such file; check the path")
+    if Path(path).is_dir():
+        raise CorpusError(f"{path}: is a directory; use load_corpus, or name a file")
+    return str(path)
+
+
+@contextmanager
+def _opened(path: str | Path | IO, encoding: str | None):
+    """The file or stream, as lines of bytes if possible, and its encoding."""
+    if str(path) == "-":
+        path = getattr(sys.stdin, "buffer", sys.stdin)
+    if isinstance(path, str | Path):
+        opener = gzip.open if str(path).endswith(".gz") else open
+        context = opener(path, "rb")
+    else:
+        # A text stream ends lines in its own way: go below it where that is possible.
+        encoding = encoding or getattr(path, "encoding", None)
+        context = nullcontext(getattr(path, "buffer", path))
+    encoding = encoding or "utf-8"
+    with context as stream:
+        if "\n".encode(encoding) == b"\n":
+            yield stream, encoding
+        else:  # UTF-16 and the like, whose line feed is more than a byte
+            wrapper = io.TextIOWrapper(stream, encoding, newline="\n")
+            try:
+                yield wrapper, encoding
+            finally:
+                wrapper.detach()
+
+
+def _numbered_lines(path, name: str, encoding: str | None) -> Iterator[Line]:
+    number = 0
+    with _opened(path, encoding) as (stream, encoding):
+        try:
+            for number, line in enumerate(stream, 1):
+                if isinstance(line, bytes):
+                    try:
+                        line = line.decode(encoding)
+                    except UnicodeDecodeError as error:
+                        yield number, error
+                        continue
+                if number == 1:
+                    line = line.removeprefix("\ufeff")
+                yield number, line.removesuffix("\n").removesuffix("\r")
+        except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
+            what = f"{name}:{number + 1}: cannot be read: {error}"
+            raise CorpusError(f"{what}; check that the file is complete") from None
+
+
+def detect_format(path: str | Path, *, encoding: str | None = None) -> str:
+    """The format of a file, recognised from its first lines.
+
+    Raises:
+        CorpusError: if the lines fit no format, or two.
+    """
+    name = _name(path)
+    return _recognise(islice(_numbered_lines(path, name, encoding), HEAD), name)
+
+
+def _recognise(head: Iterable[Line], name: str) -> str:
+    lines = [line for _, line in head if isinstance(line, str)]
+    lines = ["" if is_blank(line) else line for line in lines]
+    filled = [line for line in lines if line]
+    # A `#` line may be a comment, and is one in most formats: judge by the others.
+    rows = [line for line in filled if not line.startswith("#")] or filled
+    if not rows:
+        return "text"
+    first = rows[0]
+    if "\0" in first or re.match(r"[ \t]*(<\?xml|<!|\( ?\([A-Z])", first):
+        what = "this is binary, XML or a bracketed tree, which is no corpus format here"
+        raise CorpusError(f"{name}: {what}; convert it, or pass format= ({_known()})")
+    if first.startswith(("ID=", "(<T ", "(<L ")):
+        return "auto"
+    if re.match(r'[ \t]*\{[ \t]*("|\}|$)', first):
+        return "jsonl"
+    if re.match(r"[0-9]+([-.][0-9]+)?\t", first) and first.count("\t") == 9:
+        return "conllu"
+    if re.match(r"BOS( .*)? EOS[ ]*\t", first):
+        return "atis"
+    if "\t" in first:
+        return "conll"
+    if all(item.count("|") >= 2 for item in split_blanks(first)):
+        return "pipe"
+    return _recognise_blanks(lines, rows, name)
+
+
+def _recognise_blanks(lines: list[str], rows: list[str], name: str) -> str:
+    """Columns between blanks, bare tokens or text: the one with equally wide rows in
+    blocks is columns, and text where a row alone tells nothing is a doubt."""
+    if len(rows) == 1:
+        return "text"
+    width, count = Counter(len(split_blanks(row)) for row in rows).most_common(1)[0]
+    if count < 0.9 * len(rows):
+        return "text"
+    has_blocks = any(
+        before and line and not after
+        for before, line, after in zip(lines, lines[1:], lines[2:], strict=False)
+    )
+    if has_blocks:
+        return "tokens" if width == 1 else "conll"
+    columns = "'tokens'" if width == 1 else "'conll'"
+    what = "all lines have as many words: one sentence a line, or one token?"
+    remedy = f"pass format='text' for sentences, format={columns} for tokens"
+    raise CorpusError(f"{name}: {what}; {remedy}")
+
+
+def write(
+    sentences: Iterable[Sentence], target: str | Path | IO[str], format: str = "conll"
+) -> None:
+    """Write sentences as `read` reads them: "conll" (token, columns, tag, between tabs)
+    or "jsonl". CoNLL has no empty sentence: one leaves an extra blank line.
+
+    Raises:
+        ValueError: if the format is another one, or a value cannot stand in a column.
+    """
+    if format not in ("conll", "jsonl"):
+        raise ValueError(f"cannot write format {format!r}: it is 'conll' or 'jsonl'")
+    if isinstance(target, str | Path):
+        with open(target, "w", encoding="utf-8", newline="\n") as stream:
+            return write(sentences, stream, format)
+    for sentence in sentences:
+        tags = {} if sentence.tags is None else {"tags": sentence.tags}
+        if format == "jsonl":
+            fields = {"tokens": sentence.tokens, **tags, **sentence.columns}
+            target.write(json.dumps(fields, ensure_ascii=False) + "\n")
+            continue
+        columns = [sentence.tokens, *sentence.columns.values(), *tags.values()]
+        for row in zip(*columns, strict=True):
+            if not all(row) or re.search("[\t\n]", "".join(row)):
+                raise ValueError(f"{row} cannot be a CoNLL row: write 'jsonl' instead")
+            target.write("\t".join(row) + "\n")
+        target.write("\n")

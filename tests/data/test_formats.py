@@ -1,0 +1,179 @@
+import io
+import re
+
+import pytest
+
+from keras_tagging.data import CorpusError, Sentence, read
+
+
+def conllu(*rows):
+    return "".join("\t".join(row.split()) + "\n" for row in rows)
+
+
+GOOD = "1 a a D D _ 2 det _ _", "2 b b N N _ 0 root _ _"
+CONLL = "a\tD\nb\tN\n\nc\tV\n\nd\tV\n"
+# format, content, malformed line, what is wrong, sentences that remain
+MALFORMED = {
+    "conll, missing column": ("conll", CONLL + "\ne\n", 8, "1 columns where", 3),
+    "conll, too many": ("conll", CONLL.replace("c\t", "c\tc\t"), 4, "3 columns", 2),
+    "conll, first row": ("conll", "x\n" + CONLL, 1, "1 columns where", 2),
+    "conll, hash row": ("conll", "a\tD\n# x\ty\tz\n", 2, "3 columns where", 0),
+    "conll, bare hash": ("conll", CONLL + "e\tV\n#oops\n", 8, "1 columns", 2),
+    "conll, blanks": ("conll", "a D\nb N\n\n# N\nc V\n# I N\n", 6, "3 columns", 1),
+    "conll, no token": ("conll", CONLL + "\n\tV\n", 8, "column 1 (token_column) is", 3),
+    "conll, no tag": ("conll", CONLL + "\ne\t\n", 8, "column 2 (tag_column) is", 3),
+    "conllu, columns": ("conllu", conllu(*GOOD, "3 c c N N"), 3, "5 tab-separated", 0),
+    "conllu, id": ("conllu", conllu(*GOOD, GOOD[1]), 3, "number is '2', not 3", 0),
+    "conllu, no id": ("conllu", conllu("x" + GOOD[0][1:]), 1, "number is 'x'", 0),
+    "conllu, head": ("conllu", conllu(GOOD[0], "", *GOOD), 1, "the head is '2'", 1),
+    "conllu, no form": (
+        "conllu",
+        conllu(*GOOD)
+        + "\n"
+        + conllu(GOOD[0].replace("1 a", "1 ")).replace("1\ta", "1\t\ta"),
+        4,
+        "column 2 is empty",
+        1,
+    ),
+    "pipe, one bar": ("pipe", "a|b|c\na|b d|e|f\n\n", 2, "item 1, 'a|b',", 2),
+    "pipe, no bar": ("pipe", "a|b|c\nd|e|f word\n", 2, "item 2, 'word',", 1),
+    "pipe, no word": ("pipe", "a|b|c\n|e|f\n", 2, "item 1, '|e|f',", 1),
+    "pipe, no tag": ("pipe", "a|b|\na|b|c\n", 1, "item 1, 'a|b|',", 1),
+    "auto, short leaf": ("auto", "ID=1\n(<L N A A w>)\n", 2, "leaf 1, 'N A A w',", 0),
+    "auto, blank in word": ("auto", "(<L N A A w x N>)\n", 1, "leaf 1, 'N A A w x", 0),
+    "auto, cut off": ("auto", "(<T S 0 1> (<L N A A w N>)\n", 1, "do not balance", 0),
+    "auto, in a leaf": ("auto", "(<T S 0 1> (<L N A A\n", 1, "not a derivation", 0),
+    "auto, stray": ("auto", "(<T S 0 1> a (<L N A A w N>) )\n", 1, "not a deriv", 0),
+    "auto, text": ("auto", "(<L N A A w N>)\nhello\n", 2, "not a derivation", 1),
+    "auto, no derivation": ("auto", "ID=1\nID=2\n(<L N A A w N>)\n", 1, "follows", 1),
+    "auto, ends in ID": ("auto", "(<L N A A w N>)\nID=2\n", 2, "no derivation", 1),
+    "atis, counts": (
+        "atis",
+        "BOS a EOS\tO O O\nBOS a EOS\tO O\n",
+        2,
+        "3 words but 2",
+        1,
+    ),
+    "atis, no tab": ("atis", "BOS a EOS\tO O O\nBOS a EOS O O O\n", 2, "no tab", 1),
+    "atis, no BOS": ("atis", "a EOS\tO O\n", 1, "between BOS and EOS", 0),
+    "atis, BOS alone": ("atis", "BOS\tO\n", 1, "between BOS and EOS", 0),
+    "jsonl, syntax": ("jsonl", '{"tokens": []}\n{"tokens": ["a"\n', 2, "not JSON", 1),
+    "jsonl, no tokens": ("jsonl", '{"tags": []}\n', 1, "no list of strings", 0),
+    "jsonl, list": ("jsonl", '["a"]\n', 1, "no list of strings 'tokens'", 0),
+    "jsonl, string": ("jsonl", '{"tokens": "ab"}\n', 1, "no list of strings", 0),
+    "jsonl, null": ("jsonl", '{"tokens": ["a", null]}\n', 1, "no list of strings", 0),
+    "jsonl, tags": (
+        "jsonl",
+        '{"tokens": ["a"], "tags": [[]]}\n',
+        1,
+        "'tags' is not",
+        0,
+    ),
+    "jsonl, lengths": (
+        "jsonl",
+        '{"tokens": ["a"], "tags": []}\n',
+        1,
+        "1 tokens but 0",
+        0,
+    ),
+    "jsonl, column": ("jsonl", '{"tokens": ["a"], "p": [1, 2]}', 1, "but 2 p", 0),
+    "jsonl, surrogate": ("jsonl", '{"tokens": ["\\ud800"]}\n', 1, "half of a surr", 0),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_input(tmp_path, case):
+    format, content, line, what, remaining = MALFORMED[case]
+    path = tmp_path / "corpus.txt"
+    path.write_text(content, "utf-8")
+    with pytest.raises(CorpusError) as caught:
+        list(read(path, format))
+    message = str(caught.value)
+    assert message.startswith(f"{path}:{line}: ")
+    assert what in message
+    assert re.fullmatch(r".+:\d+: [^;]+; .+", message)  # and on one line
+    skipped = []
+    left = list(read(path, format, errors="skip", skipped=skipped))
+    assert len(left) == remaining
+    assert skipped == [message]
+
+
+def read_text(content, format="conll", **options):
+    return list(read(io.StringIO(content), format, **options))
+
+
+def test_conll_columns():
+    content = "a  x D p \n b\ty N q\n"
+    [sentence] = read_text(content, columns={"pos": 1, "chunk": -1})
+    assert sentence == Sentence(
+        ["a", "b"], ["p", "q"], {"pos": ["x", "y"], "chunk": ["p", "q"]}
+    )
+    [sentence] = read_text(
+        "D|a|x\nN|b|y\n", separator="|", token_column=1, tag_column=0
+    )
+    assert sentence == Sentence(["a", "b"], ["D", "N"])
+    [sentence] = read_text("New York\tN\n is\tV\n")
+    assert sentence.tokens == ["New York", " is"]
+    assert read_text("a\nb\n")[0].tags is None
+    assert read_text("a b\n", tag_column=None)[0].tags is None
+    with pytest.raises(CorpusError, match="tag_column=2, but the rows have 2 columns"):
+        read_text("a b\n", tag_column=2, errors="skip", skipped=[])
+
+
+@pytest.mark.parametrize(
+    ("content", "tokens"),
+    [
+        ("# # B\n5 CD I\n\n# id\na DT B\n\n# # B\n", [["#", "5"], ["a"], ["#"]]),
+        ("#\tB\n5\tI\n\n# id\n#\na\tB\n\n#x\tB\n", [["#", "5"], ["a"], ["#x"]]),
+        ("# x:y\tx:z\n## x\na\tB\n# mid\nb\tB\n", [["a", "b"]]),
+        ("# only\n\n# comments\n", []),
+        ("#x\tB\n\n#\tB\n", [["#x"], ["#"]]),
+    ],
+)
+def test_comments_and_hash_tokens(content, tokens):
+    assert [s.tokens for s in read_text(content)] == tokens
+
+
+def test_comments_can_be_switched_off():
+    [sentence] = read_text("# 1\tB\na\tI\n", comments=False)
+    assert sentence.tokens == ["# 1", "a"]
+
+
+def test_conllu_fields():
+    content = "# text = x\n1-2\tab" + "\t_" * 8 + "\n"
+    content += conllu(*GOOD, "2.1 z z X X _ _ _ 0:x _", "3 c c N M F=1 2 dep _ _")
+    [sentence] = read_text(content, "conllu")
+    assert sentence.tokens == ["a", "b", "c"]
+    assert sentence.tags == ["D", "N", "N"]
+    assert sentence.columns == {
+        "pos": ["D", "N", "N"],
+        "xpos": ["D", "N", "M"],
+        "head": ["2", "0", "2"],
+        "deprel": ["det", "root", "dep"],
+        "lemma": ["a", "b", "c"],
+    }
+    for tag, last in (("xpos", "M"), ("deprel", "dep"), ("feats", "F=1")):
+        assert read_text(content, "conllu", tag=tag)[0].tags[-1] == last
+    assert read_text(content, "conllu", tag=None)[0].tags is None
+    untagged = conllu("1 a _ _ _ _ _ _ _ _")
+    assert read_text(untagged, "conllu")[0].tags is None
+    with pytest.raises(CorpusError, match="no field 'pos'; tag= is one of lemma, upos"):
+        read_text(content, "conllu", tag="pos")
+
+
+def test_pos_columns_and_extras():
+    [sentence] = read_text("a|b|c|N/N |||X|Y\n", "pipe")
+    assert sentence == Sentence(["a|b", "||"], ["N/N", "Y"], {"pos": ["c", "X"]})
+    leaf = r"(<L (S\NP)/NP VB VBZ has (S\NP_1)/NP_2 {have.01:rel} [ARG0,ARG1]>)"
+    content = f"#ID=0\nID=1\n(<T S 0 2 {{x}}> {leaf} (<T N 0 1> (<L , , P  , ,>) ) )\n"
+    [sentence] = read_text(content, "auto")
+    assert sentence == Sentence(["has", ","], [r"(S\NP)/NP", ","], {"pos": ["VB", ","]})
+    [sentence] = read_text("BOS a  b EOS\t O B-x I-x flight \n", "atis")
+    assert sentence == Sentence(["a", "b"], ["B-x", "I-x"])
+
+
+def test_json_fields():
+    line = '{"words": ["a", "b"], "ner": [0, 1], "head": [2, 0], "id": 7, "x": [[]]}'
+    [sentence] = read_text(line, "jsonl", token_field="words", tag_field="ner")
+    assert sentence == Sentence(["a", "b"], ["0", "1"], {"head": ["2", "0"]})
+    assert read_text('{"tokens": ["a"], "tags": null}', "jsonl")[0].tags is None

@@ -1,0 +1,298 @@
+import gzip
+import io
+import json
+import os
+import re
+import sys
+import unicodedata
+
+import pytest
+
+from keras_tagging.data import (
+    FORMATS,
+    CorpusError,
+    Sentence,
+    detect_format,
+    read,
+    write,
+)
+
+# Writers of every format, made for these tests: (tokens, tags) pairs to text.
+
+
+def by_row(row, separator="\n"):
+    def render(sentences):
+        return "".join(
+            "".join(
+                row(i, w, t) + separator
+                for i, (w, t) in enumerate(zip(*s, strict=True), 1)
+            )
+            + "\n"
+            for s in sentences
+        )
+
+    return render
+
+
+def by_line(line):
+    return lambda sentences: "".join(line(*s) + "\n" for s in sentences)
+
+
+def pipe_line(words, tags):
+    return " ".join(f"{w}|P|{t}" for w, t in zip(words, tags, strict=True))
+
+
+def auto_lines(words, tags):
+    leaves = [f"(<L {t} P Q {w} {t}_1>) " for w, t in zip(words, tags, strict=True)]
+    return f"ID=x.1 PARSER=GOLD NUMPARSE=1\n(<T S 0 2> {''.join(leaves)})"
+
+
+def atis_line(words, tags):
+    return f"BOS {''.join(w + ' ' for w in words)}EOS\t{' '.join(['O', *tags, 'O'])}"
+
+
+def json_line(words, tags):
+    return json.dumps({"tokens": words, "tags": tags}, ensure_ascii=False)
+
+
+RENDER = {
+    "conll": by_row(lambda i, w, t: f"{w}\tP\t{t}"),
+    "conllu": by_row(lambda i, w, t: f"{i}\t{w}\tL\t{t}\tX\t_\t{i - 1}\td\t_\t_"),
+    "pipe": by_line(pipe_line),
+    "auto": by_line(auto_lines),
+    "atis": by_line(atis_line),
+    "jsonl": by_line(json_line),
+    "text": by_line(lambda words, tags: " ".join(words)),
+    "tokens": by_row(lambda i, w, t: w),
+}
+UNTAGGED = ("text", "tokens")
+BLOCKS = ("conll", "conllu", "tokens", "auto")
+SMALL = [(["The", "cat", "sat"], ["D", "N", "V"]), (["Go", "!"], ["V", "."])]
+ODD = [
+    "a\u00a0b",
+    "\u200b",
+    "\u2028",
+    "x\u0085y",
+    "\ufeff",
+    "\u3000",
+    "\x1c",
+    "#",
+    "a|b",
+]
+WORDS = {
+    "plain": SMALL[0][0],
+    "odd": ["first", *ODD, "\u00a0", "last"],
+    "combining": ["cafe\u0301", "\u1e9b\u0323", "\ud55c", "\u1112\u1161\u11ab"],
+    "10000 tokens": [f"w{i}" for i in range(10_000)],
+    "100000 characters": ["a", "x" * 100_000, "\u00e9" * 100_000, "b"],
+}
+
+
+def test_every_format_is_tested():
+    assert RENDER.keys() == FORMATS.keys()
+
+
+@pytest.mark.parametrize("disguise", ["as is", "bom", "crlf", "bom, crlf and gzip"])
+@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_one_output_row_per_input_token(tmp_path, format, words, disguise):
+    tags = [f"T{i % 7}" for i in range(len(words))]
+    sentences = [SMALL[1], (words, tags), *SMALL]
+    data = RENDER[format](sentences).encode()
+    if "crlf" in disguise:
+        data = data.replace(b"\n", b"\r\n")
+    if "bom" in disguise:
+        data = b"\xef\xbb\xbf" + data
+    path = tmp_path / ("corpus.gz" if "gzip" in disguise else "corpus")
+    path.write_bytes(gzip.compress(data) if "gzip" in disguise else data)
+    result = list(read(path, format))
+    assert [s.tokens for s in result] == [
+        [unicodedata.normalize("NFC", word) for word in words] for words, _ in sentences
+    ]
+    expected = [None if format in UNTAGGED else tags for _, tags in sentences]
+    assert [s.tags for s in result] == expected
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_empty_sentences(format):
+    sentences = [SMALL[0], ([], []), ([], []), SMALL[1], ([], [])]
+    if format in BLOCKS:
+        data = RENDER[format]([SMALL[0]]) + "\n \n\t\n" + RENDER[format]([SMALL[1]])
+        expected = [3, 2]
+    else:
+        data, expected = RENDER[format](sentences), [3, 0, 0, 2, 0]
+    assert [len(s) for s in read(io.StringIO(data), format)] == expected
+    assert list(read(io.BytesIO(b""), format)) == []
+    if format not in BLOCKS:
+        assert [len(s) for s in read(io.BytesIO(b"\n\r\n \n"), format)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_last_line_feed_is_optional(format):
+    data = RENDER[format](SMALL).rstrip("\n")
+    assert [len(s) for s in read(io.StringIO(data), format)] == [3, 2]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("copies", [1, 500])
+def test_format_is_recognised(tmp_path, format, copies):
+    path = tmp_path / "corpus"
+    path.write_text(RENDER[format](SMALL * copies), "utf-8")
+    assert detect_format(path) == format
+    sentences = list(read(path))
+    assert [len(s) for s in sentences] == [3, 2] * copies
+    assert sentences == list(read(path, format))
+
+
+CONTENT = {
+    "a D\nb N\nc V\n\nd N\n": "conll",
+    "# 1\na\tD\n": "conll",
+    "# text\n1-2\tab" + "\t_" * 8 + "\n": "conllu",
+    "one sentence\n": "text",
+    "a sentence\nand a longer one\n\n": "text",
+    "": "text",
+    '{\n"tokens": []}': "jsonl",
+    "a|b|N/N c|d|N\nnever mind\n": "pipe",
+}
+
+
+@pytest.mark.parametrize("content", CONTENT)
+def test_further_formats_recognised(tmp_path, content):
+    path = tmp_path / "corpus"
+    path.write_text(content, "utf-8")
+    assert detect_format(path) == CONTENT[content]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a b\nc d\n", "pass format='text' for sentences, format='conll' for tokens"),
+        ("a\nb\n", "pass format='text' for sentences, format='tokens' for tokens"),
+        ("<?xml version='1.0'?>", "convert it, or pass format="),
+        ("\n( (S (NP x)))", "convert it, or pass format="),
+        ("a\0b", "convert it, or pass format="),
+    ],
+)
+def test_formats_not_recognised(tmp_path, content, message):
+    path = tmp_path / "corpus"
+    path.write_text(content, "utf-8")
+    with pytest.raises(CorpusError, match=re.escape(message)):
+        detect_format(path)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_undecodable_lines(tmp_path, format):
+    path = tmp_path / "corpus"
+    bad = ["The", "caf\u00e9", "sat"], SMALL[0][1]
+    data = RENDER[format]([SMALL[0], bad, SMALL[1]])
+    line = data[: data.index("\u00e9")].count("\n") + 1
+    path.write_bytes(data.encode("latin-1"))
+    with pytest.raises(
+        CorpusError, match=rf":{line}: byte \d+ .* utf-8; pass encoding="
+    ):
+        list(read(path, format))
+    with pytest.warns(UserWarning, match="^1 malformed sentences left out; the first"):
+        left = list(read(path, format, errors="skip"))
+    assert [s.tokens for s in left] == [SMALL[0][0], SMALL[1][0]]
+    assert [s.tokens for s in read(path, format, encoding="latin-1")][1] == bad[0]
+    path.write_text(data, "utf-16")
+    assert [s.tokens for s in read(path, format, encoding="utf-16")][1] == bad[0]
+    with pytest.raises(CorpusError, match="cannot be read: .*check"):
+        path.write_bytes(data.encode("utf-16")[:-1])
+        list(read(path, format, encoding="utf-16"))
+
+
+def test_a_recognised_format_is_named_in_errors(tmp_path):
+    path = tmp_path / "corpus"
+    path.write_text("a\tN\nb\n", "utf-8")
+    with pytest.raises(CorpusError, match="recognised as 'conll': pass format="):
+        list(read(path))
+
+
+def test_a_cut_gzip_file(tmp_path):
+    path = tmp_path / "corpus.gz"
+    path.write_bytes(gzip.compress(RENDER["conll"](SMALL).encode())[:-9])
+    with pytest.raises(CorpusError, match="check that the file is complete"):
+        list(read(path, "conll"))
+
+
+def test_streams(tmp_path, monkeypatch):
+    data = RENDER["text"](SMALL).replace("cat", "c\u2028\u00e4t").encode()
+    path = tmp_path / "corpus"
+    path.write_bytes(data.replace(b"\n", b"\r\n"))
+    expected = [["The", "c\u2028\u00e4t", "sat"], ["Go", "!"]]
+
+    def words(source, format=None):
+        return [s.tokens for s in read(source, format)]
+
+    assert words(io.BytesIO(data)) == words(io.StringIO(data.decode())) == expected
+    assert words(path) == words(str(path)) == expected
+    with open(path, "rb") as binary, open(path, encoding="utf-8") as text:
+        assert words(binary) == words(text) == expected
+    wide = io.BytesIO(data.decode().encode("utf-16"))
+    assert len(list(read(wide, "text", encoding="utf-16"))) == 2
+    assert not wide.closed
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), "ascii"))
+    assert words("-") == expected
+    reader, writer = os.pipe()
+    os.write(writer, data)
+    os.close(writer)
+    with open(reader, "rb") as stream:
+        assert words(stream) == expected
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_reading_is_lazy(format):
+    lines = RENDER[format](SMALL).splitlines(keepends=True) * 10_000
+    source = iter(lines)
+    sentences = read(source, format)
+    assert len(next(sentences)) == 3
+    assert len(list(source)) > len(lines) - 200
+
+
+def test_unknown_names(tmp_path):
+    path = tmp_path / "corpus"
+    path.write_text("a b\n", "utf-8")
+    with pytest.raises(
+        ValueError, match="unknown format 'xml': it is one of 'conll', "
+    ):
+        read(path, "xml")
+    with pytest.raises(ValueError, match="'pipe' has no option 'tag'; it has none"):
+        read(path, "pipe", tag="upos")
+    with pytest.raises(
+        ValueError, match="no option 'tags'; it has separator, token_co"
+    ):
+        read(path, "conll", tags=1)
+    with pytest.raises(ValueError, match="errors='ignore': it is 'raise' or 'skip'"):
+        read(path, errors="ignore")
+    with pytest.raises(CorpusError, match="there is no such file; check the path"):
+        read(tmp_path / "none")
+    with pytest.raises(CorpusError, match="is a directory; use load_corpus"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("format", ["conll", "jsonl"])
+def test_write(tmp_path, format):
+    sentences = [
+        Sentence(
+            ["a\u00a0b", "#", "\u2028"], ["X", "Y", "Z"], {"pos": ["1", "2", "3"]}
+        ),
+        Sentence(["New York"], ["N"], {"pos": ["4"]}),
+    ]
+    write(sentences, tmp_path / "corpus", format)
+    options = {"columns": {"pos": 1}} if format == "conll" else {}
+    assert list(read(tmp_path / "corpus", format, **options)) == sentences
+    untagged = io.StringIO()
+    write([Sentence(["a", "b"])], untagged, format)
+    untagged.seek(0)
+    assert list(read(untagged, "tokens" if format == "conll" else format)) == [
+        Sentence(["a", "b"])
+    ]
+
+
+def test_write_refuses_what_cannot_be_read_back():
+    for token in ("", "a\tb", "a\nb"):
+        with pytest.raises(ValueError, match="write 'jsonl' instead"):
+            write([Sentence([token], ["N"])], io.StringIO())
+    with pytest.raises(ValueError, match="cannot write format 'pipe'"):
+        write([], io.StringIO(), "pipe")
