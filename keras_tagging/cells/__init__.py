@@ -1,0 +1,5 @@
+"""Recurrent cells: one file a cell, the equations of the papers."""
+
+from keras_tagging.cells.gru_cell import GRUCell
+
+__all__ = ["GRUCell"]

@@ -1,0 +1,6 @@
+"""Layers that wrap cells: the time loop, and stacks of directions and layers."""
+
+from keras_tagging.layers.bidirectional_stack import BidirectionalStack
+from keras_tagging.layers.projected_rnn import ProjectedRNN
+
+__all__ = ["BidirectionalStack", "ProjectedRNN"]

@@ -1,0 +1,37 @@
+"""The time loop that the recurrent layers share."""
+
+from types import SimpleNamespace
+
+import keras
+
+
+def run_loop(layer, step, sequences, initial_state, mask=None):
+    """Run `step` over the time axis with the options of a recurrent layer.
+
+    Keras keeps its backend-neutral loop inside `keras.layers.RNN.inner_loop`, which
+    calls `self.cell` once a time step. It is called here on a stand-in whose cell is
+    `step`: a plain function, which may read a sequence prepared beforehand.
+
+    Args:
+        layer: a `keras.layers.RNN`; its `go_backwards`, `unroll`, `stateful`,
+            `return_sequences` and `zero_output_for_mask` hold.
+        step: function of `(batch, features)` and the list of states, returning the
+            output `(batch, output_size)` and the list of new states.
+        sequences: `(batch, time, features)`.
+        initial_state: list of tensors `(batch, state_size)`.
+        mask: `(batch, time)`, False where a step is skipped; None for no mask.
+
+    Returns:
+        `(last_output, outputs, states)`: `(batch, output_size)`,
+        `(batch, time, output_size)` and the list of last states. With
+        `go_backwards` the outputs run from the last step to the first.
+    """
+    stand_in = SimpleNamespace(
+        cell=step,
+        go_backwards=layer.go_backwards,
+        unroll=layer.unroll,
+        stateful=layer.stateful,
+        return_sequences=layer.return_sequences,
+        zero_output_for_mask=layer.zero_output_for_mask,
+    )
+    return keras.layers.RNN.inner_loop(stand_in, sequences, initial_state, mask)

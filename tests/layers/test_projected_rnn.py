@@ -1,0 +1,257 @@
+import keras
+import numpy as np
+import pytest
+from keras import ops
+from reference import gru
+
+from keras_tagging.cells import GRUCell
+from keras_tagging.layers import ProjectedRNN
+
+UNITS, FEATURES = 5, 3
+LENGTHS = np.array([6, 1, 4, 0])
+TIME = 6
+MASK = np.arange(TIME) < LENGTHS[:, None]
+# Not only padding at the end: gaps and a masked start.
+HOLES = np.array([[1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 1, 1]] * 2, dtype=bool)
+
+
+def randomize(layer, seed=0):
+    rng = np.random.default_rng(seed)
+    layer.set_weights([rng.normal(size=w.shape) for w in layer.weights])
+    return layer
+
+
+def random_inputs(seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(len(LENGTHS), TIME, FEATURES)).astype("float32")
+
+
+def twin(layer, **kwargs):
+    """The stock layer with the same cell configuration and weights."""
+    stock = keras.layers.RNN(GRUCell.from_config(layer.cell.get_config()), **kwargs)
+    stock.build((None, None, FEATURES))
+    stock.set_weights(layer.get_weights())
+    return stock
+
+
+def arrays(outputs):
+    if not isinstance(outputs, (list, tuple)):
+        outputs = [outputs]
+    return [ops.convert_to_numpy(output) for output in outputs]
+
+
+def run(layer, x, mask, compiled):
+    if not compiled:
+        return arrays(layer(x, mask=mask))
+    sequences = keras.Input((None, FEATURES))
+    if mask is None:
+        return arrays(keras.Model(sequences, layer(sequences)).predict(x, verbose=0))
+    masks = keras.Input((None,), dtype="bool")
+    model = keras.Model([sequences, masks], layer(sequences, mask=masks))
+    return arrays(model.predict([x, mask], verbose=0))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("mask", [None, MASK, HOLES], ids=["none", "padding", "holes"])
+@pytest.mark.parametrize(
+    "kwargs",
+    [
+        {},
+        {"return_sequences": True},
+        {"return_sequences": True, "zero_output_for_mask": True},
+        {"return_sequences": True, "go_backwards": True, "return_state": True},
+        {"return_state": True, "zero_output_for_mask": True, "go_backwards": True},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("update", ["new", "keep"])
+def test_equals_the_stock_layer(kwargs, mask, compiled, update):
+    layer = ProjectedRNN(GRUCell(UNITS, update=update), **kwargs)
+    layer.build((None, None, FEATURES))
+    randomize(layer)
+    x = random_inputs()
+    found = run(layer, x, mask, compiled)
+    expected = run(twin(layer, **kwargs), x, mask, compiled)
+    for found_array, expected_array in zip(found, expected, strict=True):
+        np.testing.assert_allclose(found_array, expected_array, atol=1e-5)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_masked_batch_equals_each_sentence_alone(backwards):
+    layer = ProjectedRNN(
+        GRUCell(UNITS),
+        return_sequences=True,
+        go_backwards=backwards,
+        zero_output_for_mask=True,
+    )
+    layer.build((None, None, FEATURES))
+    randomize(layer)
+    x = random_inputs()
+    (found,) = arrays(layer(x, mask=MASK))
+    if backwards:
+        found = found[:, ::-1]
+    for row, sentence, length in zip(found, x, LENGTHS, strict=True):
+        expected = gru.run(sentence[:length], layer.get_weights(), backwards=backwards)
+        np.testing.assert_allclose(row[:length], expected, atol=1e-5)
+        assert not row[length:].any()
+
+
+class RecordingCell(GRUCell):
+    """Lists the calls of its methods."""
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        self.calls = []
+
+    def project(self, inputs, training=False):
+        self.calls.append(("project", tuple(inputs.shape), training))
+        return super().project(inputs, training=training)
+
+    def recurrent_weights(self):
+        self.calls.append("recurrent_weights")
+        return super().recurrent_weights()
+
+    def step(self, projected, states, weights=None):
+        self.calls.append("step")
+        return super().step(projected, states, weights=weights)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_only_the_step_is_inside_the_loop(training):
+    layer = ProjectedRNN(RecordingCell(UNITS), unroll=True)
+    x = random_inputs()
+    layer.build(x.shape)
+    layer.cell.calls.clear()
+    layer(x, training=training)
+    prologue, steps = layer.cell.calls[:2], layer.cell.calls[2:]
+    assert "recurrent_weights" in prologue
+    assert ("project", x.shape, training) in prologue
+    assert steps == ["step"] * TIME
+
+
+def test_unrolled_equals_looped():
+    looped = ProjectedRNN(GRUCell(UNITS), return_sequences=True)
+    looped.build((None, TIME, FEATURES))
+    randomize(looped)
+    unrolled = ProjectedRNN.from_config({**looped.get_config(), "unroll": True})
+    unrolled.build((None, TIME, FEATURES))
+    unrolled.set_weights(looped.get_weights())
+    x = random_inputs()
+    np.testing.assert_allclose(
+        *arrays([looped(x, mask=MASK), unrolled(x, mask=MASK)]), atol=1e-5
+    )
+
+
+def test_stateful_continues_where_the_last_batch_ended():
+    x = random_inputs()
+    whole = ProjectedRNN(GRUCell(UNITS))
+    whole.build(x.shape)
+    randomize(whole)
+    halves = ProjectedRNN(GRUCell(UNITS), stateful=True)
+    halves.build((len(x), TIME // 2, FEATURES))
+    halves.cell.set_weights(whole.cell.get_weights())
+    halves(x[:, : TIME // 2])
+    np.testing.assert_allclose(
+        *arrays([halves(x[:, TIME // 2 :]), whole(x)]), atol=1e-5
+    )
+
+
+def test_initial_state_is_used():
+    layer = ProjectedRNN(GRUCell(UNITS))
+    x = random_inputs()
+    layer.build(x.shape)
+    randomize(layer)
+    h = np.full((len(x), UNITS), 0.5, "float32")
+    weights = layer.get_weights()
+    (found,) = arrays(layer(x[:, :1], initial_state=[h]))
+    expected = [gru.step(x[i, 0], h[i], weights) for i in range(len(x))]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_stock_bidirectional_takes_it():
+    x = random_inputs()
+    both = keras.layers.Bidirectional(
+        ProjectedRNN(GRUCell(UNITS), return_sequences=True)
+    )
+    both.build(x.shape)
+    randomize(both)
+    (found,) = arrays(both(x, mask=MASK))
+    forward, backward = np.split(np.array(both.get_weights(), dtype=object), 2)
+    for row, sentence, length in zip(found, x, LENGTHS, strict=True):
+        expected = gru.stack(sentence[:length], [(forward, backward)], "top")
+        np.testing.assert_allclose(row[:length], expected, atol=1e-5)
+        assert not row[length:].any()
+
+
+def test_backwards_equals_forwards_on_the_mirrored_sentence():
+    forward = ProjectedRNN(GRUCell(UNITS), return_sequences=True)
+    x = random_inputs()
+    forward.build(x.shape)
+    randomize(forward)
+    backward = ProjectedRNN.from_config({**forward.get_config(), "go_backwards": True})
+    backward.build(x.shape)
+    backward.set_weights(forward.get_weights())
+    mirrored = np.ascontiguousarray(x[:, ::-1])
+    np.testing.assert_allclose(*arrays([backward(x), forward(mirrored)]), atol=1e-5)
+
+
+def test_keras_file_round_trip(tmp_path):
+    inputs = keras.Input((None, FEATURES))
+    masks = keras.Input((None,), dtype="bool")
+    layer = ProjectedRNN(GRUCell(UNITS, update="keep"), return_sequences=True)
+    model = keras.Model([inputs, masks], layer(inputs, mask=masks))
+    randomize(model)
+    expected = model.predict([random_inputs(), MASK], verbose=0)
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    assert type(again.layers[-1]) is ProjectedRNN
+    np.testing.assert_array_equal(
+        again.predict([random_inputs(), MASK], verbose=0), expected
+    )
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_one_training_step_equals_the_stock_layers(jit_compile):
+    """Equal weights after one step of SGD: equal gradients. Each has moved."""
+    if jit_compile and keras.backend.backend() == "torch":
+        pytest.skip("torch.compile takes a minute; the other case covers torch")
+    layer = ProjectedRNN(GRUCell(UNITS), return_sequences=True)
+    layer.build((None, None, FEATURES))
+    randomize(layer)
+    before = layer.get_weights()
+    after = []
+    for each in (layer, twin(layer, return_sequences=True)):
+        inputs = keras.Input((TIME, FEATURES))
+        masks = keras.Input((TIME,), dtype="bool")
+        model = keras.Model([inputs, masks], each(inputs, mask=masks))
+        model.compile(
+            keras.optimizers.SGD(1.0), "mse", jit_compile=jit_compile, run_eagerly=False
+        )
+        target = np.ones((len(LENGTHS), TIME, UNITS), "float32")
+        model.train_on_batch([random_inputs(), MASK], target)
+        after.append(each.get_weights())
+    for start, ours, stock in zip(before, *after, strict=True):
+        assert (abs(ours - start).max(axis=0) > 1e-6).all()
+        np.testing.assert_allclose(ours, stock, atol=1e-5)
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_dtype_is_the_cells(policy):
+    layer = ProjectedRNN(
+        GRUCell(UNITS, dtype=policy), return_sequences=True, return_state=True
+    )
+    outputs, state = layer(random_inputs(), mask=MASK)
+    dtype = keras.DTypePolicy(policy).compute_dtype
+    assert keras.backend.standardize_dtype(outputs.dtype) == dtype
+    assert keras.backend.standardize_dtype(state.dtype) == dtype
+    assert layer.cell.recurrent_kernel.dtype == "float32"
+
+
+def test_cell_without_project_is_named():
+    with pytest.raises(ValueError, match="SimpleRNNCell has no project method"):
+        ProjectedRNN(keras.layers.SimpleRNNCell(3))
+
+
+def test_other_dtype_than_the_cells_is_refused():
+    with pytest.raises(ValueError, match="computes in float32, the layer in float64"):
+        ProjectedRNN(GRUCell(3), dtype="float64")
