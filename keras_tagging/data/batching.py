@@ -81,7 +81,7 @@ def plan_batches(
     """
     if (batch_size is None) == (token_budget is None):
         raise ValueError("give either batch_size or token_budget, and not both")
-    if (batch_size or token_budget) < 1:
+    if (token_budget if batch_size is None else batch_size) < 1:
         raise ValueError("batch_size and token_budget must be at least 1")
     order = np.flatnonzero(lengths)
     if rng is not None:

@@ -9,6 +9,7 @@ clause: "What did she say he read ?".
 `demo_lexicon` has the words, `demo_grammar` the rules; this file draws from them.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -116,16 +117,19 @@ def draw_phrase(symbol: str, rng: Random) -> Phrase:
 
 def draw_entry(entries: list[Entry], rng: Random) -> Entry:
     """A word of a class, the first ones more often than the last, as in any text."""
-    return entries[int(len(entries) * rng.random() ** 2)]
+    r = rng.random()
+    return entries[int(len(entries) * r * r)]
 
 
 def draw_rule(rules: list[Rule], rng: Random) -> Rule:
-    left = rng.random() * sum(rule.weight for rule in rules)
+    """An alternative, in proportion to its weight."""
+    # fsum, as the rounding of sum depends on the version of Python.
+    left = rng.random() * math.fsum(rule.weight for rule in rules)
     for rule in rules:
         left -= rule.weight
         if left < 0:
-            return rule
-    return rules[-1]
+            break
+    return rule
 
 
 def _spelled(words: list[str]) -> list[str]:

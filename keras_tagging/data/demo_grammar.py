@@ -63,7 +63,6 @@ Q : 3 aux=do.q.<n> nsubj=SUBJ.<n> *VP.b | 2 aux=modal.q nsubj=SUBJ.<n> *VP.b
   | 1 aux:pass=be.pss.q.<n> nsubj:pass=SUBJ.<n> *PSS
 WQ : 3 nsubj=what.subj *VP.sg | 2 nsubj=WHICH.subj.<n> *VP.<n>
    | 5 ^=what.obj *Q.gap | 2 ^=WHICH.obj *Q.gap | 4 advmod=when.q *Q
-WHOSE : 1 nmod:poss=whose *NBAR.sg
 WHICH.subj.<n> : 1 det=which.q.subj *NBAR.<n>
 WHICH.obj : 1 det=which.q.obj *NBAR.<n>
 Q.gap : 3 aux=do.q.<n> nsubj=SUBJ.<n> *GAP.b | 2 aux=modal.q nsubj=SUBJ.<n> *GAP.b
@@ -178,5 +177,6 @@ REL.who.<n> : 3 nsubj=who.subj *VP.<n> | 3 ^=who.obj *GAP | 2 *GAP
      | 1 nsubj=WHOSE *VP.sg | 1 nsubj:pass=who.subj *PASSIVE.<n>
 REL.which.<n> : 1 nsubj=which.subj *VP.<n> | 3 ^=which.obj *GAP | 2 *GAP
      | 1 nsubj:pass=which.subj *PASSIVE.<n>
+WHOSE : 1 nmod:poss=whose *NBAR.sg
 PSS.by : 1 *trans.pss obl:agent=PP.by
 """

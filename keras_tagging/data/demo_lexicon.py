@@ -36,7 +36,7 @@ WORDS = {
     "person": """patient official doctor criminal guard judge professional teacher
         man woman child guide student native coach neighbor farmer writer nurse
         lawyer sailor soldier baker king queen singer poet actor painter driver
-        student pilot tourist visitor worker manager scientist prisoner gardener
+        pilot tourist visitor worker manager scientist prisoner gardener
         journalist musician librarian engineer politician biologist chemist""",
     "thing": """plan offer order record meal drink picture box gift guitar car
         machine ring bridge chair coat bicycle computer ticket cake camera basket
