@@ -1,0 +1,96 @@
+"""Accuracy on real corpora, over several seeds: the figures of docs/results.rst.
+
+    python benchmarks/corpora.py atis pmb-en erg-wsj ud-en-ewt --seeds 1 2 3
+
+The corpora are looked for in the folder that the environment variable
+KERAS_TAGGING_DATA names. The model is `keras_tagging.build("bigru")` with the fast
+recipe; the epoch is chosen on the development sentences, the test sentences are read
+once, at the end. `--set` changes a keyword for all corpora.
+"""
+
+import argparse
+import ast
+import os
+import resource
+import time
+from pathlib import Path
+
+import pandas as pd
+
+import keras_tagging
+
+FIGURES = {"atis": "f1"}
+
+
+def load(name: str, folder: Path):
+    if name == "atis":
+        return keras_tagging.load_corpus(folder / "atis")
+    if name == "pmb-en":
+        gold = folder / "pmb-ccg" / "4.0.0" / "en" / "gold"
+        return keras_tagging.load_corpus(gold, tag_column=4)
+    if name == "ud-en-ewt":
+        return keras_tagging.load_corpus(folder / "ud-english-ewt")
+    if name == "erg-wsj":
+        sections = sorted((folder / "erg-supertags" / "derived").glob("wsj*.tsv"))
+        train = [path for path in sections if path.stem < "wsj20"]
+        dev, test = (sections[0].with_name(f"wsj{n}.tsv") for n in (20, 21))
+        return keras_tagging.load_corpus(train, dev=dev, test=test)
+    raise SystemExit(f"no corpus {name!r}: known are atis, pmb-en, ud-en-ewt, erg-wsj")
+
+
+def measure(name, corpus, seed, epochs, settings) -> dict:
+    figure = FIGURES.get(name, "accuracy")
+    model = keras_tagging.build("bigru", seed=seed, **settings)
+    start = time.perf_counter()
+    history = model.fit(
+        corpus.train, validation_data=corpus.dev, epochs=epochs, verbose=2
+    )
+    seconds = time.perf_counter() - start
+    scores = history.history[f"val_{figure}"]
+    best = scores.index(max(scores))
+    test = model.evaluate(corpus.test, return_dict=True)
+    return {
+        "corpus": name,
+        "seed": seed,
+        "figure": figure,
+        "dev": 100 * scores[best],
+        "test": 100 * test[figure],
+        "test_oov": 100 * test["oov_accuracy"],
+        "best_epoch": best + 1,
+        "epochs": len(scores),
+        "seconds": seconds,
+        "seconds_to_best": seconds * (best + 1) / len(scores),
+        "parameters": model.count_params(),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("corpora", nargs="+")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--out", type=Path, help="CSV file for the single runs")
+    args = parser.parse_args()
+    folder = Path(os.environ["KERAS_TAGGING_DATA"])
+    settings = {}
+    for assignment in args.set:
+        key, _, value = assignment.partition("=")
+        settings[key] = ast.literal_eval(value)
+    rows = []
+    for name in args.corpora:
+        corpus = load(name, folder)
+        for seed in args.seeds:
+            rows.append(measure(name, corpus, seed, args.epochs, settings))
+            print(pd.DataFrame(rows[-1:]).round(2).to_string(index=False), flush=True)
+            if args.out:
+                pd.DataFrame(rows).to_csv(args.out, index=False)
+    table = pd.DataFrame(rows).groupby(["corpus", "figure"], sort=False)
+    summary = table[["dev", "test", "seconds", "seconds_to_best"]].agg(["mean", "std"])
+    print(f"\n{len(args.seeds)} seeds\n{summary.round(2).to_string()}")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"largest resident memory {memory:.2f} GiB")
+
+
+if __name__ == "__main__":
+    main()
