@@ -1,10 +1,27 @@
 """Recurrent sequence tagging on Keras 3."""
 
+import sys
+from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 
 from keras_tagging.data import Corpus, CorpusError, Sentence, load_corpus
-from keras_tagging.factory import available, build, load
-from keras_tagging.models.tagger import Tagger
+
+# The command line imports TensorFlow only where it needs it: it takes seconds, and
+# talks meanwhile. Everywhere else the tagger is imported, and thereby registered, at
+# once: `keras.saving.load_model` must find it. `python -m` calls its script "-m" here.
+if Path(sys.argv[0]).stem == "keras-tagging" or (
+    sys.argv[0] == "-m" and "keras_tagging" in sys.orig_argv
+):
+
+    def __getattr__(name):
+        if name in ("Tagger", "available", "build", "load"):
+            return getattr(import_module("keras_tagging.factory"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+else:
+    from keras_tagging.factory import available, build, load
+    from keras_tagging.models.tagger import Tagger
 
 __version__ = version("keras-tagging")
 

@@ -39,7 +39,8 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
     path = Path(path)
     if top_k < 1:
         raise ValueError(f"top_k={top_k}: at least one tag must come out")
-    if path.exists() and any(path.iterdir()) and not (path / "saved_model.pb").exists():
+    empty = path.is_dir() and not any(path.iterdir())
+    if path.exists() and not empty and not (path / "saved_model.pb").exists():
         raise ValueError(f"{path} exists and is no SavedModel: choose another folder")
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export-") as folder:
@@ -63,6 +64,9 @@ def _write(model, path, top_k, verbose):
         given = tf.shape(strings["tokens"])
         tf.debugging.assert_less_equal(
             lengths, given[1], "lengths must not exceed the width of tokens"
+        )
+        tf.debugging.assert_equal(
+            tf.shape(lengths)[0], given[0], "one length a row of tokens"
         )
         # a recurrent loop needs at least one row and one step
         rows, steps = tf.maximum(given[0], 1), tf.maximum(given[1], 1)

@@ -16,6 +16,11 @@ NORMALISATIONS = {
     # W16 section 6.1.1: every digit to 9.
     "wu": [(r"\p{Nd}", "9")],
 }
+# The letters that TensorFlow lowers as the process's locale says: the dotless i of
+# Turkish, the accents over a kept dot of Lithuanian. Lowered first, they are everywhere
+# what they are without a locale.
+LOCALE_LETTERS = dict(zip("IJĮİÌÍĨ", ["i", "j", "į", "i̇", "ì", "í", "ĩ"], strict=True))
+RESERVED = {"tokens", "tags", "lengths", "word", "vector", "capital", "character"}
 SHAPES = [(r"\p{Lu}+", "X"), (r"[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]+", "x"), (r"\p{Nd}+", "0")]
 CHUNK_TOKENS = 100_000
 
@@ -97,8 +102,11 @@ class TokenFeatures:
             + self.ends
             + list(self.columns)
         )
-        if len(set(self.names)) < len(self.names) or "tokens" in self.columns:
-            raise ValueError(f"two features share a name: {', '.join(self.names)}")
+        if len(set(self.names)) < len(self.names) or RESERVED & set(self.columns):
+            raise ValueError(
+                f"two features share a name: {', '.join(self.names)} (columns cannot "
+                f"be called {', '.join(sorted(RESERVED))})"
+            )
         if not self.names:
             raise ValueError("no feature is left: switch on words or another one")
         self.vocabularies: dict[str, list[str]] = {}
@@ -134,10 +142,16 @@ class TokenFeatures:
         """Takes vocabularies counted earlier, as a saved model brings them."""
         self.vocabularies = vocabularies
         for name, words in vocabularies.items():
-            ids = tf.range(FIRST_ID, FIRST_ID + len(words), dtype=tf.int64)
-            keys = tf.constant(_utf8(words), tf.string)
+            # vectors may have two words that are one in NFC: the first counts
+            ids = {}
+            for i, word in enumerate(_utf8(words), FIRST_ID):
+                ids.setdefault(word, i)
+            # a table cannot be empty; no token is this byte
+            ids = ids or {b"\xff": UNKNOWN_ID}
+            keys = tf.constant(list(ids), tf.string)
+            values = tf.constant(list(ids.values()), tf.int64)
             self.tables[name] = tf.lookup.StaticHashTable(
-                tf.lookup.KeyValueTensorInitializer(keys, ids), UNKNOWN_ID
+                tf.lookup.KeyValueTensorInitializer(keys, values), UNKNOWN_ID
             )
 
     @property
@@ -192,7 +206,7 @@ class TokenFeatures:
         length = tf.strings.length(raw, unit="UTF8_CHAR")
         forms = {}
         if {"word", "vector"} & set(self.names):
-            lower = normalised = tf.strings.lower(raw, encoding="utf-8")
+            lower = normalised = _lower(raw)
             for pattern, replacement in NORMALISATIONS.get(self.normalise, []):
                 normalised = tf.strings.regex_replace(normalised, pattern, replacement)
             words = [normalised]
@@ -220,6 +234,12 @@ class TokenFeatures:
 def _raw(strings: dict[str, tf.Tensor]) -> tf.Tensor:
     # a served request may hold invalid UTF-8, at which tf.strings would stop
     return tf.strings.unicode_transcode(strings["tokens"], "UTF-8", "UTF-8")
+
+
+def _lower(text: tf.Tensor) -> tf.Tensor:
+    for letter, lower in LOCALE_LETTERS.items():
+        text = tf.strings.regex_replace(text, letter, lower)
+    return tf.strings.lower(text, encoding="utf-8")
 
 
 def _substr(text: tf.Tensor, start: tf.Tensor, n: int) -> tf.Tensor:

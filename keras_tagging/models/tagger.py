@@ -62,7 +62,7 @@ class Tagger(keras.Model):
     ):
         super().__init__(**kwargs)
         self.architecture = architecture
-        self.seed = random.randrange(10**6) if seed is None else seed
+        self.seed = random.randrange(10**6) if seed is None else int(seed)
         vectors = settings["vectors"]
         if vectors is not None and not vocabularies:
             if not isinstance(vectors, WordVectors):
@@ -92,6 +92,7 @@ class Tagger(keras.Model):
     @property
     def tags(self) -> list[str]:
         """The tag inventory, in the order of the network's outputs."""
+        self._require_network()
         return self._plain.tags
 
     @property
@@ -126,7 +127,10 @@ class Tagger(keras.Model):
         tags = (tag for sentence in sentences for tag in sentence.tags)
         tags = count_vocabulary(tags, self.settings["min_count"])
         if not tags:
-            raise ValueError("no training sentence has a token: nothing to learn from")
+            raise ValueError(
+                "no tag to learn: the training sentences have no tokens, or no tag "
+                f"occurs min_count={self.settings['min_count']} times"
+            )
         vectors = self._plain.vectors
         words = [to_nfc(word) for word in vectors.words] if vectors else ()
         self.features.adapt(flat_strings(sentences, self.features.columns), words)
@@ -144,7 +148,7 @@ class Tagger(keras.Model):
         build = ARCHITECTURES[self.architecture].build_network
         self.network = build(
             self.features,
-            len(self.tags),
+            len(self._plain.tags),
             seed=self.seed,
             vector_dim=self._plain.vector_dim,
             **choose(self.settings, build),
@@ -223,9 +227,9 @@ class Tagger(keras.Model):
         if self.network is None:
             self.adapt(sentences)
         plan = choose(self.settings, training.fit_settings)
-        if batch_size or token_budget:
+        if batch_size is not None or token_budget is not None:
             plan |= {"batch_size": batch_size, "token_budget": token_budget}
-        epochs = epochs or plan["epochs"]
+        epochs = plan["epochs"] if epochs is None else epochs
         batches = TrainingBatches(
             self.encode(sentences, targets=True),
             seed=self.seed,
@@ -243,7 +247,6 @@ class Tagger(keras.Model):
             learning_rate=rate if plan["decay"] else None,
             evaluate=validation_data and self._evaluator(validation_data),
             monitor=monitor or ("val_f1" if chunks else "val_accuracy"),
-            mode="auto" if monitor else "max",
             patience=patience,
             restore_best=restore_best,
             log=log,
@@ -253,19 +256,28 @@ class Tagger(keras.Model):
         self.metadata.update(training_sentences=fingerprint, epochs=epochs)
         initial_epoch = 0
         if resume is not None:
-            run = {"training sentences": fingerprint, "seed": self.seed, **plan}
+            run = {"training sentences": fingerprint, "seed": self.seed}
+            run |= self.get_config()["settings"] | plan
+            run |= {"monitor": monitor, "patience": patience}
+            if validation_data:
+                dev = Corpus(as_sentences(validation_data)).fingerprint()
+                run["validation sentences"] = dev
             run["epochs"] = epochs if plan["decay"] else None
             state = training.Resume(Path(resume) / "resume.npz", callbacks, run)
             initial_epoch = epochs if state.finished else min(state.epoch, epochs)
             callbacks.append(state)
-        history = super().fit(
-            training.dataset(batches, len(self.features.names)),
-            epochs=epochs,
-            initial_epoch=initial_epoch,
-            callbacks=callbacks,
-            verbose=verbose,
-            shuffle=False,  # the batches are shuffled already
-        )
+        try:
+            history = super().fit(
+                training.dataset(batches, len(self.features.names)),
+                epochs=epochs,
+                initial_epoch=initial_epoch,
+                callbacks=callbacks,
+                verbose=verbose,
+                shuffle=False,  # the batches are shuffled already
+            )
+        finally:
+            if plan["decay"]:  # else a further fit would start where this one ended
+                self.optimizer.learning_rate = rate
         history.epoch = [row["epoch"] - 1 for row in table.rows]
         names = [name for row in table.rows[-1:] for name in row if name != "epoch"]
         history.history = {k: [row[k] for row in table.rows] for k in names}
@@ -327,6 +339,8 @@ class Tagger(keras.Model):
             `probabilities` `(tag, p)`; with `beta` a list of `(tag, p)`.
         """
         self._require_network()
+        if isinstance(sentences, (str, Corpus)):
+            as_sentences(sentences)  # refuses them at once, not in the generator
         if beta is not None:
             assigned(np.ones((1, 1)), beta)  # a wrong beta is told at once
         chunks = _slices(map(as_sentence, sentences))
@@ -395,6 +409,8 @@ class Tagger(keras.Model):
             raise ValueError(f"{path}: the file name of a model ends in .keras")
         if path.exists() and not overwrite:
             raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
+        if self.network is None and isinstance(self.settings["vectors"], WordVectors):
+            raise ValueError("vectors given as an object are saved once fit has run")
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{os.getpid()}.{path.name}")
         try:

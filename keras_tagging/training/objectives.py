@@ -12,28 +12,39 @@ class TagLoss(keras.losses.Loss):
     is nothing to learn from it. With a batch of one sentence this is the mean over
     the sentence's tokens.
 
+    Args:
+        label_smoothing: this share of the gold probability is spread over all tags,
+            0 in the papers.
+
     Call arguments:
         y_true: `(batch, time)` tag ids, -1 for a tag outside the inventory.
         y_pred: `(batch, time, num_tags)` logits.
         sample_weight: `(batch, time)`, 1 for a real token and 0 in the padding.
     """
 
-    def __init__(self, name="tag_loss", **kwargs):
+    def __init__(self, label_smoothing=0.0, name="tag_loss", **kwargs):
         # the default reduction divides by all positions, padding included
         kwargs.setdefault("reduction", "mean_with_sample_weight")
         super().__init__(name=name, **kwargs)
+        self.label_smoothing = label_smoothing
 
     def call(self, y_true, y_pred):
-        return tag_cross_entropy(y_true, y_pred)
+        return tag_cross_entropy(y_true, y_pred, self.label_smoothing)
+
+    def get_config(self):
+        return {**super().get_config(), "label_smoothing": self.label_smoothing}
 
 
-def tag_cross_entropy(y_true, y_pred):
+def tag_cross_entropy(y_true, y_pred, label_smoothing=0.0):
     """-log p of the gold tag, `(batch, time)`; 0 where the gold tag is -1."""
     y_true = ops.cast(y_true, "int32")
     known = y_true >= 0
     losses = ops.sparse_categorical_crossentropy(
         ops.maximum(y_true, 0), y_pred, from_logits=True
     )
+    if label_smoothing:
+        every = -ops.mean(ops.log_softmax(y_pred), -1)
+        losses = (1 - label_smoothing) * losses + label_smoothing * every
     return ops.where(known, losses, 0.0)
 
 

@@ -21,6 +21,7 @@ def compile_settings(
     learning_rate=0.01,
     momentum=0.0,
     clipnorm=None,
+    label_smoothing=0.0,
     jit_compile=False,
 ):
     """Arguments for `keras.Model.compile`.
@@ -30,6 +31,7 @@ def compile_settings(
         learning_rate: of the first epoch.
         momentum: of "sgd".
         clipnorm: the norm of the whole gradient is kept below it; None for no limit.
+        label_smoothing: share of the gold probability spread over all tags.
         jit_compile: whether to use XLA; it compiles anew for every sentence length.
 
     Raises:
@@ -42,7 +44,7 @@ def compile_settings(
         "optimizer": OPTIMIZERS[optimizer](
             learning_rate, global_clipnorm=clipnorm, **extra
         ),
-        "loss": TagLoss(),
+        "loss": TagLoss(label_smoothing),
         "weighted_metrics": [TokenAccuracy(), TokenCrossEntropy()],
         "jit_compile": jit_compile,
     }

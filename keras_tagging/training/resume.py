@@ -9,6 +9,8 @@ from pathlib import Path
 import keras
 import numpy as np
 
+# What NumPy and JSON raise at a damaged file, or at one of another kind.
+UNREADABLE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile)
 PLAIN = (bool, int, float, str, type(None))
 
 
@@ -39,15 +41,18 @@ class Resume(keras.callbacks.Callback):
         super().__init__()
         self.path = Path(path)
         self.callbacks = list(callbacks)
+        # the state of the callbacks is stored in their order
+        self.options = [dict(vars(callback)) for callback in self.callbacks]
+        run = {**(run or {}), "callbacks": [type(c).__name__ for c in self.callbacks]}
         self.run = json.loads(json.dumps(run))
         self.epoch, self.finished = 0, False
         if self.path.exists():
             with self._open() as file:
                 header = json.loads(str(file["header"]))
-            for key, value in (header["run"] or {}).items():
-                if value != (self.run or {}).get(key):
+            for key, value in header["run"].items():
+                if value != self.run.get(key):
                     raise ValueError(
-                        f"{self.path}: saved by a run with another {key}; repeat that "
+                        f"{self.path}: saved by a run with other {key}; repeat that "
                         "run's settings, remove the file, or choose another folder"
                     )
             self.epoch, self.finished = header["epoch"], header["finished"]
@@ -80,7 +85,11 @@ class Resume(keras.callbacks.Callback):
                     value = value.item()
                 if name.startswith("_"):
                     continue
-                if isinstance(value, PLAIN) or _rows(value):
+                if isinstance(value, PLAIN):
+                    # what has not changed is an option: a resumed run brings its own
+                    if name not in self.options[i] or value != self.options[i][name]:
+                        state[name] = value
+                elif _rows(value):
                     state[name] = value
                 elif _arrays(value):
                     for j, array in enumerate(value):
@@ -105,9 +114,9 @@ class Resume(keras.callbacks.Callback):
     @contextmanager
     def _open(self):
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            with open(self.path, "rb") as stream, np.load(stream) as file:
                 yield file
-        except (OSError, KeyError, zipfile.BadZipFile, EOFError) as error:
+        except UNREADABLE as error:
             raise ValueError(
                 f"{self.path}: not a file to resume from ({error}); remove it to "
                 "start afresh"

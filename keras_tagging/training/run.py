@@ -1,5 +1,7 @@
 """What one call of `Tagger.fit` hands to Keras."""
 
+import math
+
 import keras
 import tensorflow as tf
 
@@ -37,7 +39,6 @@ def plan_callbacks(
     learning_rate=None,
     evaluate=None,
     monitor="val_accuracy",
-    mode="max",
     patience=None,
     restore_best=True,
     log=None,
@@ -50,7 +51,8 @@ def plan_callbacks(
         epochs: of the whole run.
         learning_rate: of the first epoch if it is to decay, else None.
         evaluate: function that gives the figures on the development sentences.
-        monitor, mode, patience, restore_best: as in `keras.callbacks.EarlyStopping`.
+        monitor, patience, restore_best: as in `keras.callbacks.EarlyStopping`; a
+            loss or cross-entropy is to fall, any other figure to rise.
         log: CSV file, or None.
 
     Returns:
@@ -66,8 +68,8 @@ def plan_callbacks(
         first.append(Validation(evaluate))
         best = keras.callbacks.EarlyStopping(
             monitor,
-            mode=mode,
-            patience=epochs if patience is None else patience,
+            mode="min" if monitor.endswith(("loss", "cross_entropy")) else "max",
+            patience=math.inf if patience is None else patience,
             restore_best_weights=restore_best,
         )
         last.insert(0, best)

@@ -1,0 +1,119 @@
+"""What the program prints: tables of figures, tagged sentences."""
+
+import json
+import math
+import sys
+from collections.abc import Iterable
+from itertools import chain
+
+from keras_tagging.data import Corpus, Sentence
+
+
+def progress() -> int:
+    """`verbose` of Keras: a progress bar on a terminal, a line an epoch elsewhere."""
+    return 1 if sys.stdout.isatty() else 2
+
+
+def without_nan(scores: dict) -> dict:
+    # JSON has no nan: where there is nothing to count, the figure is null
+    return {k: None if math.isnan(x) else x for k, x in scores.items()}
+
+
+def aligned(rows: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (map(str.ljust, row, widths) for row in rows)
+    return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def summary(corpus: Corpus) -> str:
+    """One line on the corpus."""
+    sizes = (
+        f"{len(part):,} {name} ({sum(map(len, part)):,} tokens)"
+        for name, part in corpus.splits()
+    )
+    return f"{corpus.name} ({corpus.format}): sentences {', '.join(sizes)}"
+
+
+def percentages(table, columns: Iterable[str], **kwargs) -> str:
+    """A table as text, the named columns in per cent."""
+    columns = [name for name in columns if name in table]
+    table = table.assign(**{name: 100 * table[name] for name in columns})
+    table = table.rename(columns={name: f"{name} %" for name in columns})
+    kwargs = {"index": False, "float_format": "{:.2f}".format, "na_rep": "-"} | kwargs
+    return table.to_string(**kwargs)
+
+
+def figures(scores: dict[str, dict]) -> str:
+    """What `Tagger.evaluate` gives for each split."""
+    import pandas as pd
+
+    table = pd.DataFrame(scores).T.astype(float)
+    loss = {"loss": "{:.4f}".format}
+    return percentages(table, set(table) - {"loss"}, index=True, formatters=loss)
+
+
+def levels_table(table) -> str:
+    """What `Tagger.multi_tagging` gives."""
+    return percentages(table, ["word", "sent"], formatters={"beta": "{:g}".format})
+
+
+def tag_table(model, sentences: list[Sentence]):
+    """Precision, recall and F1 of every tag, or of every chunk type."""
+    import pandas as pd
+    from sklearn.metrics import precision_recall_fscore_support
+
+    from keras_tagging.metrics import chunk_scores, looks_like_chunks
+
+    gold, predicted = [s.tags for s in sentences], model.tag(sentences)
+    if looks_like_chunks(model.tags):
+        types = chunk_scores(gold, predicted).by_type.items()
+        names = ("gold", "precision", "recall", "f1")
+        rows = [{"type": k, **{n: getattr(c, n) for n in names}} for k, c in types]
+        return pd.DataFrame(rows)
+    gold, predicted = list(chain(*gold)), list(chain(*predicted))
+    tags = sorted({*gold, *predicted})
+    columns = precision_recall_fscore_support(
+        gold, predicted, labels=tags, zero_division=0
+    )
+    names = ("precision", "recall", "f1", "gold")
+    table = pd.DataFrame({"tag": tags, **dict(zip(names, columns, strict=True))})
+    return table.sort_values("gold", ascending=False, kind="stable")
+
+
+# One sentence of `tag`, by --output
+
+
+def _ranked(entry) -> list[tuple[str, float]]:
+    """The tags of a token with their probabilities, best first."""
+    return [entry] if isinstance(entry, tuple) else entry
+
+
+def as_conll(tokens: list[str], tags: list) -> str:
+    _check(tokens, "\t\n")
+    if tags and not isinstance(tags[0], str):
+        tags = ["\t".join(f"{t}\t{p:.4g}" for t, p in _ranked(entry)) for entry in tags]
+    return "".join(f"{w}\t{t}\n" for w, t in zip(tokens, tags, strict=True)) + "\n"
+
+
+def as_text(tokens: list[str], tags: list) -> str:
+    _check(tokens, " \t\n")
+    return " ".join(f"{w}|{t}" for w, t in zip(tokens, tags, strict=True)) + "\n"
+
+
+def as_jsonl(tokens: list[str], tags: list) -> str:
+    fields = {"tokens": tokens, "tags": tags}
+    if tags and isinstance(tags[0], tuple):
+        fields["tags"], fields["probabilities"] = zip(*tags, strict=True)
+    elif tags and isinstance(tags[0], list):
+        fields["tags"] = [[t for t, _ in entry] for entry in tags]
+        fields["probabilities"] = [[p for _, p in entry] for entry in tags]
+    return json.dumps(fields, ensure_ascii=False) + "\n"
+
+
+def _check(tokens: list[str], separators: str) -> None:
+    text = "".join(tokens)
+    if not all(tokens) or any(character in text for character in separators):
+        raise ValueError(f"{tokens[:20]!r} cannot be written so: use --output jsonl")
+
+
+WRITERS = {"conll": as_conll, "text": as_text, "jsonl": as_jsonl}

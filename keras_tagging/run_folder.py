@@ -1,0 +1,88 @@
+"""A training run and the folder it is kept in."""
+
+from pathlib import Path
+from random import Random
+
+import keras
+
+from keras_tagging.data import Corpus
+from keras_tagging.metrics import looks_like_chunks
+from keras_tagging.output import without_nan
+
+
+def train_run(
+    model, corpus: Corpus, out: Path, *, resume: bool, tensorboard: bool, **fitting
+) -> dict[str, dict]:
+    """Trains an adapted tagger and saves it as `out/model.keras`.
+
+    Meanwhile `out` has `resume.npz`, from which a killed run goes on, and
+    `best.keras`, its best model so far.
+
+    Args:
+        model: a `Tagger` with vocabularies.
+        corpus: the best epoch on its development sentences is kept, if it has any.
+        out: the folder.
+        resume: whether to keep `resume.npz`, and to go on from one that is there.
+        tensorboard: whether to write events to `out/tensorboard`.
+        fitting: further arguments of `Tagger.fit`.
+
+    Returns:
+        The figures of `Tagger.evaluate` for the development and test sentences.
+    """
+    state, best = out / "resume.npz", out / "best.keras"
+    callbacks = []
+    if corpus.dev:
+        monitor = "val_f1" if looks_like_chunks(model.tags) else "val_accuracy"
+        keep = {"mode": "max", "save_best_only": True}
+        callbacks.append(keras.callbacks.ModelCheckpoint(best, monitor, **keep))
+    if tensorboard:
+        callbacks.append(keras.callbacks.TensorBoard(out / "tensorboard"))
+    if not resume:
+        state.unlink(missing_ok=True)
+    model.fit(
+        corpus.train,
+        validation_data=corpus.dev or None,
+        callbacks=callbacks,
+        log=out / "training.csv",
+        resume=out if resume else None,
+        **fitting,
+    )
+    scores = save_run(model, corpus, out)
+    for left in (state, best, best.with_name("best.metadata.json")):
+        left.unlink(missing_ok=True)
+    return scores
+
+
+def save_run(model, corpus: Corpus, out: Path) -> dict[str, dict]:
+    """Saves a model with its scores on development and test, and returns these."""
+    scores = {
+        name: without_nan(model.evaluate(sentences, return_dict=True))
+        for name, sentences in corpus.splits()
+        if name != "train"
+    }
+    model.metadata["corpus"] = {
+        "name": corpus.name,
+        "format": corpus.format,
+        "fingerprint": corpus.fingerprint(),
+        "sentences": {name: len(sentences) for name, sentences in corpus.splits()},
+    }
+    model.metadata["scores"] = scores
+    model.save(out / "model.keras")
+    return scores
+
+
+def hold_out(corpus: Corpus, share: float, seed: int) -> None:
+    """Moves a random share of the training sentences to the development set.
+
+    Raises:
+        ValueError: if there are development sentences, or none of either would be.
+    """
+    if corpus.dev:
+        raise ValueError("--dev-share: the corpus has development sentences already")
+    total = len(corpus.train)
+    count = round(share * total)
+    if not 0 < count < total:
+        raise ValueError(f"--dev-share {share} takes {count} of {total} sentences")
+    held = set(Random(seed).sample(range(total), count))
+    corpus.dev = [s for i, s in enumerate(corpus.train) if i in held]
+    corpus.train = [s for i, s in enumerate(corpus.train) if i not in held]

@@ -1,0 +1,64 @@
+"""Tiny sentences and models that several test files share."""
+
+import random
+
+import numpy as np
+import pytest
+
+import keras_tagging
+from keras_tagging import Sentence
+
+TAGS = {
+    "the": "D",
+    "a": "D",
+    "dog": "N",
+    "Dog": "N",
+    "cats": "N",
+    "Paris": "P",
+    "1984": "M",
+    "12,5": "M",
+    "barks": "V",
+    "sees": "V",
+    "wife\\/mother": "N",
+    "quickly": "R",
+}
+# A model of a few hundred weights, which TensorFlow compiles in a second.
+TINY = {"units": 5, "num_layers": 1, "word_dim": 4, "affix_dim": 3, "seed": 1}
+
+
+def random_sentences(count, seed, longest=7):
+    """Sentences of 1 to `longest` words, with the column `pos`."""
+    rng = random.Random(seed)
+    sentences = []
+    for _ in range(count):
+        words = rng.choices(list(TAGS), k=rng.randint(1, longest))
+        pos = [word[-1] for word in words]
+        sentences.append(Sentence(words, [TAGS[w] for w in words], {"pos": pos}))
+    return sentences
+
+
+def randomize(model, seed=0):
+    """Gives all weights random values, those of padding and the biases too."""
+    rng = np.random.default_rng(seed)
+    model.network.set_weights(
+        [rng.normal(0, 0.7, w.shape) for w in model.network.get_weights()]
+    )
+    return model
+
+
+@pytest.fixture(scope="session")
+def train_sentences():
+    return random_sentences(30, 1)
+
+
+@pytest.fixture(scope="session")
+def dev_sentences():
+    return random_sentences(12, 2)
+
+
+@pytest.fixture(scope="session")
+def tagger(train_sentences):
+    """Random weights, features of the fast recipe: to be read, not changed."""
+    model = keras_tagging.build("bigru", **TINY | {"num_layers": 2})
+    model.adapt(train_sentences)
+    return randomize(model)

@@ -1,0 +1,173 @@
+import numpy as np
+import pytest
+
+from keras_tagging.data.batching import EncodedSentences, TrainingBatches, plan_batches
+from keras_tagging.data.vocabulary import UNKNOWN_ID
+
+LENGTHS = np.array([3, 0, 7, 1, 1, 12, 4, 3, 0, 2, 5, 3, 9, 1])
+SIZES = [
+    {"batch_size": 1},
+    {"batch_size": 3},
+    {"batch_size": 100},
+    {"token_budget": 1},
+    {"token_budget": 10},
+    {"token_budget": 1000},
+]
+
+
+def encoded(lengths=LENGTHS, seed=0):
+    """Words (column 0) from few, the token's position in the corpus in column 1."""
+    rng = np.random.default_rng(seed)
+    total = int(np.sum(lengths))
+    words = rng.integers(1, 20, total)
+    ids = np.stack([words, np.arange(1, total + 1)], 1).astype("int32")
+    targets = rng.integers(-1, 5, total).astype("int32")
+    return EncodedSentences(ids, np.cumsum([0, *lengths]), targets)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_every_sentence_but_the_empty_is_in_one_batch(sizes, shuffled):
+    rng = np.random.default_rng(0) if shuffled else None
+    batches = plan_batches(LENGTHS, rng=rng, **sizes)
+    found = sorted(np.concatenate(batches).tolist())
+    assert found == np.flatnonzero(LENGTHS).tolist()
+
+
+@pytest.mark.parametrize("budget", [1, 5, 10, 30])
+def test_token_budget_holds_with_padding_and_batches_are_full(budget):
+    batches = plan_batches(LENGTHS, token_budget=budget)
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * LENGTHS[batch].max() <= budget
+    for batch, after in zip(batches, batches[1:], strict=False):
+        # in order of length: one sentence more would have been too many
+        assert (len(batch) + 1) * LENGTHS[after].min() > budget
+
+
+def test_batch_size_cuts_sentences_of_similar_length():
+    batches = plan_batches(LENGTHS, batch_size=5)
+    assert [len(batch) for batch in batches] == [5, 5, 2]
+    lengths = np.concatenate([LENGTHS[batch] for batch in batches])
+    assert (np.diff(lengths) >= 0).all()
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
+def test_no_token_no_batch(lengths):
+    assert plan_batches(np.array(lengths, int), token_budget=4) == []
+
+
+@pytest.mark.parametrize(
+    "sizes, message",
+    [
+        ({}, "either batch_size or token_budget"),
+        ({"batch_size": 2, "token_budget": 9}, "not both"),
+        ({"batch_size": 0}, "at least 1"),
+        ({"token_budget": -3}, "at least 1"),
+    ],
+)
+def test_wrong_sizes_are_told(sizes, message):
+    with pytest.raises(ValueError, match=message):
+        plan_batches(LENGTHS, **sizes)
+
+
+def test_batch_pads_on_the_right():
+    sentences = EncodedSentences(
+        ids=np.array([[5, 1], [6, 2], [7, 1], [8, 2]], "int32"),
+        offsets=np.array([0, 1, 1, 4]),
+        targets=np.array([2, -1, 0, 1], "int32"),
+    )
+    ids, targets, mask = sentences.batch(np.array([2, 0, 1]))
+    assert ids.tolist() == [
+        [[6, 2], [7, 1], [8, 2]],
+        [[5, 1], [0, 0], [0, 0]],
+        [[0, 0], [0, 0], [0, 0]],
+    ]
+    assert targets.tolist() == [[-1, 0, 1], [2, -1, -1], [-1, -1, -1]]
+    assert mask.tolist() == [[1, 1, 1], [1, 0, 0], [0, 0, 0]]
+    assert (ids.dtype, targets.dtype, mask.dtype) == ("int32", "int32", "float32")
+    assert sentences.spans() == [(0, 1), (1, 1), (1, 4)]
+
+
+def test_batch_without_gold_tags():
+    sentences = EncodedSentences(np.ones((2, 1), "int32"), np.array([0, 2]))
+    assert sentences.batch(np.array([0]))[1].tolist() == [[-1, -1]]
+
+
+def epochs(batches, *numbers):
+    """The content of some epochs, each as a list of (ids, targets, mask) lists."""
+    content = []
+    for batches.epoch in numbers:
+        content.append([[part.tolist() for part in batch] for batch in batches])
+    return content
+
+
+@pytest.mark.parametrize("sizes", [SIZES[0], SIZES[1], SIZES[4]], ids=str)
+def test_epochs_depend_on_seed_and_number_alone(sizes):
+    options = {"unknown_rate": 0.5, **sizes}
+    first, second, again = epochs(
+        TrainingBatches(encoded(), seed=3, **options), 0, 1, 0
+    )
+    assert first == again != second
+    # a run that begins with epoch 1 sees what the other saw there
+    assert epochs(TrainingBatches(encoded(), seed=3, **options), 1) == [second]
+    assert epochs(TrainingBatches(encoded(), seed=4, **options), 0) != [first]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_number_of_batches_is_that_of_every_epoch(sizes):
+    batches = TrainingBatches(encoded(), **sizes)
+    counts = {len(epoch) for epoch in epochs(batches, *range(5))}
+    assert counts == {len(batches)}
+
+
+@pytest.mark.parametrize("sizes", [SIZES[0], SIZES[4]], ids=str)
+def test_every_epoch_has_every_token_once_with_its_target(sizes):
+    sentences = encoded()
+    for epoch in epochs(TrainingBatches(sentences, **sizes), 0, 1):
+        found = []
+        for ids, targets, mask in epoch:
+            ids, targets, real = np.array(ids), np.array(targets), np.array(mask) > 0
+            assert not ids[~real].any() and (targets[~real] == -1).all()
+            found += np.column_stack([ids[real], targets[real]]).tolist()
+        expected = np.column_stack([sentences.ids, sentences.targets]).tolist()
+        assert sorted(found, key=lambda row: row[1]) == expected
+
+
+def test_batch_size_1_is_a_plain_permutation():
+    batches = TrainingBatches(encoded(), batch_size=1)
+    lengths = [[len(ids[0]) for ids, _, _ in epoch] for epoch in epochs(batches, 0, 1)]
+    assert lengths[0] != lengths[1]
+    assert sorted(lengths[0]) == sorted(LENGTHS[LENGTHS > 0])
+    assert lengths[0] != sorted(lengths[0])
+
+
+def test_only_words_seen_once_become_unknown_at_about_the_rate():
+    total, once, rate = 4000, 1000, 0.3
+    rng = np.random.default_rng(0)
+    words = np.concatenate([np.arange(2, 2 + once), np.full(total - once, 1500)])
+    ids = np.stack([rng.permutation(words), np.full(total, 7)], 1).astype("int32")
+    sentences = EncodedSentences(
+        ids, np.arange(0, total + 1, 10), np.zeros(total, "int32")
+    )
+    batches = TrainingBatches(sentences, token_budget=100, unknown_rate=rate)
+    dropped = []
+    for batches.epoch in range(2):
+        found = np.concatenate([ids[mask > 0] for ids, _, mask in batches])
+        assert (found[:, 1] == 7).all()
+        assert (found[:, 0] == 1500).sum() == total - once
+        kept = found[(found[:, 0] != 1500) & (found[:, 0] != UNKNOWN_ID), 0]
+        assert (found[:, 0] == UNKNOWN_ID).sum() == once - len(set(kept.tolist()))
+        assert abs((found[:, 0] == UNKNOWN_ID).sum() - rate * once) < 60
+        dropped.append(set(range(2, 2 + once)) - set(kept.tolist()))
+    assert dropped[0] != dropped[1]
+    np.testing.assert_array_equal(sentences.ids, ids)
+
+
+def test_without_a_word_column_nothing_becomes_unknown():
+    sentences = encoded()
+    batches = TrainingBatches(
+        sentences, batch_size=100, unknown_rate=1.0, word_column=None
+    )
+    ((ids, _, mask),) = batches
+    found = sorted(ids[mask > 0].tolist(), key=lambda row: row[1])
+    assert found == sentences.ids.tolist()

@@ -1,0 +1,106 @@
+import pytest
+
+from keras_tagging.data.normalisation import flat_strings, to_nfc
+from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
+
+
+def test_fields_have_one_value_a_token():
+    sentence = Sentence(["a", "b"], ["X", "Y"], {"pos": ["P", "Q"]})
+    assert len(sentence) == 2
+    assert len(Sentence([], [])) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("a b",), "a list of tokens, not the string 'a b'"),
+        ((["a", "b"], ["X"]), "2 tokens but 1 tags in the sentence beginning 'a b'"),
+        ((["a"], None, {"pos": ["P", "Q"]}), "1 tokens but 2 pos"),
+        ((["a"], []), "1 tokens but 0 tags"),
+    ],
+)
+def test_malformed_sentences_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Sentence(*arguments)
+
+
+def test_long_sentences_are_quoted_in_part():
+    with pytest.raises(ValueError) as error:
+        Sentence(["word" * 1000] * 5000, ["X"])
+    assert len(str(error.value)) < 200
+
+
+def test_lists_of_words_are_sentences_without_tags():
+    given = Sentence(["a"], ["X"])
+    assert as_sentence(given) is given
+    assert as_sentence(("a", "b")) == Sentence(["a", "b"])
+    assert as_sentences(s for s in [given, []]) == [given, Sentence([])]
+
+
+@pytest.mark.parametrize(
+    "sentences, message",
+    [
+        (["Show me flights"], "is a string; a sentence is a list of words"),
+        ("Show", "is a string"),
+        ([[1, 2]], "a list of words, not"),
+        ([[["a"]]], "a list of words, not"),
+        ([[b"a"]], "a list of words, not"),
+        (Corpus([]), "a whole corpus: give its train, dev or test"),
+    ],
+)
+def test_anything_else_is_refused(sentences, message):
+    with pytest.raises(ValueError, match=message):
+        as_sentences(sentences)
+
+
+def test_missing_tags_are_counted_from_1():
+    sentences = [Sentence(["a"], ["X"]), ["b"]]
+    assert len(as_sentences(sentences)) == 2
+    with pytest.raises(ValueError, match="sentence 2 has no tags"):
+        as_sentences(sentences, tagged=True)
+
+
+def test_fingerprint_tells_corpora_apart():
+    word = Sentence(["ab"], ["X"])
+    corpora = [
+        Corpus([word]),
+        Corpus([], [word]),
+        Corpus([word], [word]),
+        Corpus([word, word]),
+        Corpus([Sentence(["a", "b"], ["X", "X"])]),
+        Corpus([Sentence(["ab"], ["Y"])]),
+        Corpus([Sentence(["ab"])]),
+        Corpus([Sentence(["ab", "X"])]),
+        Corpus([Sentence(["ab"], ["X"], {"pos": ["P"]})]),
+        Corpus([Sentence(["ab"], ["X"], {"deprel": ["P"]})]),
+        Corpus([Sentence(["\ud800"], ["X"])]),
+    ]
+    assert len({corpus.fingerprint() for corpus in corpora}) == len(corpora)
+    assert Corpus([Sentence(["ab"], ["X"])], name="x").fingerprint() == (
+        corpora[0].fingerprint()
+    )
+
+
+def test_splits_leave_out_the_empty():
+    word = Sentence(["a"])
+    assert dict(Corpus([word], [], [word]).splits()) == {
+        "train": [word],
+        "test": [word],
+    }
+
+
+def test_flat_strings_are_in_nfc():
+    assert to_nfc("e\u0301") == "é" and to_nfc("\ud800") == "\ud800"
+    sentences = [
+        Sentence(["e\u0301", "b"], None, {"pos": ["P", "a\u030a"]}),
+        Sentence([], None, {"pos": []}),
+        Sentence(["\u212b"], None, {"pos": ["Q"]}),
+    ]
+    assert flat_strings(sentences) == {"tokens": ["é", "b", "å".upper()]}
+    assert flat_strings(sentences, ["pos"])["pos"] == ["P", "å", "Q"]
+
+
+def test_a_missing_column_names_the_sentence():
+    sentences = [Sentence(["a"], None, {"pos": ["P"]}), Sentence(["b"])]
+    with pytest.raises(ValueError, match="sentence 2 has no column 'pos'"):
+        flat_strings(sentences, ["pos"])

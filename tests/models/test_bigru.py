@@ -1,0 +1,161 @@
+import keras
+import numpy as np
+import pytest
+from conftest import randomize
+from reference import bigru
+
+import keras_tagging
+from keras_tagging import Sentence
+from keras_tagging.embeddings import WordVectors
+from keras_tagging.models.embedding import vector_table
+
+SENTENCES = [
+    Sentence(["The", "dog", "barks", "loudly"], ["D", "N", "V", "R"]),
+    Sentence(["Yes"], ["U"]),
+    Sentence(["A", "dog"], ["D", "N"]),
+    Sentence(["Wife\\/mother", "of", "1984"], ["N", "P", "M"]),
+]
+VECTORS = WordVectors(
+    ["dog", "cat", "0", "mother"],
+    np.arange(12, dtype="float32").reshape(4, 3) ** 1.5 - 5,
+)
+UNITS, WORD_DIM, AFFIX_DIM = 5, 4, 2
+
+
+def paper_model(**overrides):
+    """K18's network with its four features, small."""
+    sizes = {"units": UNITS, "word_dim": WORD_DIM, "affix_dim": AFFIX_DIM}
+    overrides = {"vectors": VECTORS, **sizes, **overrides}
+    model = keras_tagging.build("bigru", recipe="paper", seed=5, **overrides)
+    model.adapt(SENTENCES)
+    return model
+
+
+def reference_logits(model, ids):
+    network = model.network
+    tables = [
+        network.get_layer(f"{name}_embedding").get_weights()[0]
+        for name in model.features.names
+    ]
+    stack = network.get_layer("stack")
+    pairs = zip(stack.forward_layers, stack.backward_layers, strict=True)
+    layers = [tuple(rnn.get_weights() for rnn in pair) for pair in pairs]
+    return bigru.logits(ids, tables, layers, *network.get_layer("logits").get_weights())
+
+
+def test_paper_recipe_has_the_papers_settings():
+    model = keras_tagging.build("bigru", recipe="paper")
+    settings = model.settings
+    expected = {
+        "units": 300,
+        "num_layers": 2,
+        "merge": "layer",
+        "update": "new",
+        "dropout": 0.2,
+        "optimizer": "sgd",
+        "learning_rate": 0.01,
+        "momentum": 0.0,
+        "clipnorm": None,
+        "decay": None,
+        "batch_size": 1,
+        "token_budget": None,
+        "epochs": 90,
+        "unknown_rate": 0.0,
+        "min_count": 1,
+        "word_min_count": 1,
+        "word_dim": 100,
+        "affix_dim": 5,
+    }
+    assert {name: settings[name] for name in expected} == expected
+    assert model.features.names == ("word", "suffix2", "capital")
+    assert isinstance(model.optimizer, keras.optimizers.SGD)
+    # every dropout but the input layer's is off
+    assert [v for k, v in settings.items() if "dropout" in k and k != "dropout"] == [0]
+
+
+def test_network_equals_the_reference_on_a_ragged_batch():
+    model = randomize(paper_model())
+    assert model.features.names == ("word", "vector", "suffix2", "capital")
+    encoded = model.encode(SENTENCES)
+    ids, _, mask = encoded.batch(np.arange(len(SENTENCES)))
+    found = np.asarray(model.predict_on_batch(ids))
+    assert found.shape == (4, 4, len(model.tags))
+    for row, (start, end) in zip(found, encoded.spans(), strict=True):
+        expected = reference_logits(model, encoded.ids[start:end])
+        np.testing.assert_allclose(row[: end - start], expected, atol=2e-5)
+    # and as a user gets it
+    for row, (start, end) in zip(
+        model.predict(SENTENCES), encoded.spans(), strict=True
+    ):
+        scores = np.exp(reference_logits(model, encoded.ids[start:end]))
+        np.testing.assert_allclose(
+            row, scores / scores.sum(-1, keepdims=True), atol=1e-5
+        )
+
+
+def test_number_of_parameters_is_the_formulas():
+    # the dog barks loudly yes a mother of 0; he og ks ly es A er of 84
+    rows = [2 + 9, 2 + len(VECTORS.words), 2 + 9, 3]
+    dims = [WORD_DIM, 3, AFFIX_DIM, AFFIX_DIM]
+    expected = bigru.parameters(rows, dims, UNITS, 2, num_tags=7)
+    assert paper_model().count_params() == expected
+
+
+def test_a_training_step_changes_every_weight():
+    model = randomize(paper_model(learning_rate=1.0))
+    before = [w.copy() for w in model.network.get_weights()]
+    model.fit(SENTENCES, batch_size=4, epochs=1, restore_best=False, verbose=0)
+    variables = model.network.trainable_variables
+    assert len(before) == len(variables) == 4 + 2 * 2 * 3 + 2
+    for old, variable in zip(before, variables, strict=True):
+        new = keras.ops.convert_to_numpy(variable)
+        assert np.abs(new - old).max() > 1e-6, variable.path
+        if "embedding" in variable.path:
+            np.testing.assert_array_equal(new[0], old[0])  # padding learns nothing
+        else:
+            assert (np.abs(new - old).max(axis=0) > 0).all()  # every unit and gate
+
+
+def test_pretrained_vectors_stand_in_the_table_and_find_unseen_words():
+    model = paper_model()
+    table = model.network.get_layer("vector_embedding").get_weights()[0]
+    column = model.features.names.index("vector")
+    words = ["dog", "CAT", "2024", "wife\\/mother", "nowhere"]
+    rows = table[model.encode([Sentence(words)]).ids[:, column]]
+    np.testing.assert_array_equal(rows[:4], VECTORS.matrix)
+    np.testing.assert_allclose(rows[4], VECTORS.matrix.mean(0), rtol=1e-6)
+    assert not table[0].any()
+
+
+def test_a_files_own_unknown_row_is_taken_before_the_mean():
+    vectors = WordVectors(["a", "<unk>"], np.array([[1, 2], [3, 4]], "float32"))
+    table = vector_table(vectors, 4)
+    assert table.tolist() == [[0, 0], [3, 4], [1, 2], [3, 4]]
+
+
+def test_seed_decides_the_initial_weights_and_no_two_are_equal():
+    first, again = paper_model(), paper_model()
+    for one, other in zip(
+        first.network.get_weights(), again.network.get_weights(), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    stack = first.network.get_layer("stack")
+    kernels = [
+        rnn.get_weights()[1] for rnn in stack.forward_layers + stack.backward_layers
+    ]
+    for i, kernel in enumerate(kernels):
+        assert all(np.abs(kernel - other).max() > 0.01 for other in kernels[:i])
+
+
+@pytest.mark.parametrize(
+    "overrides, names",
+    [
+        ({"words": False, "vectors": None}, ("suffix2", "capital")),
+        ({"suffixes": (), "capitals": False, "vectors": None}, ("word",)),
+        ({"characters": 1, "vectors": None, "suffixes": ()}, None),
+    ],
+)
+def test_features_can_be_left_out(overrides, names):
+    model = paper_model(**overrides)
+    assert names is None or model.features.names == names
+    assert [len(tags) for tags in model.tag(SENTENCES)] == [4, 1, 2, 3]

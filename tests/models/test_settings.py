@@ -1,0 +1,98 @@
+import pytest
+
+import keras_tagging
+from keras_tagging.models.settings import RECIPES, choose, resolve_settings
+
+
+@pytest.mark.parametrize(
+    "arguments, messages",
+    [
+        (("bigrus",), ["unknown architecture 'bigrus'", "mean 'bigru'?", "Known: "]),
+        (("xyz",), ["unknown architecture 'xyz' Known: bigru"]),
+        ((None,), ["unknown architecture None"]),
+    ],
+)
+def test_unknown_architecture(arguments, messages):
+    with pytest.raises(ValueError) as error:
+        keras_tagging.build(*arguments)
+    for message in messages:
+        assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_unknown_recipe():
+    with pytest.raises(ValueError, match="unknown recipe 'papers'; did you mean 'pap"):
+        keras_tagging.build("bigru", recipe="papers")
+
+
+@pytest.mark.parametrize(
+    "keyword, nearest", [("unit", "units"), ("droput", "dropout"), ("lr", None)]
+)
+def test_unknown_keyword_names_the_nearest_and_all(keyword, nearest):
+    with pytest.raises(ValueError, match=f"unknown bigru keyword '{keyword}'") as error:
+        keras_tagging.build("bigru", **{keyword: 1})
+    assert (f"did you mean '{nearest}'" in str(error.value)) == bool(nearest)
+    for known in ("units", "suffixes", "learning_rate", "token_budget", "vectors"):
+        assert known in str(error.value)
+    for internal in ("self", "num_tags", "vector_dim"):
+        assert f" {internal}," not in str(error.value)
+
+
+def test_seed_and_recipe_are_no_keywords_of_the_architecture():
+    assert {"seed", "recipe"}.isdisjoint(resolve_settings("bigru", "fast", {}))
+
+
+def sizes(recipe, **overrides):
+    settings = resolve_settings("bigru", recipe, overrides)
+    return settings["batch_size"], settings["token_budget"]
+
+
+def test_an_override_of_one_size_switches_the_other_off():
+    budget = sizes("fast")[1]
+    assert sizes("fast") == (None, budget) and budget > 0
+    assert sizes("paper") == (1, None)
+    assert sizes("fast", batch_size=8) == (8, None)
+    assert sizes("paper", token_budget=90) == (None, 90)
+    assert sizes("paper", batch_size=2) == (2, None)
+    assert sizes("fast", batch_size=2, token_budget=9) == (2, 9)
+
+
+def test_override_beats_recipe_beats_default():
+    assert resolve_settings("bigru", "fast", {})["optimizer"] == "adam"
+    assert resolve_settings("bigru", "paper", {})["optimizer"] == "sgd"
+    changed = resolve_settings("bigru", "fast", {"optimizer": "sgd", "units": 7})
+    assert (changed["optimizer"], changed["units"]) == ("sgd", 7)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_resolving_does_not_change_the_tables(recipe):
+    first = resolve_settings("bigru", recipe, {})
+    resolve_settings("bigru", recipe, {"units": 1, "batch_size": 3})
+    assert resolve_settings("bigru", recipe, {}) == first
+
+
+def test_choose_takes_what_the_function_knows():
+    def function(self, units, *, rate=1, seed=None):
+        pass
+
+    settings = {"units": 2, "rate": 3, "other": 4, "seed": 5}
+    assert choose(settings, function) == {"units": 2, "rate": 3}
+
+
+@pytest.mark.parametrize(
+    "overrides, message",
+    [
+        ({"optimizer": "rmsprop"}, "optimizer='rmsprop'"),
+        ({"normalise": "x"}, "normalise='x'"),
+        ({"vectors": "no/such/file"}, "no/such/file"),
+    ],
+)
+def test_wrong_values_are_told_by_build(overrides, message):
+    with pytest.raises((ValueError, OSError), match=message):
+        keras_tagging.build("bigru", **overrides)
+
+
+def test_available_names_build():
+    assert "bigru" in keras_tagging.available()
+    for name in keras_tagging.available():
+        assert keras_tagging.build(name).architecture == name

@@ -1,0 +1,439 @@
+import json
+import math
+import os
+import subprocess
+import sys
+from itertools import count
+
+import keras
+import numpy as np
+import pytest
+from conftest import TINY, random_sentences, randomize
+
+import keras_tagging
+from keras_tagging import Corpus, Sentence
+from keras_tagging.embeddings import WordVectors
+
+ODD_TOKENS = [
+    "",
+    " ",
+    "\t",
+    "\n",
+    "\u00a0",
+    "\u200b",
+    "\ufeff",
+    "\x00",
+    "\\",
+    "\\/",
+    "wife\\/",
+    "e\u0301",
+    "\u0301",
+    "👩‍👩‍👧",
+    "漢",
+    "\ud800",
+    "٣",
+    "a" * 100_000,
+    "<PAD>",
+]
+# Gold tags unseen in training (X), empty sentences, unknown words; lengths from 0 to 9.
+GOLD = [
+    Sentence(["the", "dog", "barks"], ["D", "N", "X"]),
+    Sentence([], []),
+    Sentence(["zebra"], ["N"]),
+    Sentence(["a", "Dog", "sees", "a", "unicorn", ",", "it", "barks", "."], ["D"] * 9),
+    Sentence(["zebra", "1999"], ["X", "M"]),
+    Sentence([], []),
+]
+
+
+# Prediction
+
+
+def test_a_sentence_alone_equals_itself_among_longer_ones(tagger):
+    sentences = [s.tokens for s in random_sentences(8, 5)]
+    together = tagger.predict([*sentences, ["the"] * 40, []])
+    assert [len(rows) for rows in together] == [*map(len, sentences), 40, 0]
+    for sentence, rows in zip(sentences, together, strict=False):
+        (alone,) = tagger.predict([sentence])
+        np.testing.assert_allclose(rows, alone, atol=1e-6)
+        assert rows.shape == (len(sentence), len(tagger.tags))
+        np.testing.assert_allclose(rows.sum(-1), 1, atol=1e-5)
+
+
+def test_probabilities_differ_between_tokens(tagger):
+    """What the other tests compare is no constant."""
+    (rows,) = tagger.predict([["the", "dog", "barks"]])
+    assert np.abs(rows[0] - rows[1]).max() > 0.01
+
+
+@pytest.mark.parametrize("token", ODD_TOKENS, ids=lambda token: ascii(token[:9]))
+def test_every_token_gets_a_tag(tagger, token):
+    sentences = [[token], ["the", token, "dog"], [token] * 3]
+    assert [len(tags) for tags in tagger.tag(sentences)] == [1, 3, 3]
+
+
+def test_words_are_compared_in_nfc(tagger):
+    model = keras_tagging.build("bigru", **TINY)
+    model.adapt([Sentence(["caf\u00e9", "b"], ["N", "M"])])
+    (composed,), (decomposed,) = (
+        model.predict([[word]]) for word in ("caf\u00e9", "cafe\u0301")
+    )
+    np.testing.assert_array_equal(composed, decomposed)
+
+
+def test_tags_are_the_best_of_predict(tagger):
+    sentences = [s.tokens for s in random_sentences(9, 6)] + [[]]
+    rows = tagger.predict(sentences)
+    expected = [[tagger.tags[i] for i in row.argmax(-1)] for row in rows]
+    assert tagger.tag(sentences) == expected
+    with_p = tagger.tag(sentences, probabilities=True)
+    assert [[tag for tag, _ in row] for row in with_p] == expected
+    for row, found in zip(rows, with_p, strict=True):
+        np.testing.assert_allclose([p for _, p in found], row.max(-1, initial=0))
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.3, 0.01, 1e-6])
+def test_beta_gives_every_tag_close_to_the_best(tagger, beta):
+    sentences = [["the", "dog", "barks"], [], ["a"]]
+    for row, found in zip(
+        tagger.predict(sentences), tagger.tag(sentences, beta=beta), strict=True
+    ):
+        assert len(found) == len(row)
+        for probabilities, ranked in zip(row, found, strict=True):
+            expected = {
+                tag: p
+                for tag, p in zip(tagger.tags, probabilities, strict=True)
+                if p >= beta * probabilities.max()
+            }
+            assert dict(ranked) == pytest.approx(expected)
+            values = [p for _, p in ranked]
+            assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("beta", [0, -1, 1.5])
+def test_a_wrong_beta_is_told_at_once(tagger, beta):
+    with pytest.raises(ValueError, match="beta"):
+        tagger.tag(iter([["a"]]), beta=beta)
+
+
+def test_a_long_sentence_is_neither_cut_nor_refused(tagger):
+    long = ["the", "dog"] * 5000
+    (tags,) = tagger.tag([long])
+    assert len(tags) == 10_000
+
+
+def test_lists_give_lists_and_generators_give_generators(tagger, monkeypatch):
+    monkeypatch.setattr("keras_tagging.models.tagger.PREDICTION_SENTENCES", 3)
+    words = [["the"], [], ["dog", "barks"], ["a"]]
+    expected = tagger.tag(words)
+    assert isinstance(expected, list) and tagger.tag([]) == []
+    assert tagger.tag(tuple(words)) == expected
+    assert tagger.tag([Sentence(w, ["X"] * len(w)) for w in words]) == expected
+    read = []
+
+    def endless():
+        for number in count():
+            read.append(number)
+            yield words[number % 4]
+
+    tagged = tagger.tag(endless())
+    assert read == []
+    assert [next(tagged) for _ in range(4)] == expected
+    assert len(read) == 6
+
+
+@pytest.mark.parametrize(
+    "sentences, message",
+    [
+        ("Show me", "a sentence is a list of words"),
+        (["Show", "me"], "a sentence is a list of words"),
+        ([["a"], [1]], "a list of words, not"),
+        (Corpus(GOLD), "give its train, dev or test"),
+    ],
+)
+def test_what_is_no_sentence_is_refused(tagger, sentences, message):
+    for method in (tagger.tag, tagger.predict):
+        with pytest.raises(ValueError, match=message):
+            method(sentences)
+
+
+def test_predict_of_nothing(tagger):
+    assert tagger.predict([]) == []
+    (rows,) = tagger.predict([[]])
+    assert rows.shape == (0, len(tagger.tags))
+
+
+# Evaluation
+
+
+def hand_count(model, sentences, known_words):
+    """Sentence by sentence, token by token, from `predict` alone."""
+    losses, hits, oov_hits, sentence_hits = [], [], [], []
+    for sentence in sentences:
+        if not sentence.tokens:
+            continue
+        (rows,) = model.predict([sentence])
+        right = []
+        for word, tag, row in zip(sentence.tokens, sentence.tags, rows, strict=True):
+            right.append(model.tags[row.argmax()] == tag)
+            if tag in model.tags:
+                losses.append(-math.log(row[model.tags.index(tag)]))
+            if word not in known_words:
+                oov_hits.append(right[-1])
+        hits += right
+        sentence_hits.append(all(right))
+    return {
+        "loss": np.mean(losses),
+        "accuracy": np.mean(hits),
+        "oov_accuracy": np.mean(oov_hits),
+        "sentence_accuracy": np.mean(sentence_hits),
+    }
+
+
+@pytest.mark.parametrize("budget", [1, 9, 4096])
+def test_evaluate_equals_a_hand_count(tagger, train_sentences, monkeypatch, budget):
+    monkeypatch.setattr("keras_tagging.models.tagger.PREDICTION_TOKENS", budget)
+    known = {word for s in train_sentences for word in s.tokens} | {"1999"}
+    sentences = GOLD + random_sentences(6, 9)
+    best = tagger.tag([["the"], ["the", "dog"]])
+    # and some that are right for sure
+    sentences += [Sentence(["the"], best[0]), Sentence(["the", "dog"], best[1])]
+    found = tagger.evaluate(sentences, return_dict=True)
+    expected = hand_count(tagger, sentences, known)
+    assert found == pytest.approx(expected, rel=1e-4)
+    assert 0 < found["accuracy"] < 1 and 0 < found["sentence_accuracy"] < 1
+    assert tagger.evaluate(sentences) == list(found.values())
+
+
+def test_evaluate_of_nothing_is_nan(tagger):
+    for sentences in ([], [Sentence([], [])]):
+        found = tagger.evaluate(sentences, return_dict=True)
+        assert all(math.isnan(value) for value in found.values())
+
+
+def test_evaluate_gives_chunk_figures_where_tags_are_chunks():
+    tags = ["B-a", "I-a", "O", "B-b"]
+    train = [Sentence(["w", "x", "y", "z"], tags), Sentence(["y", "z"], ["O", "B-b"])]
+    model = keras_tagging.build("bigru", **TINY)
+    model.adapt(train)
+    randomize(model, 3)
+    predicted = model.tag([s.tokens for s in train])
+    found = model.evaluate(train, return_dict=True)
+    assert {"precision", "recall", "f1"} < set(found)
+    perfect = [Sentence(s.tokens, t) for s, t in zip(train, predicted, strict=True)]
+    found = model.evaluate(perfect, return_dict=True)
+    assert (found["accuracy"], found["f1"]) == (1, 1)
+    # one chunk more in the gold than was found
+    predicted[1] = ["B-c", "B-c"]
+    gold = [Sentence(s.tokens, t) for s, t in zip(train, predicted, strict=True)]
+    assert model.evaluate(gold, return_dict=True)["recall"] < 1
+
+
+def test_multi_tagging_at_beta_1_is_accuracy(tagger):
+    table = tagger.multi_tagging(GOLD, betas=(1.0, 1e-9))
+    figures = tagger.evaluate(GOLD, return_dict=True)
+    assert table["word"][0] == pytest.approx(figures["accuracy"])
+    assert table["sent"][0] == pytest.approx(figures["sentence_accuracy"])
+    # with all tags assigned only those unseen in training are wrong
+    assert table["word"][1] == pytest.approx(13 / 15)
+
+
+# Vocabularies and training
+
+
+def test_unfitted_models_say_so():
+    model = keras_tagging.build("bigru", **TINY)
+    for call in (model.tag, model.predict, model.evaluate, model.export):
+        with pytest.raises(ValueError, match="no vocabularies yet: fit or adapt it"):
+            call([["a"]] if call != model.evaluate else GOLD)
+    with pytest.raises(ValueError, match="no vocabularies yet"):
+        _ = model.tags
+
+
+def test_a_second_adapt_is_refused(train_sentences, tagger):
+    with pytest.raises(ValueError, match="has vocabularies already"):
+        tagger.adapt(train_sentences)
+
+
+@pytest.mark.parametrize(
+    "sentences, settings, message",
+    [
+        ([], {}, "no tag to learn"),
+        ([Sentence([], [])], {}, "no tag to learn"),
+        (GOLD, {"min_count": 99}, "no tag occurs min_count=99 times"),
+        ([["a", "b"]], {}, "sentence 1 has no tags"),
+        (Corpus(GOLD), {}, "a whole corpus"),
+        (GOLD, {"columns": ("pos",)}, "sentence 1 has no column 'pos'"),
+    ],
+)
+def test_sentences_without_what_training_needs(sentences, settings, message):
+    model = keras_tagging.build("bigru", **TINY, **settings)
+    with pytest.raises(ValueError, match=message):
+        model.fit(sentences, verbose=0)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"y": [["D"]]}, "the tags are part of the sentences"),
+        ({"batch_size": 0}, "at least 1"),
+        ({"batch_size": 2, "token_budget": 9}, "not both"),
+        ({"validation_data": [["a"]]}, "sentence 1 has no tags"),
+    ],
+)
+def test_wrong_arguments_of_fit(tagger, train_sentences, options, message):
+    with pytest.raises(ValueError, match=message):
+        tagger.fit(train_sentences, verbose=0, **options)
+
+
+@pytest.mark.parametrize("method", ["evaluate", "predict"])
+def test_keras_keywords_that_mean_nothing_here_are_refused(tagger, method):
+    with pytest.raises(ValueError, match="not batch_size"):
+        getattr(tagger, method)(GOLD, batch_size=2)
+
+
+def test_rare_tags_are_left_out():
+    model = keras_tagging.build("bigru", **TINY, min_count=2)
+    model.adapt([Sentence(["a", "b", "c"], ["X", "Y", "X"])])
+    assert model.tags == ["X"]
+    encoded = model.encode([Sentence(["a", "b"], ["X", "Y"])], targets=True)
+    assert encoded.targets.tolist() == [0, -1]
+
+
+def test_tags_are_by_frequency(tagger, train_sentences):
+    tags = [tag for s in train_sentences for tag in s.tags]
+    assert tagger.tags == sorted(set(tags), key=lambda tag: (-tags.count(tag), tag))
+
+
+# Saving
+
+LOAD = """
+import sys
+import keras
+import numpy as np
+import keras_tagging
+folder = sys.argv[1]
+for name in ("plain", "columns", "vectors"):
+    model = keras.saving.load_model(f"{folder}/{name}.keras")
+    tokens = [["the", "new", "Dog", "barks"], ["caf\\u00e9"], []]
+    pos = [["a"] * len(words) for words in tokens]
+    sentences = [
+        keras_tagging.Sentence(w, None, {"pos": p}) for w, p in zip(tokens, pos)
+    ]
+    np.savez(f"{folder}/{name}.npz", *model.predict(sentences))
+"""
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory, train_sentences):
+    """Models of several kinds, saved, and what they predict in a new process."""
+    folder = tmp_path_factory.mktemp("saved")
+    vectors = WordVectors(["new", "dog"], np.eye(2, 3, dtype="float32"))
+    models = {}
+    for name, options in {
+        "plain": {},
+        "columns": {"columns": ("pos",), "characters": 2, "recipe": "paper"},
+        "vectors": {"vectors": vectors},
+    }.items():
+        model = models[name] = keras_tagging.build("bigru", **TINY, **options)
+        model.adapt(train_sentences)
+        randomize(model, 7).save(folder / f"{name}.keras")
+    command = [sys.executable, "-c", LOAD, str(folder)]
+    subprocess.run(command, check=True, env=os.environ)
+    return folder, models
+
+
+@pytest.mark.parametrize("name", ["plain", "columns", "vectors"])
+def test_a_new_process_loads_and_predicts_the_same(saved, name):
+    folder, models = saved
+    tokens = [["the", "new", "Dog", "barks"], ["caf\u00e9"], []]
+    sentences = [Sentence(w, None, {"pos": ["a"] * len(w)}) for w in tokens]
+    expected = models[name].predict(sentences)
+    with np.load(folder / f"{name}.npz") as found:
+        for i, rows in enumerate(expected):
+            np.testing.assert_array_equal(found[f"arr_{i}"], rows)
+
+
+def test_what_is_loaded_is_the_same_model_and_trains_on(saved, train_sentences):
+    folder, models = saved
+    loaded = keras_tagging.load(folder / "columns.keras")
+    model = models["columns"]
+    assert loaded.tags == model.tags and loaded.seed == model.seed
+    assert loaded.features.vocabularies == model.features.vocabularies
+    assert loaded.features.names == model.features.names
+    assert json.dumps(loaded.settings) == json.dumps(model.settings)
+    assert isinstance(loaded.optimizer, type(model.optimizer))
+    losses = [
+        m.fit(train_sentences, epochs=1, verbose=0).history["loss"]
+        for m in (loaded, model)
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:You are saving a model that has not yet been b")
+def test_unfitted_models_are_saved_too(tmp_path, train_sentences):
+    model = keras_tagging.build("bigru", **TINY)
+    model.save(tmp_path / "new.keras")
+    loaded = keras_tagging.load(tmp_path / "new.keras")
+    for each in (model, loaded):
+        each.adapt(train_sentences)
+    for one, other in zip(
+        model.network.get_weights(), loaded.network.get_weights(), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_unfitted_models_with_vectors_in_memory_are_not_saved(tmp_path):
+    vectors = WordVectors(["a"], np.ones((1, 2), "float32"))
+    model = keras_tagging.build("bigru", **TINY, vectors=vectors)
+    with pytest.raises(ValueError, match="are saved once fit has run"):
+        model.save(tmp_path / "model.keras")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_metadata_stands_beside_the_model(tmp_path, tagger):
+    tagger.save(tmp_path / "model.keras")
+    tagger.save(str(tmp_path / "other.keras"))
+    names = {path.name for path in tmp_path.iterdir()}
+    expected = {"model.keras", "metadata.json", "other.keras", "other.metadata.json"}
+    assert names == expected
+    content = json.loads((tmp_path / "metadata.json").read_text())
+    assert content["architecture"] == "bigru" and content["seed"] == TINY["seed"]
+    assert content["settings"]["units"] == TINY["units"]
+    assert content["parameters"] == tagger.count_params()
+    assert content["backend"] == keras.backend.backend()
+    assert content["versions"]["keras"] == keras.__version__
+    assert content["versions"]["keras-tagging"] == keras_tagging.__version__
+
+
+def test_a_save_that_fails_leaves_the_old_file(tmp_path, tagger, monkeypatch):
+    path = tmp_path / "model.keras"
+    tagger.save(path)
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+
+    def fail(self, filepath, **kwargs):
+        filepath.write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(keras.Model, "save", fail)
+    with pytest.raises(OSError, match="disk full"):
+        tagger.save(path)
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
+
+
+def test_save_and_load_tell_what_is_wrong(tmp_path, tagger):
+    with pytest.raises(ValueError, match="ends in .keras"):
+        tagger.save(tmp_path / "model.h5")
+    tagger.save(tmp_path / "model.keras")
+    assert keras_tagging.load(tmp_path).tags == tagger.tags
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        tagger.save(tmp_path / "model.keras", overwrite=False)
+    with pytest.raises(ValueError, match="no such model"):
+        keras_tagging.load(tmp_path / "none.keras")
+    other = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    other.save(tmp_path / "other.keras")
+    with pytest.raises(ValueError, match="holds a Sequential, not a Tagger"):
+        keras_tagging.load(tmp_path / "other.keras")
+    (tmp_path / "broken.keras").write_bytes(b"PK no zip")
+    with pytest.raises(ValueError, match="broken.keras"):
+        keras_tagging.load(tmp_path / "broken.keras")

@@ -1,0 +1,112 @@
+"""The features of a token in plain Python, written from the papers' descriptions.
+
+No regular expression and no TensorFlow: characters are looked at one by one.
+"""
+
+import unicodedata
+
+
+def clean(token):
+    """A token as bytes or str, with what has no UTF-8 form replaced."""
+    if isinstance(token, bytes):
+        return token.decode("utf-8", "replace")
+    return token.encode("utf-8", "replace").decode()
+
+
+def is_digit(c):
+    return unicodedata.category(c) == "Nd"
+
+
+def zero_digit_runs(text):
+    out = ""
+    in_run = False
+    for c in text:
+        if not is_digit(c):
+            out += c
+        elif not in_run:
+            out += "0"
+        in_run = is_digit(c)
+    return out
+
+
+def after_backslash(text):
+    """What follows the last backslash that something follows; then a slash goes."""
+    at = text.rfind("\\", 0, len(text) - 1)
+    if at < 0:
+        return text
+    rest = text[at + 1 :]
+    return rest[1:] if len(rest) > 1 and rest[0] == "/" else rest
+
+
+def normal_form(token, normalise):
+    lower = clean(token).split("\0")[0].lower()  # TensorFlow's lower stops at NUL
+    if normalise == "kadari":
+        return after_backslash(zero_digit_runs(lower))
+    if normalise == "wu":
+        return "".join("9" if is_digit(c) else c for c in lower)
+    return lower
+
+
+def suffix(token, n):
+    text = clean(token)
+    return text[max(len(text) - n, 0) :]
+
+
+def prefix(token, n):
+    return clean(token)[:n]
+
+
+def first(token, i):
+    text = clean(token)
+    return text[i] if i < len(text) else ""
+
+
+def last(token, i):
+    text = clean(token)
+    return text[len(text) - 1 - i] if i < len(text) else ""
+
+
+def is_capital(token):
+    text = clean(token)
+    return bool(text) and unicodedata.category(text[0]) == "Lu"
+
+
+def shape(token):
+    out = ""
+    for c in clean(token):
+        category = unicodedata.category(c)
+        if category == "Lu":
+            kind = "X"
+        elif category in ("Ll", "Lt", "Lm", "Lo"):
+            kind = "x"
+        elif category == "Nd":
+            kind = "0"
+        else:
+            out += c
+            continue
+        # a literal X, x or 0 cannot stand here: these characters have kinds
+        if not out.endswith(kind):
+            out += kind
+    return out
+
+
+def strings(token, names, normalise):
+    """The string that each column looks up, by the column's name."""
+    found = {}
+    for name in names:
+        kind = name.rstrip("0123456789")
+        n = int(name[len(kind) :] or 0)
+        if kind in ("word", "vector"):
+            found[name] = normal_form(token, normalise)
+        elif kind == "capital":
+            found[name] = is_capital(token)
+        elif kind == "shape":
+            found[name] = shape(token)
+        else:
+            found[name] = {
+                "suffix": suffix,
+                "prefix": prefix,
+                "first": first,
+                "last": last,
+            }[kind](token, n)
+    return found

@@ -1,0 +1,194 @@
+"""What the SavedModel gives in a process that has TensorFlow and no keras_tagging."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import TINY, random_sentences, randomize
+
+import keras_tagging
+from keras_tagging import Sentence
+
+# Reads requests from a JSON file, answers each, and proves that only TensorFlow is
+# there: an error of the model is an answer too.
+SERVE = """
+import json
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "keras_tagging":
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Blocker())
+import numpy as np
+import tensorflow as tf
+try:
+    import keras_tagging
+except ModuleNotFoundError:
+    pass
+else:
+    sys.exit("keras_tagging can be imported here")
+
+requests = json.load(open(sys.argv[1]))
+models, answers = {}, []
+for folder, strings, lengths in requests:
+    if folder not in models:
+        models[folder] = tf.saved_model.load(folder)
+    serve = models[folder].signatures["serving_default"]
+    width = max(map(len, next(iter(strings.values()))), default=0)
+    tensors = {
+        name: tf.reshape(
+            tf.constant([v.encode("utf-8", "surrogateescape") for r in rows for v in r],
+                        tf.string), (len(rows), width))
+        for name, rows in strings.items()
+    }
+    try:
+        out = serve(lengths=tf.constant(lengths, tf.int32), **tensors)
+    except tf.errors.InvalidArgumentError as error:
+        answers.append({"error": str(error)})
+        continue
+    answers.append({"shape": out["top_tags"].shape.as_list()})
+    for name, values in out.items():
+        values = values.numpy()
+        if values.dtype == object:
+            values = np.vectorize(bytes.decode, otypes=[object])(values)
+        answers[-1][name] = values.tolist()
+json.dump(answers, open(sys.argv[2], "w"))
+"""
+
+SENTENCES = [
+    *[s.tokens for s in random_sentences(6, 11)],
+    ["zebra", "WIFE\\/Mother", "\\", "", " ", "\u200b", "👩‍👩‍👧", "\x00", "É", "٣4"],
+    [],
+    ["x" * 5000],
+    ["the"] * 60,
+]
+
+
+def padded(sentences, garbage=""):
+    """(rows, lengths) with `garbage` beyond every sentence."""
+    width = max(map(len, sentences), default=0)
+    rows = [[*s, *[garbage] * (width - len(s))] for s in sentences]
+    return rows, [len(s) for s in sentences]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory, tagger, train_sentences):
+    """The answers to all requests of this file, by name."""
+    folder = tmp_path_factory.mktemp("served")
+    other = keras_tagging.build("bigru", recipe="paper", columns=("pos",), **TINY)
+    other.adapt(train_sentences)
+    randomize(other, 4)
+    plain, columns = str(folder / "deep" / "plain"), str(folder / "columns")
+    other.export(plain, top_k=1)
+    tagger.export(plain)  # replaces it
+    other.export(columns, top_k=99)
+
+    rows, lengths = padded(SENTENCES)
+    pos = [[word[-1:] for word in row] for row in rows]
+    only = rows[0][: lengths[0]]
+    requests = {
+        "all": (plain, {"tokens": rows}, lengths),
+        "garbage": (plain, {"tokens": padded(SENTENCES, "dog")[0]}, lengths),
+        "alone": (plain, {"tokens": [only]}, [len(only)]),
+        "nothing": (plain, {"tokens": []}, []),
+        "empty": (plain, {"tokens": [[], []]}, [0, 0]),
+        "invalid": (plain, {"tokens": [["\udcff", "a\udcc3"]]}, [2]),
+        "too long": (plain, {"tokens": [["a", "b"]]}, [3]),
+        "one length": (plain, {"tokens": [["a"], ["b"]]}, [1]),
+        "columns": (columns, {"tokens": rows, "pos": pos}, lengths),
+    }
+    paths = [folder / "requests.json", folder / "answers.json"]
+    paths[0].write_text(json.dumps(list(requests.values())))
+    command = [sys.executable, "-I", "-c", SERVE, *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    answers = json.loads(paths[1].read_text())
+    return dict(zip(requests, answers, strict=True)), other, folder
+
+
+def check(answer, model, sentences):
+    """Tags, probabilities and the k best against `tag` and `predict`."""
+    given = [Sentence(s, None, {"pos": [w[-1:] for w in s]}) for s in sentences]
+    rows, tags = model.predict(given), model.tag(given)
+    for i, words in enumerate(sentences):
+        n = len(words)
+        assert answer["tags"][i][:n] == tags[i]
+        best = np.array(answer["probabilities"][i])
+        np.testing.assert_allclose(best[:n], rows[i].max(-1, initial=0), atol=1e-5)
+        assert not best[n:].any() and not any(answer["tags"][i][n:])
+        for t in range(n):
+            ranked = answer["top_probabilities"][i][t]
+            k = len(ranked)
+            expected = np.sort(rows[i][t])[::-1][:k]
+            np.testing.assert_allclose(ranked, expected, atol=1e-5)
+            for tag, p in zip(answer["top_tags"][i][t], ranked, strict=True):
+                assert rows[i][t][model.tags.index(tag)] == pytest.approx(p, abs=1e-5)
+
+
+def test_serving_equals_tag_and_predict(served, tagger):
+    answers, _, _ = served
+    assert answers["all"]["shape"] == [len(SENTENCES), 60, 5]
+    check(answers["all"], tagger, SENTENCES)
+
+
+def test_what_stands_in_the_padding_is_ignored(served):
+    assert served[0]["garbage"] == served[0]["all"]
+
+
+def test_a_sentence_alone(served, tagger):
+    check(served[0]["alone"], tagger, SENTENCES[:1])
+
+
+def test_no_rows_and_no_tokens(served):
+    assert served[0]["nothing"]["shape"] == [0, 0, 5]
+    assert served[0]["empty"]["shape"] == [2, 0, 5]
+
+
+def test_invalid_utf8_is_tagged(served, tagger):
+    check(served[0]["invalid"], tagger, [["\ufffd", "a\ufffd"]])
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("too long", "lengths must not exceed the width of tokens"),
+        ("one length", "one length a row of tokens"),
+    ],
+)
+def test_lengths_that_do_not_fit_are_an_error(served, name, message):
+    assert message in served[0][name]["error"]
+
+
+def test_columns_are_inputs_and_top_k_is_at_most_all_tags(served):
+    answers, model, _ = served
+    assert answers["columns"]["shape"][-1] == len(model.tags) < 99
+    check(answers["columns"], model, SENTENCES)
+
+
+def test_metadata_is_in_the_folder_and_nothing_beside_it(served):
+    _, model, folder = served
+    names = {path.name for path in (folder / "deep" / "plain").iterdir()}
+    assert {"saved_model.pb", "variables", "metadata.json"} <= names
+    content = json.loads((folder / "columns" / "metadata.json").read_text())
+    assert content["settings"]["columns"] == ["pos"]
+    assert [path.name for path in (folder / "deep").iterdir()] == ["plain"]
+
+
+def test_other_folders_and_files_are_left_alone(tmp_path, tagger):
+    (tmp_path / "file.txt").write_text("mine")
+    for path in (tmp_path, tmp_path / "file.txt"):
+        with pytest.raises(ValueError, match="is no SavedModel: choose another"):
+            tagger.export(path)
+    assert (tmp_path / "file.txt").read_text() == "mine"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_top_k_of_nothing_is_refused(tmp_path, tagger):
+    with pytest.raises(ValueError, match="top_k=0"):
+        tagger.export(tmp_path / "served", top_k=0)
+    assert not (tmp_path / "served").exists()

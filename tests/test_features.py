@@ -1,0 +1,276 @@
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from reference import features as reference
+
+from keras_tagging.data.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
+from keras_tagging.features import TokenFeatures
+
+TOKENS = [
+    "the",
+    "The",
+    "THE",
+    "dog",
+    "",
+    "a",
+    "É",
+    "é",
+    "e\u0301",  # combining acute
+    "\u0301",
+    "ΣΟΦΟΣ",  # final sigma
+    "ß",
+    "ẞ",
+    "Ǆ",
+    "ǅ",
+    "İstanbul",
+    "I",
+    "Ì",
+    "1984",
+    "12,345.6",
+    "3-D",
+    "\u0661\u0662\u0663",  # Arabic-Indic digits
+    "x\u0967y\u09e8",  # Devanagari and Bengali digits
+    "²½Ⅷ",  # numbers, but no decimal digits
+    "wife\\/mother",
+    "a\\b\\/c9",
+    "\\",
+    "\\/",
+    "a\\",
+    "\\\\",
+    "a\\b\\",
+    "a\\\n",
+    "\n",
+    "line\nbreak",
+    "\u200b",
+    "\ufeff",
+    "\u00a0",
+    "a\u00a0b",
+    "\u2028",
+    "\x00",
+    "🙂",
+    "👩‍👩‍👧",
+    "漢字",
+    "ªº",
+    "ʰa",
+    "\ud800x",  # lone surrogate, as Python's JSON reader lets through
+    "U.S.A.",
+    "x",
+    "X",
+    "0",
+    "A1" * 50_000,
+]
+RAW = [b"\xff", b"a\xc3", b"\xed\xa0\x80", b"\xf0\x9f\x99", b"\xc0\x80z", b"ok"]
+ALL = {
+    "vectors": True,
+    "suffixes": (1, 2, 3),
+    "prefixes": (1, 4),
+    "shapes": True,
+    "characters": 3,
+}
+VECTOR_WORDS = ["unseen", "The", "dog", "0"]
+
+
+def adapted(tokens=TOKENS, vector_words=VECTOR_WORDS, **options):
+    features = TokenFeatures(**ALL | options)
+    features.adapt({"tokens": tokens}, vector_words)
+    return features
+
+
+def reference_ids(tokens, seen, names, normalise, vector_words=()):
+    """Ids by plain Python: vocabularies counted on `seen`, then looked up."""
+    counts = {}
+    for token in seen:
+        for name, text in reference.strings(token, names, normalise).items():
+            table = "character" if name.startswith(("first", "last")) else name
+            counts.setdefault(table, Counter())[text] += 1
+    rows = []
+    for token in tokens:
+        row = []
+        for name, text in reference.strings(token, names, normalise).items():
+            table = "character" if name.startswith(("first", "last")) else name
+            order = count_vocabulary(counts[table])
+            order = list(vector_words) if name == "vector" else order
+            if name == "capital":
+                row.append(1 + text)
+            elif text in order:
+                row.append(FIRST_ID + order.index(text))
+            else:
+                row.append(UNKNOWN_ID)
+        rows.append(row)
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("normalise", ["kadari", "wu", None])
+def test_ids_equal_a_plain_python_reference(normalise):
+    seen, unseen = TOKENS[::2], TOKENS[1::2]
+    features = adapted(seen, normalise=normalise)
+    for tokens in (seen, unseen):
+        expected = reference_ids(tokens, seen, features.names, normalise, VECTOR_WORDS)
+        for token, row, want in zip(
+            tokens, features.encode({"tokens": tokens}), expected, strict=True
+        ):
+            found = dict(zip(features.names, row.tolist(), strict=True))
+            assert found == dict(zip(features.names, want, strict=True)), token[:20]
+
+
+def test_random_strings_equal_the_reference():
+    rng = random.Random(0)
+    letters = "aAzZéÉ09٣\\/.-\u0301 \u200bǅ字\n"
+    tokens = ["".join(rng.choices(letters, k=rng.randint(0, 6))) for _ in range(400)]
+    features = adapted(tokens)
+    expected = reference_ids(tokens, tokens, features.names, "kadari", VECTOR_WORDS)
+    np.testing.assert_array_equal(features.encode({"tokens": tokens}), expected)
+
+
+def test_columns_stand_in_the_documented_order():
+    features = TokenFeatures(
+        vectors=True, suffixes=(2, 3), prefixes=(1,), shapes=True, characters=2
+    )
+    assert features.names == (
+        *("word", "vector", "suffix2", "suffix3", "prefix1", "capital", "shape"),
+        *("first0", "first1", "last1", "last0"),
+    )
+
+
+def test_invalid_utf8_in_the_graph():
+    features = adapted([reference.clean(token) for token in RAW])
+    found = features({"tokens": tf.constant(RAW)}).numpy()
+    expected = reference_ids(RAW, RAW, features.names, "kadari", VECTOR_WORDS)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_eager_and_graph_and_any_shape_give_the_same_ids():
+    features = adapted()
+    flat = features.encode({"tokens": TOKENS[:48]})
+    table = tf.reshape([t.encode("utf-8", "replace") for t in TOKENS[:48]], (4, 12))
+    compiled = tf.function(features)({"tokens": table}).numpy()
+    assert compiled.shape == (4, 12, len(features.names))
+    np.testing.assert_array_equal(compiled.reshape(flat.shape), flat)
+    np.testing.assert_array_equal(features({"tokens": table}).numpy(), compiled)
+
+
+@pytest.mark.parametrize("lookup", ["normalised", "cascade"])
+def test_a_real_token_never_has_id_0(lookup):
+    features = adapted(TOKENS[:5], lookup=lookup)
+    ids = features.encode({"tokens": TOKENS})
+    assert ids.dtype == np.int32 and (ids > 0).all()
+    assert (ids < list(features.sizes.values())).all()
+
+
+def test_restored_vocabularies_give_the_same_ids():
+    features, again = adapted(), TokenFeatures(**ALL)
+    again.set_vocabularies(features.vocabularies)
+    tokens = {"tokens": [*TOKENS, "new"]}
+    assert again.sizes == features.sizes
+    np.testing.assert_array_equal(again.encode(tokens), features.encode(tokens))
+
+
+def test_vocabulary_is_by_frequency_then_code_point_whatever_the_order():
+    tokens = ["b", "a", "c", "c", "B"]
+    features = TokenFeatures(suffixes=())
+    for order in (tokens, tokens[::-1]):
+        features.adapt({"tokens": order})
+        assert features.vocabularies["word"] == ["b", "c", "a"]
+    assert count_vocabulary(tokens, min_count=2) == ["c"]
+
+
+def test_tokens_are_encoded_in_chunks(monkeypatch):
+    monkeypatch.setattr("keras_tagging.features.CHUNK_TOKENS", 7)
+    chunked = adapted()
+    monkeypatch.undo()
+    whole = adapted()
+    assert chunked.vocabularies == whole.vocabularies
+    monkeypatch.setattr("keras_tagging.features.CHUNK_TOKENS", 7)
+    found = whole.encode({"tokens": TOKENS})
+    monkeypatch.undo()
+    np.testing.assert_array_equal(found, whole.encode({"tokens": TOKENS}))
+    assert whole.encode({"tokens": []}).shape == (0, len(whole.names))
+
+
+def vector_ids(tokens, words, **options):
+    options = {"words": False, "suffixes": (), "capitals": False} | options
+    features = TokenFeatures(vectors=True, **options)
+    features.adapt({"tokens": ["x"]}, words)
+    return features.encode({"tokens": tokens})[:, 0].tolist()
+
+
+def test_lookup_cascade_is_exact_then_lower_case_then_normal_form():
+    words = ["Paris", "paris", "rome", "0", "1984"]
+    tokens = ["Paris", "PARIS", "Rome", "1984", "2024", "Oslo"]
+    cascade = vector_ids(tokens, words, lookup="cascade")
+    assert cascade == [2, 3, 4, 6, 5, UNKNOWN_ID]
+    normalised = vector_ids(tokens, words, lookup="normalised")
+    assert normalised == [3, 3, 4, 5, 5, UNKNOWN_ID]
+
+
+def test_of_two_equal_vector_words_the_first_counts_and_rows_stay():
+    assert vector_ids(["a", "b", "c"], ["a", "b", "b", "c"]) == [2, 3, 5]
+
+
+def test_rare_words_have_no_id_of_their_own():
+    features = TokenFeatures(suffixes=(1,), word_min_count=2)
+    features.adapt({"tokens": ["a", "A", "b"]})
+    assert features.vocabularies == {"word": ["a"], "suffix1": ["A", "a", "b"]}
+    found = features.encode({"tokens": ["a", "b"]})
+    assert found[:, 0].tolist() == [FIRST_ID, UNKNOWN_ID]
+    assert (found[:, 1] >= FIRST_ID).all()
+
+
+def test_a_vocabulary_may_be_empty():
+    features = TokenFeatures(suffixes=(), word_min_count=9)
+    features.adapt({"tokens": ["a", "b"]})
+    assert features.sizes == {"word": 2, "capital": 3}
+    ids = features({"tokens": tf.constant([b"a", b"\xff", b""])}).numpy()
+    assert ids[:, 0].tolist() == [UNKNOWN_ID] * 3
+
+
+def test_further_columns_have_vocabularies_of_their_own():
+    features = TokenFeatures(words=False, suffixes=(), capitals=False, columns=["pos"])
+    features.adapt({"tokens": ["a", "b", "c"], "pos": ["N", "V", "N"]})
+    found = features.encode({"tokens": ["N", "x"], "pos": ["V", "Q"]})
+    assert found.tolist() == [[FIRST_ID + 1], [UNKNOWN_ID]]
+
+
+def test_lower_case_does_not_depend_on_the_locale():
+    """ICU, which TensorFlow asks, lowers I to a dotless i in a Turkish process."""
+    code = (
+        "import sys, tensorflow as tf; from keras_tagging.features import _lower; "
+        "sys.stdout.buffer.write(_lower(tf.constant(sys.argv[1])).numpy())"
+    )
+    text = "I İ Ì Í Ĩ J Į TITLE"
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, text],
+            env={**os.environ, "LC_ALL": locale},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        for locale in ("tr_TR.UTF-8", "lt_LT.UTF-8")
+    ]
+    for process in running:
+        assert process.communicate()[0].decode() == text.lower()
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"normalise": "upper"}, "normalise='upper': known are 'kadari', 'wu'"),
+        ({"lookup": "exact"}, "lookup='exact': known are"),
+        ({"columns": ["suffix2"]}, "two features share a name"),
+        ({"columns": ["tokens"]}, "columns cannot be called"),
+        ({"columns": ["tags"]}, "columns cannot be called"),
+        ({"words": False, "columns": ["word"]}, "columns cannot be called"),
+        ({"columns": ["vector"]}, "columns cannot be called"),
+        ({"columns": ["pos", "pos"]}, "two features share a name"),
+        ({"words": False, "suffixes": (), "capitals": False}, "no feature is left"),
+    ],
+)
+def test_wrong_options_are_told(options, message):
+    with pytest.raises(ValueError, match=message):
+        TokenFeatures(**options)

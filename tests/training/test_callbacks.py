@@ -1,0 +1,146 @@
+import csv
+
+import keras
+import numpy as np
+import pytest
+from conftest import TINY
+
+import keras_tagging
+from keras_tagging.data import batching
+from keras_tagging.training import TagLoss, plan_callbacks
+
+
+class Spy(keras.callbacks.Callback):
+    """What a user's callback sees."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.seen.append(dict(logs))
+
+
+def fit(train, dev=None, spy=None, **options):
+    model = keras_tagging.build("bigru", **TINY, **options.pop("build", {}))
+    callbacks = [spy] if spy else []
+    options = {"epochs": 3, "verbose": 0, "callbacks": callbacks, **options}
+    return model, model.fit(train, validation_data=dev, **options)
+
+
+@pytest.fixture(scope="module")
+def run(train_sentences, dev_sentences, tmp_path_factory):
+    """Three epochs, the last of which is kept: model, history, spy, log."""
+    spy, log = Spy(), tmp_path_factory.mktemp("run") / "new" / "log.csv"
+    options = {"spy": spy, "log": log, "restore_best": False}
+    model, history = fit(train_sentences, dev_sentences, **options)
+    return model, history, spy, log
+
+
+def test_callbacks_see_the_figures_of_evaluate(run, dev_sentences):
+    model, history, spy, _ = run
+    expected = model.evaluate(dev_sentences, return_dict=True)
+    assert {f"val_{name}" for name in expected} < set(spy.seen[-1])
+    for name, value in expected.items():
+        for found in (spy.seen[-1], history.history):
+            found = np.ravel(found[f"val_{name}"])[-1]
+            assert found == pytest.approx(value, rel=1e-5, nan_ok=True)
+
+
+def test_history_and_csv_have_each_epoch_once(run):
+    _, history, _, path = run
+    assert history.epoch == [0, 1, 2]
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["epoch"] for row in rows] == ["1", "2", "3"]
+    assert set(rows[0]) == {"epoch", *history.history}
+    for name, values in history.history.items():
+        found = [float(row[name] or "nan") for row in rows]
+        assert found == pytest.approx(values, nan_ok=True)
+    assert [p.name for p in path.parent.iterdir()] == ["log.csv"]
+
+
+def test_training_figures_are_token_means(train_sentences):
+    off = {"learning_rate": 0.0, "dropout": 0.0, "layer_dropout": 0.0}
+    build = {**off, "unknown_rate": 0.0, "token_budget": 20}
+    model, history = fit(train_sentences, epochs=1, build=build)
+    expected = model.evaluate(train_sentences, return_dict=True)
+    found = {name: values[0] for name, values in history.history.items()}
+    assert found["accuracy"] == pytest.approx(expected["accuracy"], rel=1e-5)
+    assert found["cross_entropy"] == pytest.approx(expected["loss"], rel=1e-5)
+
+
+def test_best_development_epoch_is_kept(train_sentences, dev_sentences):
+    """A learning rate this high makes the figures go up and down."""
+    build = {"learning_rate": 0.3, "decay": None}
+    model, history = fit(train_sentences, dev_sentences, epochs=6, build=build)
+    figures = history.history["val_accuracy"]
+    assert max(figures) > figures[-1]
+    found = model.evaluate(dev_sentences, return_dict=True)
+    assert found["accuracy"] == pytest.approx(max(figures))
+
+
+@pytest.mark.parametrize(
+    "monitor, best",
+    [("val_loss", 1), ("cross_entropy", 1), ("val_f1", 3), ("val_oov_accuracy", 3)],
+)
+def test_monitor_knows_which_way_is_better(monitor, best):
+    callbacks = plan_callbacks(None, [], epochs=3, evaluate=dict, monitor=monitor)
+    (stopping,) = (c for c in callbacks if isinstance(c, keras.callbacks.EarlyStopping))
+    stopping.set_model(keras.Sequential([keras.layers.Dense(1)]))
+    stopping.on_train_begin()
+    for epoch, value in enumerate([2, 1, 3, 2]):
+        stopping.on_epoch_end(epoch, {monitor: value})
+    assert stopping.best == best
+
+
+def test_patience_stops(train_sentences, dev_sentences):
+    settings = {"learning_rate": 0.0}
+    _, history = fit(
+        train_sentences, dev_sentences, epochs=9, patience=2, build=settings
+    )
+    assert history.epoch == [0, 1, 2]
+
+
+def test_patience_needs_development_sentences(train_sentences):
+    with pytest.raises(ValueError, match="patience needs validation_data"):
+        fit(train_sentences, patience=2)
+
+
+def test_rate_decays_and_a_further_fit_starts_anew(train_sentences):
+    build = {"learning_rate": 0.1, "decay": "linear"}
+    model, history = fit(train_sentences, epochs=2, build=build)
+    assert history.history["learning_rate"] == pytest.approx([0.1, 0.05])
+    again = model.fit(train_sentences, epochs=2, verbose=0)
+    assert again.history["learning_rate"] == pytest.approx([0.1, 0.05])
+
+
+def test_batches_of_an_epoch_are_those_of_its_number(train_sentences, monkeypatch):
+    seen = []
+    original = batching.TrainingBatches.__iter__
+
+    def spy(self):
+        for batch in original(self):
+            seen.append((self.epoch, batch[0].tobytes()))
+            yield batch
+
+    monkeypatch.setattr(batching.TrainingBatches, "__iter__", spy)
+    model, _ = fit(train_sentences, build={"unknown_rate": 0.0, "token_budget": 14})
+    monkeypatch.undo()
+    batches = batching.TrainingBatches(
+        model.encode(train_sentences, targets=True), seed=1, token_budget=14
+    )
+    for number in range(3):
+        batches.epoch = number
+        expected = [ids.tobytes() for ids, _, _ in batches]
+        found = [content for epoch, content in seen if epoch == number]
+        # Keras may look at the first batch before it trains
+        assert found[-len(expected) :] == expected
+
+
+def test_custom_compile_is_kept(train_sentences):
+    model = keras_tagging.build("bigru", **TINY, decay=None)
+    schedule = keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.5)
+    model.compile(keras.optimizers.SGD(schedule), TagLoss())
+    history = model.fit(train_sentences, epochs=2, verbose=0).history
+    assert history["learning_rate"][1] < history["learning_rate"][0] < 0.1

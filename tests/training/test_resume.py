@@ -1,0 +1,199 @@
+"""A run that is killed and resumed ends with the weights of one that was not.
+
+Run as a script this file trains in a folder, as the tests below ask it to.
+"""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+from conftest import TINY, random_sentences
+
+import keras_tagging
+
+TRAIN, DEV = random_sentences(30, 1), random_sentences(12, 2)
+EPOCHS = 5
+# The rate is high, so that the best epoch is not the last; dropout and unknown words
+# draw random numbers; five batches an epoch.
+SETTINGS = {**TINY, "learning_rate": 0.05, "decay": "linear", "token_budget": 30}
+
+
+class KillInBatch(keras.callbacks.Callback):
+    """kill -9 in the middle of an epoch, if there is one to do it in."""
+
+    def __init__(self, epoch=None):
+        super().__init__()
+        self.dies_in = epoch
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.now = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.dies_in == self.now and batch == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def train(folder, kill=None, **options):
+    """Trains in the folder: model and history."""
+    settings = SETTINGS | options.pop("settings", {})
+    model = keras_tagging.build("bigru", **settings)
+    options = {"epochs": EPOCHS, "validation_data": DEV, "patience": 4} | options
+    options = {"callbacks": [KillInBatch(kill)], **options}
+    history = model.fit(
+        options.pop("x", TRAIN),
+        resume=folder,
+        log=Path(folder) / "log.csv",
+        verbose=0,
+        **options,
+    )
+    return model, history
+
+
+def weights(model):
+    return [*model.network.get_weights()]
+
+
+def equal(one, other):
+    return len(one) == len(other) and all(map(np.array_equal, one, other))
+
+
+def logged(folder):
+    with open(folder / "log.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def in_subprocess(folder, kill):
+    command = [sys.executable, __file__, str(folder), kill]
+    path = os.pathsep.join(p for p in sys.path if p)
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    model, history = train(folder)
+    return folder, weights(model), history
+
+
+def test_killed_and_resumed_equals_uninterrupted(tmp_path, uninterrupted):
+    folder, expected, history = uninterrupted
+    killed = in_subprocess(tmp_path, "2")
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert [row["epoch"] for row in logged(tmp_path)] == ["1", "2"]
+    with np.load(tmp_path / "resume.npz") as file:
+        assert '"epoch": 2,' in str(file["header"])
+    resumed = in_subprocess(tmp_path, "none")
+    assert resumed.returncode == 0, resumed.stderr
+    with np.load(tmp_path / "weights.npz") as file:
+        assert equal([file[name] for name in file.files], expected)
+    assert (tmp_path / "log.csv").read_text() == (folder / "log.csv").read_text()
+    epochs = [str(epoch) for epoch in range(1, EPOCHS + 1)]
+    assert [row["epoch"] for row in logged(tmp_path)] == epochs
+    assert resumed.stdout.split() == [str(epoch) for epoch in history.epoch]
+
+
+def test_best_weights_are_of_an_epoch_before_the_last(uninterrupted):
+    """Else the run above would not tell whether they survive."""
+    figures = uninterrupted[2].history["val_accuracy"]
+    assert int(np.argmax(figures)) < EPOCHS - 1
+
+
+def test_a_finished_run_is_not_trained_again(uninterrupted, monkeypatch):
+    folder, expected, history = uninterrupted
+    before = (folder / "log.csv").read_text()
+
+    def fail(*args, **kwargs):
+        raise AssertionError("a batch was trained")
+
+    monkeypatch.setattr(KillInBatch, "on_train_batch_end", fail)
+    model, again = train(folder)
+    assert equal(weights(model), expected)
+    assert again.epoch == history.epoch
+    for name, values in history.history.items():
+        assert again.history[name] == pytest.approx(values, nan_ok=True)
+    assert (folder / "log.csv").read_text() == before
+
+
+def test_an_early_stopped_run_stays_stopped_and_counters_go_on(tmp_path):
+    # with this rate nothing gets better: stops after 1 + 2 epochs
+    still = {"settings": {"learning_rate": 0.0}, "patience": 2}
+    model, history = train(tmp_path, **still)
+    assert history.epoch == [0, 1, 2]
+    expected = weights(model)
+    model, history = train(tmp_path, **still)
+    assert history.epoch == [0, 1, 2]
+    assert equal(weights(model), expected)
+
+
+def test_a_run_without_decay_can_be_made_longer(tmp_path):
+    plain = {"settings": {"decay": None}, "patience": None}
+    train(tmp_path / "a", epochs=1, **plain)
+    model, history = train(tmp_path / "a", epochs=3, **plain)
+    assert history.epoch == [0, 1, 2]
+    expected, _ = train(tmp_path / "b", epochs=3, **plain)
+    assert equal(weights(model), weights(expected))
+
+
+@pytest.mark.parametrize(
+    "changes, what",
+    [
+        ({"x": TRAIN[1:]}, "training sentences"),
+        ({"validation_data": DEV[1:]}, "validation sentences"),
+        ({"settings": {"seed": 2}}, "seed"),
+        ({"settings": {"units": 6}}, "units"),
+        ({"settings": {"dropout": 0.1}}, "dropout"),
+        ({"settings": {"learning_rate": 0.1}}, "learning_rate"),
+        ({"settings": {"optimizer": "sgd"}}, "optimizer"),
+        ({"token_budget": 31}, "token_budget"),
+        ({"epochs": EPOCHS + 1}, "epochs"),
+        ({"patience": 5}, "patience"),
+        ({"monitor": "val_loss"}, "monitor"),
+        ({"callbacks": []}, "callbacks"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_another_run_is_refused(uninterrupted, changes, what):
+    folder = uninterrupted[0]
+    before = (folder / "resume.npz").read_bytes()
+    with pytest.raises(ValueError, match=f"resume.npz: .* other {what};") as error:
+        train(folder, **changes)
+    assert "\n" not in str(error.value)
+    assert (folder / "resume.npz").read_bytes() == before
+
+
+@pytest.mark.parametrize("damage", ["empty", "text", "half", "flipped", "array", "npz"])
+def test_a_damaged_file_is_told(tmp_path, uninterrupted, damage):
+    whole = (uninterrupted[0] / "resume.npz").read_bytes()
+    path = tmp_path / "resume.npz"
+    middle = len(whole) // 2
+    flipped = whole[:middle] + bytes([whole[middle] ^ 255]) + whole[middle + 1 :]
+    content = {"empty": b"", "text": b"x" * 99, "half": whole[:middle]}
+    content["flipped"] = flipped
+    if damage == "array":
+        with open(path, "wb") as file:
+            np.save(file, np.zeros(3))
+    elif damage == "npz":
+        np.savez(path, weights=np.zeros(3))
+    else:
+        path.write_bytes(content[damage])
+    with pytest.raises(ValueError, match="not a file to resume from .*; remove it"):
+        train(tmp_path)
+
+
+def test_nothing_but_the_state_is_left_in_the_folder(uninterrupted):
+    names = sorted(path.name for path in uninterrupted[0].iterdir())
+    assert names == ["log.csv", "resume.npz"]
+
+
+if __name__ == "__main__":
+    out, when = Path(sys.argv[1]), sys.argv[2]
+    trained, record = train(out, kill=None if when == "none" else int(when))
+    np.savez(out / "weights.npz", *weights(trained))
+    print(*record.epoch)
