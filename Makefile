@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 export KERAS_BACKEND ?= tensorflow
-export TF_CPP_MIN_LOG_LEVEL ?= 2
+export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint docs notebooks clean

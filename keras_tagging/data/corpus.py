@@ -75,6 +75,8 @@ def load_corpus(
     if path == "demo" and dev is test is None:
         from keras_tagging.data.demo import demo_corpus
 
+        if format is not None or options:
+            raise ValueError("the demo corpus is no file: it has no format or options")
         return demo_corpus()
     files: dict[str, list[Path]] = {"train": [], "dev": [], "test": []}
     is_directory = isinstance(path, str | Path) and Path(path).is_dir()

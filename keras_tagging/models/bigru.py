@@ -117,5 +117,5 @@ FAST = {
     "batch_size": None,
     "token_budget": 400,
     "unknown_rate": 0.3,
-    "epochs": 20,
+    "epochs": 10,
 }

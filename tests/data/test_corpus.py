@@ -245,3 +245,9 @@ def test_real_corpora(case):
             len({tag for sentence in sentences for tag in sentence.tags}),
         )
         assert found[: len(counts)] == counts
+
+
+@pytest.mark.parametrize("given", [{"format": "conll"}, {"tag_column": 2}])
+def test_demo_takes_no_format_or_options(given):
+    with pytest.raises(ValueError, match="demo corpus"):
+        load_corpus("demo", **given)
