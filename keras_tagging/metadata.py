@@ -1,12 +1,13 @@
 """What is written beside every model: where it comes from, how good it is."""
 
 import json
-import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import keras
+
+from keras_tagging.data.atomic import replacing
 
 PACKAGES = ("keras-tagging", "keras", "tensorflow", "jax", "torch", "numpy", "gensim")
 
@@ -31,9 +32,8 @@ def write_metadata(model, path: Path) -> None:
         "python": platform.python_version(),
         "versions": {name: found for name in PACKAGES if (found := _version(name))},
     }
-    partial = path.with_name(f".{os.getpid()}.{path.name}")
-    partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def _version(package):

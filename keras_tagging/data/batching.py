@@ -32,15 +32,21 @@ class EncodedSentences:
         ends = self.offsets.tolist()
         return list(zip(ends[:-1], ends[1:], strict=True))
 
-    def batch(self, sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def batch(
+        self, sentences: np.ndarray, multiple: int = 1
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Pads the chosen sentences on the right to the longest of them.
+
+        Args:
+            sentences: their indices.
+            multiple: the padded length is the next multiple of this.
 
         Returns:
             ids `(batch, time, features)` int32, targets `(batch, time)` int32 (-1
             in the padding) and mask `(batch, time)` float32, 1 for a real token.
         """
         lengths = self.lengths[sentences]
-        time = int(lengths.max(initial=0))
+        time = int(round_up(lengths, multiple).max(initial=0))
         real = np.arange(time) < lengths[:, None]
         tokens = (self.offsets[sentences][:, None] + np.arange(time))[real]
         ids = np.zeros((*real.shape, self.ids.shape[1]), "int32")
@@ -49,6 +55,11 @@ class EncodedSentences:
         if self.targets is not None:
             targets[real] = self.targets[tokens]
         return ids, targets, real.astype("float32")
+
+
+def round_up(lengths: np.ndarray, multiple: int) -> np.ndarray:
+    """The lengths, each raised to the next multiple."""
+    return -(-lengths // multiple) * multiple
 
 
 def plan_batches(
@@ -113,6 +124,8 @@ class TrainingBatches:
         sentences: `EncodedSentences` with targets.
         seed: int.
         batch_size, token_budget: as in `plan_batches`.
+        multiple: padded lengths are multiples of this. XLA compiles anew for every
+            shape, so that it wants few of them.
         unknown_rate: probability with which a word that occurs once in these
             sentences becomes the unknown word, drawn anew every epoch, so that the
             unknown vector is trained.
@@ -126,12 +139,15 @@ class TrainingBatches:
         seed: int = 0,
         batch_size: int | None = None,
         token_budget: int | None = None,
+        multiple: int = 1,
         unknown_rate: float = 0.0,
         word_column: int | None = 0,
     ):
         self.sentences = sentences
         self.seed = seed
         self.sizes = {"batch_size": batch_size, "token_budget": token_budget}
+        self.lengths = round_up(sentences.lengths, multiple)
+        self.multiple = multiple
         self.unknown_rate = unknown_rate
         self.word_column = word_column
         self.epoch = 0
@@ -139,12 +155,12 @@ class TrainingBatches:
             self.singletons = np.bincount(sentences.ids[:, word_column]) == 1
 
     def __len__(self) -> int:
-        return len(plan_batches(self.sentences.lengths, **self.sizes))
+        return len(plan_batches(self.lengths, **self.sizes))
 
     def __iter__(self):
         rng = np.random.default_rng([self.seed, self.epoch])
-        for chosen in plan_batches(self.sentences.lengths, rng=rng, **self.sizes):
-            ids, targets, mask = self.sentences.batch(chosen)
+        for chosen in plan_batches(self.lengths, rng=rng, **self.sizes):
+            ids, targets, mask = self.sentences.batch(chosen, self.multiple)
             if self.unknown_rate and self.word_column is not None:
                 words = ids[..., self.word_column]
                 rare = self.singletons[words]

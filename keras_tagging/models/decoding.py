@@ -1,5 +1,8 @@
 """From the network's logits to tags, probabilities and figures."""
 
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
 import numpy as np
 
 from keras_tagging.data.vocabulary import UNKNOWN_ID
@@ -9,6 +12,41 @@ from keras_tagging.metrics import (
     looks_like_chunks,
     token_accuracy,
 )
+
+# Sentences that are read, sorted by length and tagged together.
+PREDICTION_SENTENCES = 2000
+
+# Sentence indices and their logits, (batch, time, num_tags); time may exceed a length.
+Batches = Iterable[tuple[np.ndarray, np.ndarray]]
+
+
+def slices(sentences: Iterable) -> Iterator[list]:
+    """Lists of at most `PREDICTION_SENTENCES`."""
+    sentences = iter(sentences)
+    while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
+        yield chunk
+
+
+def best_tags(
+    batches: Batches, lengths: np.ndarray, tags: list[str]
+) -> list[list[str]]:
+    """The best tag of every token; [] for an empty sentence, which is in no batch."""
+    tagged = [[] for _ in lengths]
+    for chosen, logits in batches:
+        for i, best in zip(chosen, logits.argmax(-1), strict=True):
+            tagged[i] = [tags[j] for j in best[: lengths[i]].tolist()]
+    return tagged
+
+
+def tag_probabilities(
+    batches: Batches, lengths: np.ndarray, num_tags: int
+) -> list[np.ndarray]:
+    """`(tokens, num_tags)` for every sentence."""
+    found = [np.zeros((0, num_tags), "float32") for _ in lengths]
+    for chosen, logits in batches:
+        for i, rows in zip(chosen, softmax(logits), strict=True):
+            found[i] = rows[: lengths[i]]
+    return found
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -52,7 +90,7 @@ def figures(sentences, encoded, batches, tags, word_size) -> dict[str, float]:
         _, targets, _ = encoded.batch(chosen)
         seen = targets >= 0
         gold = targets[seen]
-        rows = logits[seen]
+        rows = logits[:, : seen.shape[1]][seen]
         rows = rows - rows.max(-1, keepdims=True)
         losses = np.log(np.exp(rows).sum(-1)) - rows[np.arange(len(rows)), gold]
         total += float(losses.sum(dtype="float64"))

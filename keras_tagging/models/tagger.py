@@ -1,36 +1,40 @@
 """The model a user holds: sentences in, tags out."""
 
-import os
 import random
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import keras
 import numpy as np
 
 from keras_tagging import training
-from keras_tagging.data.batching import EncodedSentences, TrainingBatches, plan_batches
+from keras_tagging.data.atomic import replacing
+from keras_tagging.data.batching import (
+    EncodedSentences,
+    plan_batches,
+    round_up,
+)
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.embeddings import WordVectors, load_vectors
 from keras_tagging.features import TokenFeatures
 from keras_tagging.metadata import metadata_path, write_metadata
-from keras_tagging.metrics import assigned, looks_like_chunks, multi_tagging
+from keras_tagging.metrics import assigned, multi_tagging
 from keras_tagging.models import ARCHITECTURES
 from keras_tagging.models.decoding import (
+    best_tags,
     figures,
-    softmax,
+    slices,
+    tag_probabilities,
     with_probability,
     within_beta,
 )
 from keras_tagging.models.embedding import vector_table
 from keras_tagging.models.settings import choose
 
-# Padded tokens in one call of the network, and sentences sorted together before.
-PREDICTION_TOKENS = 4096
-PREDICTION_SENTENCES = 2000
+PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -69,7 +73,7 @@ class Tagger(keras.Model):
                 vectors = load_vectors(vectors)
             vector_dim = vectors.matrix.shape[1]
         # kept out of Keras' tracking, which wraps containers and copies them
-        self._plain = _Plain(
+        self._plain = SimpleNamespace(
             settings=settings,
             vectors=vectors,
             vector_dim=vector_dim,
@@ -94,6 +98,11 @@ class Tagger(keras.Model):
         """The tag inventory, in the order of the network's outputs."""
         self._require_network()
         return self._plain.tags
+
+    @property
+    def length_multiple(self) -> int:
+        """Of padded lengths: XLA, JAX' compiler too, compiles for every one."""
+        return 8 if self.jit_compile or keras.backend.backend() == "jax" else 1
 
     @property
     def _word_size(self):
@@ -229,61 +238,25 @@ class Tagger(keras.Model):
         plan = choose(self.settings, training.fit_settings)
         if batch_size is not None or token_budget is not None:
             plan |= {"batch_size": batch_size, "token_budget": token_budget}
-        epochs = plan["epochs"] if epochs is None else epochs
-        batches = TrainingBatches(
-            self.encode(sentences, targets=True),
-            seed=self.seed,
-            batch_size=plan["batch_size"],
-            token_budget=plan["token_budget"],
-            unknown_rate=plan["unknown_rate"],
-            word_column=0 if self._word_size else None,
-        )
-        rate = float(keras.ops.convert_to_numpy(self.optimizer.learning_rate))
-        chunks = looks_like_chunks(self.tags)
-        callbacks = training.plan_callbacks(
-            batches,
-            callbacks,
-            epochs=epochs,
-            learning_rate=rate if plan["decay"] else None,
-            evaluate=validation_data and self._evaluator(validation_data),
-            monitor=monitor or ("val_f1" if chunks else "val_accuracy"),
+        if epochs is not None:
+            plan["epochs"] = epochs
+        return training.fit_tagger(
+            self,
+            super().fit,
+            sentences,
+            as_sentences(validation_data or [], tagged=True),
+            plan,
+            monitor=monitor,
             patience=patience,
             restore_best=restore_best,
+            callbacks=callbacks,
+            verbose=verbose,
             log=log,
+            resume=resume,
         )
-        table = callbacks[-1]
-        fingerprint = Corpus(sentences).fingerprint()
-        self.metadata.update(training_sentences=fingerprint, epochs=epochs)
-        initial_epoch = 0
-        if resume is not None:
-            run = {"training sentences": fingerprint, "seed": self.seed}
-            run |= self.get_config()["settings"] | plan
-            run |= {"monitor": monitor, "patience": patience}
-            if validation_data:
-                dev = Corpus(as_sentences(validation_data)).fingerprint()
-                run["validation sentences"] = dev
-            run["epochs"] = epochs if plan["decay"] else None
-            state = training.Resume(Path(resume) / "resume.npz", callbacks, run)
-            initial_epoch = epochs if state.finished else min(state.epoch, epochs)
-            callbacks.append(state)
-        try:
-            history = super().fit(
-                training.dataset(batches, len(self.features.names)),
-                epochs=epochs,
-                initial_epoch=initial_epoch,
-                callbacks=callbacks,
-                verbose=verbose,
-                shuffle=False,  # the batches are shuffled already
-            )
-        finally:
-            if plan["decay"]:  # else a further fit would start where this one ended
-                self.optimizer.learning_rate = rate
-        history.epoch = [row["epoch"] - 1 for row in table.rows]
-        names = [name for row in table.rows[-1:] for name in row if name != "epoch"]
-        history.history = {k: [row[k] for row in table.rows] for k in names}
-        return history
 
-    def _evaluator(self, sentences) -> Callable[[], dict]:
+    def evaluator(self, sentences) -> Callable[[], dict]:
+        """A function that evaluates the model as it then is on these sentences."""
         sentences = as_sentences(sentences, tagged=True)
         encoded = self.encode(sentences, targets=True)
         return lambda: figures(
@@ -304,7 +277,7 @@ class Tagger(keras.Model):
         if y is not None or kwargs:
             extra = ", ".join(["y"] * (y is not None) + list(kwargs))
             raise ValueError(f"evaluate takes sentences and return_dict, not {extra}")
-        found = self._evaluator(x)()
+        found = self.evaluator(x)()
         return found if return_dict else list(found.values())
 
     def multi_tagging(self, sentences, **kwargs):
@@ -312,7 +285,7 @@ class Tagger(keras.Model):
         sentences = as_sentences(sentences, tagged=True)
         encoded = self.encode(sentences, targets=True)
         gold = (encoded.targets[a:b] for a, b in encoded.spans())
-        rows = (p for s in _slices(sentences) for p in self._probabilities(s))
+        rows = (p for s in slices(sentences) for p in self._probabilities(s))
         return multi_tagging(gold, rows, **kwargs)
 
     # Prediction
@@ -321,7 +294,7 @@ class Tagger(keras.Model):
         """Tag probabilities: a list with one `(tokens, num_tags)` array a sentence."""
         if kwargs:
             raise ValueError(f"predict takes sentences only, not {', '.join(kwargs)}")
-        parts = map(self._probabilities, _slices(as_sentences(x)))
+        parts = map(self._probabilities, slices(as_sentences(x)))
         return [rows for part in parts for rows in part]
 
     def tag(self, sentences, *, beta=None, probabilities=False):
@@ -343,7 +316,7 @@ class Tagger(keras.Model):
             as_sentences(sentences)  # refuses them at once, not in the generator
         if beta is not None:
             assigned(np.ones((1, 1)), beta)  # a wrong beta is told at once
-        chunks = _slices(map(as_sentence, sentences))
+        chunks = slices(map(as_sentence, sentences))
         tagged = (
             row for chunk in chunks for row in self._tag(chunk, beta, probabilities)
         )
@@ -352,28 +325,22 @@ class Tagger(keras.Model):
     def _tag(self, sentences, beta, probabilities):
         if beta is None and not probabilities:
             encoded = self.encode(sentences)
-            tagged = [[] for _ in sentences]
-            for chosen, logits in self._logits(encoded):
-                for i, best in zip(chosen, logits.argmax(-1), strict=True):
-                    length = len(sentences[i])
-                    tagged[i] = [self.tags[j] for j in best[:length].tolist()]
-            return tagged
+            return best_tags(self._logits(encoded), encoded.lengths, self.tags)
         rows = self._probabilities(sentences)
         if beta is None:
             return [with_probability(row, self.tags) for row in rows]
         return [within_beta(row, self.tags, beta) for row in rows]
 
     def _probabilities(self, sentences) -> list[np.ndarray]:
-        found = [np.zeros((0, len(self.tags)), "float32") for _ in sentences]
-        for chosen, logits in self._logits(self.encode(sentences)):
-            for i, rows in zip(chosen, softmax(logits), strict=True):
-                found[i] = rows[: len(sentences[i])]
-        return found
+        encoded = self.encode(sentences)
+        batches = self._logits(encoded)
+        return tag_probabilities(batches, encoded.lengths, len(self.tags))
 
     def _logits(self, encoded) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Sentence indices and their logits, a batch at a time, without the empty."""
-        for chosen in plan_batches(encoded.lengths, token_budget=PREDICTION_TOKENS):
-            ids, _, _ = encoded.batch(chosen)
+        lengths = round_up(encoded.lengths, self.length_multiple)
+        for chosen in plan_batches(lengths, token_budget=PREDICTION_TOKENS):
+            ids, _, _ = encoded.batch(chosen, self.length_multiple)
             yield chosen, np.asarray(self.predict_on_batch(ids), "float32")
 
     # Saving
@@ -411,13 +378,8 @@ class Tagger(keras.Model):
             raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
         if self.network is None and isinstance(self.settings["vectors"], WordVectors):
             raise ValueError("vectors given as an object are saved once fit has run")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{os.getpid()}.{path.name}")
-        try:
+        with replacing(path) as partial:
             super().save(partial, **kwargs)
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
         write_metadata(self, metadata_path(path))
 
     def export(self, filepath, *, top_k=5, **kwargs):
@@ -426,16 +388,3 @@ class Tagger(keras.Model):
 
         self._require_network()
         export(self, filepath, top_k=top_k, **kwargs)
-
-
-class _Plain:
-    """Attributes that Keras is to leave as they are."""
-
-    def __init__(self, **attributes):
-        self.__dict__.update(attributes)
-
-
-def _slices(sentences) -> Iterator[list[Sentence]]:
-    sentences = iter(sentences)
-    while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
-        yield chunk

@@ -12,7 +12,7 @@ from keras_tagging.training.recipes import (
     fit_settings,
 )
 from keras_tagging.training.resume import Resume
-from keras_tagging.training.run import dataset, plan_callbacks
+from keras_tagging.training.run import fit_tagger
 
 __all__ = [
     "EpochOrder",
@@ -24,7 +24,6 @@ __all__ = [
     "TrainingLog",
     "Validation",
     "compile_settings",
-    "dataset",
     "fit_settings",
-    "plan_callbacks",
+    "fit_tagger",
 ]

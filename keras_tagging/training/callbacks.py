@@ -1,10 +1,11 @@
 """Validation and the training log."""
 
-import os
 from pathlib import Path
 
 import keras
 import pandas as pd
+
+from keras_tagging.data.atomic import replacing
 
 
 class Validation(keras.callbacks.Callback):
@@ -44,10 +45,8 @@ class TrainingLog(keras.callbacks.Callback):
         figures = {name: float(value) for name, value in logs.items()}
         self.rows.append({"epoch": epoch + 1, "learning_rate": rate, **figures})
         if self.path:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            partial = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-            pd.DataFrame(self.rows).to_csv(partial, index=False)
-            os.replace(partial, self.path)
+            with replacing(self.path) as partial:
+                pd.DataFrame(self.rows).to_csv(partial, index=False)
 
 
 class EpochOrder(keras.callbacks.Callback):

@@ -1,13 +1,14 @@
 """Going on after a kill, on the same trajectory."""
 
 import json
-import os
 import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import keras
 import numpy as np
+
+from keras_tagging.data.atomic import replacing
 
 # What NumPy and JSON raise at a damaged file, or at one of another kind.
 UNREADABLE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile)
@@ -102,11 +103,8 @@ class Resume(keras.callbacks.Callback):
             "run": self.run,
             "callbacks": states,
         }
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        with open(partial, "wb") as file:
-            np.savez(file, header=json.dumps(header), **arrays)
-        os.replace(partial, self.path)
+        with replacing(self.path) as partial:
+            np.savez(partial, header=json.dumps(header), **arrays)
 
     def _variables(self):
         return [*self.model.variables, *self.model.optimizer.variables]

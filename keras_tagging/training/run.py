@@ -1,12 +1,102 @@
-"""What one call of `Tagger.fit` hands to Keras."""
+"""What one call of `Tagger.fit` does."""
 
 import math
+from pathlib import Path
 
 import keras
 import tensorflow as tf
 
+from keras_tagging.data.batching import TrainingBatches
+from keras_tagging.data.sentence import Corpus
+from keras_tagging.metrics import looks_like_chunks
 from keras_tagging.training.callbacks import EpochOrder, TrainingLog, Validation
 from keras_tagging.training.recipes import LinearDecay
+from keras_tagging.training.resume import Resume
+
+
+def fit_tagger(
+    model,
+    keras_fit,
+    sentences,
+    dev,
+    plan,
+    *,
+    monitor=None,
+    patience=None,
+    restore_best=True,
+    callbacks=(),
+    verbose="auto",
+    log=None,
+    resume=None,
+):
+    """Trains a tagger that has its vocabularies.
+
+    Args:
+        model: the `Tagger`.
+        keras_fit: `fit` of `keras.Model`, bound to it.
+        sentences: training sentences.
+        dev: development sentences; empty for none.
+        plan: what `fit_settings` returns.
+        monitor, patience, restore_best, callbacks, verbose, log, resume: as in
+            `Tagger.fit`.
+
+    Returns:
+        A `keras.callbacks.History` of all epochs, resumed ones included.
+    """
+    words = model.features.names[0] == "word"
+    batches = TrainingBatches(
+        model.encode(sentences, targets=True),
+        seed=model.seed,
+        batch_size=plan["batch_size"],
+        token_budget=plan["token_budget"],
+        multiple=model.length_multiple,
+        unknown_rate=plan["unknown_rate"],
+        word_column=0 if words else None,
+    )
+    epochs = plan["epochs"]
+    rate = float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
+    table = TrainingLog(log)
+    callbacks = plan_callbacks(
+        batches,
+        callbacks,
+        table,
+        epochs=epochs,
+        learning_rate=rate if plan["decay"] else None,
+        evaluate=model.evaluator(dev) if dev else None,
+        monitor=monitor
+        or ("val_f1" if looks_like_chunks(model.tags) else "val_accuracy"),
+        patience=patience,
+        restore_best=restore_best,
+    )
+    fingerprint = Corpus(sentences).fingerprint()
+    model.metadata.update(training_sentences=fingerprint, epochs=epochs)
+    initial_epoch = 0
+    if resume is not None:
+        run = model.get_config()["settings"] | plan
+        # without decay the length of the run changes nothing, and it may be extended
+        run["epochs"] = epochs if plan["decay"] else None
+        run |= {"seed": model.seed, "monitor": monitor, "patience": patience}
+        run["training sentences"] = fingerprint
+        run["development sentences"] = Corpus(dev).fingerprint()
+        state = Resume(Path(resume) / "resume.npz", callbacks, run)
+        initial_epoch = epochs if state.finished else min(state.epoch, epochs)
+        callbacks.append(state)
+    try:
+        history = keras_fit(
+            dataset(batches, len(model.features.names)),
+            epochs=epochs,
+            initial_epoch=initial_epoch,
+            callbacks=callbacks,
+            verbose=verbose,
+            shuffle=False,  # the batches are shuffled already
+        )
+    finally:
+        if plan["decay"]:  # else a further fit would start where this one ended
+            model.optimizer.learning_rate = rate
+    history.epoch = [row["epoch"] - 1 for row in table.rows]
+    names = [name for row in table.rows[-1:] for name in row if name != "epoch"]
+    history.history = {name: [row[name] for row in table.rows] for name in names}
+    return history
 
 
 def dataset(batches, num_features):
@@ -34,6 +124,7 @@ def dataset(batches, num_features):
 def plan_callbacks(
     batches,
     callbacks,
+    table,
     *,
     epochs,
     learning_rate=None,
@@ -41,27 +132,26 @@ def plan_callbacks(
     monitor="val_accuracy",
     patience=None,
     restore_best=True,
-    log=None,
 ):
     """The user's callbacks between those that must run before and after them.
 
     Args:
         batches: `TrainingBatches`, told the epoch.
         callbacks: the user's.
+        table: the `TrainingLog`.
         epochs: of the whole run.
         learning_rate: of the first epoch if it is to decay, else None.
         evaluate: function that gives the figures on the development sentences.
         monitor, patience, restore_best: as in `keras.callbacks.EarlyStopping`; a
             loss or cross-entropy is to fall, any other figure to rise.
-        log: CSV file, or None.
 
     Returns:
-        A list of callbacks; the last is the `TrainingLog`.
+        A list of callbacks.
 
     Raises:
         ValueError: if patience is given without development sentences.
     """
-    first, last = [EpochOrder(batches)], [TrainingLog(log)]
+    first, last = [EpochOrder(batches)], [table]
     if learning_rate is not None:
         first.append(LinearDecay(epochs, learning_rate))
     if evaluate is not None:
