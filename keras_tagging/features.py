@@ -56,7 +56,8 @@ class TokenFeatures:
         columns: names of `Sentence.columns`.
         normalise: "kadari", "wu" or None, the paper's normal form of words.
         lookup: "normalised" (the normal form only, as in the papers) or "cascade"
-            (as written, lower case, normal form: the first that is known).
+            (as written, lower case, normal form: the first that is known). It
+            matters for vectors with cased words; word ids are those of normal forms.
         word_min_count: rarer words have no id of their own.
 
     Source: K18 sections 2.2 and 3.1, W16 section 6.1.1. Departures: K18 does not

@@ -18,8 +18,7 @@ def embed_features(ids, features, dims, seed):
     Args:
         ids: `(batch, time, features)` from `TokenFeatures`.
         features: the `TokenFeatures`, adapted.
-        dims: embedding size of each column, by the longest matching beginning of
-            its name: `{"word": 100, "suffix": 5}`.
+        dims: embedding size by the column's name; that of "column" for the others.
         seed: int; each table draws from a seed of its own.
 
     Returns:
@@ -28,7 +27,7 @@ def embed_features(ids, features, dims, seed):
     seeds = count(seed)
     embedded = []
     for column, (name, size) in enumerate(features.sizes.items()):
-        dim = dims.get(name) or dims.get(name.rstrip("0123456789")) or dims["column"]
+        dim = dims.get(name, dims["column"])
         table = keras.layers.Embedding(
             size,
             dim,

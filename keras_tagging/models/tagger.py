@@ -147,6 +147,8 @@ class Tagger(keras.Model):
         if vectors:
             table = self.network.get_layer("vector_embedding").embeddings
             table.assign(vector_table(vectors, table.shape[0]))
+            self._plain.vectors = None  # the table has them now
+            self.settings["vectors"] = _described(self.settings["vectors"])
         self.optimizer.build(self.trainable_variables)
 
     def _restore(self, vocabularies):
@@ -349,13 +351,11 @@ class Tagger(keras.Model):
         vocabularies = None
         if self.network is not None:
             vocabularies = {**self.features.vocabularies, "tags": self.tags}
-        vectors = self.settings["vectors"]
-        if isinstance(vectors, WordVectors):
-            vectors = f"{len(vectors.words)} vectors given as an object"
+        vectors = _described(self.settings["vectors"])
         return {
             "name": self.name,
             "architecture": self.architecture,
-            "settings": {**self.settings, "vectors": vectors and str(vectors)},
+            "settings": {**self.settings, "vectors": vectors},
             "seed": self.seed,
             "vocabularies": vocabularies,
             "vector_dim": self._plain.vector_dim,
@@ -388,3 +388,10 @@ class Tagger(keras.Model):
 
         self._require_network()
         export(self, filepath, top_k=top_k, **kwargs)
+
+
+def _described(vectors) -> str | None:
+    """Vectors as a setting: their file, or how many an object held."""
+    if isinstance(vectors, WordVectors):
+        return f"{len(vectors.words)} vectors given as an object"
+    return None if vectors is None else str(vectors)

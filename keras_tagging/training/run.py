@@ -53,6 +53,8 @@ def fit_tagger(
         unknown_rate=plan["unknown_rate"],
         word_column=0 if words else None,
     )
+    if not len(batches):
+        raise ValueError("no training sentence has a token: nothing to learn from")
     epochs = plan["epochs"]
     rate = float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
     table = TrainingLog(log)

@@ -171,3 +171,17 @@ def test_without_a_word_column_nothing_becomes_unknown():
     ((ids, _, mask),) = batches
     found = sorted(ids[mask > 0].tolist(), key=lambda row: row[1])
     assert found == sentences.ids.tolist()
+
+
+@pytest.mark.parametrize("sizes", [SIZES[0], SIZES[1], SIZES[4]], ids=str)
+def test_padded_lengths_are_multiples_within_the_budget(sizes):
+    sentences = encoded()
+    batches = TrainingBatches(sentences, multiple=4, **sizes)
+    found = []
+    for ids, targets, mask in batches:
+        assert ids.shape[1] % 4 == 0 and mask[:, -4:].any()
+        assert len(ids) == 1 or mask.size <= sizes.get("token_budget", mask.size)
+        assert not ids[mask == 0].any() and (targets[mask == 0] == -1).all()
+        found += ids[mask > 0].tolist()
+    assert sorted(found, key=lambda row: row[1]) == sentences.ids.tolist()
+    assert len(list(batches)) == len(batches)

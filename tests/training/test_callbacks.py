@@ -136,7 +136,10 @@ def test_batches_of_an_epoch_are_those_of_its_number(train_sentences, monkeypatc
     model, _ = fit(train_sentences, build={"unknown_rate": 0.0, "token_budget": 14})
     monkeypatch.undo()
     batches = batching.TrainingBatches(
-        model.encode(train_sentences, targets=True), seed=1, token_budget=14
+        model.encode(train_sentences, targets=True),
+        seed=1,
+        token_budget=14,
+        multiple=model.length_multiple,
     )
     for number in range(3):
         batches.epoch = number

@@ -146,7 +146,7 @@ def test_a_run_without_decay_can_be_made_longer(tmp_path):
     "changes, what",
     [
         ({"x": TRAIN[1:]}, "training sentences"),
-        ({"validation_data": DEV[1:]}, "validation sentences"),
+        ({"validation_data": DEV[1:]}, "development sentences"),
         ({"settings": {"seed": 2}}, "seed"),
         ({"settings": {"units": 6}}, "units"),
         ({"settings": {"dropout": 0.1}}, "dropout"),
