@@ -27,6 +27,7 @@ from keras_tagging.output import (
     tag_table,
     without_nan,
 )
+from keras_tagging.startup import start_keras
 
 app = typer.Typer(
     help="Recurrent sequence tagging on Keras 3.",
@@ -363,27 +364,6 @@ def demo(
 
 
 # What the commands share
-
-
-def start_keras() -> None:
-    """Imports TensorFlow without its start-up messages.
-
-    No setting silences those that it writes before it reads its settings.
-    """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    if "tensorflow" in sys.modules:
-        return
-    sys.stderr.flush()
-    kept, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 2)
-    try:
-        import tensorflow as tf
-
-        tf.config.list_physical_devices()  # looks for a GPU, and says so
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(null)
 
 
 def pairs(name: str, items: list[str] | None) -> dict:

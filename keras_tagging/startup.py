@@ -1,0 +1,25 @@
+"""Importing TensorFlow where it is needed, and quietly."""
+
+import os
+import sys
+
+
+def start_keras() -> None:
+    """Imports TensorFlow without its start-up messages.
+
+    No setting silences those that it writes before it reads its settings.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    if "tensorflow" in sys.modules:
+        return
+    sys.stderr.flush()
+    kept, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    try:
+        import tensorflow as tf
+
+        tf.config.list_physical_devices()  # looks for a GPU, and says so
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(null)
