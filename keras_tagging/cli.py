@@ -15,7 +15,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data import Corpus, describe, load_corpus, read
+from keras_tagging.data import (
+    Corpus,
+    describe,
+    detect_format,
+    load_corpus,
+    read,
+)
 from keras_tagging.output import (
     WRITERS,
     aligned,
@@ -25,6 +31,7 @@ from keras_tagging.output import (
     progress,
     summary,
     tag_table,
+    unknown_tags,
     without_nan,
 )
 from keras_tagging.startup import start_keras
@@ -46,7 +53,9 @@ Format = Annotated[str | None, typer.Option(help="Else it is recognised.")]
 Options = Annotated[
     list[str] | None,
     typer.Option(
-        "--option", metavar="KEY=VALUE", help="Of the format, such as tag_column=4."
+        "--option",
+        metavar="KEY=VALUE",
+        help="Of the format, such as tag_column=4 (columns are counted from 0).",
     ),
 ]
 Errors = Annotated[
@@ -65,7 +74,14 @@ def main(args: list[str] | None = None) -> None:
     """
     warnings.formatwarning = lambda message, *_, **__: one_line("warning", message)
     try:
-        code = app(args, prog_name="keras-tagging", standalone_mode=False) or 0
+        code = (
+            app(
+                args or sys.argv[1:] or ["--help"],
+                prog_name="keras-tagging",
+                standalone_mode=False,
+            )
+            or 0
+        )
         sys.stdout.flush()
     except (typer.Abort, KeyboardInterrupt):
         code = 130
@@ -165,10 +181,11 @@ def train(
     command goes on with the first unfinished epoch; until the end, best.keras is the
     best model so far.
     """
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file: --out is a folder")
     if (out / "model.keras").exists() and not force:
         raise ValueError(
-            f"{out} holds a finished model: choose another --out, or replace it "
-            "with --force"
+            f"{out} holds a finished model: choose another --out, or give --force"
         )
     if tensorboard and not find_spec("tensorboard"):
         raise ValueError(
@@ -206,11 +223,15 @@ def train(
     if scores:
         print(f"\n{figures(scores)}")
     print(f"\nWritten to {out}. Next:")
+    where = None
     if test or data.test:
-        print(f"  keras-tagging evaluate {out} --corpus {test or corpus}")
+        where = test or corpus
     elif data.dev and dev_share is None:
         where = dev or f"{corpus} --split dev"
-        print(f"  keras-tagging evaluate {out} --corpus {where}")
+    if where:
+        parts = [where, *(f"--option {pair}" for pair in option or ())]
+        parts += [f"--format {format}"] if format else []
+        print(f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}")
     print(f"  keras-tagging tag {out} FILE\n  keras-tagging export {out} {out}/served")
 
 
@@ -251,6 +272,8 @@ def evaluate(
     import keras_tagging
 
     model = keras_tagging.load(run)
+    if unknown := unknown_tags(model.tags, sentences):
+        sys.stderr.write(one_line("warning", unknown))
     scores = without_nan(model.evaluate(sentences, return_dict=True))
     report = {"corpus": corpus, "split": split, "figures": scores}
     tables = [figures({split: scores})]
@@ -309,6 +332,9 @@ def tag(
         raise ValueError("--output text has no place for probabilities: use jsonl")
     if format is None and file == "-":
         format = "text"
+    if format is None:
+        format = detect_format(file)
+        sys.stderr.write(f"{file} is read as {format}; --format says otherwise\n")
     sentences = read(file, format, errors=errors, **pairs("--option", option))
     start_keras()
     import keras_tagging
@@ -351,7 +377,7 @@ def describe_corpus(
     print(describe(open_corpus(corpus, format, option, errors=errors, **files)))
 
 
-@app.command(hidden=True, epilog=example("demo --out demo-model"))
+@app.command(epilog=example("demo --out demo-model"))
 def demo(
     out: Annotated[Path, typer.Option(metavar="DIR")] = Path("demo-model"),
     epochs: Annotated[int, typer.Option(min=1)] = 8,
@@ -361,9 +387,6 @@ def demo(
     from keras_tagging.demo import run_demo
 
     run_demo(out, epochs)
-
-
-# What the commands share
 
 
 def pairs(name: str, items: list[str] | None) -> dict:

@@ -26,12 +26,30 @@ def aligned(rows: list[list[str]]) -> str:
 
 
 def summary(corpus: Corpus) -> str:
-    """One line on the corpus."""
+    """What the corpus is, and the files that each split was read from."""
     sizes = (
         f"{len(part):,} {name} ({sum(map(len, part)):,} tokens)"
         for name, part in corpus.splits()
     )
-    return f"{corpus.name} ({corpus.format}): sentences {', '.join(sizes)}"
+    lines = [f"{corpus.name} ({corpus.format}): sentences {', '.join(sizes)}"]
+    for name, files in corpus.files.items():
+        if files and files != [corpus.name]:
+            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            lines.append(f"  {name}: {files[0]}{more}")
+    return "\n".join(lines)
+
+
+def unknown_tags(tags: list[str], sentences: list[Sentence]) -> str | None:
+    """What to say if many gold tags are unknown to the model: a wrong column, often."""
+    known = set(tags)
+    gold = [tag for sentence in sentences for tag in sentence.tags or ()]
+    unknown = sum(tag not in known for tag in gold)
+    if unknown <= 0.1 * len(gold):
+        return None
+    return (
+        f"{unknown} of {len(gold)} gold tags are unknown to the model and count as "
+        "errors: is this the right tag column (--option tag_column) and format?"
+    )
 
 
 def percentages(table, columns: Iterable[str], **kwargs) -> str:

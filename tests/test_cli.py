@@ -384,3 +384,32 @@ def test_errors_are_one_line(failing, args, part, tmp_path, monkeypatch):
 )
 def test_values_are_literals_or_strings(text, value):
     assert cli.pairs("--set", [f"key={text}"]) == {"key": value}
+
+
+def test_next_command_reads_as_training_did(program, corpus_dir, tmp_path):
+    given = ["--corpus", corpus_dir, "--option", "tag_column=1", "--epochs", 1]
+    _, out, _ = program("train", "bigru", *given, "--out", tmp_path / "run", *TINY)
+    [line] = [line for line in out.splitlines() if "tagging evaluate" in line]
+    assert line.endswith(f"--corpus {corpus_dir} --option tag_column=1")
+
+
+def test_unknown_gold_tags_are_told(program, run_dir, tmp_path):
+    path = tmp_path / "other.conll"
+    write([Sentence(["They", "left"], ["PRON", "VERB"])], path)
+    code, _, err = program("evaluate", run_dir, "--corpus", path)
+    assert code == 0
+    assert "2 of 2 gold tags are unknown to the model" in err
+
+
+@pytest.mark.parametrize(
+    "pair, part",
+    [("tag_column=five", "counted from 0"), ("encoding=nope", "'nope' is not known")],
+)
+def test_odd_reader_options(failing, corpus_dir, pair, part):
+    assert part in failing("describe", corpus_dir, "--option", pair)
+
+
+def test_output_folder_is_no_file(failing, corpus_dir, tmp_path):
+    (tmp_path / "x").touch()
+    given = ["--corpus", corpus_dir, "--out", tmp_path / "x"]
+    assert "is a file" in failing("train", "bigru", *given)

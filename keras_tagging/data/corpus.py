@@ -99,7 +99,7 @@ def load_corpus(
     if format is None:
         format = detect_format(every[0], encoding=options.get("encoding"))
         hint = recognised(format)
-    check_options(format, set(options) - {"encoding"})
+    check_options(format, {k: v for k, v in options.items() if k != "encoding"})
 
     skipped, messages = {}, []
     splits = {}
@@ -123,7 +123,10 @@ def load_corpus(
         )
     if require_train and not splits["train"]:
         raise CorpusError(f"{files['train'][0]}: no sentences; check format={format!r}")
-    return Corpus(**splits, name=_label(path), format=format, skipped=skipped)
+    used = {split: [str(file) for file in paths] for split, paths in files.items()}
+    return Corpus(
+        **splits, name=_label(path), format=format, skipped=skipped, files=used
+    )
 
 
 def _label(path: Files | None) -> str:

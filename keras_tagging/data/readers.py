@@ -1,5 +1,6 @@
 """Reading and writing corpus files, and recognising their format."""
 
+import codecs
 import gzip
 import inspect
 import io
@@ -9,7 +10,7 @@ import sys
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from itertools import chain, islice
 from pathlib import Path
@@ -68,17 +69,22 @@ def read(
     return _sentences(lines, name, format, errors, skipped, hint, options)
 
 
-def check_options(format: str, options: Iterable[str]) -> None:
-    """Raise ValueError if the format is unknown, or has not all of the options."""
+def check_options(format: str, options: Mapping[str, object]) -> None:
+    """Raise ValueError if the format is unknown, or an option or its type is."""
     if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}: it is one of {_known()}")
     parameters = inspect.signature(FORMATS[format]).parameters.values()
-    known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-    for option in options:
+    known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    for option, value in options.items():
         if option not in known:
             raise ValueError(
                 f"format {format!r} has no option {option!r}; "
-                + (f"it has {', '.join(known)}" if known else "it has none")
+                f"it has {', '.join([*known, 'encoding'])}"
+            )
+        if option.endswith("_column") and not isinstance(value, int | None):
+            raise ValueError(
+                f"{option}={value!r}: a column is a number, counted from 0, or from "
+                "the end if it is negative"
             )
 
 
@@ -129,6 +135,12 @@ def _name(path: str | Path | IO) -> str:
 @contextmanager
 def _opened(path: str | Path | IO, encoding: str | None):
     """The file or stream, as lines of bytes if possible, and its encoding."""
+    try:
+        codecs.lookup(encoding or "utf-8")
+    except (LookupError, TypeError):
+        raise ValueError(
+            f"encoding={encoding!r} is not known: try utf-8, latin-1 or cp1252"
+        ) from None
     if str(path) == "-":
         path = getattr(sys.stdin, "buffer", sys.stdin)
     if isinstance(path, str | Path):

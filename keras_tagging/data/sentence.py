@@ -50,6 +50,7 @@ class Corpus:
         name: how the user called it: "demo", or a path.
         format: the format it was read from, as `data.read` names it.
         skipped: for each file, how many sentences `errors="skip"` left out.
+        files: for each split, the files it was read from.
     """
 
     train: list[Sentence]
@@ -58,6 +59,11 @@ class Corpus:
     name: str = ""
     format: str = ""
     skipped: dict[str, int] = field(default_factory=dict)
+    files: dict[str, list[str]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        sizes = "".join(f", {name}={len(part)}" for name, part in self.splits())
+        return f"Corpus({self.name!r}, {self.format!r}{sizes})"
 
     def splits(self) -> Iterator[tuple[str, list[Sentence]]]:
         """The non-empty splits, as (name, sentences)."""
@@ -110,5 +116,9 @@ def as_sentences(sentences: Iterable, *, tagged: bool = False) -> list[Sentence]
     if tagged:
         for number, sentence in enumerate(sentences, 1):
             if sentence.tags is None:
-                raise ValueError(f"sentence {number} has no tags")
+                words = " ".join(sentence.tokens[:4])[:40]
+                raise ValueError(
+                    f"sentence {number} has no tags (it begins {words!r}): give "
+                    "annotated sentences, and check the format and the tag column"
+                )
     return sentences

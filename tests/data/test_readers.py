@@ -257,7 +257,7 @@ def test_unknown_names(tmp_path):
         ValueError, match="unknown format 'xml': it is one of 'conll', "
     ):
         read(path, "xml")
-    with pytest.raises(ValueError, match="'pipe' has no option 'tag'; it has none"):
+    with pytest.raises(ValueError, match="'pipe' has no option 'tag'; it has encoding"):
         read(path, "pipe", tag="upos")
     with pytest.raises(
         ValueError, match="no option 'tags'; it has separator, token_co"

@@ -8,7 +8,7 @@ from keras_tagging.models.settings import RECIPES, choose, resolve_settings
     "arguments, messages",
     [
         (("bigrus",), ["unknown architecture 'bigrus'", "mean 'bigru'?", "Known: "]),
-        (("xyz",), ["unknown architecture 'xyz' Known: bigru"]),
+        (("xyz",), ["unknown architecture 'xyz'. Known: bigru"]),
         ((None,), ["unknown architecture None"]),
     ],
 )
@@ -96,3 +96,40 @@ def test_available_names_build():
     assert "bigru" in keras_tagging.available()
     for name in keras_tagging.available():
         assert keras_tagging.build(name).architecture == name
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"units": -1},
+        {"units": 1.5},
+        {"units": "many"},
+        {"num_layers": 0},
+        {"dropout": 3},
+        {"learning_rate": -0.1},
+        {"capitals": "no"},
+        {"units": None},
+        {"decay": "soon"},
+    ],
+)
+def test_impossible_values_name_the_keyword(given):
+    [name] = given
+    with pytest.raises(ValueError, match=f"^{name}="):
+        resolve_settings("bigru", "fast", given)
+
+
+@pytest.mark.parametrize(
+    "given, taken",
+    [
+        ({"suffixes": 2}, (2,)),
+        ({"columns": "pos"}, ("pos",)),
+        ({"suffixes": [1, 2]}, (1, 2)),
+        ({"clipnorm": None}, None),
+        ({"learning_rate": 1}, 1.0),
+    ],
+)
+def test_values_are_taken_as_meant(given, taken):
+    [name] = given
+    found = resolve_settings("bigru", "fast", given)[name]
+    assert found == taken
+    assert type(found) is type(taken)
