@@ -74,14 +74,8 @@ def main(args: list[str] | None = None) -> None:
     """
     warnings.formatwarning = lambda message, *_, **__: one_line("warning", message)
     try:
-        code = (
-            app(
-                args or sys.argv[1:] or ["--help"],
-                prog_name="keras-tagging",
-                standalone_mode=False,
-            )
-            or 0
-        )
+        args = args or sys.argv[1:] or ["--help"]
+        code = app(args, prog_name="keras-tagging", standalone_mode=False) or 0
         sys.stdout.flush()
     except (typer.Abort, KeyboardInterrupt):
         code = 130
@@ -188,9 +182,7 @@ def train(
             f"{out} holds a finished model: choose another --out, or give --force"
         )
     if tensorboard and not find_spec("tensorboard"):
-        raise ValueError(
-            "--tensorboard needs: pip install 'keras-tagging[tensorboard]'"
-        )
+        raise ValueError("--tensorboard needs: pip install tensorboard")
     overrides = pairs("--set", settings)
     if vectors is not None:
         overrides["vectors"] = vectors
