@@ -324,7 +324,7 @@ def tag(
         raise ValueError("--output text has no place for probabilities: use jsonl")
     if format is None and file == "-":
         format = "text"
-    if format is None:
+    if format is None and Path(file).is_file():  # a pipe can be read only once
         format = detect_format(file)
         sys.stderr.write(f"{file} is read as {format}; --format says otherwise\n")
     sentences = read(file, format, errors=errors, **pairs("--option", option))

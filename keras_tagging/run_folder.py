@@ -6,6 +6,7 @@ from random import Random
 import keras
 
 from keras_tagging.data import Corpus
+from keras_tagging.data.sentence import as_sentences
 from keras_tagging.metrics import looks_like_chunks
 from keras_tagging.output import without_nan
 
@@ -22,13 +23,15 @@ def train_run(
         model: a `Tagger` with vocabularies.
         corpus: the best epoch on its development sentences is kept, if it has any.
         out: the folder.
-        resume: whether to keep `resume.npz`, and to go on from one that is there.
+        resume: whether to go on from a `resume.npz` that is there.
         tensorboard: whether to write events to `out/tensorboard`.
         fitting: further arguments of `Tagger.fit`.
 
     Returns:
         The figures of `Tagger.evaluate` for the development and test sentences.
     """
+    for _, sentences in corpus.splits():
+        as_sentences(sentences, tagged=True)  # refused before the training, not after
     state, best = out / "resume.npz", out / "best.keras"
     callbacks = []
     if corpus.dev:
@@ -44,7 +47,7 @@ def train_run(
         validation_data=corpus.dev or None,
         callbacks=callbacks,
         log=out / "training.csv",
-        resume=out if resume else None,
+        resume=out,
         **fitting,
     )
     scores = save_run(model, corpus, out)

@@ -65,6 +65,8 @@ class Tagger(keras.Model):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        if seed is not None and seed < 0:
+            raise ValueError(f"seed={seed}: a seed is not negative")
         self.architecture = architecture
         self.seed = random.randrange(10**6) if seed is None else int(seed)
         vectors = settings["vectors"]

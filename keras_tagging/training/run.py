@@ -55,6 +55,8 @@ def fit_tagger(
     )
     if not len(batches):
         raise ValueError("no training sentence has a token: nothing to learn from")
+    if not model.optimizer.built:  # a user's own, compiled after adapt
+        model.optimizer.build(model.trainable_variables)
     epochs = plan["epochs"]
     rate = float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
     table = TrainingLog(log)
@@ -77,6 +79,7 @@ def fit_tagger(
         run = model.get_config()["settings"] | plan
         # without decay the length of the run changes nothing, and it may be extended
         run["epochs"] = epochs if plan["decay"] else None
+        run["optimizer class"] = type(model.optimizer).__name__
         run |= {"seed": model.seed, "monitor": monitor, "patience": patience}
         run["training sentences"] = fingerprint
         run["development sentences"] = Corpus(dev).fingerprint()
@@ -96,8 +99,8 @@ def fit_tagger(
         if plan["decay"]:  # else a further fit would start where this one ended
             model.optimizer.learning_rate = rate
     history.epoch = [row["epoch"] - 1 for row in table.rows]
-    names = [name for row in table.rows[-1:] for name in row if name != "epoch"]
-    history.history = {name: [row[name] for row in table.rows] for name in names}
+    names = dict.fromkeys(name for row in table.rows for name in row if name != "epoch")
+    history.history = {name: [row.get(name) for row in table.rows] for name in names}
     return history
 
 
