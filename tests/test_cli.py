@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -157,7 +158,8 @@ def test_killed_run_goes_on(program, corpus_dir, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("keras_tagging.run_folder.save_run", interrupted)
         code, _, err = program(*args, tmp_path / "killed")
-    assert (code, err) == (130, "keras-tagging: error: interrupted\n")
+    assert code == 130
+    assert err.endswith("keras-tagging: error: interrupted\n")
     names = {path.name for path in (tmp_path / "killed").iterdir()}
     assert {"resume.npz", "best.keras"} < names
     assert "model.keras" not in names
@@ -413,3 +415,25 @@ def test_output_folder_is_no_file(failing, corpus_dir, tmp_path):
     (tmp_path / "x").touch()
     given = ["--corpus", corpus_dir, "--out", tmp_path / "x"]
     assert "is a file" in failing("train", "bigru", *given)
+
+
+def test_tag_reads_a_pipe_once(program, run_dir, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    rows = "They left .\nShe reads the book .\n" * 300 + "Yes .\n"
+    writer = threading.Thread(target=pipe.write_text, args=(rows,))
+    writer.start()
+    code, out, _ = program("tag", run_dir, pipe, "--output", "text")
+    writer.join()
+    assert code == 0
+    assert out.count("\n") == 601
+
+
+def test_untagged_test_sentences_are_refused_before_training(failing, tmp_path):
+    for name, tags in (("train", ["A", "B"]), ("test", None)):
+        sentence = {"tokens": ["They", "left"], **({"tags": tags} if tags else {})}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(sentence) + "\n")
+    out = tmp_path / "run"
+    given = ["--corpus", tmp_path, "--format", "jsonl", "--out", out]
+    assert "has no tags" in failing("train", "bigru", *given, *TINY)
+    assert not (out / "training.csv").exists()

@@ -133,3 +133,8 @@ def test_values_are_taken_as_meant(given, taken):
     found = resolve_settings("bigru", "fast", given)[name]
     assert found == taken
     assert type(found) is type(taken)
+
+
+def test_negative_seed_is_refused():
+    with pytest.raises(ValueError, match="seed=-1"):
+        keras_tagging.build("bigru", seed=-1)
