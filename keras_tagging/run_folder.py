@@ -7,8 +7,8 @@ import keras
 
 from keras_tagging.data import Corpus
 from keras_tagging.data.sentence import as_sentences
-from keras_tagging.metrics import looks_like_chunks
 from keras_tagging.output import without_nan
+from keras_tagging.training import default_monitor
 
 
 def train_run(
@@ -35,7 +35,7 @@ def train_run(
     state, best = out / "resume.npz", out / "best.keras"
     callbacks = []
     if corpus.dev:
-        monitor = "val_f1" if looks_like_chunks(model.tags) else "val_accuracy"
+        monitor = default_monitor(model.tags)
         keep = {"mode": "max", "save_best_only": True}
         callbacks.append(keras.callbacks.ModelCheckpoint(best, monitor, **keep))
     if tensorboard:

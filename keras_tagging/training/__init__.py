@@ -12,7 +12,7 @@ from keras_tagging.training.recipes import (
     fit_settings,
 )
 from keras_tagging.training.resume import Resume
-from keras_tagging.training.run import fit_tagger
+from keras_tagging.training.run import default_monitor, fit_tagger
 
 __all__ = [
     "EpochOrder",
@@ -24,6 +24,7 @@ __all__ = [
     "TrainingLog",
     "Validation",
     "compile_settings",
+    "default_monitor",
     "fit_settings",
     "fit_tagger",
 ]

@@ -67,8 +67,7 @@ def fit_tagger(
         epochs=epochs,
         learning_rate=rate if plan["decay"] else None,
         evaluate=model.evaluator(dev) if dev else None,
-        monitor=monitor
-        or ("val_f1" if looks_like_chunks(model.tags) else "val_accuracy"),
+        monitor=monitor or default_monitor(model.tags),
         patience=patience,
         restore_best=restore_best,
     )
@@ -102,6 +101,11 @@ def fit_tagger(
     names = dict.fromkeys(name for row in table.rows for name in row if name != "epoch")
     history.history = {name: [row.get(name) for row in table.rows] for name in names}
     return history
+
+
+def default_monitor(tags):
+    """The figure that tells the best epoch: F1 for chunk tags, else accuracy."""
+    return "val_f1" if looks_like_chunks(tags) else "val_accuracy"
 
 
 def dataset(batches, num_features):
