@@ -1,5 +1,17 @@
 """Recurrent cells: one file a cell, the equations of the papers."""
 
 from keras_tagging.cells.gru_cell import GRUCell
+from keras_tagging.cells.highway_lstm_cell import HighwayLSTMCell
+from keras_tagging.cells.recurrent_cell import RecurrentCell
+from keras_tagging.cells.recurrent_highway_cell import RecurrentHighwayCell
+from keras_tagging.cells.shortcut_block_cell import ShortcutBlockCell
+from keras_tagging.cells.skip_lstm_cell import SkipLSTMCell
 
-__all__ = ["GRUCell"]
+__all__ = [
+    "GRUCell",
+    "HighwayLSTMCell",
+    "RecurrentCell",
+    "RecurrentHighwayCell",
+    "ShortcutBlockCell",
+    "SkipLSTMCell",
+]

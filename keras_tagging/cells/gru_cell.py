@@ -1,11 +1,11 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.initializers import per_gate
+from keras_tagging.cells.recurrent_cell import RecurrentCell
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class GRUCell(keras.layers.Layer):
+class GRUCell(RecurrentCell):
     r"""One step of a gated recurrent unit, the reset gate before the product.
 
     .. math::
@@ -27,13 +27,7 @@ class GRUCell(keras.layers.Layer):
         units: int. Size of :math:`h_t`.
         update: `"new"` if :math:`z_t` weighs the candidate, `"keep"` if it weighs
             the previous state.
-        activation: activation of the candidate.
-        recurrent_activation: activation of the two gates.
-        use_bias: whether there are biases.
-        kernel_initializer: initializer of `kernel`.
-        recurrent_initializer: initializer of each gate's block of
-            `recurrent_kernel`.
-        bias_initializer: initializer of `bias`.
+        **kwargs: those of :class:`keras_tagging.cells.RecurrentCell`.
 
     Call arguments:
         inputs: `(batch, features)`.
@@ -50,47 +44,16 @@ class GRUCell(keras.layers.Layer):
 
     gates = ("z", "r", "h")
 
-    def __init__(
-        self,
-        units,
-        update="new",
-        activation="tanh",
-        recurrent_activation="sigmoid",
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        **kwargs,
-    ):
+    def __init__(self, units, update="new", **kwargs):
         if update not in ("new", "keep"):
             raise ValueError(f'update is "new" or "keep", not {update!r}')
-        super().__init__(**kwargs)
-        self.units = self.state_size = self.output_size = units
+        super().__init__(units, **kwargs)
         self.update = update
-        self.activation = keras.activations.get(activation)
-        self.recurrent_activation = keras.activations.get(recurrent_activation)
-        self.use_bias = use_bias
-        self.kernel_initializer = keras.initializers.get(kernel_initializer)
-        self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
-        self.bias_initializer = keras.initializers.get(bias_initializer)
 
     def build(self, input_shape):
-        size = 3 * self.units
-        self.kernel = self.add_weight(
-            shape=(input_shape[-1], size),
-            initializer=self.kernel_initializer,
-            name="kernel",
-        )
-        self.recurrent_kernel = self.add_weight(
-            shape=(self.units, size),
-            initializer=per_gate(self.recurrent_initializer, 3),
-            name="recurrent_kernel",
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                shape=(size,), initializer=self.bias_initializer, name="bias"
-            )
+        self.kernel = self.add_kernel("kernel", input_shape[-1], 3)
+        self.recurrent_kernel = self.add_recurrent_kernel("recurrent_kernel", 3)
+        self.bias = self.add_bias(gates=self.gates)
 
     def project(self, inputs, training=False):
         """The input products and biases of all gates.
@@ -101,8 +64,7 @@ class GRUCell(keras.layers.Layer):
         Returns:
             `(..., 3 * units)`, gates in order z, r, h.
         """
-        projected = ops.matmul(inputs, self.kernel)
-        return projected if self.bias is None else projected + self.bias
+        return self.affine(inputs, self.kernel, self.bias)
 
     def recurrent_weights(self):
         """`recurrent_kernel` in the two parts `step` multiplies with: z and r, then h.
@@ -135,25 +97,5 @@ class GRUCell(keras.layers.Layer):
             h = z * h_tm1 + (1 - z) * candidate
         return h, [h]
 
-    def call(self, inputs, states, training=False):
-        return self.step(self.project(inputs, training=training), states)
-
-    def get_initial_state(self, batch_size=None):
-        return [ops.zeros((batch_size, self.units), dtype=self.compute_dtype)]
-
     def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "update": self.update,
-            "activation": keras.activations.serialize(self.activation),
-            "recurrent_activation": keras.activations.serialize(
-                self.recurrent_activation
-            ),
-            "use_bias": self.use_bias,
-            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
-            "recurrent_initializer": keras.initializers.serialize(
-                self.recurrent_initializer
-            ),
-            "bias_initializer": keras.initializers.serialize(self.bias_initializer),
-        }
+        return {**super().get_config(), "update": self.update}

@@ -1,11 +1,43 @@
-"""Independent draws from one initializer: for gates, layers and directions.
+"""Initial weights: independent draws from one seed, and those of the papers.
 
 A Keras initializer seeded with an integer returns the same values at every call,
 so gates, layers or directions that share one would start out equal.
 """
 
 import keras
+import numpy as np
 from keras import ops
+
+
+def seeds(seed):
+    """Seeds without end, one for each table, kernel and dropout of a network.
+
+    Args:
+        seed: int, not negative. Equal ones give equal seeds.
+
+    Yields:
+        Ints below 2**30, which leaves room for those that `reseed` counts up to.
+    """
+    sequence = np.random.SeedSequence(seed)
+    while True:
+        (child,) = sequence.spawn(1)
+        yield int(child.generate_state(1)[0]) % 2**30
+
+
+def gaussian(seed=None):
+    """Initializer with the normal distribution of standard deviation 0.1/sqrt(fan-in).
+
+    "N(0, 1/sqrt(fan-in)) scaled by a factor of 0.1", for all weights that read no
+    previous time step: Wu et al. (2016), section 6.1.2, and Wu et al. (2017), section
+    5.1. The fan-in of a matrix is its number of rows; so is that of a look-up table,
+    which is a matrix that reads one-hot vectors.
+
+    Args:
+        seed: int; None draws one.
+    """
+    return keras.initializers.VarianceScaling(
+        0.1**2, "fan_in", "untruncated_normal", seed=seed
+    )
 
 
 def reseed(config, offset):

@@ -7,18 +7,30 @@ from keras_tagging.layers.projected_rnn import ProjectedRNN
 
 @keras.saving.register_keras_serializable("keras_tagging")
 class BidirectionalStack(keras.layers.Layer):
-    """Recurrent layers that read a sentence in both directions.
+    r"""Recurrent layers that read a sentence in both directions.
 
     With `merge="layer"` every layer reads both directions of the layer below,
     concatenated (Kadari et al. 2018, section 2.2, :cite:`kadari2018`). With
     `merge="top"` the two directions are separate stacks whose last outputs are
-    concatenated (Wu et al. 2016, Eq. 9, :cite:`wu2016`).
+    concatenated (Wu et al. 2016, Eq. 9 and 16, :cite:`wu2016`).
+
+    Layer l reads :math:`h^{l-1}`, and what its cell `reads` besides:
+    :math:`h^{l-2}`, :math:`c^{l-1}`, :math:`c^{l-2}`, always of its own direction.
+    :math:`h^0` is the input, after the input-to-hidden layer if there is one.
+    `cell.for_layer` says how the lowest layers differ: layer 1 has no skip.
+
+    Departures: section 5 of Wu et al. (2017), :cite:`wu2017`, counts an
+    input-to-hidden layer without saying more; here it is one for both directions.
+    Dropped outputs are what every consumer reads, skips included; cells are not
+    dropped.
 
     Args:
         cell: the cell of every layer and direction. It is copied: each copy has
             weights of its own, and initializers with a seed are given further seeds.
         num_layers: int. Recurrent layers in each direction.
         merge: `"top"` or `"layer"`.
+        input_layer: "tanh" or "linear": activation of an input-to-hidden layer of
+            `cell.units`; None for no such layer.
         dropout: fraction of the outputs dropped in training: one float for all
             layers, or one for each.
         seed: int. Seed of the dropout masks; by default Keras' global seed.
@@ -31,15 +43,27 @@ class BidirectionalStack(keras.layers.Layer):
         `(batch, time, 2 * output_size)`, forward direction first, 0 at padding.
 
     Raises:
-        ValueError: if `merge` is neither of the two, or `dropout` has not
-            `num_layers` entries.
+        ValueError: for an unknown `merge` or `input_layer`, if `dropout` has not
+            `num_layers` entries, or if layer 2 skips from an input that has not
+            `units` features.
     """
 
     def __init__(
-        self, cell, num_layers=2, merge="top", dropout=0.0, seed=None, **kwargs
+        self,
+        cell,
+        num_layers=2,
+        merge="top",
+        input_layer=None,
+        dropout=0.0,
+        seed=None,
+        **kwargs,
     ):
         if merge not in ("top", "layer"):
             raise ValueError(f'merge is "top" or "layer", not {merge!r}')
+        if input_layer not in ("tanh", "linear", None):
+            raise ValueError(
+                f'input_layer is "tanh", "linear" or None, not {input_layer!r}'
+            )
         rates = dropout
         if not isinstance(rates, (list, tuple)):
             rates = [dropout] * num_layers
@@ -53,22 +77,30 @@ class BidirectionalStack(keras.layers.Layer):
         self.seed = seed
         # Only its configuration is kept: the prototype itself is never built.
         self.cell_config = keras.saving.serialize_keras_object(cell)
+        self.input_activation = input_layer
+        self.input_layer = None
+        if input_layer:
+            self.input_layer = keras.layers.Dense(
+                cell.units,
+                activation=input_layer,
+                kernel_initializer=cell.kernel_initializer,
+                dtype=self.dtype_policy,
+                name="input_layer",
+            )
+        cells = [
+            [copy_cell(cell, layer, direction) for direction in range(2)]
+            for layer in range(1, num_layers + 1)
+        ]
+        reads = {name for pair in cells for name in pair[0].reads}
+        self.carries_cell = bool(reads & {"below_cell", "skip_cell"})
         self.forward_layers = []
         self.backward_layers = []
         self.dropout_layers = []
-        for index, rate in enumerate(rates):
-            for direction, layers in enumerate(
-                (self.forward_layers, self.backward_layers)
-            ):
-                layers.append(
-                    ProjectedRNN(
-                        copy_cell(cell, 2 * index + direction),
-                        return_sequences=True,
-                        go_backwards=bool(direction),
-                        zero_output_for_mask=True,
-                        name=f"{('forward', 'backward')[direction]}_{index + 1}",
-                    )
-                )
+        for index, (pair, rate) in enumerate(zip(cells, rates, strict=True)):
+            self.forward_layers.append(self._rnn(pair[0], f"forward_{index + 1}"))
+            self.backward_layers.append(
+                self._rnn(pair[1], f"backward_{index + 1}", go_backwards=True)
+            )
             self.dropout_layers.append(
                 keras.layers.Dropout(
                     rate,
@@ -78,31 +110,65 @@ class BidirectionalStack(keras.layers.Layer):
                 )
             )
 
+    def _rnn(self, cell, name, go_backwards=False):
+        return ProjectedRNN(
+            cell,
+            return_cell=self.carries_cell,
+            return_sequences=True,
+            go_backwards=go_backwards,
+            zero_output_for_mask=True,
+            name=name,
+        )
+
     def build(self, input_shape):
-        for forward, backward in zip(
-            self.forward_layers, self.backward_layers, strict=True
+        *leading, width = input_shape
+        if self.input_layer:
+            self.input_layer.build(input_shape)
+            width = self.input_layer.units
+        for layer, pair in enumerate(
+            zip(self.forward_layers, self.backward_layers, strict=True), 1
         ):
-            forward.build(input_shape)
-            backward.build(input_shape)
-            width = forward.cell.output_size
-            if self.merge == "layer":
-                width *= 2
-            input_shape = (*input_shape[:-1], width)
+            cell = pair[0].cell
+            if layer == 2 and "skip" in cell.reads and self.input_width != cell.units:
+                raise ValueError(
+                    f"layer 2 skips from the input, which has {self.input_width} "
+                    f'features, not units={cell.units}: give input_layer="tanh"'
+                )
+            if layer == 1:
+                self.input_width = width
+            for rnn in pair:
+                rnn.build((*leading, width + len(cell.reads) * cell.units))
+            width = cell.output_size * (2 if self.merge == "layer" else 1)
 
     def call(self, inputs, mask=None, training=False):
-        ltr = rtl = inputs
+        if self.input_layer:
+            inputs = self.input_layer(inputs)
+        # by layer, from 0: [forward, backward]
+        below, h, c = [inputs, inputs], [[inputs, inputs]], [[None, None]]
         for forward, backward, dropout in zip(
             self.forward_layers, self.backward_layers, self.dropout_layers, strict=True
         ):
-            ltr = forward(ltr, mask=mask, training=training)
-            # The backward loop starts at the padding, whose steps the mask skips.
-            rtl = ops.flip(backward(rtl, mask=mask, training=training), axis=1)
-            outputs = dropout(ops.concatenate([ltr, rtl], axis=-1), training=training)
-            if self.merge == "layer":
-                ltr = rtl = outputs
-            else:
-                ltr, rtl = ops.split(outputs, 2, axis=-1)
-        return outputs
+            outputs, cells = [], []
+            for direction, rnn in enumerate((forward, backward)):
+                read = {"below_cell": c[-1][direction]}
+                if len(h) > 1:
+                    read["skip"] = h[-2][direction]
+                    read["skip_cell"] = c[-2][direction]
+                x = [below[direction], *(read[name] for name in rnn.cell.reads)]
+                x = ops.concatenate(x, axis=-1) if len(x) > 1 else x[0]
+                returned = rnn(x, mask=mask, training=training)
+                if not self.carries_cell:
+                    returned = [returned]
+                if rnn.go_backwards:
+                    # it starts at the padding, whose steps the mask skips
+                    returned = [ops.flip(sequence, axis=1) for sequence in returned]
+                outputs.append(returned[0])
+                cells.append(returned[-1])
+            both = dropout(ops.concatenate(outputs, axis=-1), training=training)
+            h.append(ops.split(both, 2, axis=-1))
+            c.append(cells)
+            below = [both, both] if self.merge == "layer" else h[-1]
+        return both
 
     def compute_mask(self, inputs, mask=None):
         return mask
@@ -116,6 +182,7 @@ class BidirectionalStack(keras.layers.Layer):
             "cell": self.cell_config,
             "num_layers": self.num_layers,
             "merge": self.merge,
+            "input_layer": self.input_activation,
             "dropout": self.dropout,
             "seed": self.seed,
         }
@@ -126,11 +193,12 @@ class BidirectionalStack(keras.layers.Layer):
         return cls(**{**config, "cell": cell})
 
 
-def copy_cell(cell, index):
-    """An unbuilt copy of a cell, its seeds (if it has any) moved on by `index`.
+def copy_cell(cell, layer, direction):
+    """An unbuilt copy of a cell for one layer and direction, with seeds of its own.
 
     It is made without `deserialize_keras_object`, which inside `load_model` returns
     one shared cell for equal configurations.
     """
-    # Gates take consecutive seeds, hence the stride.
-    return type(cell).from_config(reseed(cell.get_config(), 100 * index))
+    # The weights of a cell and their gates take consecutive seeds, hence the stride.
+    offset = 1000 * (2 * layer + direction)
+    return type(cell).from_config(reseed(cell.for_layer(layer), offset))

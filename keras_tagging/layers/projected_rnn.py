@@ -1,7 +1,7 @@
-from functools import partial
-
 import keras
+from keras import ops
 
+from keras_tagging.layers.hoisted_gradient import can_hoist, hoist_gradient
 from keras_tagging.layers.loop import run_loop
 
 
@@ -15,7 +15,10 @@ class ProjectedRNN(keras.layers.RNN):
     Args:
         cell: a cell with `project(inputs, training)` and `step(projected, states)`.
             One that also has `recurrent_weights()` is asked for them once, before
-            the loop, and `step` then receives them as `weights`.
+            the loop, and `step` then receives them as `weights`; see
+            `keras_tagging.cells.RecurrentCell` for what they must be.
+        return_cell: whether to return the sequence of `states[1]` (the cell of an
+            LSTM) too; needs `return_sequences`.
         dtype: the cell's by default.
         **kwargs: those of `keras.layers.RNN`: `return_sequences`, `return_state`,
             `go_backwards`, `stateful`, `unroll`, `zero_output_for_mask`.
@@ -28,13 +31,15 @@ class ProjectedRNN(keras.layers.RNN):
     Returns:
         `(batch, time, output_size)` with `return_sequences`, from the last step to
         the first with `go_backwards`; otherwise `(batch, output_size)`. With
-        `return_state`, the states follow.
+        `return_cell`, the cells `(batch, time, units)` follow, in the same order;
+        with `return_state`, the states.
 
     Raises:
-        ValueError: if the cell has no `project` and `step`, or another dtype.
+        ValueError: if the cell has no `project` and `step`, or another dtype, or
+            no cell to return.
     """
 
-    def __init__(self, cell, dtype=None, **kwargs):
+    def __init__(self, cell, return_cell=False, dtype=None, **kwargs):
         for method in ("project", "step"):
             if not hasattr(cell, method):
                 raise ValueError(
@@ -47,10 +52,60 @@ class ProjectedRNN(keras.layers.RNN):
                 f"the cell computes in {cell.compute_dtype}, the layer in "
                 f"{self.compute_dtype}: give both the same dtype"
             )
+        states = self.state_size if isinstance(self.state_size, list) else []
+        if return_cell and (len(states) < 2 or not self.return_sequences):
+            raise ValueError(
+                "return_cell needs return_sequences=True and a cell with two states"
+            )
+        self.return_cell = return_cell
+
+    def call(self, sequences, initial_state=None, mask=None, training=False):
+        returned = super().call(
+            sequences, initial_state=initial_state, mask=mask, training=training
+        )
+        if not self.return_cell:
+            return returned
+        outputs, *states = returned if self.return_state else [returned]
+        outputs, cells = ops.split(outputs, [self.cell.output_size], axis=-1)
+        return (outputs, cells, *states)
 
     def inner_loop(self, sequences, initial_state, mask, training=False):
-        step = self.cell.step
-        if hasattr(self.cell, "recurrent_weights"):
-            step = partial(step, weights=self.cell.recurrent_weights())
-        projected = self.cell.project(sequences, training=training)
-        return run_loop(self, step, projected, initial_state, mask)
+        cell = self.cell
+        weights = None
+        if hasattr(cell, "recurrent_weights"):
+            weights = cell.recurrent_weights()
+        projected = cell.project(sequences, training=training)
+        hoisted = training and weights and self.return_sequences and can_hoist()
+        if hoisted:
+            projected, weights[0], receive = hoist_gradient(projected, weights[0])
+
+        def step(projected, states):
+            given = {} if weights is None else {"weights": weights}
+            output, new_states = cell.step(projected, states, **given)
+            emitted = [output]
+            if self.return_cell:
+                emitted.append(new_states[1])
+            if hoisted:
+                emitted.append(ops.stop_gradient(states[0]))
+            if len(emitted) > 1:
+                output = ops.concatenate(emitted, axis=-1)
+            return output, new_states
+
+        last_output, outputs, states = run_loop(
+            self, step, projected, initial_state, mask
+        )
+        if hoisted:
+            width = outputs.shape[-1] - states[0].shape[-1]
+            outputs, h_tm1 = ops.split(outputs, [width], axis=-1)
+            receive(ops.flip(h_tm1, axis=1) if self.go_backwards else h_tm1)
+        return last_output, outputs, states
+
+    def compute_output_shape(self, sequences_shape, initial_state_shape=None):
+        shapes = super().compute_output_shape(sequences_shape)
+        if not self.return_cell:
+            return shapes
+        outputs, *states = shapes if self.return_state else [shapes]
+        return (outputs, outputs, *states)
+
+    def get_config(self):
+        return {**super().get_config(), "return_cell": self.return_cell}

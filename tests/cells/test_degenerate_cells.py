@@ -1,0 +1,363 @@
+"""Settings in which one cell must equal another, simpler one."""
+
+import keras
+import numpy as np
+import pytest
+from cells.cases import (
+    BATCH,
+    CASES,
+    FEATURES,
+    MASK,
+    UNITS,
+    after_step,
+    block,
+    build,
+    build_with,
+    highway_lstm,
+    make,
+    mixed,
+    random_inputs,
+    random_sentences,
+    random_states,
+    rhn,
+    skip,
+    width,
+)
+from keras import ops
+
+from keras_tagging.cells import GRUCell
+
+SHUT, OPEN = -1e4, 1e4  # a sigmoid's argument for exactly 0 and 1
+INPUTS = random_inputs(BATCH, FEATURES + 2 * UNITS)
+
+
+def weights_of(cell):
+    return {w.name: ops.convert_to_numpy(w).copy() for w in cell.weights}
+
+
+def with_gate_at(cell, weights, gate, value):
+    """The weights with the bias of `gate`, one of cell.gates, at `value`."""
+    block = cell.gates.index(gate)
+    bias = weights["bias"].copy()
+    bias[block * UNITS : (block + 1) * UNITS] = value
+    return weights | {"bias": bias}
+
+
+def without_gate(cell, weights, gate):
+    """The weights without the block of `gate`, and without gate weights."""
+    block = cell.gates.index(gate)
+    columns = slice(block * UNITS, (block + 1) * UNITS)
+    return {
+        name: np.delete(w, columns, axis=-1)
+        for name, w in weights.items()
+        if "gate" not in name
+    }
+
+
+def assert_equal_steps(one, other, inputs=INPUTS, states=None, **kwargs):
+    """The first cell's states after a step are the second's.
+
+    The inputs are cut to what each cell reads.
+    """
+    states = states or random_states(one)
+    found = after_step(one, inputs[:, : width(one)], states, **kwargs)
+    expected = after_step(other, inputs[:, : width(other)], states, **kwargs)
+    assert len(found) == len(expected)
+    for found_state, expected_state in zip(found, expected, strict=True):
+        np.testing.assert_allclose(found_state, expected_state, rtol=1e-5, atol=1e-6)
+
+
+def assert_other_steps(one, other, inputs=INPUTS):
+    """The outputs differ: what the tests below switch off does something."""
+    states = random_states(one)
+    found = after_step(one, inputs[:, : width(one)], states)[0]
+    expected = after_step(other, inputs[:, : width(other)], states[: len(found)])[0]
+    assert abs(found - expected).max() > 1e-2
+
+
+PLAIN_LSTMS = ["skip-none", "highway-lstm-first-layer", "mixed-first-layer"]
+
+
+@pytest.mark.parametrize("name", PLAIN_LSTMS)
+def test_without_shortcut_equals_keras_lstm(name):
+    """Keras' gates are i, f, c, o; ours i, f, o, s."""
+    cell = build(make(CASES[name]))
+    stock = keras.layers.LSTM(UNITS, return_sequences=True, return_state=True)
+    stock.build((None, None, FEATURES))
+    i, f, o, s = np.split(np.arange(4 * UNITS), 4)
+    columns = np.concatenate([i, f, s, o])
+    stock.set_weights([w[..., columns] for w in cell.get_weights()])
+    ours = keras.layers.RNN(cell, return_sequences=True, return_state=True)
+    x = random_sentences(FEATURES)
+    for found, expected in zip(ours(x, mask=MASK), stock(x, mask=MASK), strict=True):
+        np.testing.assert_allclose(
+            *map(ops.convert_to_numpy, (found, expected)), rtol=1e-5, atol=1e-6
+        )
+
+
+@pytest.mark.parametrize("mapping", ["identity", "tanh"])
+@pytest.mark.parametrize("where", ["outputs", "internals"])
+class TestSkipLSTM:
+    def test_shut_joint_gate_equals_no_skip(self, where, mapping):
+        cell = build(make(skip(skip=where, mapping=mapping)))
+        weights = weights_of(cell)
+        shut = build_with(
+            make(skip(skip=where, mapping=mapping)),
+            with_gate_at(cell, weights, "g", SHUT),
+        )
+        plain = build_with(
+            make(skip(skip=None, gate=None)), without_gate(cell, weights, "g")
+        )
+        assert_equal_steps(shut, plain)
+        assert_other_steps(cell, plain)
+
+    @pytest.mark.parametrize("gate", ["exclusive", "vertical"])
+    def test_shut_gate_equals_no_skip(self, where, mapping, gate):
+        settings = skip(skip=where, mapping=mapping, gate=gate)
+        cell = build(make(settings))
+        weights = weights_of(cell)
+        weights["gate_bias"][:] = SHUT
+        plain = build_with(make(skip(skip=None, gate=None)), weights)
+        assert_equal_steps(build_with(make(settings), weights), plain)
+        assert_other_steps(cell, plain)
+
+    def test_open_joint_gate_equals_no_gate(self, where, mapping):
+        cell = build(make(skip(skip=where, mapping=mapping)))
+        weights = weights_of(cell)
+        opened = build_with(
+            make(skip(skip=where, mapping=mapping)),
+            with_gate_at(cell, weights, "g", OPEN),
+        )
+        ungated = build_with(
+            make(skip(skip=where, mapping=mapping, gate=None)),
+            without_gate(cell, weights, "g"),
+        )
+        assert_equal_steps(opened, ungated)
+        assert_other_steps(cell, ungated)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"skip": "gates", "gate": None},
+        {"skip": "gates", "gate": None, "mapping": "tanh"},
+        {"skip": "internals", "gate": None},
+        {"skip": "internals", "gate": "vertical"},
+        {"skip": "outputs", "gate": None},
+        {"skip": "outputs", "gate": "exclusive", "mapping": "tanh"},
+    ],
+    ids=str,
+)
+def test_skipped_output_of_zero_equals_no_skip(settings):
+    cell = build(make(skip(**settings)))
+    plain = build_with(make(skip(skip=None, gate=None)), weights_of(cell))
+    inputs = INPUTS.copy()
+    inputs[:, FEATURES:] = 0
+    assert_equal_steps(cell, plain, inputs)
+    assert_other_steps(cell, plain)
+
+
+NO_SHORTCUT = {"internal": None, "output": None, "gate": None}
+BLOCKS = pytest.mark.parametrize("kind", [block, mixed])
+
+
+@BLOCKS
+@pytest.mark.parametrize("how", ["gated", "highway"])
+@pytest.mark.parametrize("gate", ["vertical", "below", "recurrent", "skip"])
+def test_shut_gate_of_a_block_equals_no_shortcut(kind, gate, how):
+    settings = kind(gate=gate, internal=how, output=how)
+    cell = build(make(settings))
+    weights = weights_of(cell)
+    weights["gate_bias"][:] = SHUT
+    plain = build_with(make(kind(**NO_SHORTCUT)), weights)
+    assert_equal_steps(build_with(make(settings), weights), plain)
+    assert_other_steps(cell, plain)
+
+
+@BLOCKS
+def test_open_gate_of_a_block_equals_plain_shortcuts(kind):
+    cell = build(make(kind()))
+    weights = weights_of(cell)
+    weights["gate_bias"][:] = OPEN
+    plain = build_with(make(kind(internal="plain", output="plain", gate=None)), weights)
+    assert_equal_steps(build_with(make(kind()), weights), plain)
+    assert_other_steps(cell, plain)
+
+
+@BLOCKS
+def test_open_highway_gate_gives_the_shortcut_alone(kind):
+    settings = kind(internal="highway", output="highway")
+    weights = weights_of(build(make(settings)))
+    weights["gate_bias"][:] = OPEN
+    cell = build_with(make(settings), weights)
+    for state in after_step(cell, INPUTS[:, : width(cell)], random_states(cell)):
+        np.testing.assert_allclose(state, INPUTS[:, FEATURES : width(cell)], rtol=1e-6)
+
+
+@BLOCKS
+@pytest.mark.parametrize("gate", ["linear", "scale"])
+def test_zero_weights_of_a_linear_gate_equal_no_shortcut(kind, gate):
+    cell = build(make(kind(gate=gate)))
+    weights = weights_of(cell)
+    name = {"linear": "gate_skip_kernel", "scale": "gate_scale"}[gate]
+    plain = build_with(make(kind(**NO_SHORTCUT)), weights)
+    shut = weights | {name: np.zeros_like(weights[name])}
+    assert_equal_steps(build_with(make(kind(gate=gate)), shut), plain)
+    assert_other_steps(cell, plain)
+
+
+@BLOCKS
+def test_linear_gate_with_the_identity_equals_plain_shortcuts(kind):
+    weights = weights_of(build(make(kind(gate="linear"))))
+    weights["gate_skip_kernel"] = np.eye(UNITS)
+    plain = make(kind(internal="plain", output="plain", gate=None))
+    assert_equal_steps(
+        build_with(make(kind(gate="linear")), weights), build_with(plain, weights)
+    )
+
+
+@pytest.mark.parametrize("gate", ["vertical"])
+@pytest.mark.parametrize("mapping", ["identity", "tanh"])
+def test_mixed_block_without_internal_shortcut_equals_gated_skip(gate, mapping):
+    cell = build(make(mixed(internal=None, gate=gate, mapping=mapping)))
+    other = make(skip(skip="outputs", gate=gate, mapping=mapping))
+    assert_equal_steps(cell, build_with(other, weights_of(cell)))
+
+
+@pytest.mark.parametrize("mapping", ["identity", "tanh"])
+def test_mixed_block_without_output_shortcut_equals_skip_to_the_internals(mapping):
+    cell = build(make(mixed(output=None, mapping=mapping)))
+    other = make(skip(skip="internals", gate="vertical", mapping=mapping))
+    assert_equal_steps(cell, build_with(other, weights_of(cell)))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"internal": "highway", "output": "plain"},
+        {"internal": None},
+        {"output": None},
+        NO_SHORTCUT,
+        {"gate": "recurrent"},
+        {"gate": "linear"},
+    ],
+    ids=str,
+)
+def test_mixed_block_that_forgets_equals_the_shortcut_block(settings):
+    cell = build(make(mixed(**settings)))
+    weights = weights_of(cell)
+    forgetful = build_with(
+        make(mixed(**settings)), with_gate_at(cell, weights, "f", SHUT)
+    )
+    gates_alone = {name: w for name, w in weights.items() if "gate" in name}
+    other = build_with(
+        make(block(**settings)), without_gate(cell, weights, "f") | gates_alone
+    )
+    states = random_states(cell)
+    inputs = INPUTS[:, : width(cell)]
+    (found, _), (expected,) = (
+        after_step(each, inputs, states[: len(each.get_initial_state(1))])
+        for each in (forgetful, other)
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    assert abs(after_step(cell, inputs, states)[0] - found).max() > 1e-2
+
+
+def test_shut_cell_gate_equals_no_internal_shortcut():
+    cell = build(make(mixed(cell_shortcut=True)))
+    weights = weights_of(cell)
+    weights["cell_gate_bias"][:] = SHUT
+    plain = build_with(make(mixed(internal=None)), weights)
+    assert_equal_steps(build_with(make(mixed(cell_shortcut=True)), weights), plain)
+    assert_other_steps(cell, plain)
+
+
+@pytest.mark.parametrize("peepholes", [False, True])
+def test_highway_lstm_with_a_shut_depth_gate_equals_its_first_layer(peepholes):
+    settings = highway_lstm(peepholes=peepholes)
+    cell = build(make(settings))
+    weights = weights_of(cell)
+    plain = build_with(make(settings, depth_gate=False), weights)
+    assert_other_steps(cell, plain)
+    weights["depth_bias"][:] = SHUT
+    assert_equal_steps(build_with(make(settings), weights), plain)
+    # So does a cell of zeros in the layer below.
+    inputs = INPUTS.copy()
+    inputs[:, FEATURES:] = 0
+    assert_equal_steps(cell, plain, inputs)
+
+
+def test_peepholes_of_zero_equal_none():
+    cell = build(make(highway_lstm(peepholes=True)))
+    weights = weights_of(cell)
+    plain = build_with(make(highway_lstm()), weights)
+    assert_other_steps(cell, plain)
+    for letter in "ifo":
+        weights[f"peephole_{letter}"][:] = 0
+    assert_equal_steps(build_with(make(highway_lstm(peepholes=True)), weights), plain)
+
+
+def test_coupled_rhn_of_depth_1_equals_a_gru_that_never_resets():
+    """h_t = (1 - t) h_{t-1} + t a."""
+    cell = build(make(rhn(depth=1, coupled=True, output_gate=False)))
+    blocks = {}
+    for name, w in weights_of(cell).items():
+        h, t = np.split(w, 2, axis=-1)
+        blocks[name] = np.concatenate([t, np.zeros_like(h), h], axis=-1)  # z, r, h
+    blocks["bias"][UNITS : 2 * UNITS] = OPEN
+    gru = GRUCell(UNITS, update="new")
+    gru.build((None, FEATURES))
+    gru.set_weights([blocks[w.name] for w in gru.weights])
+    inputs, states = INPUTS[:, :FEATURES], random_states(cell)
+    np.testing.assert_allclose(
+        after_step(cell, inputs, states),
+        after_step(gru, inputs, states),
+        rtol=1e-5,
+        atol=1e-6,
+    )
+
+
+@pytest.mark.parametrize(
+    "coupled, output_gate, expected",
+    [
+        # s_1 = 1/2 * 3/4 + 2/5 * 1/4 = 0.475; s_2 = -1/2 * 1/2 + s_1 * 1/2
+        (False, False, -0.0125),
+        # o = 1/2
+        (False, True, 0.5 * np.tanh(-0.0125)),
+        # s_1 = 1/2 * 3/4 + 2/5 * 1/4; the same, as 1 - t is 1/4 and then 1/2
+        (True, False, -0.0125),
+        (True, True, 0.5 * np.tanh(-0.0125)),
+    ],
+)
+def test_rhn_of_depth_2_by_hand(coupled, output_gate, expected):
+    """Zero matrices: a = 1/2, t = 3/4, c = 1/4 first, then -1/2, 1/2, 1/2."""
+    cell = rhn().cell_class(1, depth=2, coupled=coupled, output_gate=output_gate)
+    cell.build((None, 1))
+    values = {"h": np.arctanh(0.5), "t": np.log(3), "c": -np.log(3), "o": 0.0}
+    weights = {w.name: np.zeros(w.shape) for w in cell.weights}
+    weights["bias"] = np.array([values[gate] for gate in cell.gates])
+    weights["bias_2"][0] = np.arctanh(-0.5)
+    cell.set_weights([weights[w.name] for w in cell.weights])
+    (found,) = after_step(cell, np.ones((1, 1), "float32"), [np.full((1, 1), 0.4)])
+    np.testing.assert_allclose(found, [[expected]], rtol=1e-4)
+
+
+def test_rhn_matrices_of_a_micro_step_read_the_one_before():
+    """With t = c = 1, s_l = s_{l-1} + tanh(R^l s_{l-1} + b): sums of tanhs."""
+    cell = rhn().cell_class(1, depth=3, output_gate=False)
+    cell.build((None, 1))
+    weights = {w.name: np.zeros(w.shape) for w in cell.weights}
+    for bias in ("bias", "bias_2", "bias_3"):
+        weights[bias][1:] = OPEN
+    weights["kernel"][0, 0] = 2.0
+    weights["recurrent_kernel"][0, 0] = 0.5
+    weights["recurrent_kernel_2"][0, 0] = -1.0
+    weights["recurrent_kernel_3"][0, 0] = 3.0
+    cell.set_weights([weights[w.name] for w in cell.weights])
+    s_1 = 0.4 + np.tanh(2.0 * 0.3 + 0.5 * 0.4)
+    s_2 = s_1 + np.tanh(-s_1)
+    expected = s_2 + np.tanh(3 * s_2)
+    inputs = np.full((1, 1), 0.3, "float32")
+    (found,) = after_step(cell, inputs, [np.full((1, 1), 0.4, "float32")])
+    np.testing.assert_allclose(found, [[expected]], rtol=1e-5)

@@ -1,0 +1,355 @@
+"""What holds of every cell of Wu et al. (2016, 2017) and of every table row.
+
+Compiled models hold all cases at once: compiling each on its own takes minutes.
+"""
+
+from functools import cache
+
+import keras
+import numpy as np
+import pytest
+from cells.cases import (
+    BATCH,
+    CASES,
+    FEATURES,
+    LENGTHS,
+    MASK,
+    UNITS,
+    after_step,
+    build,
+    expected_run,
+    expected_step,
+    make,
+    named_weights,
+    random_inputs,
+    random_sentences,
+    random_states,
+    randomize,
+    state_sizes,
+    width,
+)
+from keras import ops
+
+from keras_tagging.layers import ProjectedRNN
+
+EVERY = pytest.mark.parametrize("name", CASES)
+# The widest input; a cell that reads less takes the first columns.
+SENTENCES = random_sentences(FEATURES + 2 * UNITS)
+STEP_INPUTS = SENTENCES[:, 0]
+CLOSE = {"rtol": 1e-5, "atol": 1e-5}
+
+
+SEQUENCES = {"return_sequences": True, "zero_output_for_mask": True}
+
+
+@cache
+def random_cell(name):
+    """The built cell of a case. It is shared: read it only."""
+    return build(make(CASES[name]))
+
+
+@pytest.fixture(scope="module")
+def compiled_steps():
+    """Output and states of every case after one step, from one compiled model."""
+    inputs = keras.Input(STEP_INPUTS.shape[1:])
+    states = [keras.Input((UNITS,)), keras.Input((UNITS,))]
+    outputs = {}
+    for name in CASES:
+        cell = random_cell(name)
+        own = states[: len(state_sizes(cell))]
+        output, new_states = cell(inputs[:, : width(cell)], own)
+        outputs[name] = [output, *new_states]
+    model = keras.Model([inputs, *states], outputs)
+    values = [random_inputs(BATCH, UNITS, seed=2 + i) for i in range(2)]
+    return model.predict([STEP_INPUTS, *values], verbose=0)
+
+
+@EVERY
+def test_step_equals_the_papers_equations(name):
+    case = CASES[name]
+    cell = random_cell(name)
+    assert cell.reads == case.reference.reads(case.settings)
+    inputs, states = STEP_INPUTS[:, : width(cell)], random_states(cell)
+    found = after_step(cell, inputs, states)
+    expected = expected_step(case, inputs, states, named_weights(cell))
+    assert len(found) == len(expected) == len(states)
+    for found_state, expected_state in zip(found, expected, strict=True):
+        np.testing.assert_allclose(found_state, expected_state, **CLOSE)
+
+
+@EVERY
+def test_compiled_step_equals_the_papers_equations(name, compiled_steps):
+    case = CASES[name]
+    cell = random_cell(name)
+    inputs, states = STEP_INPUTS[:, : width(cell)], random_states(cell)
+    output, *found = compiled_steps[name]
+    np.testing.assert_array_equal(output, found[0])
+    expected = expected_step(case, inputs, states, named_weights(cell))
+    for found_state, expected_state in zip(found, expected, strict=True):
+        np.testing.assert_allclose(found_state, expected_state, **CLOSE)
+
+
+@EVERY
+def test_without_bias(name):
+    case = CASES[name]
+    cell = build(make(case, use_bias=False))
+    weights = named_weights(cell)
+    assert not [key for key in weights if "bias" in key]
+    inputs, states = STEP_INPUTS[:, : width(cell)], random_states(cell)
+    found = after_step(cell, inputs, states)
+    expected = expected_step(case, inputs, states, weights)
+    for found_state, expected_state in zip(found, expected, strict=True):
+        np.testing.assert_allclose(found_state, expected_state, **CLOSE)
+
+
+@EVERY
+def test_activations_are_used(name):
+    case = CASES[name]
+    settings = {"activation": "relu", "recurrent_activation": "hard_sigmoid"}
+    cell = build(make(case, **settings))
+    inputs, states = STEP_INPUTS[:, : width(cell)], random_states(cell)
+    found = after_step(cell, inputs, states)
+    expected = expected_step(case, inputs, states, named_weights(cell), **settings)
+    for found_state, expected_state in zip(found, expected, strict=True):
+        np.testing.assert_allclose(found_state, expected_state, rtol=1e-4, atol=1e-4)
+
+
+@EVERY
+def test_initial_state_is_zero(name):
+    cell = make(CASES[name])
+    states = [ops.convert_to_numpy(s) for s in cell.get_initial_state(batch_size=2)]
+    assert [s.shape for s in states] == [(2, n) for n in state_sizes(cell)]
+    assert not np.any(states) and cell.output_size == cell.units == UNITS
+
+
+@pytest.fixture(scope="module")
+def sequences():
+    """By case: ProjectedRNN and stock Bidirectional on padded sentences, and states.
+
+    One set of weights serves ours and both directions of the stock layer.
+    """
+    inputs = keras.Input((None, SENTENCES.shape[-1]))
+    masks = keras.Input((None,), dtype="bool")
+    options = {"return_state": True, **SEQUENCES}
+    outputs = {}
+    for name, case in CASES.items():
+        ours = ProjectedRNN(make(case), **options)
+        stock = keras.layers.Bidirectional(keras.layers.RNN(make(case), **options))
+        for layer in (ours, stock):
+            layer.build((None, None, width(ours.cell)))
+        for layer in (ours, stock.forward_layer, stock.backward_layer):
+            randomize(layer)
+        own = inputs[..., : width(ours.cell)]
+        outputs[name] = [layer(own, mask=masks) for layer in (ours, stock)]
+    model = keras.Model([inputs, masks], outputs)
+    # JAX compiles loops in any case; all at once is the quicker way.
+    model.compile(run_eagerly=keras.backend.backend() != "jax")
+    return model.predict([SENTENCES, MASK], verbose=0)
+
+
+@EVERY
+def test_stock_layers_with_the_cell_agree_with_projected(name, sequences):
+    (found, *states), (stock, *stock_states) = sequences[name]
+    np.testing.assert_allclose(found, stock[..., :UNITS], **CLOSE)
+    stock_states = stock_states[: len(states)]  # then those of the backward layer
+    assert len(states) == len(stock_states) > 0
+    for found_state, stock_state in zip(states, stock_states, strict=True):
+        np.testing.assert_allclose(found_state, stock_state, **CLOSE)
+
+
+@EVERY
+def test_masked_batch_equals_each_sentence_alone(name, sequences):
+    case = CASES[name]
+    (found, *_), (stock, *_) = sequences[name]
+    cell = random_cell(name)
+    directions = (found, False), (stock[..., UNITS:], True)
+    for row, length in enumerate(LENGTHS):
+        sentence = SENTENCES[row, :length, : width(cell)]
+        for outputs, backwards in directions:
+            expected = expected_run(case, sentence, named_weights(cell), backwards)
+            np.testing.assert_allclose(
+                outputs[row, :length], expected, rtol=1e-4, atol=1e-5
+            )
+            assert not outputs[row, length:].any()
+
+
+@EVERY
+def test_backwards_equals_forwards_on_the_mirrored_sentence(name, sequences):
+    (found, *_), (stock, *_) = sequences[name]
+    backward = stock[:, ::-1, UNITS:]
+    np.testing.assert_allclose(backward[0], found[1], **CLOSE)
+    np.testing.assert_allclose(backward[1], found[0], **CLOSE)
+    assert abs(found[0] - found[1]).max() > 1e-2
+
+
+# Unrolled over a few steps, loops run fast without being compiled.
+STEPS = 3
+FEW = [SENTENCES[:, :STEPS], MASK[:, :STEPS]]
+
+
+def make_unrolled(layer_class):
+    """A model with one layer of every case, and these layers by case."""
+    inputs = keras.Input((STEPS, SENTENCES.shape[-1]))
+    masks = keras.Input((STEPS,), dtype="bool")
+    layers, outputs = {}, []
+    for name, case in CASES.items():
+        layers[name] = layer = layer_class(make(case), unroll=True, **SEQUENCES)
+        outputs.append(layer(inputs[..., : width(layer.cell)], mask=masks))
+        randomize(layer, scale=0.5)  # no saturated gates
+    return keras.Model([inputs, masks], keras.layers.Concatenate()(outputs)), layers
+
+
+def test_keras_file_round_trip(tmp_path):
+    model, _ = make_unrolled(ProjectedRNN)
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    found, expected = (ops.convert_to_numpy(m(FEW)) for m in (again, model))
+    np.testing.assert_array_equal(found, expected)
+    layers = [layer for layer in again.layers if isinstance(layer, ProjectedRNN)]
+    assert len(layers) == len(CASES)
+    for layer, case in zip(layers, CASES.values(), strict=True):
+        assert type(layer.cell) is case.cell_class
+        assert case.settings.items() <= layer.cell.get_config().items()
+
+
+def weights_around_training(layer_class):
+    """By case and weight name: the values before and after one step of SGD."""
+    model, layers = make_unrolled(layer_class)
+    model.compile(
+        keras.optimizers.SGD(10.0),
+        keras.losses.MeanSquaredError(reduction="sum"),
+        run_eagerly=True,
+    )
+    before = {name: named_weights(layer.cell) for name, layer in layers.items()}
+    target = np.ones((BATCH, STEPS, UNITS * len(CASES)), "float32")
+    model.train_on_batch(FEW, target)
+    return before, {name: named_weights(layer.cell) for name, layer in layers.items()}
+
+
+@pytest.fixture(scope="module")
+def projected_training():
+    return weights_around_training(ProjectedRNN)
+
+
+@pytest.fixture(scope="module")
+def stock_training():
+    return weights_around_training(keras.layers.RNN)
+
+
+@EVERY
+def test_one_training_step_changes_every_column_of_every_weight(
+    name, projected_training
+):
+    before, after = (weights[name] for weights in projected_training)
+    assert len(before) >= 3
+    for key in before:
+        assert np.isfinite(after[key]).all()
+        change = abs(np.atleast_2d(after[key] - before[key]))
+        assert (change.max(axis=0) > 1e-6).all(), key
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "bernoulli" not in name])
+def test_gradients_equal_those_of_the_stock_layer(
+    name, projected_training, stock_training
+):
+    _, found = projected_training
+    _, expected = stock_training
+    assert found[name].keys() == expected[name].keys()
+    for key, array in found[name].items():
+        np.testing.assert_allclose(array, expected[name][key], **CLOSE)
+
+
+@EVERY
+def test_config_round_trip(name):
+    keywords = {
+        "name": "cell",
+        "activation": "relu",
+        "recurrent_activation": "hard_sigmoid",
+        "use_bias": False,
+        "kernel_initializer": "he_normal",
+        "recurrent_initializer": "glorot_normal",
+        "bias_initializer": "ones",
+    }
+    cell = make(CASES[name], **keywords)
+    config = cell.get_config()
+    again = type(cell).from_config(config)
+    assert again.get_config() == config
+    for key, value in (CASES[name].settings | {"activation": "relu"}).items():
+        assert config[key] == value
+    registered = keras.saving.serialize_keras_object(cell)["registered_name"]
+    assert registered == f"keras_tagging>{type(cell).__name__}"
+
+
+@pytest.mark.parametrize("layer", [1, 2, 3, 7])
+@EVERY
+def test_config_for_a_layer_of_a_stack(name, layer):
+    case = CASES[name]
+    cell = make(case, activation="relu")
+    config = cell.for_layer(layer)
+    if layer >= 3:
+        assert config == cell.get_config()
+    expected = case.reference.for_layer(layer, case.settings | {"activation": "relu"})
+    for key, value in expected.items():
+        assert config[key] == value, key
+    copy = build(type(cell).from_config(config))
+    assert copy.reads == case.reference.reads(expected)
+    if layer == 1:
+        words = {word for w in copy.weights for word in w.name.split("_")}
+        assert copy.reads == () and not words & {"gate", "depth", "skip", "cell"}
+
+
+@EVERY
+def test_matrices_are_initialised_by_what_they_read(name):
+    """Those that read h_{t-1} have "recurrent" in their name."""
+    cell = make(CASES[name], kernel_initializer="ones", recurrent_initializer="zeros")
+    cell.build((None, width(cell)))
+    matrices = [w for w in cell.weights if len(w.shape) == 2]
+    assert len(matrices) >= 2
+    for matrix in matrices:
+        expected = 0 if "recurrent" in matrix.name else 1
+        assert (ops.convert_to_numpy(matrix) == expected).all(), matrix.name
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+@EVERY
+def test_each_gate_has_an_orthogonal_recurrent_matrix_of_its_own(name, seed):
+    cell = make(
+        CASES[name], recurrent_initializer=keras.initializers.Orthogonal(seed=seed)
+    )
+    cell.build((None, width(cell)))
+    blocks = []
+    for weight in cell.weights:
+        if len(weight.shape) == 2 and "recurrent" in weight.name:
+            matrix = ops.convert_to_numpy(weight)
+            blocks.extend(np.split(matrix, matrix.shape[1] // UNITS, axis=1))
+    for i, block in enumerate(blocks):
+        np.testing.assert_allclose(block @ block.T, np.eye(UNITS), atol=1e-5)
+        assert all(abs(block - other).max() > 1e-2 for other in blocks[:i])
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+@EVERY
+def test_no_two_input_matrices_start_equal(name, seed):
+    """One seeded initializer serves several matrices of the same shape."""
+    initializer = keras.initializers.RandomNormal(seed=seed)
+    cell = make(CASES[name], kernel_initializer=initializer)
+    cell.build((None, width(cell)))
+    blocks = []
+    for weight in cell.weights:
+        if len(weight.shape) == 2 and "recurrent" not in weight.name:
+            matrix = ops.convert_to_numpy(weight)[:FEATURES]
+            blocks.extend(np.split(matrix, matrix.shape[1] // UNITS, axis=1))
+    for i, block in enumerate(blocks):
+        assert all(abs(block - other).max() > 1e-3 for other in blocks[:i])
+
+
+@EVERY
+def test_mixed_precision(name):
+    cell = build(make(CASES[name], dtype="mixed_bfloat16"))
+    inputs = ops.cast(STEP_INPUTS[:, : width(cell)], "bfloat16")
+    states = [ops.cast(state, "bfloat16") for state in random_states(cell)]
+    for training in (False, True):
+        output, new_states = cell(inputs, states, training=training)
+        for tensor in (output, *new_states):
+            assert keras.backend.standardize_dtype(tensor.dtype) == "bfloat16"
+    assert {w.dtype for w in cell.weights} == {"float32"}
