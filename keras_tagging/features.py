@@ -40,12 +40,13 @@ class TokenFeatures:
     `prefixes`      the first n characters of the raw token
     `capitals`      1 or 2: no initial upper case, initial upper case (K18)
     `shapes`        word shape: `Xx`, `X.X.`, `0,0`, `x-0`
-    `characters`    first n and last n characters, one column each (W16)
+    `characters`    first n and last n characters, one column each; "" where the
+                    word is shorter (W16: 5, "the same special symbol")
     `columns`       further columns of the sentences, such as `pos`
     ==============  =========================================================
 
-    Suffix, prefix, capital, shape and characters are those of the raw token; a
-    token shorter than n gives what it has.
+    Suffix, prefix, capital and shape are those of the raw token; a token shorter
+    than n gives what it has.
 
     Args:
         words: bool.
@@ -53,6 +54,8 @@ class TokenFeatures:
         suffixes, prefixes: lengths in characters (not bytes).
         capitals, shapes: bools.
         characters: int, 0 for none.
+        characters_of: "raw", or "normalised": of the word's normal form, so that the
+            capital alone tells the case (W16, W17).
         columns: names of `Sentence.columns`.
         normalise: "kadari", "wu" or None, the paper's normal form of words.
         lookup: "normalised" (the normal form only, as in the papers) or "cascade"
@@ -62,7 +65,8 @@ class TokenFeatures:
 
     Source: K18 sections 2.2 and 3.1, W16 section 6.1.1. Departures: K18 does not
     say how a word shorter than the suffix is treated, nor which of the two forms
-    of a word the suffix is taken from.
+    of a word the suffix is taken from. W16 and W17 lower all words and map all digits
+    before anything else, so their characters are those of the normal form.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class TokenFeatures:
         capitals: bool = True,
         shapes: bool = False,
         characters: int = 0,
+        characters_of: str = "raw",
         columns: Iterable[str] = (),
         normalise: str | None = "kadari",
         lookup: str = "normalised",
@@ -85,10 +90,15 @@ class TokenFeatures:
             raise ValueError(f"normalise={normalise!r}: known are {known} and None")
         if lookup not in ("normalised", "cascade"):
             raise ValueError(f"lookup={lookup!r}: known are 'normalised', 'cascade'")
+        if characters_of not in ("raw", "normalised"):
+            raise ValueError(
+                f"characters_of={characters_of!r}: known are 'raw', 'normalised'"
+            )
         self.normalise = normalise
         self.lookup = lookup
         self.word_min_count = word_min_count
         self.characters = characters
+        self.characters_of = characters_of
         self.columns = tuple(columns)
         self.affixes = {f"suffix{n}": -n for n in suffixes}
         self.affixes |= {f"prefix{n}": n for n in prefixes}
@@ -206,7 +216,7 @@ class TokenFeatures:
         raw = _raw(strings)
         length = tf.strings.length(raw, unit="UTF8_CHAR")
         forms = {}
-        if {"word", "vector"} & set(self.names):
+        if {"word", "vector", *self.ends} & set(self.names):
             lower = normalised = _lower(raw)
             for pattern, replacement in NORMALISATIONS.get(self.normalise, []):
                 normalised = tf.strings.regex_replace(normalised, pattern, replacement)
@@ -222,11 +232,14 @@ class TokenFeatures:
             for pattern, replacement in SHAPES:
                 shape = tf.strings.regex_replace(shape, pattern, replacement)
             forms["shape"] = [shape]
+        if self.ends:
+            text = raw if self.characters_of == "raw" else normalised
+            length = tf.strings.length(text, unit="UTF8_CHAR")
         for i in range(self.characters):
-            forms[f"first{i}"] = [_substr(raw, tf.minimum(i, length), 1)]
+            forms[f"first{i}"] = [_substr(text, tf.minimum(i, length), 1)]
             # "" where the token is too short, at either end
             start = tf.where(length > i, length - 1 - i, length)
-            forms[f"last{i}"] = [_substr(raw, start, 1)]
+            forms[f"last{i}"] = [_substr(text, start, 1)]
         for name in self.columns:
             forms[name] = [strings[name]]
         return forms

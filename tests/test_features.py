@@ -82,17 +82,18 @@ def adapted(tokens=TOKENS, vector_words=VECTOR_WORDS, **options):
     return features
 
 
-def reference_ids(tokens, seen, names, normalise, vector_words=()):
+def reference_ids(tokens, seen, names, normalise, vector_words=(), characters_of="raw"):
     """Ids by plain Python: vocabularies counted on `seen`, then looked up."""
     counts = {}
+    given = names, normalise, characters_of
     for token in seen:
-        for name, text in reference.strings(token, names, normalise).items():
+        for name, text in reference.strings(token, *given).items():
             table = "character" if name.startswith(("first", "last")) else name
             counts.setdefault(table, Counter())[text] += 1
     rows = []
     for token in tokens:
         row = []
-        for name, text in reference.strings(token, names, normalise).items():
+        for name, text in reference.strings(token, *given).items():
             table = "character" if name.startswith(("first", "last")) else name
             order = count_vocabulary(counts[table])
             order = list(vector_words) if name == "vector" else order
@@ -106,12 +107,16 @@ def reference_ids(tokens, seen, names, normalise, vector_words=()):
     return np.array(rows)
 
 
+@pytest.mark.parametrize("characters_of", ["raw", "normalised"])
 @pytest.mark.parametrize("normalise", ["kadari", "wu", None])
-def test_ids_equal_a_plain_python_reference(normalise):
+def test_ids_equal_a_plain_python_reference(normalise, characters_of):
     seen, unseen = TOKENS[::2], TOKENS[1::2]
-    features = adapted(seen, normalise=normalise)
+    options = {"normalise": normalise, "characters_of": characters_of}
+    features = adapted(seen, **options)
     for tokens in (seen, unseen):
-        expected = reference_ids(tokens, seen, features.names, normalise, VECTOR_WORDS)
+        expected = reference_ids(
+            tokens, seen, features.names, vector_words=VECTOR_WORDS, **options
+        )
         for token, row, want in zip(
             tokens, features.encode({"tokens": tokens}), expected, strict=True
         ):
@@ -126,6 +131,28 @@ def test_random_strings_equal_the_reference():
     features = adapted(tokens)
     expected = reference_ids(tokens, tokens, features.names, "kadari", VECTOR_WORDS)
     np.testing.assert_array_equal(features.encode({"tokens": tokens}), expected)
+
+
+def test_short_words_are_padded_with_one_symbol_at_both_ends():
+    """W16 section 5.1: the leftmost 5 characters, then the rightmost 5."""
+    features = TokenFeatures(
+        words=False,
+        suffixes=(),
+        capitals=False,
+        characters=5,
+        characters_of="normalised",
+        normalise="wu",
+    )
+    features.adapt({"tokens": ["Ab1", "abcdefg"]})
+    letters = {id: c for id, c in enumerate(features.vocabularies["character"], 2)}
+    found = [
+        "".join(letters[i] or "_" for i in row)
+        for row in features.encode({"tokens": ["Ab1", "abcdefg"]})
+    ]
+    assert found == ["ab9____ab9", "abcdecdefg"]
+    # where no training word was short, the symbol is the unknown one
+    features.adapt({"tokens": ["abcdefg"]})
+    assert features.encode({"tokens": ["a"]})[0, 1:-1].tolist() == [UNKNOWN_ID] * 8
 
 
 def test_columns_stand_in_the_documented_order():
@@ -262,6 +289,7 @@ def test_lower_case_does_not_depend_on_the_locale():
     [
         ({"normalise": "upper"}, "normalise='upper': known are 'kadari', 'wu'"),
         ({"lookup": "exact"}, "lookup='exact': known are"),
+        ({"characters_of": "x"}, "characters_of='x': known are 'raw', 'normalised'"),
         ({"columns": ["suffix2"]}, "two features share a name"),
         ({"columns": ["tokens"]}, "columns cannot be called"),
         ({"columns": ["tags"]}, "columns cannot be called"),

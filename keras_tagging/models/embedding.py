@@ -1,43 +1,114 @@
-"""The look-up tables that every architecture starts with."""
-
-from itertools import count
+"""What every architecture starts with: look-up tables and context windows."""
 
 import keras
 import numpy as np
 from keras import ops
 
+from keras_tagging.cells.initializers import seeds
 from keras_tagging.data.vocabulary import UNKNOWN_ID
+from keras_tagging.layers import ContextWindow
 
 # What the unknown word is called in the vector files in use.
 UNKNOWN_ROWS = ("UNKNOWN", "*UNKNOWN*", "<unk>", "<UNK>", "UNK", "unk")
+WINDOWS_OVER = ("words", "features")
 
 
-def embed_features(ids, features, dims, seed):
+def uniform(seed):
+    """Keras' own initializer of look-up tables."""
+    return keras.initializers.RandomUniform(-0.05, 0.05, seed=seed)
+
+
+def embed_features(
+    ids,
+    features,
+    dims,
+    seed,
+    *,
+    window=0,
+    window_over="words",
+    window_gated=False,
+    window_dropout=0.0,
+    initializer=uniform,
+):
     """One vector a token: the embeddings of all its features, concatenated.
+
+    The word and its pretrained vector come first. All characters share one look-up
+    table, wherever they stand in the word (Wu et al. 2016, section 5.1).
+
+    With `window_over="words"` a gated window over the words is the input of Wu et al.
+    (2016), section 5.1: 3 words of 200, 10 characters of 5 and 5 for the capital are
+    655. With `"features"` an ungated window over everything is that of Wu et al.
+    (2017), Eq. 19-20: 3 x (100 + 5 + 50) = 465.
 
     Args:
         ids: `(batch, time, features)` from `TokenFeatures`.
         features: the `TokenFeatures`, adapted.
-        dims: embedding size by the column's name; that of "column" for the others.
-        seed: int; each table draws from a seed of its own.
+        dims: embedding size by the table's name (a column's, or "character"); that
+            of "column" for the others.
+        seed: int, not negative; each table draws from a seed of its own.
+        window: positions in the context window, an odd number; 0 and 1 are the
+            current token alone.
+        window_over: "words" (word and pretrained vector) or "features".
+        window_gated: whether a gate weighs each position of the window.
+        window_dropout: fraction of the positions dropped in training, also of the
+            current token alone.
+        initializer: function of a seed that gives the initializer of the tables and
+            of the gates' weights.
 
     Returns:
-        `(batch, time, sum of the sizes)`.
+        `(batch, time, size)`.
+
+    Raises:
+        ValueError: if `window` is even, `window_over` neither of the two, or a window
+            is to be over words and there are none.
     """
-    seeds = count(seed)
-    embedded = []
-    for column, (name, size) in enumerate(features.sizes.items()):
+    if window_over not in WINDOWS_OVER:
+        known = " and ".join(map(repr, WINDOWS_OVER))
+        raise ValueError(f"window_over={window_over!r}: known are {known}")
+    draw = seeds(seed)
+    tables = {}
+    for column, (name, rows) in enumerate(features.sizes.items()):
+        name = "character" if name in features.ends else name
+        tables.setdefault(name, (rows, []))[1].append(column)
+    words, others = [], []
+    for name, (rows, columns) in tables.items():
         dim = dims.get(name, dims["column"])
         table = keras.layers.Embedding(
-            size,
+            rows,
             dim,
-            embeddings_initializer=keras.initializers.RandomUniform(
-                -0.05, 0.05, seed=next(seeds)
-            ),
+            embeddings_initializer=initializer(next(draw)),
             name=f"{name}_embedding",
         )
-        embedded.append(table(ids[:, :, column]))
-    return ops.concatenate(embedded, -1) if len(embedded) > 1 else embedded[0]
+        if len(columns) == 1:
+            embedded = table(ids[:, :, columns[0]])
+        else:
+            embedded = table(ids[:, :, columns[0] : columns[-1] + 1])
+            size = dim * len(columns)
+            embedded = keras.layers.Reshape((-1, size), name=f"{name}s")(embedded)
+        (words if name in ("word", "vector") else others).append(embedded)
+    if window not in (0, 1) or window_gated or window_dropout:
+        if window_over == "features":
+            words, others = [*words, *others], []
+        if not words:
+            raise ValueError(
+                "a window over words needs words or vectors: switch words on, or set "
+                "window_over='features'"
+            )
+        windows = ContextWindow(
+            window,
+            gated=window_gated,
+            dropout=window_dropout,
+            seed=next(draw),
+            kernel_initializer=initializer(next(draw)),
+            name="context_window",
+        )
+        mask = ops.not_equal(ids[:, :, 0], 0)
+        words = [windows(_concatenate(words), mask=mask)]
+    return _concatenate([*words, *others])
+
+
+def _concatenate(parts):
+    return ops.concatenate(parts, -1) if len(parts) > 1 else parts[0]
 
 
 def vector_table(vectors, size):

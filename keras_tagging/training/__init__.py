@@ -1,21 +1,25 @@
 """Recipes, objectives and callbacks."""
 
-from keras_tagging.training.callbacks import EpochOrder, TrainingLog, Validation
+from keras_tagging.training.callbacks import (
+    AveragedWeights,
+    EpochOrder,
+    TrainingLog,
+    Validation,
+)
+from keras_tagging.training.decay import HalvingDecay, LinearDecay
 from keras_tagging.training.objectives import (
     TagLoss,
     TokenAccuracy,
     TokenCrossEntropy,
 )
-from keras_tagging.training.recipes import (
-    LinearDecay,
-    compile_settings,
-    fit_settings,
-)
+from keras_tagging.training.recipes import compile_settings, fit_settings
 from keras_tagging.training.resume import Resume
 from keras_tagging.training.run import default_monitor, fit_tagger
 
 __all__ = [
+    "AveragedWeights",
     "EpochOrder",
+    "HalvingDecay",
     "LinearDecay",
     "Resume",
     "TagLoss",

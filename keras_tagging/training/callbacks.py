@@ -1,8 +1,9 @@
-"""Validation and the training log."""
+"""Validation, averaged weights and the training log."""
 
 from pathlib import Path
 
 import keras
+import numpy as np
 import pandas as pd
 
 from keras_tagging.data.atomic import replacing
@@ -11,7 +12,7 @@ from keras_tagging.data.atomic import replacing
 class Validation(keras.callbacks.Callback):
     """Evaluates after each epoch and adds the figures to the logs as `val_*`.
 
-    It must come first, so that the callbacks after it can monitor them.
+    It must come before the callbacks that are to monitor them.
 
     Args:
         evaluate: function without arguments that returns a dict of figures.
@@ -23,6 +24,40 @@ class Validation(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         logs.update({f"val_{name}": x for name, x in self.evaluate().items()})
+
+
+class AveragedWeights(keras.callbacks.Callback):
+    """Gives the callbacks after it, at the end of an epoch, the averaged weights.
+
+    For an optimizer with `use_ema=True`, which keeps the averages and leaves them in
+    the model when training ends. It must come before whatever evaluates or stores the
+    weights, and its `trained` callback after that, but before `Resume`.
+
+    `keras.callbacks.SwapEMAWeights` leaves the averages in the model until the next
+    epoch begins: a run resumed there, or one that stops early, would take them for the
+    trained weights and the other way round.
+
+    Attributes:
+        trained: callback that puts the trained weights back.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self._weights = None
+        self.trained = keras.callbacks.LambdaCallback(on_epoch_end=self._put_back)
+
+    def on_epoch_end(self, epoch, logs=None):
+        variables = self.model.trainable_variables
+        # copies: PyTorch's arrays are views
+        self._weights = [np.array(keras.ops.convert_to_numpy(v)) for v in variables]
+        self.model.optimizer.finalize_variable_values(variables)
+
+    def _put_back(self, epoch, logs=None):
+        for variable, value in zip(
+            self.model.trainable_variables, self._weights, strict=True
+        ):
+            variable.assign(value)
+        self._weights = None
 
 
 class TrainingLog(keras.callbacks.Callback):

@@ -22,6 +22,7 @@ def compile_settings(
     momentum=0.0,
     clipnorm=None,
     label_smoothing=0.0,
+    weight_average=0.0,
     jit_compile=False,
 ):
     """Arguments for `keras.Model.compile`.
@@ -29,20 +30,31 @@ def compile_settings(
     Args:
         optimizer: "sgd", "adam" or "adamw".
         learning_rate: of the first epoch.
-        momentum: of "sgd".
+        momentum: of "sgd"; 0 with the others.
         clipnorm: the norm of the whole gradient is kept below it; None for no limit.
         label_smoothing: share of the gold probability spread over all tags.
+        weight_average: momentum of the moving average of the weights, such as 0.999,
+            that is evaluated after each epoch, kept and used; 0 for the weights
+            themselves, as in the papers.
         jit_compile: whether to use XLA; it compiles anew for every sentence length.
 
     Raises:
-        ValueError: if the optimizer is not one of these.
+        ValueError: if the optimizer is not one of these, or has no momentum.
     """
     if optimizer not in OPTIMIZERS:
         raise ValueError(f"optimizer={optimizer!r}: known are {', '.join(OPTIMIZERS)}")
-    extra = {"momentum": momentum} if optimizer == "sgd" else {}
+    if momentum and optimizer != "sgd":
+        raise ValueError(
+            f"momentum={momentum} is of optimizer='sgd': {optimizer!r} needs momentum=0"
+        )
+    extra = {"momentum": momentum} if momentum else {}
     return {
         "optimizer": OPTIMIZERS[optimizer](
-            learning_rate, global_clipnorm=clipnorm, **extra
+            learning_rate,
+            global_clipnorm=clipnorm,
+            use_ema=weight_average > 0,
+            ema_momentum=weight_average,
+            **extra,
         ),
         "loss": TagLoss(label_smoothing),
         "weighted_metrics": [TokenAccuracy(), TokenCrossEntropy()],
@@ -65,13 +77,14 @@ def fit_settings(
         token_budget: padded tokens a batch, where `batch_size` is None.
         epochs: passes over the training sentences.
         unknown_rate: probability with which a word seen once becomes unknown.
-        decay: "linear" (the learning rate falls to 0 over the epochs) or None.
+        decay: "linear" (the learning rate falls to 0 over the epochs), "halve" (it is
+            halved when the development error hardly changes: `HalvingDecay`) or None.
 
     Raises:
-        ValueError: if `decay` is neither of the two.
+        ValueError: if `decay` is none of these.
     """
-    if decay not in ("linear", None):
-        raise ValueError(f"decay={decay!r}: known are 'linear' and None")
+    if decay not in ("linear", "halve", None):
+        raise ValueError(f"decay={decay!r}: known are 'linear', 'halve' and None")
     return dict(
         batch_size=batch_size,
         token_budget=token_budget,
@@ -79,21 +92,3 @@ def fit_settings(
         unknown_rate=unknown_rate,
         decay=decay,
     )
-
-
-class LinearDecay(keras.callbacks.Callback):
-    """Lowers the learning rate after each epoch, to reach 0 after the last.
-
-    Args:
-        epochs: int. Epochs of the whole run.
-        learning_rate: that of the first epoch.
-    """
-
-    def __init__(self, epochs, learning_rate):
-        super().__init__()
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-
-    def on_epoch_begin(self, epoch, logs=None):
-        left = 1 - epoch / self.epochs
-        self.model.optimizer.learning_rate = self.learning_rate * left

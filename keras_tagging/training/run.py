@@ -9,8 +9,13 @@ import tensorflow as tf
 from keras_tagging.data.batching import TrainingBatches
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.metrics import looks_like_chunks
-from keras_tagging.training.callbacks import EpochOrder, TrainingLog, Validation
-from keras_tagging.training.recipes import LinearDecay
+from keras_tagging.training.callbacks import (
+    AveragedWeights,
+    EpochOrder,
+    TrainingLog,
+    Validation,
+)
+from keras_tagging.training.decay import HalvingDecay, LinearDecay
 from keras_tagging.training.resume import Resume
 
 
@@ -65,7 +70,9 @@ def fit_tagger(
         callbacks,
         table,
         epochs=epochs,
-        learning_rate=rate if plan["decay"] else None,
+        decay=plan["decay"],
+        learning_rate=rate,
+        average=model.optimizer.use_ema,
         evaluate=model.evaluator(dev) if dev else None,
         monitor=monitor or default_monitor(model.tags),
         patience=patience,
@@ -76,8 +83,8 @@ def fit_tagger(
     initial_epoch = 0
     if resume is not None:
         run = model.get_config()["settings"] | plan
-        # without decay the length of the run changes nothing, and it may be extended
-        run["epochs"] = epochs if plan["decay"] else None
+        # only to linear decay does the length of the run matter: else it may grow
+        run["epochs"] = epochs if plan["decay"] == "linear" else None
         run["optimizer class"] = type(model.optimizer).__name__
         run |= {"seed": model.seed, "monitor": monitor, "patience": patience}
         run["training sentences"] = fingerprint
@@ -136,7 +143,9 @@ def plan_callbacks(
     table,
     *,
     epochs,
+    decay=None,
     learning_rate=None,
+    average=False,
     evaluate=None,
     monitor="val_accuracy",
     patience=None,
@@ -149,7 +158,9 @@ def plan_callbacks(
         callbacks: the user's.
         table: the `TrainingLog`.
         epochs: of the whole run.
-        learning_rate: of the first epoch if it is to decay, else None.
+        decay: as in `fit_settings`.
+        learning_rate: of the first epoch; "linear" decay needs it.
+        average: whether the optimizer keeps averages of the weights.
         evaluate: function that gives the figures on the development sentences.
         monitor, patience, restore_best: as in `keras.callbacks.EarlyStopping`; a
             loss or cross-entropy is to fall, any other figure to rise.
@@ -158,11 +169,15 @@ def plan_callbacks(
         A list of callbacks.
 
     Raises:
-        ValueError: if patience is given without development sentences.
+        ValueError: if patience or decay="halve" is given without development
+            sentences.
     """
     first, last = [EpochOrder(batches)], [table]
-    if learning_rate is not None:
+    if decay == "linear":
         first.append(LinearDecay(epochs, learning_rate))
+    if average:
+        averaged = AveragedWeights()
+        first.append(averaged)
     if evaluate is not None:
         first.append(Validation(evaluate))
         best = keras.callbacks.EarlyStopping(
@@ -174,4 +189,10 @@ def plan_callbacks(
         last.insert(0, best)
     elif patience is not None:
         raise ValueError("patience needs validation_data to watch")
+    elif decay == "halve":
+        raise ValueError("decay='halve' needs validation_data to watch; or decay=None")
+    if decay == "halve":  # after the log, which tells the rate of the epoch that ends
+        last.append(HalvingDecay())
+    if average:
+        last.append(averaged.trained)
     return [*first, *(callbacks or ()), *last]

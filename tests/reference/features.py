@@ -90,8 +90,9 @@ def shape(token):
     return out
 
 
-def strings(token, names, normalise):
+def strings(token, names, normalise, characters_of="raw"):
     """The string that each column looks up, by the column's name."""
+    spelling = token if characters_of == "raw" else normal_form(token, normalise)
     found = {}
     for name in names:
         kind = name.rstrip("0123456789")
@@ -102,11 +103,8 @@ def strings(token, names, normalise):
             found[name] = is_capital(token)
         elif kind == "shape":
             found[name] = shape(token)
+        elif kind in ("first", "last"):
+            found[name] = {"first": first, "last": last}[kind](spelling, n)
         else:
-            found[name] = {
-                "suffix": suffix,
-                "prefix": prefix,
-                "first": first,
-                "last": last,
-            }[kind](token, n)
+            found[name] = {"suffix": suffix, "prefix": prefix}[kind](token, n)
     return found

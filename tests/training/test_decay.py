@@ -1,0 +1,164 @@
+import json
+
+import keras
+import numpy as np
+import pytest
+from conftest import TINY
+
+import keras_tagging
+from keras_tagging.training import HalvingDecay, LinearDecay
+
+
+def test_linear_decay_would_reach_0_after_the_last_epoch():
+    decay = LinearDecay(4, 0.8)
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile(keras.optimizers.SGD(0.8))
+    decay.set_model(model)
+    rates = []
+    for epoch in range(4):
+        decay.on_epoch_begin(epoch)
+        rates.append(float(model.optimizer.learning_rate))
+    assert rates == pytest.approx([0.8, 0.6, 0.4, 0.2])
+
+
+def rates(errors, start=0.02, **options):
+    """The rate after each epoch, given the error rate after each."""
+    decay = HalvingDecay(**options)
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile(keras.optimizers.SGD(start))
+    decay.set_model(model)
+    decay.on_train_begin()
+    found = []
+    for epoch, error in enumerate(errors):
+        decay.on_epoch_end(epoch, {"val_accuracy": 1 - error})
+        found.append(float(model.optimizer.learning_rate))
+    return found
+
+
+@pytest.mark.parametrize(
+    "errors, expected",
+    [
+        # nothing to compare with; -20%; -0.4%; +0.4%; +2%; -0.8%; -0.49%
+        (
+            [0.1, 0.08, 0.07968, 0.08, 0.0816, 0.081, 0.0806],
+            [0.02, 0.02, 0.01, 0.005, 0.005, 0.005, 0.0025],
+        ),
+        # with the previous epoch it is compared, not with the best one
+        ([0.05, 0.5, 0.4, 0.4], [0.02, 0.02, 0.02, 0.01]),
+        # 0.000625 is the last rate that is halved
+        (
+            [0.3] * 9,
+            [0.02, 0.01, 0.005, 0.0025, 0.00125, 0.000625, *[0.0003125] * 3],
+        ),
+        # no errors: no change is small, any change is not
+        ([0.0, 0.0, 0.1, 0.0], [0.02, 0.01, 0.01, 0.01]),
+    ],
+)
+def test_rates_by_hand(errors, expected):
+    assert rates(errors) == pytest.approx(expected)
+
+
+def test_both_bounds_belong_to_the_rule():
+    options = {"threshold": 0.25, "least": 0.25, "factor": 0.125}
+    assert rates([0.5, 0.375], start=0.25, **options) == [0.25, 0.03125]
+    assert rates([0.5, 0.37], start=0.25, **options) == [0.25, 0.25]
+    assert rates([0.5, 0.375], start=0.2, **options) == pytest.approx([0.2, 0.2])
+
+
+def test_standalone_with_keras_own_fit():
+    model = keras.Sequential([keras.layers.Dense(2)])
+    model.compile(
+        keras.optimizers.SGD(1e-2),
+        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy"],
+        jit_compile=False,
+    )
+    x, y = np.ones((4, 3)), np.array([0, 1, 0, 1])
+    decay = HalvingDecay(least=0.004)
+    options = {"callbacks": [decay], "verbose": 0, "epochs": 4}
+    history = model.fit(x, y, validation_data=(x, y), **options).history
+    assert history["val_accuracy"] == [0.5] * 4
+    assert float(model.optimizer.learning_rate) == pytest.approx(0.0025)
+    # another training has no previous epoch
+    model.fit(x, y, validation_data=(x, y), **options | {"epochs": 1})
+    assert float(model.optimizer.learning_rate) == pytest.approx(0.0025)
+    with pytest.raises(ValueError, match="needs val_accuracy .* give validation_data"):
+        model.fit(x, y, **options)
+
+
+# its error rates change by less than 5% in some epochs and by more in others
+SETTINGS = {**TINY, "optimizer": "sgd", "learning_rate": 0.5, "decay": "halve"}
+
+
+def train(sentences, dev, epochs=8, **options):
+    model = keras_tagging.build("bigru", **SETTINGS)
+    data = {"validation_data": dev, "restore_best": False, "verbose": 0}
+    return model, model.fit(sentences, epochs=epochs, **data, **options)
+
+
+def expected_rates(history, rate=0.5):
+    """The rate of each epoch, by the formula from the errors that were logged."""
+    errors, found = [1 - a for a in history.history["val_accuracy"]], [rate]
+    for e_p, e_c in zip(errors, errors[1:], strict=False):
+        small = abs(e_p - e_c) / e_p <= 0.005 if e_p else e_c == 0
+        found.append(found[-1] * (0.5 if small and found[-1] >= 0.0005 else 1))
+    # the first comparison is made after the second epoch, and holds from the third
+    return [rate, *found][: len(errors)]
+
+
+def test_tagger_halves_and_a_further_fit_starts_anew(train_sentences, dev_sentences):
+    model, history = train(train_sentences, dev_sentences)
+    found = history.history["learning_rate"]
+    assert found == pytest.approx(expected_rates(history))
+    assert 1 < len(set(found)) < len(found)
+    assert float(model.optimizer.learning_rate) == 0.5
+    again = model.fit(
+        train_sentences, validation_data=dev_sentences, epochs=1, verbose=0
+    )
+    assert again.history["learning_rate"] == [0.5]
+
+
+class Interruption(keras.callbacks.Callback):
+    """Stops the third epoch, before its weights are saved."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        if epoch == 2 and self.stops:
+            raise KeyboardInterrupt
+
+
+def test_resumed_equals_uninterrupted(tmp_path, train_sentences, dev_sentences):
+    stop = Interruption()
+    stop.stops = False
+    options = {"callbacks": [stop]}
+    expected, whole = train(
+        train_sentences, dev_sentences, resume=tmp_path / "a", **options
+    )
+    stop.stops = True
+    folder = tmp_path / "b"
+    with pytest.raises(KeyboardInterrupt):
+        train(train_sentences, dev_sentences, resume=folder, **options)
+    with np.load(folder / "resume.npz") as file:
+        header = json.loads(str(file["header"]))
+    assert header["epoch"] == 2
+    assert any("previous_error" in state for state in header["callbacks"])
+    stop.stops = False
+    model, history = train(train_sentences, dev_sentences, resume=folder, **options)
+    for name, values in whole.history.items():
+        np.testing.assert_array_equal(history.history[name], values)
+    for one, other in zip(
+        model.network.get_weights(), expected.network.get_weights(), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    # and it can be made longer
+    _, longer = train(
+        train_sentences, dev_sentences, epochs=9, resume=folder, **options
+    )
+    assert longer.history["learning_rate"] == pytest.approx(expected_rates(longer))
+    assert longer.epoch == list(range(9))
+
+
+def test_halving_needs_development_sentences(train_sentences):
+    model = keras_tagging.build("bigru", **SETTINGS)
+    with pytest.raises(ValueError, match="decay='halve' needs validation_data"):
+        model.fit(train_sentences, epochs=1, verbose=0)
+    assert model.optimizer.iterations == 0

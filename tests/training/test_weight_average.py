@@ -1,0 +1,126 @@
+"""Averages of the weights: what they are, and where they are used."""
+
+import keras
+import numpy as np
+import pytest
+from conftest import TINY
+
+import keras_tagging
+
+MOMENTUM = 0.9
+SETTINGS = {
+    **TINY,
+    "weight_average": MOMENTUM,
+    "token_budget": 20,
+    "learning_rate": 0.05,
+}
+SETTINGS |= {"decay": None}
+
+
+class Spy(keras.callbacks.Callback):
+    """The weights after each batch, and as callbacks see them after each epoch."""
+
+    def __init__(self, stops_after=None, dies_in=None):
+        super().__init__()
+        self.stops_after, self.dies_in = stops_after, dies_in
+        self._batches, self._epochs = [], []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self._batches.append(weights(self.model))
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._epochs.append((len(self._batches), weights(self.model)))
+        if epoch == self.dies_in:
+            raise KeyboardInterrupt
+        if epoch == self.stops_after:
+            self.model.stop_training = True
+
+
+def weights(model):
+    return [np.array(w) for w in model.network.get_weights()]
+
+
+def train(data, spy, **options):
+    train_sentences, dev_sentences = data
+    model = keras_tagging.build("bigru", **SETTINGS | options.pop("settings", {}))
+    options = {"epochs": 4, "verbose": 0, "callbacks": [spy], **options}
+    history = model.fit(train_sentences, validation_data=dev_sentences, **options)
+    return model, history
+
+
+def averages(batches):
+    """Of the weights after each batch, as the optimizer is to keep them."""
+    found = [[w.astype("float64") for w in batches[0]]]
+    for batch in batches[1:]:
+        pairs = zip(found[-1], batch, strict=True)
+        found.append([MOMENTUM * a + (1 - MOMENTUM) * w for a, w in pairs])
+    return found
+
+
+def assert_close(one, other):
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def assert_equal(one, other):
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.fixture(scope="module")
+def data(train_sentences, dev_sentences):
+    return train_sentences, dev_sentences
+
+
+@pytest.mark.parametrize("last", [1, 3])
+def test_callbacks_see_the_averages_and_the_last_ones_stay(data, last):
+    spy = Spy(stops_after=last)
+    model, history = train(data, spy, restore_best=False)
+    assert history.epoch == list(range(last + 1))
+    expected = averages(spy._batches)
+    for batches, seen in spy._epochs:
+        assert_close(seen, expected[batches - 1])
+        # the next batch starts from the weights themselves
+        pairs = zip(seen, spy._batches[batches - 1], strict=True)
+        assert max(abs(a - w).max() for a, w in pairs) > 1e-3
+    assert_equal(weights(model), spy._epochs[-1][1])
+    found = model.evaluate(data[1], return_dict=True)["loss"]
+    assert found == pytest.approx(history.history["val_loss"][-1], rel=1e-5)
+
+
+def test_training_itself_is_what_it_is_without_averages(data):
+    """Neither the averages nor the swapping reach the trained weights."""
+    spy, plain = Spy(), Spy()
+    train(data, spy)
+    train(data, plain, settings={"weight_average": 0.0})
+    for one, other in zip(spy._batches, plain._batches, strict=True):
+        assert_close(one, other)
+    batches, seen = plain._epochs[-1]
+    assert_equal(seen, plain._batches[batches - 1])
+
+
+class BadLastEpoch(Spy):
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == self.params["epochs"] - 1:
+            self.model.optimizer.learning_rate = 50.0
+
+
+def test_the_best_epochs_averages_are_kept(data):
+    spy = BadLastEpoch()
+    model, history = train(data, spy)
+    figures = history.history["val_accuracy"]
+    assert max(figures) > figures[-1]
+    assert_equal(weights(model), spy._epochs[int(np.argmax(figures))][1])
+
+
+def test_resumed_equals_uninterrupted(tmp_path, data):
+    expected, whole = train(data, Spy(), resume=tmp_path / "a", restore_best=False)
+    options = {"resume": tmp_path / "b", "restore_best": False}
+    with pytest.raises(KeyboardInterrupt):
+        train(data, Spy(dies_in=2), **options)
+    model, history = train(data, Spy(), **options)
+    assert history.history["val_loss"] == whole.history["val_loss"]
+    assert_equal(weights(model), weights(expected))
+    # a finished run gives the averages again
+    model, _ = train(data, Spy(), **options)
+    assert_equal(weights(model), weights(expected))
