@@ -3,13 +3,15 @@
     python benchmarks/corpora.py atis pmb-en erg-wsj ud-en-ewt --seeds 1 2 3
 
 The corpora are looked for in the folder that the environment variable
-KERAS_TAGGING_DATA names. The model is `keras_tagging.build("bigru")` with the fast
-recipe; the epoch is chosen on the development sentences, the test sentences are read
-once, at the end. `--set` changes a keyword for all corpora.
+KERAS_TAGGING_DATA names. The model is `keras_tagging.build("bigru")`, or that of
+`--arch`, with the fast recipe; the epoch is chosen on the development sentences, the
+test sentences are read once, at the end. `--set` changes a keyword for all corpora.
+`--right DIR` writes which test tokens were tagged right, for `benchmarks/compare.py`.
 """
 
 import argparse
 import ast
+import json
 import os
 import resource
 import time
@@ -38,19 +40,26 @@ def load(name: str, folder: Path):
     raise SystemExit(f"no corpus {name!r}: known are atis, pmb-en, ud-en-ewt, erg-wsj")
 
 
-def measure(name, corpus, seed, epochs, settings) -> dict:
+def measure(name, corpus, seed, args, settings) -> dict:
     figure = FIGURES.get(name, "accuracy")
-    model = keras_tagging.build("bigru", seed=seed, **settings)
+    model = keras_tagging.build(args.arch, seed=seed, **settings)
     start = time.perf_counter()
     history = model.fit(
-        corpus.train, validation_data=corpus.dev, epochs=epochs, verbose=2
+        corpus.train, validation_data=corpus.dev, epochs=args.epochs, verbose=2
     )
     seconds = time.perf_counter() - start
     scores = history.history[f"val_{figure}"]
     best = scores.index(max(scores))
     test = model.evaluate(corpus.test, return_dict=True)
+    if args.right:
+        tagged = zip(corpus.test, model.tag(corpus.test), strict=True)
+        right = [[a == b for a, b in zip(s.tags, t, strict=True)] for s, t in tagged]
+        args.right.mkdir(parents=True, exist_ok=True)
+        path = args.right / f"{name}.{args.label or args.arch}.{seed}.json"
+        path.write_text(json.dumps(right))
     return {
         "corpus": name,
+        "arch": args.arch,
         "seed": seed,
         "figure": figure,
         "dev": 100 * scores[best],
@@ -67,10 +76,13 @@ def measure(name, corpus, seed, epochs, settings) -> dict:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpora", nargs="+")
+    parser.add_argument("--arch", default="bigru")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--out", type=Path, help="CSV file for the single runs")
+    parser.add_argument("--right", type=Path, metavar="DIR")
+    parser.add_argument("--label", help="name of the files in it, else that of --arch")
     args = parser.parse_args()
     folder = Path(os.environ["KERAS_TAGGING_DATA"])
     settings = {}
@@ -81,7 +93,7 @@ def main():
     for name in args.corpora:
         corpus = load(name, folder)
         for seed in args.seeds:
-            rows.append(measure(name, corpus, seed, args.epochs, settings))
+            rows.append(measure(name, corpus, seed, args, settings))
             print(pd.DataFrame(rows[-1:]).round(2).to_string(index=False), flush=True)
             if args.out:
                 pd.DataFrame(rows).to_csv(args.out, index=False)
