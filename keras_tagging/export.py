@@ -11,6 +11,7 @@ import keras
 import tensorflow as tf
 
 from keras_tagging.metadata import write_metadata
+from keras_tagging.models.output import read_outputs
 
 
 def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
@@ -22,7 +23,11 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
 
     * `tags` `(batch, time)`: the best tag, "" in the padding,
     * `probabilities` `(batch, time)`: its probability, 0 in the padding,
-    * `top_tags`, `top_probabilities` `(batch, time, k)`: the k best, best first.
+    * `top_tags`, `top_probabilities` `(batch, time, k)`: the k most probable, best
+      first.
+
+    Of a CRF, `tags` are the best path and all probabilities are marginals; so a tag
+    of the path need not be the first of `top_tags`.
 
     The tokens should be in Unicode NFC, as `tag` makes them: TensorFlow cannot. On
     the JAX and PyTorch backends the export is done by a TensorFlow subprocess.
@@ -74,14 +79,18 @@ def _write(model, path, top_k, verbose):
         real = tf.sequence_mask(tf.pad(lengths, pad[:1]), steps)
         strings = {k: tf.where(real, tf.pad(v, pad), "") for k, v in strings.items()}
         ids = features(strings) * tf.cast(real[:, :, None], tf.int32)
-        rows = tf.nn.softmax(model.network(ids, training=False))
-        best, order = tf.math.top_k(rows * tf.cast(real[:, :, None], rows.dtype), top_k)
-        best, order = best[: given[0], : given[1]], order[: given[0], : given[1]]
-        named = tf.where(real[: given[0], : given[1], None], tf.gather(tags, order), "")
+        outputs = model.network(ids, training=False)
+        logits, chosen = read_outputs(outputs, tf.argmax)
+        # what was given, without the row and the step that were added
+        logits, chosen, real = (
+            x[: given[0], : given[1]] for x in (logits, chosen, real)
+        )
+        rows = tf.nn.softmax(logits) * tf.cast(real[:, :, None], logits.dtype)
+        best, order = tf.math.top_k(rows, top_k)
         return {
-            "tags": named[:, :, 0],
-            "probabilities": best[:, :, 0],
-            "top_tags": named,
+            "tags": tf.where(real, tf.gather(tags, chosen), ""),
+            "probabilities": tf.gather(rows, chosen, batch_dims=2),
+            "top_tags": tf.where(real[:, :, None], tf.gather(tags, order), ""),
             "top_probabilities": best,
         }
 

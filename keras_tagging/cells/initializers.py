@@ -29,8 +29,7 @@ def gaussian(seed=None):
 
     "N(0, 1/sqrt(fan-in)) scaled by a factor of 0.1", for all weights that read no
     previous time step: Wu et al. (2016), section 6.1.2, and Wu et al. (2017), section
-    5.1. The fan-in of a matrix is its number of rows; so is that of a look-up table,
-    which is a matrix that reads one-hot vectors.
+    5.1. The fan-in of a matrix is its number of rows.
 
     Args:
         seed: int; None draws one.
@@ -38,6 +37,19 @@ def gaussian(seed=None):
     return keras.initializers.VarianceScaling(
         0.1**2, "fan_in", "untruncated_normal", seed=seed
     )
+
+
+def gaussian_table(seed=None):
+    """The same for a look-up table, whose rows are read one at a time: fan-in 1.
+
+    Departures: the papers do not say what the fan-in of a table is. With its number
+    of rows, words without pretrained vectors would start so small that none could be
+    told from another.
+
+    Args:
+        seed: int; None draws one.
+    """
+    return keras.initializers.RandomNormal(stddev=0.1, seed=seed)
 
 
 def reseed(config, offset):

@@ -75,11 +75,11 @@ class RecurrentCell(keras.layers.Layer):
         )
 
     def add_vector(self, name):
-        """Weights `(units,)` of an element-wise product, drawn as a kernel is."""
+        """Weights `(units,)` of an element-wise product: each unit reads one input."""
         draw = self._draw(self.kernel_initializer)
         return self.add_weight(
             shape=(self.units,),
-            initializer=lambda shape, dtype=None: draw((*shape, 1), dtype=dtype)[:, 0],
+            initializer=lambda shape, dtype=None: draw((1, *shape), dtype=dtype)[0],
             name=name,
         )
 

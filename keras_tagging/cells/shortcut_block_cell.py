@@ -93,7 +93,7 @@ class ShortcutBlockCell(RecurrentCell):
         recurrent_kernel: `(units, 3 * units)` or `(units, 4 * units)`, the same order.
         bias: `(3 * units,)` or `(4 * units,)`, the same order.
         gate_kernel: `(features, units)`: U of Eq. 6, W of Eq. 16, H of Eq. 18.
-        gate_skip_kernel: `(units, units)`: V of Eq. 6, W of Eq. 15.
+        gate_skip_kernel: `(units, units)`: V of Eq. 6 and of Table 3, W of Eq. 15.
         gate_recurrent_kernel: `(units, units)`.
         gate_scale: `(units,)`, w.
         gate_bias: `(units,)`.
@@ -133,12 +133,11 @@ class ShortcutBlockCell(RecurrentCell):
             )
         if "highway" in places and gate == "linear":
             raise ValueError('"highway" needs 1 - g, which gate="linear" has not')
-        if cell_shortcut and not (
-            self_connection and internal == "gated" and gate == "vertical"
-        ):
+        gated = internal == output == "gated" and gate == "vertical"
+        if cell_shortcut and not (self_connection and gated):
             raise ValueError(
-                'cell_shortcut needs self_connection=True, internal="gated" and '
-                'gate="vertical"'
+                'cell_shortcut needs self_connection=True, internal="gated", '
+                'output="gated" and gate="vertical"'
             )
         if not 0 <= bernoulli_p <= 1:
             raise ValueError(f"bernoulli_p={bernoulli_p!r}: a probability is meant")

@@ -39,9 +39,10 @@ class SkipLSTMCell(RecurrentCell):
     ===============  =============================================================
 
     Departures: the paper writes :math:`\sigma(h_t^{l-1})` for the sigmoid mapping
-    (6.1.4, Table 2), a slip for :math:`h_t^{l-2}`. Its equations show no biases, its
-    section 6.1.2 starts them at zero: they exist here, the gate's too. The mapping
-    acts where :math:`h_t^{l-2}` is added, not where a gate reads it.
+    (6.1.4, Table 2), a slip for :math:`h_t^{l-2}`. Its equations show no biases;
+    Table 2 has one, and section 5.1 of Wu et al. (2017) starts them at zero: they
+    exist here, the gate's too. The mapping acts where :math:`h_t^{l-2}` is added, not
+    where a gate reads it.
 
     Args:
         units: int. Size of :math:`h_t` and :math:`c_t`.

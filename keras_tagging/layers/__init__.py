@@ -1,6 +1,8 @@
 """Layers that wrap cells: the time loop, and stacks of directions and layers."""
 
 from keras_tagging.layers.bidirectional_stack import BidirectionalStack
+from keras_tagging.layers.context_window import ContextWindow
+from keras_tagging.layers.crf import CRF
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 
-__all__ = ["BidirectionalStack", "ProjectedRNN"]
+__all__ = ["CRF", "BidirectionalStack", "ContextWindow", "ProjectedRNN"]

@@ -1,8 +1,24 @@
 """The architectures: one a file, each ending in its paper's settings."""
 
-from keras_tagging.models import bigru
+from keras_tagging.models import (
+    bigru,
+    bilstm,
+    bilstm_crf,
+    highway_bilstm,
+    rhn,
+    shortcut_bilstm,
+    skip_bilstm,
+)
 
-#: name -> module with `build_network`, `PAPER` and `FAST`
-ARCHITECTURES = {"bigru": bigru}
+#: name -> module with `CELL`, `build_network`, `PAPER` and `FAST`
+ARCHITECTURES = {
+    "bigru": bigru,
+    "skip-bilstm": skip_bilstm,
+    "shortcut-bilstm": shortcut_bilstm,
+    "highway-bilstm": highway_bilstm,
+    "rhn": rhn,
+    "bilstm": bilstm,
+    "bilstm-crf": bilstm_crf,
+}
 
 __all__ = ["ARCHITECTURES"]

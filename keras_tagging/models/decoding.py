@@ -1,4 +1,4 @@
-"""From the network's logits to tags, probabilities and figures."""
+"""From what the network gives to tags, probabilities and figures."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -16,8 +16,9 @@ from keras_tagging.metrics import (
 # Sentences that are read, sorted by length and tagged together.
 PREDICTION_SENTENCES = 2000
 
-# Sentence indices and their logits, (batch, time, num_tags); time may exceed a length.
-Batches = Iterable[tuple[np.ndarray, np.ndarray]]
+# Sentence indices, their logits (batch, time, num_tags) and their best tag ids (batch,
+# time). Time may exceed a length; an empty sentence is in no batch.
+Batches = Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 def slices(sentences: Iterable) -> Iterator[list]:
@@ -30,10 +31,10 @@ def slices(sentences: Iterable) -> Iterator[list]:
 def best_tags(
     batches: Batches, lengths: np.ndarray, tags: list[str]
 ) -> list[list[str]]:
-    """The best tag of every token; [] for an empty sentence, which is in no batch."""
+    """The best tag of every token; [] for an empty sentence."""
     tagged = [[] for _ in lengths]
-    for chosen, logits in batches:
-        for i, best in zip(chosen, logits.argmax(-1), strict=True):
+    for chosen, _, tag_ids in batches:
+        for i, best in zip(chosen, tag_ids, strict=True):
             tagged[i] = [tags[j] for j in best[: lengths[i]].tolist()]
     return tagged
 
@@ -43,7 +44,7 @@ def tag_probabilities(
 ) -> list[np.ndarray]:
     """`(tokens, num_tags)` for every sentence."""
     found = [np.zeros((0, num_tags), "float32") for _ in lengths]
-    for chosen, logits in batches:
+    for chosen, logits, _ in batches:
         for i, rows in zip(chosen, softmax(logits), strict=True):
             found[i] = rows[: lengths[i]]
     return found
@@ -55,11 +56,17 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return rows / rows.sum(-1, keepdims=True)
 
 
-def with_probability(rows: np.ndarray, tags: list[str]) -> list[tuple[str, float]]:
-    """The best tag of every token with its probability; `rows` (tokens, tags)."""
-    best = rows.argmax(-1)
-    values = rows[np.arange(len(rows)), best].tolist()
-    return [(tags[j], p) for j, p in zip(best.tolist(), values, strict=True)]
+def with_probability(
+    batches: Batches, lengths: np.ndarray, tags: list[str]
+) -> list[list[tuple[str, float]]]:
+    """The best tag of every token with its probability."""
+    tagged = [[] for _ in lengths]
+    for chosen, logits, tag_ids in batches:
+        values = np.take_along_axis(softmax(logits), tag_ids[:, :, None], -1)[:, :, 0]
+        for i, best, row in zip(chosen, tag_ids, values, strict=True):
+            names = [tags[j] for j in best[: lengths[i]].tolist()]
+            tagged[i] = list(zip(names, row[: lengths[i]].tolist(), strict=True))
+    return tagged
 
 
 def within_beta(
@@ -80,13 +87,13 @@ def figures(sentences, encoded, batches, tags, word_size) -> dict[str, float]:
     Args:
         sentences: with gold tags.
         encoded: the same as `EncodedSentences`, with targets.
-        batches: iterable of (sentence indices, logits `(batch, time, num_tags)`).
+        batches: what the network gives for them.
         tags: the tag inventory.
         word_size: number of word ids, or None if words are no feature.
     """
     predicted = [[] for _ in sentences]
     total, known = 0.0, 0
-    for chosen, logits in batches:
+    for chosen, logits, best in batches:
         _, targets, _ = encoded.batch(chosen)
         seen = targets >= 0
         gold = targets[seen]
@@ -95,7 +102,7 @@ def figures(sentences, encoded, batches, tags, word_size) -> dict[str, float]:
         losses = np.log(np.exp(rows).sum(-1)) - rows[np.arange(len(rows)), gold]
         total += float(losses.sum(dtype="float64"))
         known += len(gold)
-        for i, tag_ids in zip(chosen, logits.argmax(-1), strict=True):
+        for i, tag_ids in zip(chosen, best, strict=True):
             predicted[i] = [tags[j] for j in tag_ids[: len(sentences[i])]]
     gold_tags = [sentence.tags for sentence in sentences]
     unseen = {}

@@ -28,7 +28,8 @@ def embed_features(
     window_over="words",
     window_gated=False,
     window_dropout=0.0,
-    initializer=uniform,
+    table_initializer=uniform,
+    kernel_initializer=keras.initializers.GlorotUniform,
 ):
     """One vector a token: the embeddings of all its features, concatenated.
 
@@ -52,8 +53,8 @@ def embed_features(
         window_gated: whether a gate weighs each position of the window.
         window_dropout: fraction of the positions dropped in training, also of the
             current token alone.
-        initializer: function of a seed that gives the initializer of the tables and
-            of the gates' weights.
+        table_initializer, kernel_initializer: functions of a seed that give the
+            initializers of the tables and of the window's gates.
 
     Returns:
         `(batch, time, size)`.
@@ -76,7 +77,7 @@ def embed_features(
         table = keras.layers.Embedding(
             rows,
             dim,
-            embeddings_initializer=initializer(next(draw)),
+            embeddings_initializer=table_initializer(next(draw)),
             name=f"{name}_embedding",
         )
         if len(columns) == 1:
@@ -99,7 +100,7 @@ def embed_features(
             gated=window_gated,
             dropout=window_dropout,
             seed=next(draw),
-            kernel_initializer=initializer(next(draw)),
+            kernel_initializer=kernel_initializer(next(draw)),
             name="context_window",
         )
         mask = ops.not_equal(ids[:, :, 0], 0)

@@ -5,25 +5,42 @@ import inspect
 
 from keras_tagging.features import TokenFeatures
 from keras_tagging.models import ARCHITECTURES
+from keras_tagging.models.embedding import WINDOWS_OVER
+from keras_tagging.models.network import INITIALIZERS
 from keras_tagging.training.recipes import compile_settings, fit_settings
 
 RECIPES = ("fast", "paper")
 # keywords for which None means: none
 OPTIONAL = {"normalise", "batch_size", "token_budget", "decay", "clipnorm"}
+OPTIONAL |= {"skip", "gate", "internal", "output", "input_layer"}
 # given by the Tagger itself, or derived from the vectors
-INTERNAL = {"self", "features", "num_tags", "seed", "vector_dim"}
+INTERNAL = {"seed", "vector_dim"}
+AT_LEAST_1 = {"units", "num_layers", "word_dim", "affix_dim", "character_dim"}
+SHARES = {"unknown_rate", "label_smoothing", "weight_average"}
+CHOICES = {
+    "window_over": WINDOWS_OVER,
+    "merge": ("top", "layer"),
+    "input_layer": ("tanh", "linear"),
+    "dropped_layers": ("all", "ends"),
+    "initializer": INITIALIZERS,
+}
 TAGGER = {"vectors": None, "min_count": 1}
 
 
 def keywords(function) -> dict:
-    """Keyword parameters of a function and their defaults."""
+    """Keyword parameters of a function, or class, and their defaults."""
     parameters = inspect.signature(function).parameters
-    return {k: p.default for k, p in parameters.items() if k not in INTERNAL}
+    return {
+        name: parameter.default
+        for name, parameter in parameters.items()
+        if parameter.default is not parameter.empty and name not in INTERNAL
+    }
 
 
-def choose(settings: dict, function) -> dict:
-    """Those of the settings that the function takes."""
-    return {k: v for k, v in settings.items() if k in keywords(function)}
+def choose(settings: dict, *functions) -> dict:
+    """Those of the settings that one of the functions takes."""
+    known = set().union(*map(keywords, functions))
+    return {k: v for k, v in settings.items() if k in known}
 
 
 def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
@@ -41,7 +58,8 @@ def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
     module = ARCHITECTURES[architecture]
     settings = dict(TAGGER)
     for function in (
-        TokenFeatures.__init__,
+        TokenFeatures,
+        module.CELL,
         module.build_network,
         compile_settings,
         fit_settings,
@@ -55,7 +73,9 @@ def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
         check_known(f"{architecture} keyword", name, sorted(settings))
     checked = {k: check_value(k, v, settings[k]) for k, v in overrides.items()}
     settings |= checked
-    fit_settings(**choose(settings, fit_settings))  # refuses what it does not know
+    # each refuses what it does not know, or what contradicts itself
+    module.CELL(settings["units"], **choose(settings, module.CELL))
+    fit_settings(**choose(settings, fit_settings))
     # one of the two decides; an override of either switches the other off
     if overrides.get("batch_size") and "token_budget" not in overrides:
         settings["token_budget"] = None
@@ -68,7 +88,8 @@ def check_value(name: str, value, default):
     """The value if it is of the default's type; one item for a tuple becomes one.
 
     Raises:
-        ValueError: for another type, a negative number, a share of 1 or more.
+        ValueError: for another type, a negative number, a share of 1 or more, an
+            even window, a choice that does not exist.
     """
     if isinstance(default, tuple):
         return (value,) if isinstance(value, str | int) else tuple(value)
@@ -76,11 +97,12 @@ def check_value(name: str, value, default):
         return value
     number = isinstance(default, int | float) and not isinstance(default, bool)
     kinds = int | float if isinstance(default, float) else type(default)
-    wrong = not isinstance(value, kinds)
+    wrong = not isinstance(value, kinds) or value not in CHOICES.get(name, [value])
     if number and not wrong:
-        least = 1 if name in ("units", "num_layers", "word_dim", "affix_dim") else 0
-        share = "dropout" in name or name in ("unknown_rate", "label_smoothing")
+        least = 1 if name in AT_LEAST_1 else 0
+        share = "dropout" in name or name in SHARES
         wrong = value < least or (share and value >= 1)
+        wrong |= name == "window" and value > 0 and value % 2 == 0
     if wrong:
         raise ValueError(
             f"{name}={value!r} is not possible; the default is {default!r}"

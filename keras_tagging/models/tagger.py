@@ -1,7 +1,7 @@
 """The model a user holds: sentences in, tags out."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,40 +10,28 @@ import numpy as np
 
 from keras_tagging import training
 from keras_tagging.data.atomic import replacing
-from keras_tagging.data.batching import (
-    EncodedSentences,
-    plan_batches,
-    round_up,
-)
+from keras_tagging.data.batching import EncodedSentences
 from keras_tagging.data.normalisation import flat_strings, to_nfc
-from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
+from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.embeddings import WordVectors, load_vectors
 from keras_tagging.features import TokenFeatures
 from keras_tagging.metadata import metadata_path, write_metadata
-from keras_tagging.metrics import assigned, multi_tagging
 from keras_tagging.models import ARCHITECTURES
-from keras_tagging.models.decoding import (
-    best_tags,
-    figures,
-    slices,
-    tag_probabilities,
-    with_probability,
-    within_beta,
-)
 from keras_tagging.models.embedding import vector_table
+from keras_tagging.models.output import check_decoder, path_loss
+from keras_tagging.models.prediction import SentencePrediction
 from keras_tagging.models.settings import choose
-
-PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class Tagger(keras.Model):
+class Tagger(SentencePrediction, keras.Model):
     """A sequence tagger that takes sentences wherever Keras takes arrays.
 
     Made by :func:`keras_tagging.build`. It holds a `TokenFeatures`, which turns
-    words into ids, and a functional network `network` from ids to logits; both are
-    made by the first `fit`, which counts the vocabularies, or by `adapt`.
+    words into ids, and a functional network `network` from ids to what `models.output`
+    describes; both are made by the first `fit`, which counts the vocabularies, or by
+    `adapt`.
 
     Args:
         architecture: a name from :func:`keras_tagging.available`.
@@ -67,6 +55,7 @@ class Tagger(keras.Model):
         super().__init__(**kwargs)
         if seed is not None and seed < 0:
             raise ValueError(f"seed={seed}: a seed is not negative")
+        check_decoder(**choose(settings, check_decoder))
         self.architecture = architecture
         self.seed = random.randrange(10**6) if seed is None else int(seed)
         vectors = settings["vectors"]
@@ -105,10 +94,6 @@ class Tagger(keras.Model):
     def length_multiple(self) -> int:
         """Of padded lengths: XLA, JAX' compiler too, compiles for every one."""
         return 8 if self.jit_compile or keras.backend.backend() == "jax" else 1
-
-    @property
-    def _word_size(self):
-        return self.features.sizes.get("word")
 
     @property
     def settings(self) -> dict:
@@ -158,18 +143,18 @@ class Tagger(keras.Model):
         self._plain.tag_ids = {tag: i for i, tag in enumerate(self._plain.tags)}
         words = {k: list(v) for k, v in vocabularies.items() if k != "tags"}
         self.features.set_vocabularies(words)
-        build = ARCHITECTURES[self.architecture].build_network
-        self.network = build(
+        module = ARCHITECTURES[self.architecture]
+        self.network = module.build_network(
             self.features,
             len(self._plain.tags),
             seed=self.seed,
             vector_dim=self._plain.vector_dim,
-            **choose(self.settings, build),
+            **choose(self.settings, module.build_network, module.CELL),
         )
         self.built = True
 
     def call(self, inputs, training=False):
-        """Logits `(batch, time, num_tags)` of ids `(batch, time, features)`."""
+        """What the network gives for ids `(batch, time, features)`."""
         return self.network(inputs, training=training)
 
     # Sentences to arrays
@@ -259,93 +244,19 @@ class Tagger(keras.Model):
             resume=resume,
         )
 
-    def evaluator(self, sentences) -> Callable[[], dict]:
-        """A function that evaluates the model as it then is on these sentences."""
-        sentences = as_sentences(sentences, tagged=True)
-        encoded = self.encode(sentences, targets=True)
-        return lambda: figures(
-            sentences, encoded, self._logits(encoded), self.tags, self._word_size
-        )
+    def compute_loss(
+        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
+    ):
+        """The compiled loss; of a CRF the likelihood, whatever loss is compiled."""
+        if not isinstance(y_pred, dict):
+            return super().compute_loss(x, y, y_pred, sample_weight, training)
+        loss = path_loss(self.network.get_layer("crf"), y, y_pred, sample_weight)
+        return sum(self.losses, loss)
 
-    def evaluate(self, x, y=None, *, return_dict=False, **kwargs):
-        """Figures on sentences with gold tags, over their real tokens.
-
-        Returns:
-            With `return_dict` a dict, else the list of its values: `loss` (mean
-            cross-entropy of a token whose gold tag is in the inventory),
-            `accuracy`, `oov_accuracy` (over words unseen in training, in their
-            normalised form; nan if there is none), `sentence_accuracy`, and where
-            the tags are chunks `precision`, `recall` and `f1` as conlleval counts
-            them. A gold tag outside the inventory is an error.
-        """
-        if y is not None or kwargs:
-            extra = ", ".join(["y"] * (y is not None) + list(kwargs))
-            raise ValueError(f"evaluate takes sentences and return_dict, not {extra}")
-        found = self.evaluator(x)()
-        return found if return_dict else list(found.values())
-
-    def multi_tagging(self, sentences, **kwargs):
-        """K18 Table 4 on sentences with gold tags: see `metrics.multi_tagging`."""
-        sentences = as_sentences(sentences, tagged=True)
-        encoded = self.encode(sentences, targets=True)
-        gold = (encoded.targets[a:b] for a, b in encoded.spans())
-        rows = (p for s in slices(sentences) for p in self._probabilities(s))
-        return multi_tagging(gold, rows, **kwargs)
-
-    # Prediction
-
-    def predict(self, x, **kwargs):
-        """Tag probabilities: a list with one `(tokens, num_tags)` array a sentence."""
-        if kwargs:
-            raise ValueError(f"predict takes sentences only, not {', '.join(kwargs)}")
-        parts = map(self._probabilities, slices(as_sentences(x)))
-        return [rows for part in parts for rows in part]
-
-    def tag(self, sentences, *, beta=None, probabilities=False):
-        """Tags sentences.
-
-        Args:
-            sentences: an iterable of sentences, or of lists of words. A list or
-                tuple gives a list; any other iterable gives a generator that reads
-                a limited number of sentences ahead.
-            beta: also give every tag with p >= beta * max p, best first.
-            probabilities: give the probability with the tag.
-
-        Returns:
-            For each sentence a list with one entry a token: the tag; with
-            `probabilities` `(tag, p)`; with `beta` a list of `(tag, p)`.
-        """
-        self._require_network()
-        if isinstance(sentences, (str, Corpus)):
-            as_sentences(sentences)  # refuses them at once, not in the generator
-        if beta is not None:
-            assigned(np.ones((1, 1)), beta)  # a wrong beta is told at once
-        chunks = slices(map(as_sentence, sentences))
-        tagged = (
-            row for chunk in chunks for row in self._tag(chunk, beta, probabilities)
-        )
-        return list(tagged) if isinstance(sentences, (list, tuple)) else tagged
-
-    def _tag(self, sentences, beta, probabilities):
-        if beta is None and not probabilities:
-            encoded = self.encode(sentences)
-            return best_tags(self._logits(encoded), encoded.lengths, self.tags)
-        rows = self._probabilities(sentences)
-        if beta is None:
-            return [with_probability(row, self.tags) for row in rows]
-        return [within_beta(row, self.tags, beta) for row in rows]
-
-    def _probabilities(self, sentences) -> list[np.ndarray]:
-        encoded = self.encode(sentences)
-        batches = self._logits(encoded)
-        return tag_probabilities(batches, encoded.lengths, len(self.tags))
-
-    def _logits(self, encoded) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Sentence indices and their logits, a batch at a time, without the empty."""
-        lengths = round_up(encoded.lengths, self.length_multiple)
-        for chosen in plan_batches(lengths, token_budget=PREDICTION_TOKENS):
-            ids, _, _ = encoded.batch(chosen, self.length_multiple)
-            yield chosen, np.asarray(self.predict_on_batch(ids), "float32")
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        """The compiled metrics, of the logits; those of a CRF are log marginals."""
+        logits = y_pred["logits"] if isinstance(y_pred, dict) else y_pred
+        return super().compute_metrics(x, y, logits, sample_weight)
 
     # Saving
 

@@ -8,6 +8,9 @@ from keras import ops
 class TagLoss(keras.losses.Loss):
     """Mean cross-entropy over the real tokens of a batch.
 
+    Eq. 3 of Wu et al. (2016), :cite:`wu2016`, and Eq. 4 of Wu et al. (2017),
+    :cite:`wu2017`.
+
     A token whose gold tag is not in the inventory (`y_true` -1) has loss 0: there
     is nothing to learn from it. With a batch of one sentence this is the mean over
     the sentence's tokens.

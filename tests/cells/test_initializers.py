@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_tagging.cells.initializers import gaussian, per_gate, seeds
+from keras_tagging.cells.initializers import (
+    gaussian,
+    gaussian_table,
+    per_gate,
+    seeds,
+)
 
 
 @pytest.mark.parametrize("shape", [(16, 20_000), (400, 800), (10_000, 32)])
@@ -26,6 +31,11 @@ def test_gaussian_of_each_gate_has_the_fan_in_of_the_whole_kernel():
     for i, block in enumerate(blocks):
         assert block.std() == pytest.approx(0.01, rel=0.03)
         assert all(abs(block - other).max() > 0.01 for other in blocks[:i])
+
+
+def test_gaussian_table_has_a_fan_in_of_one():
+    values = ops.convert_to_numpy(gaussian_table(1)((40_000, 8)))
+    assert values.std() == pytest.approx(0.1, rel=0.01)
 
 
 def test_gaussian_is_repeatable_by_seed():

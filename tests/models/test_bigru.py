@@ -69,8 +69,10 @@ def test_paper_recipe_has_the_papers_settings():
     assert {name: settings[name] for name in expected} == expected
     assert model.features.names == ("word", "suffix2", "capital")
     assert isinstance(model.optimizer, keras.optimizers.SGD)
-    # every dropout but the input layer's is off
-    assert [v for k, v in settings.items() if "dropout" in k and k != "dropout"] == [0]
+    # what other papers add is off
+    off = {"layer_dropout": 0, "window": 0, "window_dropout": 0, "input_layer": None}
+    assert {name: settings[name] for name in off} == off
+    assert (settings["decoder"], settings["initializer"]) == ("softmax", "glorot")
 
 
 def test_network_equals_the_reference_on_a_ragged_batch():

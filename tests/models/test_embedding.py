@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from reference import context_window
 
-from keras_tagging.cells.initializers import gaussian
+from keras_tagging.cells.initializers import gaussian, gaussian_table
 from keras_tagging.features import TokenFeatures
 from keras_tagging.models.embedding import embed_features
 
@@ -120,12 +120,21 @@ def test_all_tables_and_dropouts_have_seeds_of_their_own():
     assert seeds[0] != seeds[1]
 
 
-def test_initializer_is_that_of_the_tables_and_the_gates():
+def test_initializers_are_those_of_the_tables_and_the_gates():
     sizes = {"word": 2000, "column": 2000}
-    model = network(adapted(), sizes, window=3, window_gated=True, initializer=gaussian)
-    for table in model.get_weights():
+    model = network(
+        adapted(),
+        sizes,
+        window=3,
+        window_gated=True,
+        table_initializer=gaussian_table,
+        kernel_initializer=gaussian,
+    )
+    for weights in model.weights:
+        table = np.array(weights)
         if table.ndim == 2:  # the bias is 0
-            sigma = 0.1 / np.sqrt(len(table))
+            gate = weights.name == "gate_kernel"
+            sigma = 0.1 / np.sqrt(len(table)) if gate else 0.1
             assert table.std() == pytest.approx(sigma, rel=0.05)
 
 

@@ -1,7 +1,12 @@
 import pytest
 
 import keras_tagging
-from keras_tagging.models.settings import RECIPES, choose, resolve_settings
+from keras_tagging.models.settings import (
+    RECIPES,
+    check_value,
+    choose,
+    resolve_settings,
+)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +77,7 @@ def test_resolving_does_not_change_the_tables(recipe):
 
 
 def test_choose_takes_what_the_function_knows():
-    def function(self, units, *, rate=1, seed=None):
+    def function(features, units=1, *, rate=1, seed=None, **options):
         pass
 
     settings = {"units": 2, "rate": 3, "other": 4, "seed": 5}
@@ -107,6 +112,7 @@ def test_available_names_build():
         {"num_layers": 0},
         {"dropout": 3},
         {"learning_rate": -0.1},
+        {"weight_average": 1.0},
         {"capitals": "no"},
         {"units": None},
         {"decay": "soon"},
@@ -133,6 +139,19 @@ def test_values_are_taken_as_meant(given, taken):
     found = resolve_settings("bigru", "fast", given)[name]
     assert found == taken
     assert type(found) is type(taken)
+
+
+@pytest.mark.parametrize("window", [0, 1, 3, 9])
+def test_windows_are_odd_or_0(window):
+    assert check_value("window", window, 3) == window
+    with pytest.raises(ValueError, match=f"^window={window + 2 - window % 2} is not"):
+        check_value("window", window + 2 - window % 2, 3)
+
+
+def test_what_a_window_is_over():
+    assert check_value("window_over", "features", "words") == "features"
+    with pytest.raises(ValueError, match="^window_over='word' is not possible"):
+        check_value("window_over", "word", "words")
 
 
 def test_negative_seed_is_refused():

@@ -1,0 +1,130 @@
+"""The network that the stacked architectures share: each brings its cell."""
+
+import keras
+from keras import ops
+
+from keras_tagging.cells.initializers import gaussian, gaussian_table, seeds
+from keras_tagging.layers import BidirectionalStack
+from keras_tagging.models.embedding import embed_features, uniform
+from keras_tagging.models.output import output_layer
+
+#: name -> initializers of (tables, kernels), each a function of a seed
+INITIALIZERS = {
+    "glorot": (uniform, keras.initializers.GlorotUniform),
+    "gaussian": (gaussian_table, gaussian),
+}
+
+
+def stacked_network(
+    cell_class,
+    features,
+    num_tags,
+    *,
+    seed,
+    vector_dim=0,
+    word_dim=100,
+    affix_dim=5,
+    character_dim=5,
+    window=0,
+    window_over="words",
+    window_gated=False,
+    window_dropout=0.0,
+    dropout=0.0,
+    units=300,
+    num_layers=2,
+    merge="top",
+    input_layer=None,
+    layer_dropout=0.0,
+    dropped_layers="all",
+    initializer="glorot",
+    decoder="softmax",
+    **cell_options,
+):
+    r"""Look-up tables, a stack of bidirectional recurrent layers, an output layer.
+
+    .. math::
+        h_t = [\overrightarrow{h}_t; \overleftarrow{h}_t], \quad
+        y_t = \mathrm{softmax}(W h_t + b)
+
+    Section 2.2 of Kadari et al. (2018), :cite:`kadari2018`, section 5 of Wu et al.
+    (2016), :cite:`wu2016`, section 4 of Wu et al. (2017), :cite:`wu2017`.
+
+    Args:
+        cell_class: the cell, which states the recurrence.
+        features: an adapted `TokenFeatures`.
+        num_tags: int.
+        seed: int. Seed of the initial weights and of dropout.
+        vector_dim: size of the pretrained vectors, 0 without.
+        word_dim: size of the word index embeddings.
+        affix_dim: size of the embeddings of each suffix, prefix, shape,
+            capitalisation and further column.
+        character_dim: size of the embedding of each character.
+        window, window_over, window_gated, window_dropout: the context window, see
+            `embed_features`.
+        dropout: of the input of the recurrent layers.
+        units: size of the hidden state of each direction.
+        num_layers: bidirectional layers.
+        merge: "top" (each direction a stack of its own) or "layer" (each layer reads
+            both directions).
+        input_layer: "tanh" or "linear", an input-to-hidden layer of `units`; or None.
+        layer_dropout: of the output of recurrent layers.
+        dropped_layers: "all" of them, or "ends": the first and the last.
+        initializer: of all weights but the orthogonal recurrent ones: "glorot"
+            (Keras' own) or "gaussian" (`cells.initializers.gaussian`).
+        decoder: "softmax", or "crf" for a CRF behind the logits.
+        **cell_options: keywords of the cell.
+
+    Returns:
+        A functional model: ids `(batch, time, features)` to what
+        `keras_tagging.models.output` describes.
+    """
+    ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
+    mask = ops.not_equal(ids[:, :, 0], 0)
+    draw = seeds(seed)
+    of_tables, of_kernels = INITIALIZERS[initializer]
+
+    # Look-up tables
+    x = embed_features(
+        ids,
+        features,
+        {
+            "word": word_dim,
+            "vector": vector_dim,
+            "character": character_dim,
+            "column": affix_dim,
+        },
+        next(draw),
+        window=window,
+        window_over=window_over,
+        window_gated=window_gated,
+        window_dropout=window_dropout,
+        table_initializer=of_tables,
+        kernel_initializer=of_kernels,
+    )
+    x = keras.layers.Dropout(dropout, seed=next(draw), name="input_dropout")(x)
+
+    # Recurrent layers
+    cell = cell_class(
+        units,
+        kernel_initializer=of_kernels(next(draw)),
+        recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+        **cell_options,
+    )
+    rates = [layer_dropout] * num_layers
+    if dropped_layers == "ends":
+        rates[1:-1] = [0.0] * max(0, num_layers - 2)
+    stack = BidirectionalStack(
+        cell,
+        num_layers=num_layers,
+        merge=merge,
+        input_layer=input_layer,
+        dropout=rates,
+        seed=next(draw),
+        name="stack",
+    )
+    x = stack(x, mask=mask)
+
+    outputs = output_layer(
+        x, num_tags, mask, decoder, seed=next(draw), initializer=of_kernels
+    )
+    return keras.Model(ids, outputs, name="tagger")

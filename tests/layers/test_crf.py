@@ -1,0 +1,361 @@
+"""Against the enumeration of all paths."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+from reference import crf as reference
+
+from keras_tagging.layers import CRF
+
+NUM_TAGS, TIME = 3, 5
+LENGTHS = np.array([5, 1, 0, 3, 2, 4])
+MASK = np.arange(TIME) < LENGTHS[:, None]
+SHAPE = (*MASK.shape, NUM_TAGS)
+WHOLE = np.ones_like(MASK)
+# Gaps and a masked start: what is left of a sentence is one chain.
+HOLES = np.array([[1, 0, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 0, 1, 0]] * 2, dtype=bool)
+MASKS = pytest.mark.parametrize(
+    "mask", [MASK, WHOLE, HOLES], ids=["padding", "whole", "holes"]
+)
+on_tensorflow = pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="uses TensorFlow itself"
+)
+
+
+def random_crf(seed=0, scale=1.5, num_tags=NUM_TAGS):
+    layer = CRF()
+    layer.build((None, None, num_tags))
+    rng = np.random.default_rng(seed)
+    layer.set_weights([rng.normal(0, scale, w.shape) for w in layer.weights])
+    return layer
+
+
+def random_emissions(seed=1, shape=SHAPE, scale=2):
+    return np.random.default_rng(seed).normal(0, scale, shape).astype("float32")
+
+
+def random_tags(seed=2, lowest=-1):
+    rng = np.random.default_rng(seed)
+    return rng.integers(lowest, NUM_TAGS, MASK.shape).astype("int32")
+
+
+def array(tensor):
+    return ops.convert_to_numpy(tensor)
+
+
+def compiled(layer):
+    """The layer in a Keras model, which compiles it."""
+    inputs = keras.Input((None, NUM_TAGS))
+    masks = keras.Input((None,), dtype="bool")
+    return keras.Model([inputs, masks], layer(inputs, mask=masks))
+
+
+# Values
+
+
+@MASKS
+def test_log_partition(mask):
+    layer, emissions = random_crf(), random_emissions()
+    found = array(layer.log_partition(emissions, mask))
+    for value, rows, real in zip(found, emissions, mask, strict=True):
+        expected = reference.log_partition(rows[real], layer.get_weights())
+        assert value == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+@MASKS
+@pytest.mark.parametrize("lowest", [0, -1], ids=["all known", "some unknown"])
+def test_log_likelihood(mask, lowest):
+    layer, emissions, tags = random_crf(), random_emissions(), random_tags(2, lowest)
+    assert (tags[mask] < 0).any() == (lowest < 0)
+    found = array(layer.log_likelihood(emissions, tags, mask))
+    for value, rows, row, real in zip(found, emissions, tags, mask, strict=True):
+        weights = layer.get_weights()
+        expected = reference.log_likelihood(rows[real], row[real], weights)
+        assert value == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+def test_nothing_known_is_certain():
+    layer, tags = random_crf(), np.full(MASK.shape, -1)
+    found = layer.log_likelihood(random_emissions(), tags, MASK)
+    np.testing.assert_array_equal(array(found), 0)
+
+
+@MASKS
+@pytest.mark.parametrize("in_model", [False, True], ids=["eager", "compiled"])
+def test_marginals_and_best_path(mask, in_model):
+    layer, emissions = random_crf(), random_emissions()
+    if in_model:
+        found = compiled(layer).predict([emissions, mask], verbose=0)
+    else:
+        found = {k: array(v) for k, v in layer(emissions, mask=mask).items()}
+    weights = layer.get_weights()
+    greedy = 0
+    for i, (rows, real) in enumerate(zip(emissions, mask, strict=True)):
+        marginals = reference.marginals(rows[real], weights)
+        np.testing.assert_allclose(np.exp(found["logits"][i][real]), marginals, 1e-4)
+        path = reference.best_path(rows[real], weights)
+        assert found["tags"][i][real].tolist() == path
+        greedy += path != rows[real].argmax(-1).tolist()
+    assert greedy > 1  # the transitions matter
+    assert found["tags"].dtype == "int32" and not found["tags"][~mask].any()
+    np.testing.assert_array_equal(found["emissions"], emissions)
+
+
+def test_without_a_mask_all_tokens_are_real():
+    layer, emissions = random_crf(), random_emissions()
+    one, other = layer(emissions), layer(emissions, mask=WHOLE)
+    for name in one:
+        np.testing.assert_array_equal(array(one[name]), array(other[name]))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_many_random_fields(seed):
+    layer = random_crf(seed, scale=3)
+    emissions = random_emissions(100 + seed, scale=1)
+    tags = array(layer.viterbi(emissions, MASK))
+    rows = array(layer.log_marginals(emissions, MASK))
+    for i, n in enumerate(LENGTHS):
+        weights, sentence = layer.get_weights(), emissions[i, :n]
+        assert tags[i, :n].tolist() == reference.best_path(sentence, weights)
+        expected = reference.marginals(sentence, weights)
+        np.testing.assert_allclose(np.exp(rows[i, :n]), expected, 1e-3, 1e-6)
+
+
+def test_ties_are_broken_the_same_way_always():
+    """Whole numbers are exact, so that many paths have exactly the same score."""
+    rng = np.random.default_rng(0)
+    layer = random_crf()
+    ties = 0
+    for _ in range(10):
+        weights = [rng.integers(0, 2, w.shape) for w in layer.get_weights()]
+        layer.set_weights(weights)
+        emissions = rng.integers(0, 2, (len(MASK), TIME, NUM_TAGS)).astype("float32")
+        found = array(layer.viterbi(emissions, MASK))
+        for tags, rows, n in zip(found, emissions, LENGTHS, strict=True):
+            assert tags[:n].tolist() == reference.best_path(rows[:n], weights)
+            scores = reference.paths(rows[:n], weights)[1]
+            ties += (scores == scores.max()).sum() > 1
+    assert ties > 20
+
+
+def test_without_transitions_it_is_a_softmax():
+    layer = CRF()
+    emissions, tags = random_emissions(), random_tags(2, 0)
+    outputs = layer(emissions, mask=MASK)
+    assert not any(w.any() for w in layer.get_weights())
+    expected = array(ops.log_softmax(emissions))
+    np.testing.assert_allclose(array(outputs["logits"])[MASK], expected[MASK], 1e-4)
+    best = emissions.argmax(-1)
+    np.testing.assert_array_equal(array(outputs["tags"])[MASK], best[MASK])
+    gold = np.take_along_axis(expected, tags[:, :, None], -1)[:, :, 0]
+    found = array(layer.log_likelihood(emissions, tags, MASK))
+    np.testing.assert_allclose(found, (gold * MASK).sum(-1), rtol=1e-4)
+
+
+def test_what_stands_in_the_padding_does_not_matter():
+    layer, emissions, tags = random_crf(), random_emissions(), random_tags()
+    spoilt = np.where(MASK[:, :, None], emissions, 1e3 * random_emissions(9))
+    other_tags = np.where(MASK, tags, 0)
+    for method, arguments in (
+        ("log_likelihood", [(emissions, tags), (spoilt, other_tags)]),
+        ("log_partition", [(emissions,), (spoilt,)]),
+        ("viterbi", [(emissions,), (spoilt,)]),
+    ):
+        one, other = (array(getattr(layer, method)(*a, MASK)) for a in arguments)
+        np.testing.assert_array_equal(one, other)
+    one, other = (array(layer.log_marginals(x, MASK)) for x in (emissions, spoilt))
+    np.testing.assert_array_equal(one[MASK], other[MASK])
+
+
+def test_in_training_the_tags_have_the_best_marginals():
+    layer, emissions = random_crf(), random_emissions()
+    outputs = layer(emissions, mask=MASK, training=True)
+    best = array(outputs["logits"]).argmax(-1)
+    np.testing.assert_array_equal(array(outputs["tags"]), best)
+    path = array(layer.viterbi(emissions, MASK))
+    assert (path[MASK] != best[MASK]).any()
+
+
+# Numbers that are long or large
+
+
+def forward_in_float64(emissions, transitions, start, end):
+    """log Z and the log marginals of one sentence, by sums over all pairs of tags."""
+    scores = emissions.astype("float64")
+    scores[0] += start
+    scores[-1] += end
+    before, after = np.zeros_like(scores), np.zeros_like(scores)
+    for t in range(1, len(scores)):
+        ways = (before[t - 1] + scores[t - 1])[:, None] + transitions
+        before[t] = np.logaddexp.reduce(ways, 0)
+    for t in reversed(range(len(scores) - 1)):
+        after[t] = np.logaddexp.reduce(transitions + scores[t + 1] + after[t + 1], 1)
+    log_z = np.logaddexp.reduce(before[-1] + scores[-1])
+    return log_z, before + scores + after - log_z
+
+
+@pytest.mark.parametrize("scale", [1, 5], ids=["usual", "large"])
+def test_many_tags_and_tokens_are_as_exact_as_float32(scale):
+    layer = random_crf(3, scale, num_tags=120)
+    emissions = random_emissions(4, (2, 300, 120), scale)
+    weights = [w.astype("float64") for w in layer.get_weights()]
+    found = array(layer.log_partition(emissions))
+    rows = array(layer.log_marginals(emissions))
+    for i in range(2):
+        log_z, marginals = forward_in_float64(emissions[i], *weights)
+        assert found[i] == pytest.approx(log_z, rel=1e-5)
+        likely = marginals > -20
+        assert likely.sum() > 500
+        np.testing.assert_allclose(rows[i][likely], marginals[likely], atol=2e-3)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("size", [50, 1e2, 1e4])
+@pytest.mark.parametrize("where", ["emissions", "transitions", "both"])
+def test_huge_scores_stay_finite(where, size, seed):
+    layer, emissions, tags = random_crf(seed), random_emissions(), random_tags(seed)
+    if where != "emissions":
+        layer.transitions.assign(size * array(layer.transitions))
+    if where != "transitions":
+        emissions = size * emissions
+    likelihood, gradients = likelihood_and_gradients(layer, emissions, tags, MASK)
+    assert np.isfinite(likelihood) and likelihood <= 0
+    assert all(np.isfinite(g).all() for g in gradients)
+    assert np.isfinite(array(layer.log_marginals(emissions, MASK))).all()
+    found = array(layer.viterbi(emissions, MASK))
+    for tags, rows, n in zip(found, emissions, LENGTHS, strict=True):
+        assert tags[:n].tolist() == reference.best_path(rows[:n], layer.get_weights())
+
+
+# Gradients
+
+
+def likelihood_and_gradients(layer, emissions, tags, mask):
+    """The batch's log-likelihood, its gradients by emissions and by each weight."""
+    variables = [keras.Variable(emissions, dtype="float32"), *layer.trainable_variables]
+
+    def total():
+        found = layer.log_likelihood(ops.convert_to_tensor(variables[0]), tags, mask)
+        return ops.sum(found)
+
+    backend = keras.backend.backend()
+    if backend == "tensorflow":
+        import tensorflow as tf
+
+        with tf.GradientTape() as tape:
+            value = total()
+        gradients = tape.gradient(value, [v.value for v in variables])
+    elif backend == "jax":
+        import jax
+
+        def function(values):
+            mapping = list(zip(variables, values, strict=True))
+            with keras.StatelessScope(state_mapping=mapping):
+                return total()
+
+        value, gradients = jax.value_and_grad(function)([v.value for v in variables])
+    else:
+        for variable in variables:
+            variable.value.grad = None
+        value = total()
+        value.backward()
+        gradients = [v.value.grad for v in variables]
+    return float(array(value)), [array(g) for g in gradients]
+
+
+def test_gradient_is_the_gold_less_the_expected_counts():
+    """By the emissions: gold - marginal, where the gold of -1 is its own marginal."""
+    layer, emissions, tags = random_crf(), random_emissions(), random_tags(2, 0)
+    _, (found, *_) = likelihood_and_gradients(layer, emissions, tags, MASK)
+    gold = np.eye(NUM_TAGS)[tags]
+    for i, n in enumerate(LENGTHS):
+        marginals = reference.marginals(emissions[i, :n], layer.get_weights())
+        np.testing.assert_allclose(found[i, :n], gold[i, :n] - marginals, atol=1e-5)
+        np.testing.assert_array_equal(found[i, n:], 0)
+
+
+def test_gradients_equal_finite_differences():
+    """Of the reference, by every weight and emission, with unknown gold tags."""
+    layer, emissions, tags = random_crf(), random_emissions(), random_tags()
+    value, gradients = likelihood_and_gradients(layer, emissions, tags, MASK)
+    points = [x.astype("float64") for x in (emissions, *layer.get_weights())]
+
+    def total(emissions, *weights):
+        return sum(
+            reference.log_likelihood(emissions[i, :n], tags[i, :n], weights)
+            for i, n in enumerate(LENGTHS)
+        )
+
+    assert value == pytest.approx(total(*points), rel=1e-5)
+    for point, gradient in zip(points, gradients, strict=True):
+        differences = np.zeros_like(point)
+        for place in np.ndindex(point.shape):
+            middle = point[place]
+            around = []
+            for step in (1e-4, -1e-4):
+                point[place] = middle + step
+                around.append(total(*points))
+            point[place] = middle
+            differences[place] = (around[0] - around[1]) / 2e-4
+        np.testing.assert_allclose(gradient, differences, atol=2e-4)
+        assert np.abs(gradient).max() > 0.1
+
+
+# Keras
+
+
+@on_tensorflow
+@pytest.mark.parametrize("jit_compile", [False, True], ids=["graph", "xla"])
+def test_compiled_by_tensorflow_it_is_the_same(jit_compile):
+    import tensorflow as tf
+
+    layer, emissions, tags = random_crf(), random_emissions(), random_tags()
+
+    @tf.function(jit_compile=jit_compile)
+    def everything(emissions, tags, mask):
+        with tf.GradientTape() as tape:
+            found = tf.reduce_sum(layer.log_likelihood(emissions, tags, mask))
+        variables = [v.value for v in layer.trainable_variables]
+        outputs = layer(emissions, mask=mask)
+        return found, tape.gradient(found, variables), outputs
+
+    arguments = [tf.constant(x) for x in (emissions, tags, MASK)]
+    value, gradients, outputs = everything(*arguments)
+    expected, (_, *expected_gradients) = likelihood_and_gradients(
+        layer, emissions, tags, MASK
+    )
+    assert float(value) == pytest.approx(expected, rel=1e-5)
+    for one, other in zip(gradients, expected_gradients, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    eager = layer(emissions, mask=MASK)
+    np.testing.assert_array_equal(outputs["tags"], eager["tags"])
+    np.testing.assert_allclose(
+        outputs["logits"][MASK], eager["logits"][MASK], atol=1e-5
+    )
+
+
+def test_keras_file_round_trip(tmp_path):
+    layer = CRF(initializer=keras.initializers.RandomNormal(seed=3), name="field")
+    model = compiled(layer)
+    layer.set_weights(random_crf().get_weights())
+    expected = model.predict([random_emissions(), MASK], verbose=0)
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    assert type(again.get_layer("field")) is CRF
+    assert again.get_layer("field").initializer.stddev == 0.05
+    found = again.predict([random_emissions(), MASK], verbose=0)
+    assert set(found) == set(expected)
+    for name, rows in expected.items():
+        np.testing.assert_array_equal(found[name], rows)
+
+
+def test_half_precision_inputs_are_computed_in_the_layers_own():
+    layer = CRF(dtype="float32")
+    emissions = random_emissions()
+    outputs = layer(ops.cast(emissions, "bfloat16"), mask=MASK)
+    assert keras.backend.standardize_dtype(outputs["logits"].dtype) == "float32"
+    expected = array(ops.log_softmax(emissions))
+    np.testing.assert_allclose(
+        array(outputs["logits"])[MASK], expected[MASK], atol=0.05
+    )

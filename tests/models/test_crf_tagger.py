@@ -1,0 +1,281 @@
+"""The way of a CRF through a tagger: training, prediction, evaluation, files."""
+
+import math
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from conftest import TINY, random_sentences, randomize
+from reference import crf as reference
+
+import keras_tagging
+from keras_tagging import Sentence
+from keras_tagging.layers import CRF
+from keras_tagging.models import prediction
+
+SENTENCES = [s.tokens for s in random_sentences(12, 5, longest=4)] + [[], ["zebra"]]
+
+
+@pytest.fixture(scope="module")
+def model(train_sentences):
+    """Random weights: to be read, not changed."""
+    model = keras_tagging.build("bigru", decoder="crf", **TINY)
+    model.adapt(train_sentences)
+    return randomize(model, 2)
+
+
+def field(model, words):
+    """The emissions of one sentence, computed alone, and the weights of the CRF."""
+    encoded = model.encode([Sentence(words)])
+    ids, _, _ = encoded.batch(np.array([0]))
+    emissions = np.asarray(model.predict_on_batch(ids)["emissions"][0])
+    return emissions, model.network.get_layer("crf").get_weights()
+
+
+# Prediction
+
+
+def test_tag_gives_the_best_path_and_predict_the_marginals(model):
+    tagged, rows = model.tag(SENTENCES), model.predict(SENTENCES)
+    differ = 0
+    for words, tags, found in zip(SENTENCES, tagged, rows, strict=True):
+        assert found.shape == (len(words), len(model.tags))
+        if not words:
+            assert tags == []
+            continue
+        emissions, weights = field(model, words)
+        path = reference.best_path(emissions, weights)
+        assert tags == [model.tags[i] for i in path]
+        marginals = reference.marginals(emissions, weights)
+        np.testing.assert_allclose(found, marginals, rtol=1e-3, atol=1e-6)
+        differ += path != marginals.argmax(-1).tolist()
+    assert differ > 0  # the path is not the best of predict everywhere
+
+
+def test_probabilities_are_those_of_the_path(model):
+    rows, tags = model.predict(SENTENCES), model.tag(SENTENCES)
+    found = model.tag(SENTENCES, probabilities=True)
+    assert [[tag for tag, _ in sentence] for sentence in found] == tags
+    for row, sentence in zip(rows, found, strict=True):
+        expected = [
+            p[model.tags.index(tag)] for p, (tag, _) in zip(row, sentence, strict=True)
+        ]
+        np.testing.assert_allclose([p for _, p in sentence], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.1])
+def test_beta_goes_by_the_marginals(model, beta):
+    rows, found = model.predict(SENTENCES), model.tag(SENTENCES, beta=beta)
+    for row, sentence in zip(rows, found, strict=True):
+        expected = [
+            {model.tags[i] for i in np.flatnonzero(p >= beta * p.max())} for p in row
+        ]
+        assert [{tag for tag, _ in ranked} for ranked in sentence] == expected
+
+
+def test_batches_do_not_matter(model, monkeypatch):
+    tags, rows = model.tag(SENTENCES), model.predict(SENTENCES)
+    monkeypatch.setattr(prediction, "PATH_FLOATS", 1)  # a sentence a batch
+    assert model.tag(iter(SENTENCES * 2)).__next__() == tags[0]
+    assert model.tag(SENTENCES) == tags
+    for one, other in zip(rows, model.predict(SENTENCES), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_nothing_to_tag(model):
+    assert model.tag([]) == [] and model.tag([[], []]) == [[], []]
+    assert model.predict([[]])[0].shape == (0, len(model.tags))
+
+
+def test_evaluate_counts_the_path_and_sums_the_marginals(model):
+    sentences = random_sentences(9, 6) + [Sentence(["the", "dog"], ["D", "X"])]
+    sentences += [Sentence([], [])]
+    words = ["the", "dog", "barks"]
+    sentences += [Sentence(words, model.tag([words])[0])]  # right for sure
+    right, losses = [], []
+    rows, tagged = model.predict(sentences), model.tag(sentences)
+    for sentence, row, tags in zip(sentences, rows, tagged, strict=True):
+        right += [a == b for a, b in zip(sentence.tags, tags, strict=True)]
+        for tag, p in zip(sentence.tags, row, strict=True):
+            if tag in model.tags:
+                losses.append(-math.log(p[model.tags.index(tag)]))
+    found = model.evaluate(sentences, return_dict=True)
+    assert found["loss"] == pytest.approx(np.mean(losses), rel=1e-4)
+    assert found["accuracy"] == pytest.approx(np.mean(right))
+    assert 0 < found["accuracy"] < 1
+
+
+# Training
+
+
+@pytest.fixture(scope="module")
+def batch(train_sentences):
+    """Sentences of several lengths, two gold tags unknown."""
+    sentences = [Sentence(s.tokens, list(s.tags)) for s in train_sentences[:6]]
+    sentences[0].tags[0] = sentences[3].tags[-1] = "X"
+    return [s for s in sentences if len(s.tokens) < 6]
+
+
+def test_the_loss_is_the_mean_over_real_tokens(model, batch):
+    encoded = model.encode(batch, targets=True)
+    ids, targets, mask = encoded.batch(np.arange(len(batch)))
+    assert (mask == 0).any() and (targets[mask > 0] < 0).any()
+    total = 0
+    for i, sentence in enumerate(batch):
+        emissions, weights = field(model, sentence.tokens)
+        gold = targets[i, : len(sentence.tokens)]
+        total -= reference.log_likelihood(emissions, gold, weights)
+    outputs = model(ids, training=False)
+    tensors = [keras.ops.convert_to_tensor(x) for x in (targets, mask)]
+    found = model.compute_loss(None, tensors[0], outputs, tensors[1])
+    found = float(keras.ops.convert_to_numpy(found))
+    assert found == pytest.approx(total / mask.sum(), rel=1e-4)
+
+
+def test_every_weight_is_trained(train_sentences):
+    # TagLoss is compiled and is not what is minimised
+    model = keras_tagging.build("bigru", decoder="crf", **TINY, dropout=0.0)
+    model.adapt(train_sentences)
+    randomize(model, 4)
+    before = {v.path: keras.ops.convert_to_numpy(v) for v in model.trainable_variables}
+    model.fit(train_sentences, epochs=1, verbose=0)
+    for variable in model.trainable_variables:
+        moved = keras.ops.convert_to_numpy(variable) - before[variable.path]
+        assert np.abs(moved).max() > 0, variable.path
+
+
+@pytest.fixture(scope="module")
+def alternating():
+    """Half of the sentences are A B A B ..., half B A B A ...; the words tell nothing.
+
+    Of a softmax the loss is log 2 a token at the least, of a CRF log 2 a sentence.
+    """
+    options = TINY | {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
+    model = keras_tagging.build(
+        "bigru", decoder="crf", **options, learning_rate=0.1, epochs=80
+    )
+    tags = ["A", "B"] * 3
+    sentences = [Sentence(["w"] * 6, tags), Sentence(["w"] * 6, tags[::-1])] * 8
+    history = model.fit([*sentences, Sentence([], [])], verbose=0)
+    return model, history
+
+
+def test_it_learns_what_only_transitions_can_tell(alternating):
+    model, history = alternating
+    last = {name: values[-1] for name, values in history.history.items()}
+    assert math.log(2) / 6 <= last["loss"] < 0.15
+    # the metrics of training are those of the marginals, which are even
+    assert last["cross_entropy"] == pytest.approx(math.log(2), rel=0.05)
+    assert last["accuracy"] == pytest.approx(0.5, abs=0.1)
+    (tags,) = model.tag([["w"] * 6])
+    assert tags in (["A", "B"] * 3, ["B", "A"] * 3)
+
+
+def test_the_metrics_of_training_are_those_of_evaluate(train_sentences):
+    """One batch, no dropout: what the epoch logs is what the start evaluates to."""
+    options = TINY | {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
+    model = keras_tagging.build("bigru", decoder="crf", **options, token_budget=9999)
+    model.adapt(train_sentences)
+    randomize(model, 5)
+    start = model.evaluate(train_sentences, return_dict=True)
+    rows = model.predict(train_sentences)
+    right = [
+        model.tags[row.argmax()] == tag
+        for sentence, matrix in zip(train_sentences, rows, strict=True)
+        for tag, row in zip(sentence.tags, matrix, strict=True)
+    ]
+    logs = model.fit(train_sentences, epochs=1, verbose=0).history
+    assert logs["cross_entropy"] == pytest.approx([start["loss"]], rel=1e-4)
+    assert logs["accuracy"] == pytest.approx([np.mean(right)], abs=1e-6)
+
+
+class Kill(keras.callbacks.Callback):
+    def __init__(self, epoch):
+        super().__init__()
+        self._epoch = epoch  # no part of what identifies a run
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == self._epoch:
+            raise KeyboardInterrupt
+
+
+def test_resumed_equals_uninterrupted(train_sentences, tmp_path):
+    def run(folder, kill=None):
+        model = keras_tagging.build("bigru", decoder="crf", **TINY)
+        options = {"epochs": 4, "verbose": 0, "validation_data": train_sentences[:5]}
+        (tmp_path / folder).mkdir(exist_ok=True)
+        options |= {"callbacks": [Kill(kill)], "resume": tmp_path / folder}
+        model.fit(train_sentences, **options)
+        return model.get_weights()
+
+    expected = run("whole")
+    with pytest.raises(KeyboardInterrupt):
+        run("parts", kill=2)
+    for one, other in zip(expected, run("parts"), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    "overrides, message",
+    [
+        ({"decoder": "crfs"}, "decoder='crfs': known are 'softmax', 'crf'"),
+        (
+            {"decoder": "crf", "label_smoothing": 0.1},
+            "label_smoothing=0.1 has no meaning with decoder='crf'",
+        ),
+    ],
+)
+def test_what_cannot_be_decoded_or_trained_is_refused_by_build(overrides, message):
+    with pytest.raises(ValueError, match=message):
+        keras_tagging.build("bigru", **overrides)
+
+
+def test_softmax_is_the_default():
+    assert keras_tagging.build("bigru").settings["decoder"] == "softmax"
+
+
+# Files
+
+
+def test_keras_file(model, tmp_path, train_sentences):
+    model.save(tmp_path / "model.keras")
+    loaded = keras_tagging.load(tmp_path / "model.keras")
+    assert loaded.settings["decoder"] == "crf"
+    assert type(loaded.network.get_layer("crf")) is CRF
+    assert loaded.tag(SENTENCES) == model.tag(SENTENCES)
+    found = loaded.predict(SENTENCES)
+    for one, other in zip(found, model.predict(SENTENCES), strict=True):
+        np.testing.assert_array_equal(one, other)
+    loaded.fit(train_sentences, epochs=1, verbose=0)
+
+
+def test_saved_model(model, tmp_path):
+    model.export(tmp_path / "served", top_k=3)
+    serve = tf.saved_model.load(str(tmp_path / "served")).signatures["serving_default"]
+    width = max(map(len, SENTENCES))
+    tokens = [[*words, *[""] * (width - len(words))] for words in SENTENCES]
+    lengths = [len(words) for words in SENTENCES]
+    out = serve(tokens=tf.constant(tokens), lengths=tf.constant(lengths))
+    out = {name: values.numpy() for name, values in out.items()}
+    path = model.tag(SENTENCES, probabilities=True)
+    rows = model.predict(SENTENCES)
+    others = 0
+    for i, n in enumerate(lengths):
+        found = [tag.decode() for tag in out["tags"][i]]
+        assert found == [tag for tag, _ in path[i]] + [""] * (width - n)
+        expected = [p for _, p in path[i]] + [0] * (width - n)
+        np.testing.assert_allclose(out["probabilities"][i], expected, atol=1e-5)
+        expected = np.sort(rows[i], -1)[:, ::-1][:, :3]
+        np.testing.assert_allclose(out["top_probabilities"][i, :n], expected, atol=1e-5)
+        best = [model.tags[k].encode() for k in rows[i].argmax(-1)]
+        assert out["top_tags"][i, :n, 0].tolist() == best
+        others += (out["tags"][i, :n] != out["top_tags"][i, :n, 0]).sum()
+    assert others > 0
+    nothing = serve(
+        tokens=tf.zeros((2, 0), tf.string), lengths=tf.zeros((2,), tf.int32)
+    )
+    assert nothing["tags"].shape == (2, 0)

@@ -1,0 +1,59 @@
+"""Whole taggers: what must hold on TensorFlow, JAX and PyTorch alike."""
+
+import keras
+import numpy as np
+import pytest
+from conftest import TINY, random_sentences, randomize
+
+import keras_tagging
+from keras_tagging import training
+
+DECODERS = pytest.mark.parametrize("decoder", ["softmax", "crf"])
+
+
+@DECODERS
+def test_fit_save_load_and_tag(tmp_path, train_sentences, dev_sentences, decoder):
+    """The tag of a word is always the same one."""
+    model = keras_tagging.build("bigru", decoder=decoder, **TINY, learning_rate=0.05)
+    model.fit(train_sentences, epochs=12, batch_size=4, verbose=0)
+    accuracy = model.evaluate(dev_sentences, return_dict=True)["accuracy"]
+    assert accuracy > 0.9
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    tagged = again.tag(dev_sentences)
+    assert tagged == model.tag(dev_sentences)
+    pairs = [
+        found == gold
+        for sentence, tags in zip(dev_sentences, tagged, strict=True)
+        for found, gold in zip(tags, sentence.tags, strict=True)
+    ]
+    assert np.mean(pairs) == pytest.approx(accuracy)
+
+
+@DECODERS
+def test_rows_of_padding_change_neither_loss_nor_gradients(train_sentences, decoder):
+    settings = TINY | {"decoder": decoder, "dropout": 0.0, "layer_dropout": 0.0}
+    model = keras_tagging.build("bigru", **settings)
+    model.adapt(train_sentences)
+    randomize(model)
+    model.compile(
+        keras.optimizers.SGD(1.0),
+        training.TagLoss(),
+        # JAX compiles in any case; on PyTorch it takes a minute
+        jit_compile=keras.backend.backend() == "tensorflow",
+    )
+    encoded = model.encode(random_sentences(5, 3), targets=True)
+    before = [w.copy() for w in model.get_weights()]
+    losses, changes = [], []
+    for sizes, rows in (({}, 5), ({"batch_size": 8}, 8)):
+        batch = encoded.batch(np.arange(5), 8, **sizes)
+        assert len(batch[0]) == rows
+        model.set_weights(before)
+        model.reset_metrics()
+        losses.append(model.train_on_batch(*batch))
+        weights = zip(model.get_weights(), before, strict=True)
+        changes.append([new - old for new, old in weights])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    for change, same in zip(*changes, strict=True):
+        assert abs(change).max() > 1e-5
+        np.testing.assert_allclose(change, same, rtol=1e-4, atol=1e-6)

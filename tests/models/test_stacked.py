@@ -1,0 +1,257 @@
+"""The architectures of Wu et al. (2016, 2017): their networks, rows and road."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from cells.cases import named_weights
+from conftest import random_sentences, randomize
+from reference import context_window, shortcut_block, skip_lstm, skip_stack
+
+import keras_tagging
+
+STACKED = [name for name in keras_tagging.available() if name != "bigru"]
+SIZES = {"units": 3, "word_dim": 4, "affix_dim": 2, "character_dim": 2, "seed": 3}
+SENTENCES = random_sentences(12, 4, longest=5)
+
+PLAIN = {"skip": None, "gate": None}
+MIXED = {"self_connection": True}
+ROWS = {
+    # Wu et al. (2016), Table 2
+    "H-LSTM": ("highway-bilstm", {}),
+    "RHN": ("rhn", {"depth": 3, "output_gate": True}),
+    "no skip connections": ("skip-bilstm", PLAIN),
+    "to the gates": ("skip-bilstm", {"skip": "gates", "gate": None}),
+    "to the internals, no gate": ("skip-bilstm", {"skip": "internals", "gate": None}),
+    "to the internals, gate": ("skip-bilstm", {"skip": "internals"}),
+    "to the outputs, no gate": ("skip-bilstm", {"gate": None}),
+    "to the outputs, b_f = 5": ("skip-bilstm", {"forget_bias": 5}),
+    "to the outputs, b_f = 0": ("skip-bilstm", {}),
+    "sigmoid mapping": ("skip-bilstm", {"mapping": "sigmoid"}),
+    "exclusive gate": ("skip-bilstm", {"gate": "exclusive"}),
+    # Table 1
+    "no char": ("skip-bilstm", {"characters": 0}),
+    "no dropout": ("skip-bilstm", {"layer_dropout": 0, "window_dropout": 0}),
+    # Wu et al. (2017), Table 2
+    "h updated": ("skip-bilstm", {"gate": "vertical"}),
+    "mixed, no gate": (
+        "shortcut-bilstm",
+        {**MIXED, "internal": "plain", "output": "plain", "gate": None},
+    ),
+    "mixed, highway gate": (
+        "shortcut-bilstm",
+        {**MIXED, "internal": "highway", "output": "highway"},
+    ),
+    "mixed, both": ("shortcut-bilstm", {**MIXED, "cell_shortcut": True}),
+    "no gate in h": ("shortcut-bilstm", {"output": "plain"}),
+    "no gate in m": ("shortcut-bilstm", {"internal": "plain"}),
+    "no shortcut in internal": ("shortcut-bilstm", {"internal": None}),
+    "no shortcut in cell output": ("shortcut-bilstm", {"output": None}),
+    # Table 3
+    "scaled mapping": ("shortcut-bilstm", {"mapping": "tanh"}),
+    "linear mapping": ("shortcut-bilstm", {"gate": "scale"}),
+    "linear mapping, Eq. 15": ("shortcut-bilstm", {"gate": "linear"}),
+    "from h^{l-1}": ("shortcut-bilstm", {"gate": "below"}),
+    "from h_{t-1}": ("shortcut-bilstm", {"gate": "recurrent"}),
+    "from h^{l-2}": ("shortcut-bilstm", {"gate": "skip"}),
+    "Bernoulli": ("shortcut-bilstm", {"gate": "bernoulli", "bernoulli_p": 0.5}),
+    "learned Bernoulli": ("shortcut-bilstm", {"gate": "learned-bernoulli"}),
+    # Table 4
+    "k = 0": ("shortcut-bilstm", {"window": 0}),
+    "k = 5": ("shortcut-bilstm", {"window": 5}),
+    "k = 7": ("shortcut-bilstm", {"window": 7}),
+    "l_w = 0": ("shortcut-bilstm", {"characters": 0}),
+    "l_w = 3": ("shortcut-bilstm", {"characters": 3}),
+    "l_w = 7": ("shortcut-bilstm", {"characters": 7}),
+    "character only": ("shortcut-bilstm", {"words": False, "capitals": False}),
+}
+
+
+def paper_model(name, **overrides):
+    overrides = {**SIZES, "num_layers": 1 if name == "rhn" else 3, **overrides}
+    model = keras_tagging.build(name, recipe="paper", **overrides)
+    model.adapt(SENTENCES)
+    return model
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_every_row_builds_by_keywords_and_trains_all_its_weights(row):
+    name, overrides = ROWS[row]
+    overrides = {"learning_rate": 1.0, "decay": None, **overrides}
+    model = randomize(paper_model(name, **overrides))
+    before = [np.array(w) for w in model.network.trainable_variables]
+    model.run_eagerly = True  # nothing is run often enough to be worth compiling
+    model.fit(SENTENCES, epochs=1, batch_size=12, restore_best=False, verbose=0)
+    assert len(before) > 10
+    for old, weight in zip(before, model.network.trainable_variables, strict=True):
+        assert abs(np.array(weight) - old).max() > 0, weight.path
+
+
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        (
+            "skip-bilstm",
+            {"word_dim": 200, "units": 512, "num_layers": 7, "decay": None}
+            | {"window_over": "words", "window_gated": True},
+        ),
+        (
+            "shortcut-bilstm",
+            {"word_dim": 100, "units": 465, "num_layers": 9, "decay": "halve"}
+            | {"window_over": "features", "window_gated": False},
+        ),
+    ],
+)
+def test_paper_recipe_has_the_papers_settings(name, expected):
+    settings = keras_tagging.build(name, recipe="paper").settings
+    expected = {
+        "window": 3,
+        "window_dropout": 0.25,
+        "characters": 5,
+        "character_dim": 5,
+        "affix_dim": 5,
+        "capitals": True,
+        "merge": "top",
+        "input_layer": "tanh",
+        "layer_dropout": 0.5,
+        "dropped_layers": "ends",
+        "dropout": 0.0,
+        "initializer": "gaussian",
+        "optimizer": "sgd",
+        "learning_rate": 0.02,
+        "momentum": 0.0,
+        "clipnorm": None,
+        "batch_size": 1,
+        "token_budget": None,
+        "normalise": "wu",
+        "lookup": "normalised",
+        "unknown_rate": 0.0,
+        **expected,
+    }
+    assert {key: settings[key] for key in expected} == expected
+    assert (settings["suffixes"], settings["prefixes"]) == ((), ())
+
+
+def embed(network, ids, features):
+    """Words, and the other features, of one sentence: (time, size) each."""
+    parts = {"word": [], "other": []}
+    for column, name in enumerate(features.names):
+        table = "character" if name in features.ends else name
+        (matrix,) = network.get_layer(f"{table}_embedding").get_weights()
+        parts["word" if name == "word" else "other"].append(matrix[ids[:, column]])
+    return [np.concatenate(p, axis=1).astype("float64") for p in parts.values()]
+
+
+@pytest.mark.parametrize(
+    "name, cell", [("skip-bilstm", skip_lstm), ("shortcut-bilstm", shortcut_block)]
+)
+def test_network_equals_the_papers_equations(name, cell):
+    model = randomize(paper_model(name))
+    network, stack = model.network, model.network.get_layer("stack")
+    layers = [
+        tuple(named_weights(rnn.cell) for rnn in pair)
+        for pair in zip(stack.forward_layers, stack.backward_layers, strict=True)
+    ]
+    kernel, bias = stack.input_layer.get_weights()
+    out_kernel, out_bias = network.get_layer("logits").get_weights()
+    encoded = model.encode(SENTENCES)
+    ids, _, _ = encoded.batch(np.arange(len(SENTENCES)))
+    found = np.asarray(model.predict_on_batch(ids))
+    for row, (start, end) in zip(found, encoded.spans(), strict=True):
+        words, others = embed(network, encoded.ids[start:end], model.features)
+        if name == "skip-bilstm":  # W16 5.1: a gated window over the words
+            gates = network.get_layer("context_window").get_weights()
+            words = context_window.run(words, 3, *gates)
+            x = np.concatenate([words, others], axis=1)
+        else:  # W17 Eq. 19-20
+            x = context_window.run(np.concatenate([words, others], axis=1), 3)
+        h = skip_stack.stack(
+            cell,
+            x,
+            layers,
+            model.settings,
+            "top",
+            input_layer=(kernel.astype("float64"), bias, np.tanh),
+        )
+        np.testing.assert_allclose(
+            row[: end - start], h @ out_kernel + out_bias, rtol=1e-4, atol=1e-4
+        )
+
+
+@pytest.mark.parametrize("name", STACKED)
+def test_every_architecture_goes_the_whole_road(name, tmp_path):
+    model = keras_tagging.build(name, **{**SIZES, "units": 8})
+    history = model.fit(
+        SENTENCES, validation_data=SENTENCES[:4], epochs=2, verbose=0
+    ).history
+    assert history["cross_entropy"][1] < history["cross_entropy"][0]
+    tagged = model.tag(SENTENCES)
+    assert [len(tags) for tags in tagged] == [len(s) for s in SENTENCES]
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    assert again.tag(SENTENCES) == tagged
+    for one, other in zip(
+        model.predict(SENTENCES), again.predict(SENTENCES), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    again.export(tmp_path / "served")
+    served = tf.saved_model.load(str(tmp_path / "served")).signatures["serving_default"]
+    lengths = [len(sentence) for sentence in SENTENCES]
+    padded = [s.tokens + [""] * (max(lengths) - len(s)) for s in SENTENCES]
+    found = served(tokens=tf.constant(padded), lengths=tf.constant(lengths, tf.int32))
+    for row, length, tags in zip(found["tags"].numpy(), lengths, tagged, strict=True):
+        assert [tag.decode() for tag in row[:length]] == tags
+
+
+def test_dropped_layers():
+    stack = paper_model("skip-bilstm", num_layers=4).network.get_layer("stack")
+    assert [layer.rate for layer in stack.dropout_layers] == [0.5, 0, 0, 0.5]
+    model = paper_model("skip-bilstm", num_layers=2, dropped_layers="all")
+    assert [d.rate for d in model.network.get_layer("stack").dropout_layers] == [
+        0.5
+    ] * 2
+
+
+def test_initial_weights_are_the_papers():
+    model = paper_model("shortcut-bilstm", units=200, num_layers=2)
+    stack = model.network.get_layer("stack")
+    for rnn in (*stack.forward_layers, *stack.backward_layers):
+        weights = named_weights(rnn.cell)
+        for block in np.split(weights["recurrent_kernel"], 3, axis=1):
+            np.testing.assert_allclose(block @ block.T, np.eye(200), atol=1e-4)
+        spread = weights["kernel"].std() * np.sqrt(len(weights["kernel"]))
+        assert 0.095 < spread < 0.105
+        assert not weights["bias"].any()
+
+
+@pytest.mark.parametrize(
+    "name, overrides, message",
+    [
+        ("skip-bilstm", {"skip": None}, "leaves nothing to gate: give gate=None"),
+        ("skip-bilstm", {"skip": "output"}, "skip='output'"),
+        ("shortcut-bilstm", {"gate": None}, "need a gate"),
+        ("bilstm", {"skip": "outputs"}, "unknown bilstm keyword 'skip'"),
+        ("rhn", {"depth": 0}, "depth=0"),
+        ("skip-bilstm", {"merge": "both"}, "merge='both'"),
+        ("skip-bilstm", {"input_layer": "relu"}, "input_layer='relu'"),
+        ("skip-bilstm", {"initializer": "zeros"}, "initializer='zeros'"),
+        ("skip-bilstm", {"window": 4}, "window=4"),
+    ],
+)
+def test_impossible_settings_are_refused_before_any_corpus_is_read(
+    name, overrides, message
+):
+    with pytest.raises(ValueError, match=message):
+        keras_tagging.build(name, **overrides)
+
+
+def test_skip_from_an_input_of_another_size_names_the_remedy():
+    with pytest.raises(ValueError, match='give input_layer="tanh"'):
+        paper_model("skip-bilstm", input_layer=None)
+
+
+def test_keras_seed_gives_two_models_different_weights():
+    first, second = (paper_model("bilstm", seed=seed) for seed in (1, 2))
+    layers = [m.network.get_layer("logits") for m in (first, second)]
+    one, other = (keras.ops.convert_to_numpy(layer.kernel) for layer in layers)
+    assert abs(one - other).max() > 1e-4

@@ -1,0 +1,66 @@
+"""A linear-chain CRF by the enumeration of all paths, in float64, one sentence a time.
+
+Lafferty et al. (2001), section 3; Lample et al. (2016), Eq. 1.
+"""
+
+from itertools import product
+
+import numpy as np
+
+
+def score(emissions, path, transitions, start, end):
+    """The score of one path; 0 for the path through no token."""
+    if not len(path):
+        return 0.0
+    total = start[path[0]] + end[path[-1]]
+    total += sum(row[tag] for row, tag in zip(emissions, path, strict=True))
+    return total + sum(transitions[i, j] for i, j in zip(path, path[1:], strict=False))
+
+
+def paths(emissions, weights):
+    """All paths `(paths, time)` and their scores `(paths,)`.
+
+    Args:
+        emissions: `(time, num_tags)` of one sentence without padding.
+        weights: (transitions, start, end).
+    """
+    emissions = np.asarray(emissions, "float64")
+    weights = [np.asarray(w, "float64") for w in weights]
+    time, num_tags = emissions.shape
+    found = list(product(range(num_tags), repeat=time))
+    scores = [score(emissions, path, *weights) for path in found]
+    return np.array(found, int).reshape(len(found), time), np.array(scores)
+
+
+def log_sum(scores):
+    most = scores.max()
+    return most + np.log(np.exp(scores - most).sum())
+
+
+def log_partition(emissions, weights):
+    return log_sum(paths(emissions, weights)[1])
+
+
+def log_likelihood(emissions, tags, weights):
+    """log p(tags); the sum over every value of a tag that is -1."""
+    tags = np.asarray(tags, int)
+    every, scores = paths(emissions, weights)
+    agree = ((every == tags) | (tags < 0)).all(-1)
+    return log_sum(scores[agree]) - log_sum(scores)
+
+
+def marginals(emissions, weights):
+    """`(time, num_tags)`: the share of the paths through each tag."""
+    every, scores = paths(emissions, weights)
+    shares = np.exp(scores - log_sum(scores))
+    found = np.zeros(np.shape(emissions))
+    for t, k in np.ndindex(found.shape):
+        found[t, k] = shares[every[:, t] == k].sum()
+    return found
+
+
+def best_path(emissions, weights):
+    """The best path; of equal ones that with the lowest last tag, and so on back."""
+    every, scores = paths(emissions, weights)
+    best = every[scores == scores.max()].tolist()
+    return min(best, key=lambda path: path[::-1])
