@@ -9,16 +9,28 @@ export KERAS_BACKEND ?= tensorflow
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs notebooks clean
+.PHONY: help demo test test-backends test-jax test-torch lint docs notebooks clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/installed-test  ## train the Bi-GRU on the demo corpus (under 2 minutes)
 	$(BIN)/python -m keras_tagging demo
 
 test: $(VENV)/installed-test  ## run the tests and the docstring examples
 	$(BIN)/python -m pytest $(ARGS)
+
+BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py
+
+test-backends: $(VENV)/installed-test $(VENV)/installed-backends  ## run what any backend must do on JAX and PyTorch
+	$(MAKE) --no-print-directory -j2 test-jax test-torch
+
+# JAX compiles much and computes little here: it is told to compile quickly.
+test-jax:
+	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q $(BACKEND_TESTS) $(ARGS)
+
+test-torch:
+	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q $(BACKEND_TESTS) $(ARGS)
 
 lint: $(VENV)/installed-dev  ## check code and notebooks with ruff
 	$(BIN)/ruff check .

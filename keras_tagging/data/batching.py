@@ -33,13 +33,22 @@ class EncodedSentences:
         return list(zip(ends[:-1], ends[1:], strict=True))
 
     def batch(
-        self, sentences: np.ndarray, multiple: int = 1
+        self,
+        sentences: np.ndarray,
+        multiple: int = 1,
+        *,
+        batch_size: int | None = None,
+        token_budget: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Pads the chosen sentences on the right to the longest of them.
 
         Args:
             sentences: their indices.
-            multiple: the padded length is the next multiple of this.
+            multiple: the padded length is the next multiple of this. Above 1, the
+                rows become `padded_rows`: those that follow the sentences are
+                padding from end to end.
+            batch_size, token_budget: those given to `plan_batches`, which rows of
+                padding must not exceed. Without either there are none.
 
         Returns:
             ids `(batch, time, features)` int32, targets `(batch, time)` int32 (-1
@@ -47,8 +56,12 @@ class EncodedSentences:
         """
         lengths = self.lengths[sentences]
         time = int(round_up(lengths, multiple).max(initial=0))
-        real = np.arange(time) < lengths[:, None]
-        tokens = (self.offsets[sentences][:, None] + np.arange(time))[real]
+        rows = len(sentences)
+        if multiple > 1 and time:
+            rows = padded_rows(rows, batch_size or (token_budget or 0) // time)
+        real = np.arange(time) < np.pad(lengths, (0, rows - len(lengths)))[:, None]
+        tokens = self.offsets[sentences][:, None] + np.arange(time)
+        tokens = tokens[real[: len(sentences)]]
         ids = np.zeros((*real.shape, self.ids.shape[1]), "int32")
         ids[real] = self.ids[tokens]
         targets = np.full(real.shape, -1, "int32")
@@ -60,6 +73,11 @@ class EncodedSentences:
 def round_up(lengths: np.ndarray, multiple: int) -> np.ndarray:
     """The lengths, each raised to the next multiple."""
     return -(-lengths // multiple) * multiple
+
+
+def padded_rows(rows: int, most: int) -> int:
+    """The next power of two, but at most `most`; never less than `rows`."""
+    return max(rows, min(1 << (rows - 1).bit_length(), most))
 
 
 def plan_batches(
@@ -125,7 +143,8 @@ class TrainingBatches:
         seed: int.
         batch_size, token_budget: as in `plan_batches`.
         multiple: padded lengths are multiples of this. XLA compiles anew for every
-            shape, so that it wants few of them.
+            shape, so that it wants few of them: above 1, rows of padding follow
+            where a batch is not full.
         unknown_rate: probability with which a word that occurs once in these
             sentences becomes the unknown word, drawn anew every epoch, so that the
             unknown vector is trained.
@@ -160,7 +179,9 @@ class TrainingBatches:
     def __iter__(self):
         rng = np.random.default_rng([self.seed, self.epoch])
         for chosen in plan_batches(self.lengths, rng=rng, **self.sizes):
-            ids, targets, mask = self.sentences.batch(chosen, self.multiple)
+            ids, targets, mask = self.sentences.batch(
+                chosen, self.multiple, **self.sizes
+            )
             if self.unknown_rate and self.word_column is not None:
                 words = ids[..., self.word_column]
                 rare = self.singletons[words]

@@ -1,7 +1,9 @@
 """The cells of Wu et al. (2016, 2017), one case a table row, with their references."""
 
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
+import keras
 import numpy as np
 from keras import ops
 from reference import highway, shortcut_block, skip_lstm, skip_stack
@@ -102,6 +104,15 @@ CASES = {
     "block-bernoulli-0.3": block(gate="bernoulli", bernoulli_p=0.3),
     "block-learned-bernoulli": block(gate="learned-bernoulli"),
 }
+
+
+def op_by_op():
+    """A context in which JAX runs loops as they stand: it compiles each one anew."""
+    if keras.backend.backend() != "jax":
+        return nullcontext()
+    import jax
+
+    return jax.disable_jit()
 
 
 def randomize(layer, seed=0, scale=1.0):

@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+from cells.cases import random_inputs, randomize
 from keras import ops
 from reference import gru
 
@@ -13,13 +14,7 @@ def random_cell(seed=0, **kwargs):
     """A built cell whose weights and biases are all random and non-zero."""
     cell = GRUCell(UNITS, **kwargs)
     cell.build((None, FEATURES))
-    rng = np.random.default_rng(seed)
-    cell.set_weights([rng.normal(size=w.shape) for w in cell.weights])
-    return cell
-
-
-def random_inputs(*shape, seed=1):
-    return np.random.default_rng(seed).normal(size=shape).astype("float32")
+    return randomize(cell, seed)
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from keras_tagging.data.batching import EncodedSentences, TrainingBatches, plan_batches
+from keras_tagging.data.batching import (
+    EncodedSentences,
+    TrainingBatches,
+    padded_rows,
+    plan_batches,
+)
 from keras_tagging.data.vocabulary import UNKNOWN_ID
 
 LENGTHS = np.array([3, 0, 7, 1, 1, 12, 4, 3, 0, 2, 5, 3, 9, 1])
@@ -185,3 +190,36 @@ def test_padded_lengths_are_multiples_within_the_budget(sizes):
         found += ids[mask > 0].tolist()
     assert sorted(found, key=lambda row: row[1]) == sentences.ids.tolist()
     assert len(list(batches)) == len(batches)
+
+
+@pytest.mark.parametrize(
+    "rows, most, expected",
+    [(1, 9, 1), (2, 9, 2), (3, 9, 4), (5, 9, 8), (9, 9, 9), (5, 6, 6), (3, 0, 3)],
+)
+def test_rows_are_a_power_of_two_or_a_full_batch(rows, most, expected):
+    assert padded_rows(rows, most) == expected
+
+
+def test_rows_of_padding_follow_the_sentences():
+    ids, targets, mask = encoded().batch(np.array([0, 6, 3]), 4, batch_size=9)
+    assert (ids.shape, targets.shape, mask.shape) == ((4, 4, 2), (4, 4), (4, 4))
+    assert mask.sum(axis=1).tolist() == [3, 4, 1, 0]
+    assert not ids[3].any() and (targets[3] == -1).all()
+    # only where few shapes are wanted, and not beyond the size of a batch
+    for multiple, sizes in [(1, {"batch_size": 9}), (4, {}), (4, {"batch_size": 3})]:
+        assert len(encoded().batch(np.array([0, 6, 3]), multiple, **sizes)[0]) == 3
+    assert encoded().batch(np.array([1, 8]), 4, token_budget=9)[0].shape == (2, 0, 2)
+
+
+@pytest.mark.parametrize(
+    "sizes, most",
+    [({"batch_size": 32}, 6), ({"token_budget": 500}, 16), ({"batch_size": 1}, 5)],
+    ids=str,
+)
+def test_multiples_give_few_shapes(sizes, most):
+    lengths = np.random.default_rng(0).integers(0, 40, 999)
+    batches = TrainingBatches(encoded(lengths), multiple=8, **sizes)
+    shapes = {mask.shape for batches.epoch in range(3) for _, _, mask in batches}
+    assert 5 <= len(shapes) <= most
+    full = {(rows, time) for rows, time in shapes if rows & (rows - 1)}
+    assert all(rows == 500 // time for rows, time in full)

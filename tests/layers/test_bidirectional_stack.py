@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+from cells.cases import randomize
 from keras import ops
 from reference import gru
 
@@ -11,12 +12,6 @@ UNITS, FEATURES = 5, 3
 LENGTHS = np.array([6, 1, 4, 0])
 TIME = 6
 MASK = np.arange(TIME) < LENGTHS[:, None]
-
-
-def randomize(layer, seed=0):
-    rng = np.random.default_rng(seed)
-    layer.set_weights([rng.normal(size=w.shape) for w in layer.weights])
-    return layer
 
 
 def random_inputs(seed=1):

@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+from cells.cases import randomize
 from keras import ops
 from reference import gru
 
@@ -13,12 +14,6 @@ TIME = 6
 MASK = np.arange(TIME) < LENGTHS[:, None]
 # Not only padding at the end: gaps and a masked start.
 HOLES = np.array([[1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 1, 1]] * 2, dtype=bool)
-
-
-def randomize(layer, seed=0):
-    rng = np.random.default_rng(seed)
-    layer.set_weights([rng.normal(size=w.shape) for w in layer.weights])
-    return layer
 
 
 def random_inputs(seed=1):
