@@ -36,7 +36,8 @@ class ProjectedRNN(keras.layers.RNN):
 
     Raises:
         ValueError: if the cell has no `project` and `step`, or another dtype, or
-            no cell to return.
+            no cell to return; for a mask with both `unroll` and `go_backwards`,
+            which Keras' loop does not reverse.
     """
 
     def __init__(self, cell, return_cell=False, dtype=None, **kwargs):
@@ -71,6 +72,8 @@ class ProjectedRNN(keras.layers.RNN):
 
     def inner_loop(self, sequences, initial_state, mask, training=False):
         cell = self.cell
+        if mask is not None and self.unroll and self.go_backwards:
+            raise ValueError("a mask cannot be read with unroll and go_backwards")
         weights = None
         if hasattr(cell, "recurrent_weights"):
             weights = cell.recurrent_weights()

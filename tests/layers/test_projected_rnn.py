@@ -124,6 +124,12 @@ def test_only_the_step_is_inside_the_loop(training):
     assert steps == ["step"] * TIME
 
 
+def test_mask_unrolled_backwards_is_refused():
+    layer = ProjectedRNN(GRUCell(UNITS), unroll=True, go_backwards=True)
+    with pytest.raises(ValueError, match="unroll and go_backwards"):
+        layer(random_inputs(), mask=MASK)
+
+
 def test_unrolled_equals_looped():
     looped = ProjectedRNN(GRUCell(UNITS), return_sequences=True)
     looped.build((None, TIME, FEATURES))

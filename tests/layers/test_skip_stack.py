@@ -1,0 +1,312 @@
+"""BidirectionalStack with the cells of Wu et al. (2016, 2017): what reads what."""
+
+from contextlib import nullcontext
+
+import keras
+import numpy as np
+import pytest
+from cells.cases import (
+    BATCH,
+    CASES,
+    FEATURES,
+    LENGTHS,
+    MASK,
+    TIME,
+    UNITS,
+    make,
+    named_weights,
+    op_by_op,
+    random_inputs,
+    random_sentences,
+    randomize,
+)
+from keras import ops
+from reference import skip_stack
+
+from keras_tagging.layers import BidirectionalStack
+
+MERGES = pytest.mark.parametrize("merge", ["top", "layer"])
+# One cell for every set of sequences that a layer reads, then the others.
+WIRINGS = ["outputs-joint", "mixed-cell-shortcut", "highway-lstm-peepholes"]
+STACKED = [
+    *WIRINGS,
+    "outputs-exclusive",
+    "internals-vertical",
+    "block",
+    "block-recurrent",
+    "mixed-highway",
+    "rhn-coupled",
+]
+CELLS = pytest.mark.parametrize("name", STACKED)
+FUNCTIONS = {"tanh": np.tanh, "linear": lambda a: a}
+CLOSE = {"rtol": 1e-4, "atol": 1e-4}
+
+
+@pytest.fixture(autouse=True)
+def loops_op_by_op(request):
+    """Except in tests of compiled loops, and of gradients: those are slower so."""
+    compiled = {"compiled", "gradients"} & set(request.node.name.split("_"))
+    with nullcontext() if compiled else op_by_op():
+        yield
+
+
+def make_stack(name, features=FEATURES, **kwargs):
+    settings = {"num_layers": 3, "input_layer": "tanh", **kwargs}
+    stack = BidirectionalStack(make(CASES[name]), **settings)
+    stack.build((None, TIME, features))
+    return randomize(stack, scale=0.5)
+
+
+def as_model(stack, features=FEATURES):
+    inputs = keras.Input((TIME, features))
+    masks = keras.Input((TIME,), dtype="bool")
+    return keras.Model([inputs, masks], stack(inputs, mask=masks))
+
+
+def layer_weights(stack):
+    """[(forward weights, backward weights), ...], each by name."""
+    layers = zip(stack.forward_layers, stack.backward_layers, strict=True)
+    return [tuple(named_weights(rnn.cell) for rnn in pair) for pair in layers]
+
+
+def expected_rows(name, stack, x, lengths, layers=None, **kwargs):
+    """The reference's output for each sentence alone, without its padding."""
+    case, config = CASES[name], stack.get_config()
+    input_layer = None
+    if config["input_layer"]:
+        kernel, bias = (w.astype("float64") for w in stack.input_layer.get_weights())
+        input_layer = (kernel, bias, FUNCTIONS[config["input_layer"]])
+    return [
+        skip_stack.stack(
+            case.reference,
+            sentence[:length].astype("float64"),
+            layers or layer_weights(stack),
+            case.settings,
+            config["merge"],
+            input_layer,
+            **kwargs,
+        )
+        for sentence, length in zip(x, lengths, strict=True)
+    ]
+
+
+def assert_equals_reference(name, stack, found, x, lengths=LENGTHS, **kwargs):
+    """What was found is the reference's output, and 0 at padding."""
+    found = ops.convert_to_numpy(found)
+    expected = expected_rows(name, stack, x, lengths, **kwargs)
+    assert found.shape == (len(x), TIME, 2 * UNITS)
+    for row, alone, length in zip(found, expected, lengths, strict=True):
+        np.testing.assert_allclose(row[:length], alone, **CLOSE)
+        assert not row[length:].any()
+
+
+@MERGES
+@pytest.mark.parametrize(
+    "name, num_layers",
+    [(name, 5) for name in STACKED]
+    + [(name, depth) for name in WIRINGS for depth in (1, 2, 3)],
+)
+def test_equals_the_reference_on_each_sentence_alone(name, merge, num_layers):
+    stack = make_stack(name, merge=merge, num_layers=num_layers)
+    x = random_sentences(FEATURES)
+    assert_equals_reference(name, stack, stack(x, mask=MASK), x)
+
+
+@MERGES
+@pytest.mark.parametrize("name", ["mixed-cell-shortcut", "highway-lstm"])
+def test_compiled_loops_equal_the_reference(name, merge):
+    stack = make_stack(name, merge=merge, num_layers=3)
+    x = random_sentences(FEATURES)
+    found = as_model(stack).predict([x, MASK], verbose=0)
+    assert_equals_reference(name, stack, found, x)
+
+
+@MERGES
+def test_without_mask_every_position_is_read(merge):
+    stack = make_stack("mixed-cell-shortcut", merge=merge)
+    x = random_sentences(FEATURES)
+    assert_equals_reference("mixed-cell-shortcut", stack, stack(x), x, [TIME] * BATCH)
+
+
+@MERGES
+@pytest.mark.parametrize("features", [FEATURES, UNITS])
+@pytest.mark.parametrize("input_layer", ["tanh", "linear"])
+def test_layer_2_skips_from_the_input_to_hidden_layer(input_layer, merge, features):
+    settings = {"input_layer": input_layer, "merge": merge, "features": features}
+    stack = make_stack("outputs-no-gate", **settings)
+    x = random_sentences(features)
+    assert_equals_reference("outputs-no-gate", stack, stack(x, mask=MASK), x)
+    assert "input_layer" in {layer.name for layer in stack._flatten_layers()}
+
+
+@MERGES
+@pytest.mark.parametrize("name", ["outputs-no-gate", "mixed-cell-shortcut"])
+def test_without_input_layer_layer_2_skips_from_the_input(name, merge):
+    stack = make_stack(name, input_layer=None, merge=merge, features=UNITS)
+    assert len(stack.weights) == sum(len(w) for p in layer_weights(stack) for w in p)
+    x = random_sentences(UNITS)
+    assert_equals_reference(name, stack, stack(x, mask=MASK), x)
+
+
+@pytest.mark.parametrize("name", ["outputs-joint", "block", "mixed-cell-shortcut"])
+def test_input_of_another_width_cannot_be_skipped_from(name):
+    with pytest.raises(ValueError, match="input_layer"):
+        make_stack(name, input_layer=None)
+
+
+@pytest.mark.parametrize(
+    "name, num_layers",
+    [("highway-lstm", 3), ("rhn-depth-2", 2), ("skip-none", 3), ("outputs-joint", 1)],
+)
+def test_without_skip_the_input_may_have_any_width(name, num_layers):
+    stack = make_stack(name, input_layer=None, num_layers=num_layers)
+    x = random_sentences(FEATURES)
+    assert_equals_reference(name, stack, stack(x, mask=MASK), x)
+
+
+def test_unknown_input_layer_is_named():
+    with pytest.raises(ValueError, match="'relu'"):
+        BidirectionalStack(make(CASES["block"]), input_layer="relu")
+
+
+@CELLS
+@MERGES
+def test_every_consumer_reads_the_dropped_output(name, merge, monkeypatch):
+    """A dropout that follows the values, so that the reference can repeat it."""
+    rates = (0.5, 0.2, 0.4)
+
+    def call(self, inputs, training=False):
+        kept = inputs / (1 - self.rate)
+        return ops.where(inputs > 0, kept, 0.0) if training else inputs
+
+    monkeypatch.setattr(keras.layers.Dropout, "call", call)
+    stack = make_stack(name, merge=merge, dropout=rates)
+    x = random_sentences(FEATURES)
+    assert_equals_reference(
+        name,
+        stack,
+        stack(x, mask=MASK, training=True),
+        x,
+        drop=lambda layer, h: np.where(h > 0, h / (1 - rates[layer - 1]), 0),
+    )
+
+
+@pytest.mark.parametrize("name", [*WIRINGS, "rhn-coupled"])
+@MERGES
+def test_mirrored_sentence_and_swapped_directions_give_mirrored_output(name, merge):
+    stack, mirror = (make_stack(name, merge=merge) for _ in range(2))
+    pairs = zip(mirror.forward_layers, mirror.backward_layers, strict=True)
+    for layer, (pair, weights) in enumerate(
+        zip(pairs, layer_weights(stack), strict=True)
+    ):
+        for rnn, source in zip(pair, reversed(weights), strict=True):
+            arrays = [source[w.name] for w in rnn.cell.weights]
+            if merge == "layer" and layer:
+                # The two halves of what matrices read are swapped too.
+                arrays = [
+                    np.roll(a, UNITS, axis=0)
+                    if a.shape[1:] and len(a) == 2 * UNITS
+                    else a
+                    for a in arrays
+                ]
+            rnn.cell.set_weights(arrays)
+    x = random_sentences(FEATURES)
+    found = ops.convert_to_numpy(mirror(np.ascontiguousarray(x[:, ::-1])))
+    expected = np.roll(ops.convert_to_numpy(stack(x))[:, ::-1], UNITS, axis=-1)
+    np.testing.assert_allclose(found, expected, **CLOSE)
+
+
+class Product(keras.losses.Loss):
+    """A loss whose gradient with respect to the output is the target."""
+
+    def call(self, target, output):
+        return ops.sum(target * output, axis=-1)
+
+
+def assert_gradients_are_the_references(name, stack, **compile_options):
+    """By differences of the reference, along a random direction.
+
+    One direction for all weights of a name, in every layer.
+    """
+    rng = np.random.default_rng(3)
+    x, target = random_sentences(FEATURES), random_inputs(BATCH, TIME, 2 * UNITS)
+    before = layer_weights(stack)
+    input_before = stack.input_layer.get_weights()
+
+    def loss(size):
+        layers = [
+            [
+                {key: w + size * step[key] for key, w in weights.items()}
+                for weights, step in zip(*pairs, strict=True)
+            ]
+            for pairs in zip(before, steps, strict=True)
+        ]
+        rows = expected_rows(name, stack, x, LENGTHS, layers)
+        return sum((target[i, : len(r)] * r).sum() for i, r in enumerate(rows))
+
+    slopes = {}
+    for key in {key for pair in before for weights in pair for key in weights}:
+        steps = [
+            [
+                {k: rng.normal(size=w.shape) * (k == key) for k, w in weights.items()}
+                for weights in pair
+            ]
+            for pair in before
+        ]
+        slopes[key] = steps, (loss(1e-5) - loss(-1e-5)) / 2e-5
+    model = as_model(stack)
+    model.compile(
+        keras.optimizers.SGD(1.0), Product(reduction="sum"), **compile_options
+    )
+    model.train_on_batch([x, MASK], target)
+    after = layer_weights(stack)
+    for key, (steps, slope) in slopes.items():
+        found = 0.0
+        for layer, direction in np.ndindex(len(before), 2):
+            start, end = (w[layer][direction].get(key) for w in (before, after))
+            if start is not None:
+                change = start - end
+                found += (change * steps[layer][direction][key]).sum()
+                assert (abs(np.atleast_2d(change)).max(axis=0) > 1e-7).all(), key
+        np.testing.assert_allclose(found, slope, rtol=1e-3, atol=1e-3, err_msg=key)
+    for old, new in zip(input_before, stack.input_layer.get_weights(), strict=True):
+        assert (abs(np.atleast_2d(new - old)).max(axis=0) > 1e-7).all()
+
+
+@pytest.mark.parametrize("name", [*WIRINGS, "block-recurrent"])
+@MERGES
+def test_gradients_are_those_of_the_reference(name, merge):
+    stack = make_stack(name, merge=merge)
+    eagerly = keras.backend.backend() != "jax"
+    assert_gradients_are_the_references(name, stack, run_eagerly=eagerly)
+
+
+def test_gradients_of_compiled_loops_are_those_of_the_reference():
+    stack = make_stack("mixed-cell-shortcut", merge="layer")
+    assert_gradients_are_the_references("mixed-cell-shortcut", stack, jit_compile=False)
+
+
+@MERGES
+@pytest.mark.parametrize("name", ["mixed-cell-shortcut", "highway-lstm", "block"])
+def test_keras_file_round_trip(tmp_path, name, merge):
+    settings = {"input_layer": "linear", "dropout": (0.25, 0.5, 0.0), "seed": 3}
+    stack = make_stack(name, merge=merge, **settings)
+    model = as_model(stack)
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras").layers[-1]
+    assert again.get_config() == {**stack.get_config(), "dropout": [0.25, 0.5, 0.0]}
+    assert type(again.forward_layers[1].cell) is CASES[name].cell_class
+    x = random_sentences(FEATURES)
+    outputs = again(x, mask=MASK), stack(x, mask=MASK)
+    np.testing.assert_array_equal(*map(ops.convert_to_numpy, outputs))
+
+
+def test_each_copy_is_made_for_its_layer():
+    stack = make_stack("mixed-cell-shortcut", num_layers=4)
+    for layers in (stack.forward_layers, stack.backward_layers):
+        assert [rnn.cell.reads for rnn in layers] == [
+            (),
+            ("skip",),
+            ("skip", "skip_cell"),
+            ("skip", "skip_cell"),
+        ]
