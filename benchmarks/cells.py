@@ -176,7 +176,7 @@ def time_all(names, args):
 
 
 def peak_memory(name, args):
-    """MiB that three training steps add to the process, at most."""
+    """MiB by which three training steps raise the process's peak."""
     make_data(args)
     step = make_step(name, args)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

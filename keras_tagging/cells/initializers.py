@@ -70,6 +70,16 @@ def reseed(config, offset):
     return config
 
 
+def reseeded(initializer, offset):
+    """A copy of an initializer that draws from another seed.
+
+    One without a configuration, such as a function, is returned as it is.
+    """
+    if not hasattr(initializer, "get_config"):
+        return initializer
+    return type(initializer).from_config(reseed(initializer.get_config(), offset))
+
+
 def per_gate(initializer, num_gates):
     """An initializer that draws each gate's block of columns on its own.
 
@@ -85,8 +95,7 @@ def per_gate(initializer, num_gates):
         *rows, columns = shape
         blocks = []
         for gate in range(num_gates):
-            config = reseed(keras.initializers.serialize(initializer), gate)
-            draw = keras.initializers.deserialize(config)
+            draw = reseeded(initializer, gate)
             blocks.append(draw((*rows, columns // num_gates), dtype=dtype))
         return ops.concatenate(blocks, axis=-1)
 

@@ -1,7 +1,9 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.initializers import per_gate, reseed
+from keras_tagging.cells.initializers import per_gate, reseeded
+
+MAPPINGS = {"identity": "linear", "sigmoid": "sigmoid", "tanh": "tanh"}
 
 
 class RecurrentCell(keras.layers.Layer):
@@ -47,6 +49,8 @@ class RecurrentCell(keras.layers.Layer):
         bias_initializer="zeros",
         **kwargs,
     ):
+        if not isinstance(units, int) or units < 1:
+            raise ValueError(f"units={units!r}: a positive whole number is meant")
         super().__init__(**kwargs)
         self.units = self.state_size = self.output_size = units
         self.activation = keras.activations.get(activation)
@@ -93,9 +97,10 @@ class RecurrentCell(keras.layers.Layer):
         if not self.use_bias:
             return None
         start = start or {}
+        draw = self._draw(self.bias_initializer)
 
         def initialize(shape, dtype=None):
-            bias = self.bias_initializer(shape, dtype=dtype)
+            bias = draw(shape, dtype=dtype)
             offsets = [start.get(gate, 0.0) for gate in gates]
             return bias + ops.cast(ops.repeat(offsets, self.units), dtype)
 
@@ -104,8 +109,7 @@ class RecurrentCell(keras.layers.Layer):
 
     def _draw(self, initializer):
         # every weight of the cell takes seeds of its own, a block for its gates
-        config = keras.initializers.serialize(initializer)
-        return keras.initializers.deserialize(reseed(config, 10 * len(self.weights)))
+        return reseeded(initializer, 10 * len(self.weights))
 
     # Computation
 

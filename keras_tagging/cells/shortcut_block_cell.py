@@ -1,7 +1,7 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.recurrent_cell import RecurrentCell, check_choice
+from keras_tagging.cells.recurrent_cell import MAPPINGS, RecurrentCell, check_choice
 
 PLACES = ("gated", "plain", "highway", None)
 # What each gate has: weights that read h^{l-1}, h^{l-2} or h_tm1.
@@ -16,7 +16,6 @@ GATES = {
     "learned-bernoulli": ("gate_kernel", "gate_bias"),
     None: (),
 }
-MAPPINGS = {"identity": "linear", "sigmoid": "sigmoid", "tanh": "tanh"}
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -246,7 +245,7 @@ class ShortcutBlockCell(RecurrentCell):
         if self.seed_generator is None or not training:
             return p
         draw = keras.random.uniform(ops.shape(p), seed=self.seed_generator)
-        sample = ops.cast(ops.cast(draw, p.dtype) < p, p.dtype)  # Eq. 17
+        sample = ops.cast(draw < ops.cast(p, draw.dtype), p.dtype)  # Eq. 17
         return p + ops.stop_gradient(sample - p)
 
     def recurrent_weights(self):

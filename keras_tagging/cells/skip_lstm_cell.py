@@ -1,11 +1,10 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.recurrent_cell import RecurrentCell, check_choice
+from keras_tagging.cells.recurrent_cell import MAPPINGS, RecurrentCell, check_choice
 
 SKIPS = ("outputs", "internals", "gates", None)
 GATES = ("joint", "exclusive", "vertical", None)
-MAPPINGS = {"identity": "linear", "sigmoid": "sigmoid", "tanh": "tanh"}
 
 
 @keras.saving.register_keras_serializable("keras_tagging")

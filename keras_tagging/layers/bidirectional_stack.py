@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.initializers import reseed
+from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 
 
@@ -25,8 +26,9 @@ class BidirectionalStack(keras.layers.Layer):
     dropped.
 
     Args:
-        cell: the cell of every layer and direction. It is copied: each copy has
-            weights of its own, and initializers with a seed are given further seeds.
+        cell: the `RecurrentCell` of every layer and direction. It is copied: each copy
+            has weights of its own, and initializers with a seed are given further
+            seeds.
         num_layers: int. Recurrent layers in each direction.
         merge: `"top"` or `"layer"`.
         input_layer: "tanh" or "linear": activation of an input-to-hidden layer of
@@ -43,7 +45,8 @@ class BidirectionalStack(keras.layers.Layer):
         `(batch, time, 2 * output_size)`, forward direction first, 0 at padding.
 
     Raises:
-        ValueError: for an unknown `merge` or `input_layer`, if `dropout` has not
+        ValueError: for a cell that is no `RecurrentCell`, less than one layer, an
+            unknown `merge` or `input_layer`, if `dropout` has not
             `num_layers` entries, or if layer 2 skips from an input that has not
             `units` features.
     """
@@ -58,6 +61,10 @@ class BidirectionalStack(keras.layers.Layer):
         seed=None,
         **kwargs,
     ):
+        if not isinstance(cell, RecurrentCell):
+            raise ValueError(f"{type(cell).__name__} is no RecurrentCell")
+        if num_layers < 1:
+            raise ValueError(f"num_layers={num_layers}: at least one is needed")
         if merge not in ("top", "layer"):
             raise ValueError(f'merge is "top" or "layer", not {merge!r}')
         if input_layer not in ("tanh", "linear", None):
@@ -150,20 +157,22 @@ class BidirectionalStack(keras.layers.Layer):
         ):
             outputs, cells = [], []
             for direction, rnn in enumerate((forward, backward)):
-                read = {"below_cell": c[-1][direction]}
+                read = {}
                 if len(h) > 1:
                     read["skip"] = h[-2][direction]
+                if len(c) > 1 and self.carries_cell:
+                    read["below_cell"] = c[-1][direction]
                     read["skip_cell"] = c[-2][direction]
                 x = [below[direction], *(read[name] for name in rnn.cell.reads)]
                 x = ops.concatenate(x, axis=-1) if len(x) > 1 else x[0]
                 returned = rnn(x, mask=mask, training=training)
-                if not self.carries_cell:
-                    returned = [returned]
                 if rnn.go_backwards:
                     # it starts at the padding, whose steps the mask skips
-                    returned = [ops.flip(sequence, axis=1) for sequence in returned]
-                outputs.append(returned[0])
-                cells.append(returned[-1])
+                    returned = ops.flip(returned, axis=1)
+                if self.carries_cell:
+                    returned, cell = ops.split(returned, [rnn.cell.output_size], -1)
+                    cells.append(cell)
+                outputs.append(returned)
             both = dropout(ops.concatenate(outputs, axis=-1), training=training)
             h.append(ops.split(both, 2, axis=-1))
             c.append(cells)

@@ -54,8 +54,8 @@ class CRF(keras.layers.Layer):
         end: e, `(num_tags,)`.
     """
 
-    def __init__(self, initializer="zeros", **kwargs):
-        super().__init__(**kwargs)
+    def __init__(self, initializer="zeros", dtype="float32", **kwargs):
+        super().__init__(dtype=dtype, **kwargs)
         self.supports_masking = True
         self.initializer = keras.initializers.get(initializer)
 

@@ -25,7 +25,7 @@ def hoist_gradient(projected, kernel):
     Returns:
         `projected` and `kernel` for the loop, equal in value, and a function that must
         be called after the loop with the `h_tm1` of all steps, `(batch, time, units)`,
-        in the order of `projected`.
+        in the order of `projected`. A second derivative raises a LookupError.
     """
     import tensorflow as tf
 
@@ -39,7 +39,12 @@ def hoist_gradient(projected, kernel):
             d_kernel = tf.matmul(
                 h_tm1, tf.reshape(d_z, (-1, kernel.shape[1])), transpose_a=True
             )
-            return d_projected, d_kernel
+            return [
+                tf.raw_ops.PreventGradient(
+                    input=part, message="ProjectedRNN has no second derivative"
+                )
+                for part in (d_projected, d_kernel)
+            ]
 
         return tf.identity(projected), gradient
 

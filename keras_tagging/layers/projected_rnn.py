@@ -17,8 +17,8 @@ class ProjectedRNN(keras.layers.RNN):
             One that also has `recurrent_weights()` is asked for them once, before
             the loop, and `step` then receives them as `weights`; see
             `keras_tagging.cells.RecurrentCell` for what they must be.
-        return_cell: whether to return the sequence of `states[1]` (the cell of an
-            LSTM) too; needs `return_sequences`.
+        return_cell: whether `states[1]`, the cell of an LSTM, follows the output of
+            every step; needs `return_sequences`.
         dtype: the cell's by default.
         **kwargs: those of `keras.layers.RNN`: `return_sequences`, `return_state`,
             `go_backwards`, `stateful`, `unroll`, `zero_output_for_mask`.
@@ -31,8 +31,8 @@ class ProjectedRNN(keras.layers.RNN):
     Returns:
         `(batch, time, output_size)` with `return_sequences`, from the last step to
         the first with `go_backwards`; otherwise `(batch, output_size)`. With
-        `return_cell`, the cells `(batch, time, units)` follow, in the same order;
-        with `return_state`, the states.
+        `return_cell` `(batch, time, output_size + units)`. With `return_state`, the
+        states follow.
 
     Raises:
         ValueError: if the cell has no `project` and `step`, or another dtype, or
@@ -60,23 +60,13 @@ class ProjectedRNN(keras.layers.RNN):
             )
         self.return_cell = return_cell
 
-    def call(self, sequences, initial_state=None, mask=None, training=False):
-        returned = super().call(
-            sequences, initial_state=initial_state, mask=mask, training=training
-        )
-        if not self.return_cell:
-            return returned
-        outputs, *states = returned if self.return_state else [returned]
-        outputs, cells = ops.split(outputs, [self.cell.output_size], axis=-1)
-        return (outputs, cells, *states)
-
     def inner_loop(self, sequences, initial_state, mask, training=False):
         cell = self.cell
         if mask is not None and self.unroll and self.go_backwards:
             raise ValueError("a mask cannot be read with unroll and go_backwards")
         weights = None
         if hasattr(cell, "recurrent_weights"):
-            weights = cell.recurrent_weights()
+            weights = list(cell.recurrent_weights())
         projected = cell.project(sequences, training=training)
         hoisted = training and weights and self.return_sequences and can_hoist()
         if hoisted:
@@ -108,7 +98,8 @@ class ProjectedRNN(keras.layers.RNN):
         if not self.return_cell:
             return shapes
         outputs, *states = shapes if self.return_state else [shapes]
-        return (outputs, outputs, *states)
+        outputs = (*outputs[:-1], self.cell.output_size + self.state_size[1])
+        return (outputs, *states) if self.return_state else outputs
 
     def get_config(self):
         return {**super().get_config(), "return_cell": self.return_cell}

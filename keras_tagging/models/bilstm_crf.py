@@ -2,7 +2,9 @@ r"""Bi-LSTM with a CRF output layer: the baseline of chunks, slots and names.
 
 Lample et al. (2016), :cite:`lample2016`; the CRF is in
 :class:`keras_tagging.layers.CRF`. Departures: characters are the first and last five
-of a word (Wu et al. 2016, section 5.1, :cite:`wu2016`), not read by a Bi-LSTM; no
+of a word (Wu et al. 2016, section 5.1, :cite:`wu2016`), not read by a Bi-LSTM; the
+LSTM is Eq. 9 of Wu et al., where Lample et al. couple the forget gate to the input gate
+and let the gates read the cell; there is no hidden layer between it and the CRF; no
 vectors are brought along; singletons become unknown with the paper's probability 0.5.
 """
 

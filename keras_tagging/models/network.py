@@ -104,6 +104,8 @@ def stacked_network(
     x = keras.layers.Dropout(dropout, seed=next(draw), name="input_dropout")(x)
 
     # Recurrent layers
+    if "gate" in cell_options and "bernoulli" in (cell_options["gate"] or ""):
+        cell_options["seed"] = seed
     cell = cell_class(
         units,
         kernel_initializer=of_kernels(next(draw)),

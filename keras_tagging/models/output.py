@@ -55,13 +55,13 @@ def output_layer(
         What the network is to give: logits, or the dict of `layers.CRF`.
     """
     check_decoder(decoder)
+    # float32: under a mixed policy many tags would have the same rounded logit
     dense = keras.layers.Dense(
-        num_tags, kernel_initializer=initializer(seed), name="logits"
+        num_tags, kernel_initializer=initializer(seed), dtype="float32", name="logits"
     )
     logits = dense(x)
     if decoder == "crf":
-        # sums of many exponentials: never in half precision
-        return CRF(dtype="float32", name="crf")(logits, mask=mask)
+        return CRF(name="crf")(logits, mask=mask)
     return logits
 
 

@@ -2,6 +2,7 @@
 
 import difflib
 import inspect
+import math
 
 from keras_tagging.features import TokenFeatures
 from keras_tagging.models import ARCHITECTURES
@@ -100,6 +101,7 @@ def check_value(name: str, value, default):
     wrong = not isinstance(value, kinds) or value not in CHOICES.get(name, [value])
     if number and not wrong:
         least = 1 if name in AT_LEAST_1 else 0
+        least = -math.inf if name.endswith("_bias") else least
         share = "dropout" in name or name in SHARES
         wrong = value < least or (share and value >= 1)
         wrong |= name == "window" and value > 0 and value % 2 == 0

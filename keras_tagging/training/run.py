@@ -62,6 +62,8 @@ def fit_tagger(
         raise ValueError("no training sentence has a token: nothing to learn from")
     if not model.optimizer.built:  # a user's own, compiled after adapt
         model.optimizer.build(model.trainable_variables)
+    # under mixed_float16 Keras wraps it
+    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
     epochs = plan["epochs"]
     rate = float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
     table = TrainingLog(log)
@@ -72,7 +74,7 @@ def fit_tagger(
         epochs=epochs,
         decay=plan["decay"],
         learning_rate=rate,
-        average=model.optimizer.use_ema,
+        average=optimizer.use_ema,
         evaluate=model.evaluator(dev) if dev else None,
         monitor=monitor or default_monitor(model.tags),
         patience=patience,
@@ -85,7 +87,7 @@ def fit_tagger(
         run = model.get_config()["settings"] | plan
         # only to linear decay does the length of the run matter: else it may grow
         run["epochs"] = epochs if plan["decay"] == "linear" else None
-        run["optimizer class"] = type(model.optimizer).__name__
+        run["optimizer class"] = type(optimizer).__name__
         run |= {"seed": model.seed, "monitor": monitor, "patience": patience}
         run["training sentences"] = fingerprint
         run["development sentences"] = Corpus(dev).fingerprint()
@@ -190,7 +192,9 @@ def plan_callbacks(
     elif patience is not None:
         raise ValueError("patience needs validation_data to watch")
     elif decay == "halve":
-        raise ValueError("decay='halve' needs validation_data to watch; or decay=None")
+        raise ValueError(
+            "decay='halve' needs validation_data to watch; or build(..., decay=None)"
+        )
     if decay == "halve":  # after the log, which tells the rate of the epoch that ends
         last.append(HalvingDecay())
     if average:

@@ -77,7 +77,7 @@ CASES = {
     "outputs-vertical": skip(gate="vertical"),
     "outputs-sigmoid": skip(mapping="sigmoid"),
     "outputs-exclusive-tanh": skip(gate="exclusive", mapping="tanh"),
-    # Table 2 of Wu et al. (2017); its first row is outputs-vertical.
+    # Table 2 of Wu et al. (2017); its first row is outputs-joint.
     "mixed": mixed(),
     "mixed-no-gate": mixed(internal="plain", output="plain", gate=None),
     "mixed-highway": mixed(internal="highway", output="highway"),

@@ -191,9 +191,11 @@ def test_mixed_precision():
     "kwargs, message",
     [
         ({"merge": "sum"}, '"top" or "layer", not \'sum\''),
+        ({"num_layers": 0}, "num_layers=0"),
+        ({"cell": keras.layers.GRUCell(3)}, "GRUCell is no RecurrentCell"),
         ({"dropout": (0.5,)}, "1 dropout rates for 2 layers"),
     ],
 )
 def test_wrong_arguments_are_named(kwargs, message):
     with pytest.raises(ValueError, match=message):
-        BidirectionalStack(GRUCell(3), **kwargs)
+        BidirectionalStack(**{"cell": GRUCell(3), **kwargs})

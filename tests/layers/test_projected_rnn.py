@@ -5,7 +5,7 @@ from cells.cases import randomize
 from keras import ops
 from reference import gru
 
-from keras_tagging.cells import GRUCell
+from keras_tagging.cells import GRUCell, SkipLSTMCell
 from keras_tagging.layers import ProjectedRNN
 
 UNITS, FEATURES = 5, 3
@@ -122,6 +122,70 @@ def test_only_the_step_is_inside_the_loop(training):
     assert "recurrent_weights" in prologue
     assert ("project", x.shape, training) in prologue
     assert steps == ["step"] * TIME
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"go_backwards": True}], ids=str)
+def test_return_cell_appends_the_second_state(kwargs):
+    kwargs = {"return_sequences": True, "return_state": True, **kwargs}
+    cell = SkipLSTMCell(UNITS, skip=None, gate=None)
+    layer = ProjectedRNN(cell, return_cell=True, **kwargs)
+    layer.build((None, None, FEATURES))
+    randomize(layer)
+    x = random_inputs()
+    both, h, c = arrays(layer(x, mask=MASK))
+    assert both.shape == layer.compute_output_shape(x.shape)[0]
+    plain = ProjectedRNN(SkipLSTMCell.from_config(cell.get_config()), **kwargs)
+    plain.build((None, None, FEATURES))
+    plain.set_weights(layer.get_weights())
+    outputs, *states = arrays(plain(x, mask=MASK))
+    np.testing.assert_array_equal(both[..., :UNITS], outputs)
+    np.testing.assert_array_equal(both[:, -1, UNITS:], c)
+    for one, other in zip((h, c), states, strict=True):
+        np.testing.assert_array_equal(one, other)
+    # h = o * tanh(c)
+    assert (abs(both[..., :UNITS]) <= abs(np.tanh(both[..., UNITS:])) + 1e-6).all()
+
+
+def test_bidirectional_takes_return_cell():
+    layer = ProjectedRNN(
+        SkipLSTMCell(UNITS, skip=None, gate=None),
+        return_sequences=True,
+        return_cell=True,
+    )
+    both = keras.layers.Bidirectional(layer)
+    found = both(random_inputs(), mask=MASK)
+    assert found.shape == (len(LENGTHS), TIME, 4 * UNITS)
+    assert both.compute_output_shape((4, TIME, FEATURES)) == (4, TIME, 4 * UNITS)
+
+
+@pytest.mark.parametrize(
+    "cell, kwargs",
+    [
+        (GRUCell(UNITS), {"return_sequences": True}),
+        (SkipLSTMCell(UNITS, skip=None, gate=None), {}),
+    ],
+)
+def test_no_cell_to_return_is_refused(cell, kwargs):
+    with pytest.raises(ValueError, match="return_cell needs"):
+        ProjectedRNN(cell, return_cell=True, **kwargs)
+
+
+@pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="gradients are TensorFlow's here"
+)
+def test_second_derivative_raises_instead_of_being_wrong():
+    import tensorflow as tf
+
+    layer = ProjectedRNN(GRUCell(UNITS), return_sequences=True)
+    x = tf.constant(random_inputs())
+    layer.build(x.shape)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            loss = tf.reduce_sum(layer(x, training=True) ** 2)
+        penalty = tf.reduce_sum(inner.gradient(loss, x) ** 2)
+    with pytest.raises(LookupError, match="no second derivative"):
+        outer.gradient(penalty, layer.trainable_variables)
 
 
 def test_mask_unrolled_backwards_is_refused():

@@ -33,7 +33,8 @@ ROWS = {
     "no char": ("skip-bilstm", {"characters": 0}),
     "no dropout": ("skip-bilstm", {"layer_dropout": 0, "window_dropout": 0}),
     # Wu et al. (2017), Table 2
-    "h updated": ("skip-bilstm", {"gate": "vertical"}),
+    "h updated": ("skip-bilstm", {}),
+    "h updated, gate of Eq. 6": ("skip-bilstm", {"gate": "vertical"}),
     "mixed, no gate": (
         "shortcut-bilstm",
         {**MIXED, "internal": "plain", "output": "plain", "gate": None},
@@ -87,49 +88,72 @@ def test_every_row_builds_by_keywords_and_trains_all_its_weights(row):
         assert abs(np.array(weight) - old).max() > 0, weight.path
 
 
-@pytest.mark.parametrize(
-    "name, expected",
-    [
-        (
-            "skip-bilstm",
-            {"word_dim": 200, "units": 512, "num_layers": 7, "decay": None}
-            | {"window_over": "words", "window_gated": True},
-        ),
-        (
-            "shortcut-bilstm",
-            {"word_dim": 100, "units": 465, "num_layers": 9, "decay": "halve"}
-            | {"window_over": "features", "window_gated": False},
-        ),
-    ],
-)
-def test_paper_recipe_has_the_papers_settings(name, expected):
+W16 = {
+    "word_dim": 200,
+    "window": 3,
+    "window_over": "words",
+    "window_gated": True,
+    "window_dropout": 0.25,
+    "characters": 5,
+    "character_dim": 5,
+    "characters_of": "normalised",
+    "affix_dim": 5,
+    "capitals": True,
+    "suffixes": (),
+    "prefixes": (),
+    "units": 512,
+    "num_layers": 7,
+    "merge": "top",
+    "input_layer": "tanh",
+    "layer_dropout": 0.5,
+    "dropped_layers": "ends",
+    "dropout": 0.0,
+    "initializer": "gaussian",
+    "optimizer": "sgd",
+    "learning_rate": 0.02,
+    "decay": None,
+    "momentum": 0.0,
+    "clipnorm": None,
+    "batch_size": 1,
+    "token_budget": None,
+    "normalise": "wu",
+    "lookup": "normalised",
+    "unknown_rate": 0.0,
+    "weight_average": 0.0,
+    "decoder": "softmax",
+}
+W17 = {
+    **W16,
+    "word_dim": 100,
+    "window_over": "features",
+    "window_gated": False,
+    "units": 465,
+    "num_layers": 9,
+    "decay": "halve",
+}
+JOINT = {"skip": "outputs", "gate": "joint", "mapping": "identity", "forget_bias": 0}
+EQUATION_10 = {
+    "self_connection": False,
+    "internal": "gated",
+    "output": "gated",
+    "gate": "vertical",
+    "mapping": "identity",
+    "cell_shortcut": False,
+}
+PAPERS = {
+    "skip-bilstm": {**W16, **JOINT},
+    "shortcut-bilstm": {**W17, **EQUATION_10},
+    "highway-bilstm": {**W16, "depth_gate": True, "peepholes": False},
+    "rhn": {**W16, "num_layers": 1, "depth": 3, "coupled": False, "output_gate": True},
+    "bilstm": {**W16, "forget_bias": 0},
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_paper_recipe_has_the_papers_settings(name):
     settings = keras_tagging.build(name, recipe="paper").settings
-    expected = {
-        "window": 3,
-        "window_dropout": 0.25,
-        "characters": 5,
-        "character_dim": 5,
-        "affix_dim": 5,
-        "capitals": True,
-        "merge": "top",
-        "input_layer": "tanh",
-        "layer_dropout": 0.5,
-        "dropped_layers": "ends",
-        "dropout": 0.0,
-        "initializer": "gaussian",
-        "optimizer": "sgd",
-        "learning_rate": 0.02,
-        "momentum": 0.0,
-        "clipnorm": None,
-        "batch_size": 1,
-        "token_budget": None,
-        "normalise": "wu",
-        "lookup": "normalised",
-        "unknown_rate": 0.0,
-        **expected,
-    }
+    expected = PAPERS[name]
     assert {key: settings[key] for key in expected} == expected
-    assert (settings["suffixes"], settings["prefixes"]) == ((), ())
 
 
 def embed(network, ids, features):
@@ -143,9 +167,13 @@ def embed(network, ids, features):
 
 
 @pytest.mark.parametrize(
-    "name, cell", [("skip-bilstm", skip_lstm), ("shortcut-bilstm", shortcut_block)]
+    "name, cell, settings",
+    [
+        ("skip-bilstm", skip_lstm, JOINT),
+        ("shortcut-bilstm", shortcut_block, EQUATION_10),
+    ],
 )
-def test_network_equals_the_papers_equations(name, cell):
+def test_network_equals_the_papers_equations(name, cell, settings):
     model = randomize(paper_model(name))
     network, stack = model.network, model.network.get_layer("stack")
     layers = [
@@ -169,7 +197,7 @@ def test_network_equals_the_papers_equations(name, cell):
             cell,
             x,
             layers,
-            model.settings,
+            settings,
             "top",
             input_layer=(kernel.astype("float64"), bias, np.tanh),
         )
@@ -212,16 +240,79 @@ def test_dropped_layers():
     ] * 2
 
 
-def test_initial_weights_are_the_papers():
-    model = paper_model("shortcut-bilstm", units=200, num_layers=2)
-    stack = model.network.get_layer("stack")
-    for rnn in (*stack.forward_layers, *stack.backward_layers):
-        weights = named_weights(rnn.cell)
-        for block in np.split(weights["recurrent_kernel"], 3, axis=1):
-            np.testing.assert_allclose(block @ block.T, np.eye(200), atol=1e-4)
-        spread = weights["kernel"].std() * np.sqrt(len(weights["kernel"]))
-        assert 0.095 < spread < 0.105
-        assert not weights["bias"].any()
+@pytest.mark.parametrize("name", ["skip-bilstm", "shortcut-bilstm"])
+def test_initial_weights_are_the_papers(name):
+    model = paper_model(name, units=200, num_layers=3, word_dim=80, seed=2)
+    kinds = {"recurrent": 0, "table": 0, "other": 0, "bias": 0}
+    for variable in model.network.trainable_variables:
+        weights = keras.ops.convert_to_numpy(variable)
+        if weights.ndim == 1:
+            assert not weights.any(), variable.path
+            kinds["bias"] += 1
+        elif "recurrent" in variable.name:
+            for block in np.split(weights, weights.shape[1] // 200, axis=1):
+                np.testing.assert_allclose(block @ block.T, np.eye(200), atol=1e-4)
+            kinds["recurrent"] += 1
+        else:
+            table = variable.name == "embeddings"
+            spread = weights.std() * (1 if table else np.sqrt(len(weights)))
+            error = 5 / np.sqrt(2 * weights.size)
+            assert spread == pytest.approx(0.1, rel=error), variable.path
+            kinds["table" if table else "other"] += 1
+    assert kinds["recurrent"] == 6 and kinds["table"] == 3
+    assert kinds["other"] >= 2 + 6 and kinds["bias"] >= 2 + 6
+
+
+def test_bernoulli_gates_are_repeatable_by_seed():
+    first, second, other = (
+        paper_model("shortcut-bilstm", gate="bernoulli", layer_dropout=0, seed=seed)
+        for seed in (3, 3, 4)
+    )
+    other.set_weights(first.get_weights())
+    # what is random besides the gates
+    for model in (first, second, other):
+        model.network.get_layer("context_window").position_dropout.rate = 0
+    ids, _, _ = first.encode(SENTENCES).batch(np.arange(3))
+    one, two, three = (
+        keras.ops.convert_to_numpy(model(ids, training=True))
+        for model in (first, second, other)
+    )
+    np.testing.assert_array_equal(one, two)
+    assert abs(one - three).max() > 1e-6
+
+
+@pytest.mark.parametrize("name", ["rhn", "skip-bilstm"])
+def test_biases_may_be_negative(name):
+    bias = "transform_bias" if name == "rhn" else "forget_bias"
+    assert keras_tagging.build(name, **{bias: -2}).settings[bias] == -2
+
+
+@pytest.mark.parametrize("decoder", ["softmax", "crf"])
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_mixed_precision_trains_like_full(policy, decoder):
+    def losses():
+        model = keras_tagging.build(
+            "skip-bilstm",
+            **SIZES | {"units": 8},
+            decoder=decoder,
+            weight_average=0.9,
+            dropout=0.0,
+            layer_dropout=0.0,
+            unknown_rate=0.0,
+        )
+        history = model.fit(SENTENCES, validation_data=SENTENCES, epochs=3, verbose=0)
+        assert model.predict(SENTENCES[:1])[0].dtype == "float32"
+        return history.history["val_loss"]
+
+    full = losses()
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(policy)
+    try:
+        mixed = losses()
+    finally:
+        keras.config.set_dtype_policy(before)
+    assert full[2] < full[0]
+    np.testing.assert_allclose(mixed, full, rtol=0.05)
 
 
 @pytest.mark.parametrize(
@@ -250,8 +341,8 @@ def test_skip_from_an_input_of_another_size_names_the_remedy():
         paper_model("skip-bilstm", input_layer=None)
 
 
-def test_keras_seed_gives_two_models_different_weights():
+def test_another_seed_gives_other_weights():
     first, second = (paper_model("bilstm", seed=seed) for seed in (1, 2))
-    layers = [m.network.get_layer("logits") for m in (first, second)]
-    one, other = (keras.ops.convert_to_numpy(layer.kernel) for layer in layers)
-    assert abs(one - other).max() > 1e-4
+    pairs = zip(first.get_weights(), second.get_weights(), strict=True)
+    for one, other in pairs:
+        assert not one.any() or abs(one - other).max() > 1e-4
