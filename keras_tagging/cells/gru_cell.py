@@ -89,10 +89,12 @@ class GRUCell(RecurrentCell):
         h_tm1 = states[0]
         x_zr, x_h = ops.split(projected, [2 * self.units], axis=-1)
         zr = self.recurrent_activation(x_zr + ops.matmul(h_tm1, recurrent_zr))
-        z, r = ops.split(zr, 2, axis=-1)  # Eq. 3-4
-        candidate = self.activation(x_h + ops.matmul(r * h_tm1, recurrent_h))  # Eq. 5
+        z, r = ops.split(zr, 2, axis=-1)  # K18 Eq. 3-4
+        candidate = self.activation(
+            x_h + ops.matmul(r * h_tm1, recurrent_h)
+        )  # K18 Eq. 5
         if self.update == "new":
-            h = (1 - z) * h_tm1 + z * candidate  # Eq. 6
+            h = (1 - z) * h_tm1 + z * candidate  # K18 Eq. 6
         else:
             h = z * h_tm1 + (1 - z) * candidate
         return h, [h]

@@ -55,7 +55,7 @@ class HighwayLSTMCell(RecurrentCell):
         self.reads = ("below_cell",) if depth_gate else ()
 
     def build(self, input_shape):
-        features = input_shape[-1] - len(self.reads) * self.units
+        features = self.layer_features(input_shape)
         self.kernel = self.add_kernel("kernel", features, 4)
         self.recurrent_kernel = self.add_recurrent_kernel("recurrent_kernel", 4)
         self.bias = self.add_bias(gates=self.gates, start={"f": self.forget_bias})

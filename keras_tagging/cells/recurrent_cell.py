@@ -111,6 +111,21 @@ class RecurrentCell(keras.layers.Layer):
         # every weight of the cell takes seeds of its own, a block for its gates
         return reseeded(initializer, 10 * len(self.weights))
 
+    def layer_features(self, input_shape):
+        """Features of the layer input, without what `reads` names.
+
+        Raises:
+            ValueError: if none are left.
+        """
+        features = input_shape[-1] - len(self.reads) * self.units
+        if features < 1:
+            raise ValueError(
+                f"{type(self).__name__} reads the layer input and then "
+                f"{' and '.join(self.reads)} of units={self.units}, concatenated: "
+                f"{input_shape[-1]} features are too few"
+            )
+        return features
+
     # Computation
 
     def split_inputs(self, inputs):

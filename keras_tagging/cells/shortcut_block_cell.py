@@ -59,7 +59,8 @@ class ShortcutBlockCell(RecurrentCell):
 
     A Bernoulli gate is drawn anew for every unit and time step in training, one
     sample for both places; its gradient passes straight to p. At inference it is p.
-    It is drawn in `project`: such a cell trains in `ProjectedRNN` only.
+    It is drawn in `project`: train such a cell in `ProjectedRNN`. In `keras.layers.RNN`
+    the draw falls into the time loop, which not every backend allows.
 
     Departures: Eq. 15's :math:`h_t^{-l}` is a slip for :math:`h_t^{l-2}`. The paper's
     equations show no biases, its section 5.1 starts them at zero: they exist here,
@@ -169,7 +170,7 @@ class ShortcutBlockCell(RecurrentCell):
             self._parts.append("cell")
 
     def build(self, input_shape):
-        features = input_shape[-1] - len(self.reads) * self.units
+        features = self.layer_features(input_shape)
         num_gates = len(self.gates)
         self.kernel = self.add_kernel("kernel", features, num_gates)
         self.recurrent_kernel = self.add_recurrent_kernel("recurrent_kernel", num_gates)
@@ -217,7 +218,7 @@ class ShortcutBlockCell(RecurrentCell):
                 zeros if self.gate_bias is None else self.gate_bias + zeros
             )
         elif self.gate == "linear":
-            parts["gated"] = ops.matmul(plain, self.gate_skip_kernel)  # Eq. 15
+            parts["gated"] = ops.matmul(plain, self.gate_skip_kernel)  # W17 Eq. 15
         elif self.gate is not None:
             parts["gate"] = self._gate(x, k, training)
             parts["gated"] = parts["gate"] * plain
@@ -237,7 +238,7 @@ class ShortcutBlockCell(RecurrentCell):
         elif self.gate == "skip":
             p = self.affine(k, self.gate_skip_kernel, self.gate_bias)
             p = self.recurrent_activation(p)
-        else:  # Eq. 6, 16 and 18
+        else:  # W17 Eq. 6, 16 and 18
             p = self.affine(x, self.gate_kernel, self.gate_bias)
             if self.gate == "vertical":
                 p = p + ops.matmul(k, self.gate_skip_kernel)
@@ -245,7 +246,7 @@ class ShortcutBlockCell(RecurrentCell):
         if self.seed_generator is None or not training:
             return p
         draw = keras.random.uniform(ops.shape(p), seed=self.seed_generator)
-        sample = ops.cast(draw < ops.cast(p, draw.dtype), p.dtype)  # Eq. 17
+        sample = ops.cast(draw < ops.cast(p, draw.dtype), p.dtype)  # W17 Eq. 17
         return p + ops.stop_gradient(sample - p)
 
     def recurrent_weights(self):
@@ -286,8 +287,8 @@ class ShortcutBlockCell(RecurrentCell):
         if self.cell_shortcut:
             m = m + parts["cell"]
         else:
-            m = connect(self.internal, m, parts)  # Eq. 7, 10
-        h = connect(self.output_place, o * self.activation(m), parts)  # Eq. 8, 10
+            m = connect(self.internal, m, parts)  # W17 Eq. 7, 10
+        h = connect(self.output_place, o * self.activation(m), parts)  # W17 Eq. 8, 10
         return h, [h, m] if self.self_connection else [h]
 
     def for_layer(self, layer):

@@ -95,7 +95,7 @@ class SkipLSTMCell(RecurrentCell):
         self.reads = () if skip is None else ("skip",)
 
     def build(self, input_shape):
-        features = input_shape[-1] - len(self.reads) * self.units
+        features = self.layer_features(input_shape)
         num_gates = len(self.gates)
         self.kernel = self.add_kernel("kernel", features, num_gates)
         self.recurrent_kernel = self.add_recurrent_kernel("recurrent_kernel", num_gates)
@@ -127,12 +127,12 @@ class SkipLSTMCell(RecurrentCell):
             return projected
         (k,) = skipped
         mapped = keras.activations.get(MAPPINGS[self.mapping])(k)
-        if self.skip == "gates":  # Eq. 10: I^l is four stacked identities
+        if self.skip == "gates":  # W16 Eq. 10: I^l is four stacked identities
             return projected + ops.concatenate([mapped] * 4, axis=-1)
         parts = [projected]
         if self.gate == "exclusive":
             parts.append(self.affine(k, self.gate_skip_kernel, self.gate_bias))
-        if self.gate == "vertical":
+        if self.gate == "vertical":  # W17 Eq. 6
             gate = self.affine(x, self.gate_kernel, self.gate_bias)
             gate = gate + ops.matmul(k, self.gate_skip_kernel)
             mapped = self.recurrent_activation(gate) * mapped
@@ -166,20 +166,20 @@ class SkipLSTMCell(RecurrentCell):
             sigmoids, s = ops.split(z, [4 * self.units], axis=-1)
             sigmoids = self.recurrent_activation(sigmoids)
             i, f, o, g = ops.split(sigmoids, 4, axis=-1)
-            skip = g * skip
+            skip = g * skip  # W16 Eq. 15
         else:
             sigmoids, s, *g = ops.split(
                 z, [n * self.units for n in range(3, z.shape[-1] // self.units)], -1
             )
             i, f, o = ops.split(self.recurrent_activation(sigmoids), 3, axis=-1)
-            if g:  # exclusive
+            if g:  # exclusive, W16 6.1.4
                 skip = self.recurrent_activation(g[0]) * skip
-        c = f * c_tm1 + i * self.activation(s)  # Eq. 9, 13
+        c = f * c_tm1 + i * self.activation(s)  # W16 Eq. 9, 13
         if self.skip == "internals":
-            c = c + skip  # Eq. 11
-        h = o * self.activation(c)  # Eq. 9, 12
+            c = c + skip  # W16 Eq. 11
+        h = o * self.activation(c)  # W16 Eq. 9, 12
         if self.skip == "outputs":
-            h = h + skip  # Eq. 14, 15
+            h = h + skip  # W16 Eq. 14, 15
         return h, [h, c]
 
     def for_layer(self, layer):

@@ -1,4 +1,4 @@
-r"""Stacked Bi-LSTM: the baseline, Eq. 9 of Wu et al. (2016), :cite:`wu2016`.
+r"""Stacked Bi-LSTM, the baseline: Eq. 9 of Wu et al. (2016).
 
 `recipe="paper"` is the row "no skip connections" of its Table 2. The recurrence is in
 :class:`keras_tagging.cells.SkipLSTMCell`, which without a skip is a plain LSTM.

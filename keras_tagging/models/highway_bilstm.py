@@ -1,9 +1,9 @@
-r"""Stacked highway Bi-LSTM, the row "H-LSTM" of W16 Table 2.
+r"""Stacked highway Bi-LSTM, Zhang et al. (2016).
 
 .. math::
     c_t^l = d \odot c_t^{l-1} + f \odot c_{t-1}^l + i \odot s
 
-Zhang et al. (2016), :cite:`zhang2016`, in the settings of Wu et al. (2016),
+Row "H-LSTM" of Table 2: :cite:`zhang2016` in the settings of Wu et al. (2016),
 :cite:`wu2016`; the recurrence is in :class:`keras_tagging.cells.HighwayLSTMCell`.
 """
 

@@ -1,6 +1,6 @@
-r"""Bidirectional recurrent highway network, the row "RHN" of W16 Table 2.
+r"""Bidirectional recurrent highway network, Zilly et al. (2016).
 
-One bidirectional layer of recurrence depth 3 with output gates: Zilly et al. (2016),
+Row "RHN" of Table 2: one bidirectional layer of recurrence depth 3 with output gates,
 :cite:`zilly2016`, in the settings of Wu et al. (2016), section 6.1.4,
 :cite:`wu2016`; the recurrence is in
 :class:`keras_tagging.cells.RecurrentHighwayCell`.

@@ -106,8 +106,11 @@ def check_value(name: str, value, default):
         wrong = value < least or (share and value >= 1)
         wrong |= name == "window" and value > 0 and value % 2 == 0
     if wrong:
+        choices = ", ".join(map(repr, CHOICES.get(name, ())))
+        known = f"known are {choices}; " if choices else ""
+        known = "an odd number or 0; " if name == "window" else known
         raise ValueError(
-            f"{name}={value!r} is not possible; the default is {default!r}"
+            f"{name}={value!r} is not possible; {known}the default is {default!r}"
         )
     return float(value) if isinstance(default, float) else value
 

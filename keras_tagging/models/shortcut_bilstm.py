@@ -1,13 +1,12 @@
-r"""Stacked bidirectional shortcut blocks, Wu et al. (2017), :cite:`wu2017`.
+r"""Stacked bidirectional shortcut blocks, Wu et al. (2017).
 
 .. math::
     m &= i \odot s + g \odot h_t^{l-2} \\
     h_t^l &= o \odot \tanh(m) + g \odot h_t^{l-2}
 
-Eq. 10 in both directions; the recurrence, with the variants of Tables 2 and 3, is in
-:class:`keras_tagging.cells.ShortcutBlockCell`. Table 2's first row is `skip-bilstm`.
-Departures: the number of epochs is not
-stated.
+Eq. 10 in both directions, :cite:`wu2017`; the recurrence, with the variants of Tables
+2 and 3, is in :class:`keras_tagging.cells.ShortcutBlockCell`. Table 2's first row is
+`skip-bilstm`. Departures: the number of epochs is not stated.
 """
 
 from functools import partial

@@ -1,13 +1,14 @@
-r"""Stacked Bi-LSTM with skip connections, Wu et al. (2016), :cite:`wu2016`.
+r"""Stacked Bi-LSTM with skip connections, Wu et al. (2016).
 
 .. math::
     \overrightarrow{h}_t^l = \overrightarrow{o} \odot
     \tanh(\overrightarrow{c}_t^l) + \overrightarrow{g} \odot
     \overrightarrow{h}_t^{l-2}
 
-Section 4, Eq. 16, and its mirror image from right to left; the recurrence, with the
-variants of Table 2, is in :class:`keras_tagging.cells.SkipLSTMCell`; those of other
-authors are `highway-bilstm` and `rhn`. Departures: the number of epochs is not stated.
+Section 4, Eq. 16, :cite:`wu2016`, and its mirror image from right to left; the
+recurrence, with the variants of Table 2, is in
+:class:`keras_tagging.cells.SkipLSTMCell`; those of other authors are `highway-bilstm`
+and `rhn`. Departures: the number of epochs is not stated.
 """
 
 from functools import partial

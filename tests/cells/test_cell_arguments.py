@@ -1,5 +1,6 @@
 """Initial biases of single gates, and errors for settings that make no sense."""
 
+import keras
 import numpy as np
 import pytest
 from cells.cases import CASES, UNITS, make, width
@@ -105,3 +106,16 @@ def test_impossible_settings_are_named(cell_class, settings, message):
 def test_unknown_keywords_are_refused(cell_class):
     with pytest.raises((TypeError, ValueError), match="skips"):
         cell_class(UNITS, skips="outputs")
+
+
+@pytest.mark.parametrize("width", [3, 4])
+@pytest.mark.parametrize("cell", [SkipLSTMCell(4), ShortcutBlockCell(4)])
+def test_input_without_the_skipped_output_is_refused(cell, width):
+    with pytest.raises(ValueError, match=f"concatenated: {width} features are too few"):
+        keras.layers.RNN(type(cell).from_config(cell.get_config())).build((2, 5, width))
+
+
+@pytest.mark.parametrize("units", [0, -1, "3"])
+def test_impossible_units_are_refused(units):
+    with pytest.raises(ValueError, match="a positive whole number"):
+        SkipLSTMCell(units)
