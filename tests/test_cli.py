@@ -105,6 +105,8 @@ def start(*args, code=None, **kwargs):
     env = {k: v for k, v in os.environ.items() if not k.startswith("TF_")}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     command = [sys.executable, *what, *map(str, args)]
+    # a shell that runs these tests in the background has them ignore interrupts
+    kwargs["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
     return subprocess.Popen(command, env=env, text=True, **pipes, **kwargs)
 
 
