@@ -103,7 +103,10 @@ class CRF(keras.layers.Layer):
         chains = ops.concatenate([gold, scores], 0)
         sums = self._sums(chains, ops.concatenate([mask, mask], 0))
         gold, every = ops.split(sums, 2)
-        return ops.sum(gold - every, -1)
+        # sentences of one token read no transition: then PyTorch has no gradient
+        # for them, not even 0, and Keras warns
+        unread = 0 * ops.sum(self.transitions)
+        return ops.sum(gold - every, -1) + unread
 
     def log_partition(self, emissions, mask=None):
         """log of the sum over all paths of exp s(x, y), `(batch,)`."""

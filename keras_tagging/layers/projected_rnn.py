@@ -18,7 +18,7 @@ class ProjectedRNN(keras.layers.RNN):
             the loop, and `step` then receives them as `weights`; see
             `keras_tagging.cells.RecurrentCell` for what they must be.
         return_cell: whether `states[1]`, the cell of an LSTM, follows the output of
-            every step; needs `return_sequences`.
+            every step; needs `return_sequences` and `zero_output_for_mask`.
         dtype: the cell's by default.
         **kwargs: those of `keras.layers.RNN`: `return_sequences`, `return_state`,
             `go_backwards`, `stateful`, `unroll`, `zero_output_for_mask`.
@@ -54,9 +54,12 @@ class ProjectedRNN(keras.layers.RNN):
                 f"{self.compute_dtype}: give both the same dtype"
             )
         states = self.state_size if isinstance(self.state_size, list) else []
-        if return_cell and (len(states) < 2 or not self.return_sequences):
+        # without zeros, Keras' loop on JAX takes states[0] for the output
+        emits = self.return_sequences and self.zero_output_for_mask
+        if return_cell and (len(states) < 2 or not emits):
             raise ValueError(
-                "return_cell needs return_sequences=True and a cell with two states"
+                "return_cell needs return_sequences=True, zero_output_for_mask=True "
+                "and a cell with two states"
             )
         self.return_cell = return_cell
 
