@@ -36,7 +36,8 @@ def compile_settings(
         weight_average: momentum of the moving average of the weights, such as 0.999,
             that is evaluated after each epoch, kept and used; 0 for the weights
             themselves, as in the papers.
-        jit_compile: whether to use XLA; it compiles anew for every sentence length.
+        jit_compile: whether to use XLA, which compiles anew for every sentence length;
+            on JAX always.
 
     Raises:
         ValueError: if the optimizer is not one of these, or has no momentum.
@@ -58,7 +59,8 @@ def compile_settings(
         ),
         "loss": TagLoss(label_smoothing),
         "weighted_metrics": [TokenAccuracy(), TokenCrossEntropy()],
-        "jit_compile": jit_compile,
+        # without it Keras runs JAX one operation at a time
+        "jit_compile": jit_compile or keras.backend.backend() == "jax",
     }
 
 
