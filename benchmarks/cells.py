@@ -101,7 +101,7 @@ NETWORKS = {
 
 
 def keras_step(network, data, args):
-    """A function that trains on one batch, and the seconds of its first call."""
+    """A function that trains on one batch."""
     x, mask, y = data
     inputs = keras.Input(x.shape[1:])
     masks = keras.Input(mask.shape[1:], dtype="bool")
@@ -177,7 +177,6 @@ def time_all(names, args):
 
 def peak_memory(name, args):
     """MiB by which three training steps raise the process's peak."""
-    make_data(args)
     step = make_step(name, args)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(3):

@@ -88,10 +88,6 @@ class HighwayLSTMCell(RecurrentCell):
         depth = depth + self.depth_below * below[0]
         return ops.concatenate([projected, depth, below[0]], axis=-1)
 
-    def recurrent_weights(self):
-        """The one matrix that `step` multiplies h_tm1 with."""
-        return [self.recurrent_kernel]
-
     def step(self, projected, states, weights=None):
         """The recurrent part of one time step.
 

@@ -37,6 +37,7 @@ class RecurrentCell(keras.layers.Layer):
 
     gates = ()
     reads = ()
+    gate_recurrent_kernel = None  # of a gate that reads h_tm1 and is not in `gates`
 
     def __init__(
         self,
@@ -138,6 +139,18 @@ class RecurrentCell(keras.layers.Layer):
         """`inputs @ kernel + bias`; a bias of None adds nothing."""
         outputs = ops.matmul(inputs, kernel)
         return outputs if bias is None else outputs + bias
+
+    def vertical_gate(self, x, k, kernel, skip_kernel, bias):
+        """sigma(U h^{l-1} + V h^{l-2} + b); W17 Eq. 6."""
+        z = self.affine(x, kernel, bias) + ops.matmul(k, skip_kernel)
+        return self.recurrent_activation(z)
+
+    def recurrent_weights(self):
+        """The one matrix that `step` multiplies h_tm1 with."""
+        if self.gate_recurrent_kernel is None:
+            return [self.recurrent_kernel]
+        parts = [self.recurrent_kernel, self.gate_recurrent_kernel]
+        return [ops.concatenate(parts, axis=1)]
 
     def call(self, inputs, states, training=False):
         return self.step(self.project(inputs, training=training), states)

@@ -223,9 +223,9 @@ class ShortcutBlockCell(RecurrentCell):
             parts["gate"] = self._gate(x, k, training)
             parts["gated"] = parts["gate"] * plain
         if self.cell_shortcut:
-            gate = self.affine(x, self.cell_gate_kernel, self.cell_gate_bias)
-            gate = gate + ops.matmul(k, self.cell_gate_skip_kernel)
-            parts["cell"] = self.recurrent_activation(gate) * below[1]
+            weights = self.cell_gate_kernel, self.cell_gate_skip_kernel
+            gate = self.vertical_gate(x, k, *weights, self.cell_gate_bias)
+            parts["cell"] = gate * below[1]
         projected += [parts[name] for name in self._parts]
         return ops.concatenate(projected, axis=-1)
 
@@ -233,28 +233,22 @@ class ShortcutBlockCell(RecurrentCell):
         """g of the gates that read no h_tm1; x is h^{l-1}, k is h^{l-2}."""
         if self.gate == "scale":
             return self.gate_scale + ops.zeros_like(k)
+        if self.gate == "vertical":  # W17 Eq. 6
+            weights = self.gate_kernel, self.gate_skip_kernel, self.gate_bias
+            return self.vertical_gate(x, k, *weights)
         if self.gate == "bernoulli":
             p = ops.full_like(k, self.bernoulli_p)
         elif self.gate == "skip":
             p = self.affine(k, self.gate_skip_kernel, self.gate_bias)
             p = self.recurrent_activation(p)
-        else:  # W17 Eq. 6, 16 and 18
+        else:  # W17 Eq. 16 and 18
             p = self.affine(x, self.gate_kernel, self.gate_bias)
-            if self.gate == "vertical":
-                p = p + ops.matmul(k, self.gate_skip_kernel)
             p = self.recurrent_activation(p)
         if self.seed_generator is None or not training:
             return p
         draw = keras.random.uniform(ops.shape(p), seed=self.seed_generator)
         sample = ops.cast(draw < ops.cast(p, draw.dtype), p.dtype)  # W17 Eq. 17
         return p + ops.stop_gradient(sample - p)
-
-    def recurrent_weights(self):
-        """The one matrix that `step` multiplies h_tm1 with."""
-        if self.gate == "recurrent":
-            parts = [self.recurrent_kernel, self.gate_recurrent_kernel]
-            return [ops.concatenate(parts, axis=1)]
-        return [self.recurrent_kernel]
 
     def step(self, projected, states, weights=None):
         """The recurrent part of one time step.

@@ -133,17 +133,9 @@ class SkipLSTMCell(RecurrentCell):
         if self.gate == "exclusive":
             parts.append(self.affine(k, self.gate_skip_kernel, self.gate_bias))
         if self.gate == "vertical":  # W17 Eq. 6
-            gate = self.affine(x, self.gate_kernel, self.gate_bias)
-            gate = gate + ops.matmul(k, self.gate_skip_kernel)
-            mapped = self.recurrent_activation(gate) * mapped
+            weights = self.gate_kernel, self.gate_skip_kernel, self.gate_bias
+            mapped = self.vertical_gate(x, k, *weights) * mapped
         return ops.concatenate([*parts, mapped], axis=-1)
-
-    def recurrent_weights(self):
-        """The one matrix that `step` multiplies h_tm1 with."""
-        if self.gate == "exclusive":
-            parts = [self.recurrent_kernel, self.gate_recurrent_kernel]
-            return [ops.concatenate(parts, axis=1)]
-        return [self.recurrent_kernel]
 
     def step(self, projected, states, weights=None):
         """The recurrent part of one time step.

@@ -1,3 +1,5 @@
+from functools import partial
+
 import keras
 from keras import ops
 
@@ -67,17 +69,17 @@ class ProjectedRNN(keras.layers.RNN):
         cell = self.cell
         if mask is not None and self.unroll and self.go_backwards:
             raise ValueError("a mask cannot be read with unroll and go_backwards")
-        weights = None
+        weights, cell_step = None, cell.step
         if hasattr(cell, "recurrent_weights"):
             weights = list(cell.recurrent_weights())
+            cell_step = partial(cell.step, weights=weights)
         projected = cell.project(sequences, training=training)
         hoisted = training and weights and self.return_sequences and can_hoist()
         if hoisted:
             projected, weights[0], receive = hoist_gradient(projected, weights[0])
 
         def step(projected, states):
-            given = {} if weights is None else {"weights": weights}
-            output, new_states = cell.step(projected, states, **given)
+            output, new_states = cell_step(projected, states)
             emitted = [output]
             if self.return_cell:
                 emitted.append(new_states[1])

@@ -20,7 +20,7 @@ def plain_lstm(units, forget_bias=0.0, **options):
 CELL = plain_lstm
 build_network = partial(stacked_network, CELL)
 
-PAPER = {k: v for k, v in skip_bilstm.PAPER.items() if k not in ("skip", "gate")}
+PAPER = skip_bilstm.W16
 
 FAST = {
     **skip_bilstm.FAST,

@@ -16,6 +16,6 @@ from keras_tagging.models.network import stacked_network
 CELL = HighwayLSTMCell
 build_network = partial(stacked_network, CELL)
 
-PAPER = {k: v for k, v in skip_bilstm.PAPER.items() if k not in ("skip", "gate")}
+PAPER = skip_bilstm.W16
 
 FAST = skip_bilstm.FAST

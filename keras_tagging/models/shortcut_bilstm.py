@@ -20,7 +20,7 @@ build_network = partial(stacked_network, CELL)
 
 # W17 sections 4.1 and 5.1: what differs from W16
 PAPER = {
-    **{k: v for k, v in skip_bilstm.PAPER.items() if k not in ("skip", "gate")},
+    **skip_bilstm.W16,
     "word_dim": 100,
     "window_over": "features",
     "window_gated": False,
