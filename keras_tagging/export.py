@@ -11,7 +11,7 @@ import keras
 import tensorflow as tf
 
 from keras_tagging.metadata import write_metadata
-from keras_tagging.models.output import read_outputs
+from keras_tagging.models.output import read_outputs, run_network
 
 
 def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
@@ -79,7 +79,7 @@ def _write(model, path, top_k, verbose):
         real = tf.sequence_mask(tf.pad(lengths, pad[:1]), steps)
         strings = {k: tf.where(real, tf.pad(v, pad), "") for k, v in strings.items()}
         ids = features(strings) * tf.cast(real[:, :, None], tf.int32)
-        outputs = model.network(ids, training=False)
+        outputs = run_network(model.network, ids)
         logits, chosen = read_outputs(outputs, tf.argmax)
         # what was given, without the row and the step that were added
         logits, chosen, real = (

@@ -1,26 +1,35 @@
 """Strings to ids, in a TensorFlow graph, the same in training and in serving."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from keras_tagging.data.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
-# (pattern, replacement) pairs, applied in order after lower-casing; RE2 syntax.
+# What is a number to D16 is not stated. Here: groups of decimal digits, between every
+# two of them one of . , : / \/ - or a no-break space, before them perhaps a sign and a
+# point: 7 1,000.5 3/4 -0.3 .5 10:30 1989-90; but 10-year, 1990s, 1., $5 are words.
+NUMBER = r"^[-+\x{2212}]?\.?\p{Nd}+((\\/|[.,:/\-\x{A0}\x{202F}])\p{Nd}+)*$"
+# (pattern, replacement) pairs, applied in order after lower-casing, which for
+# "dinarelli" is that of some words only; RE2 syntax.
 NORMALISATIONS = {
     # K18 section 3.1: digit runs to one 0; the substring after the backslash,
     # which CCGBank writes before a slash ("wife\/mother").
     "kadari": [(r"\p{Nd}+", "0"), (r"(?s)^.*\\/?(.+)$", r"\1")],
     # W16 section 6.1.1: every digit to 9.
     "wu": [(r"\p{Nd}", "9")],
+    # D16 section 3.2, ATIS and MEDIA; FTB and PTB.
+    "lower": [],
+    "dinarelli": [(NUMBER, "NUM")],
 }
 # The letters that TensorFlow lowers as the process's locale says: the dotless i of
 # Turkish, the accents over a kept dot of Lithuanian. Lowered first, they are everywhere
 # what they are without a locale.
 LOCALE_LETTERS = dict(zip("IJĮİÌÍĨ", ["i", "j", "į", "i̇", "ì", "í", "ĩ"], strict=True))
-RESERVED = {"tokens", "tags", "lengths", "word", "vector", "capital", "character"}
+RESERVED = {"tokens", "tags", "lengths", "spelling"}
+RESERVED |= {"word", "vector", "capital", "character"}
 SHAPES = [(r"\p{Lu}+", "X"), (r"[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]+", "x"), (r"\p{Nd}+", "0")]
 CHUNK_TOKENS = 100_000
 
@@ -57,16 +66,26 @@ class TokenFeatures:
         characters_of: "raw", or "normalised": of the word's normal form, so that the
             capital alone tells the case (W16, W17).
         columns: names of `Sentence.columns`.
-        normalise: "kadari", "wu" or None, the paper's normal form of words.
+        normalise: the normal form of words, by the paper that has it:
+
+            * "kadari": lower case, digit runs to 0, what stands before `\\/` goes;
+            * "wu": lower case, every digit to 9;
+            * "lower", or None: lower case (D16 on ATIS and MEDIA);
+            * "dinarelli": numbers to NUM, and a word with an initial upper case is
+              lowered if training has its lower-case form, but never the word as it
+              is inside a sentence. All other words keep their case (D16 on treebanks).
         lookup: "normalised" (the normal form only, as in the papers) or "cascade"
             (as written, lower case, normal form: the first that is known). It
             matters for vectors with cased words; word ids are those of normal forms.
         word_min_count: rarer words have no id of their own.
 
-    Source: K18 sections 2.2 and 3.1, W16 section 6.1.1. Departures: K18 does not
-    say how a word shorter than the suffix is treated, nor which of the two forms
-    of a word the suffix is taken from. W16 and W17 lower all words and map all digits
-    before anything else, so their characters are those of the normal form.
+    Source: K18 sections 2.2 and 3.1, W16 section 6.1.1, D16 section 3.2. Departures:
+    K18 does not say how a word shorter than the suffix is treated, nor which of the
+    two forms of a word the suffix is taken from. W16 and W17 lower all words and map
+    all digits before anything else, so their characters are those of the normal form.
+    D16 lowers capitalised common nouns, which needs gold tags; "dinarelli" asks the
+    words of training, which it keeps as the vocabulary "spelling", and so lowers words
+    of any part of speech. D16 does not say what a number is: see `NUMBER`.
     """
 
     def __init__(
@@ -126,7 +145,10 @@ class TokenFeatures:
     # Vocabularies
 
     def adapt(
-        self, strings: dict[str, list[str]], vector_words: Iterable[str] = ()
+        self,
+        strings: dict[str, list[str]],
+        vector_words: Iterable[str] = (),
+        lengths: Sequence[int] | None = None,
     ) -> None:
         """Counts the vocabularies of all columns.
 
@@ -134,13 +156,20 @@ class TokenFeatures:
             strings: training tokens under "tokens", end to end, and further columns
                 under their names.
             vector_words: the words of the pretrained vectors, in their order.
+            lengths: number of tokens of each sentence; only "dinarelli" needs them.
+
+        Raises:
+            ValueError: if "dinarelli" has no lengths, or they do not fit the tokens.
         """
+        vocabularies = {}
+        if self.normalise == "dinarelli":
+            vocabularies["spelling"] = _spellings(strings["tokens"], lengths)
+            self.set_vocabularies(vocabularies)  # the other ones are counted with it
         counts: dict[str, Counter] = {}
         for chunk in _chunks(strings):
             for name, forms in self._forms(chunk).items():
                 values = forms[-1].numpy().tolist()
                 counts.setdefault(self._table(name), Counter()).update(values)
-        vocabularies = {}
         for name, counter in counts.items():
             words = Counter({word.decode(): n for word, n in counter.items()})
             least = self.word_min_count if name == "word" else 1
@@ -195,8 +224,7 @@ class TokenFeatures:
                 found = tf.where(found == UNKNOWN_ID, table.lookup(form), found)
             ids[name] = found
         if "capital" in self.names:
-            upper = tf.strings.regex_full_match(_raw(strings), r"(?s)\p{Lu}.*")
-            ids["capital"] = 1 + tf.cast(upper, tf.int64)
+            ids["capital"] = 1 + tf.cast(_is_capital(_raw(strings)), tf.int64)
         return tf.cast(tf.stack([ids[name] for name in self.names], -1), tf.int32)
 
     def encode(self, strings: dict[str, list[str]]) -> np.ndarray:
@@ -218,6 +246,8 @@ class TokenFeatures:
         forms = {}
         if {"word", "vector", *self.ends} & set(self.names):
             lower = normalised = _lower(raw)
+            if self.normalise == "dinarelli":
+                normalised = tf.where(self._is_lowered(raw, lower), lower, raw)
             for pattern, replacement in NORMALISATIONS.get(self.normalise, []):
                 normalised = tf.strings.regex_replace(normalised, pattern, replacement)
             words = [normalised]
@@ -243,6 +273,32 @@ class TokenFeatures:
         for name in self.columns:
             forms[name] = [strings[name]]
         return forms
+
+    def _is_lowered(self, raw: tf.Tensor, lower: tf.Tensor) -> tf.Tensor:
+        spellings = self.tables["spelling"]
+        has_lower = spellings.lookup(lower) != UNKNOWN_ID
+        return _is_capital(raw) & has_lower & (spellings.lookup(raw) == UNKNOWN_ID)
+
+
+def _spellings(tokens: list[str], lengths: Sequence[int] | None) -> list[str]:
+    """The different words, without those whose capital may be that of a sentence."""
+    if lengths is None or sum(lengths) != len(tokens):
+        raise ValueError(
+            "normalise='dinarelli' asks which words begin a sentence: give adapt the "
+            f"lengths of the sentences, which add up to {len(tokens)} tokens"
+        )
+    begins = np.zeros(len(tokens) + 1, bool)
+    begins[np.cumsum([0, *lengths])] = True  # the last of them is no token
+    found = set()
+    for chunk in _chunks({"tokens": tokens}):
+        raw = _raw(chunk)
+        first, begins = np.split(begins, [len(raw)])
+        found.update(raw.numpy()[~(first & _is_capital(raw).numpy())].tolist())
+    return sorted(word.decode() for word in found)
+
+
+def _is_capital(text: tf.Tensor) -> tf.Tensor:
+    return tf.strings.regex_full_match(text, r"(?s)\p{Lu}.*")
 
 
 def _raw(strings: dict[str, tf.Tensor]) -> tf.Tensor:

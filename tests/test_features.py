@@ -1,3 +1,4 @@
+import json
 import os
 import random
 import subprocess
@@ -76,16 +77,24 @@ ALL = {
 VECTOR_WORDS = ["unseen", "The", "dog", "0"]
 
 
-def adapted(tokens=TOKENS, vector_words=VECTOR_WORDS, **options):
+def adapted(tokens=TOKENS, vector_words=VECTOR_WORDS, lengths=None, **options):
     features = TokenFeatures(**ALL | options)
-    features.adapt({"tokens": tokens}, vector_words)
+    features.adapt({"tokens": tokens}, vector_words, lengths)
     return features
 
 
-def reference_ids(tokens, seen, names, normalise, vector_words=(), characters_of="raw"):
+def reference_ids(
+    tokens,
+    seen,
+    names,
+    normalise,
+    vector_words=(),
+    characters_of="raw",
+    spellings=None,
+):
     """Ids by plain Python: vocabularies counted on `seen`, then looked up."""
     counts = {}
-    given = names, normalise, characters_of
+    given = names, normalise, characters_of, spellings
     for token in seen:
         for name, text in reference.strings(token, *given).items():
             table = "character" if name.startswith(("first", "last")) else name
@@ -108,7 +117,7 @@ def reference_ids(tokens, seen, names, normalise, vector_words=(), characters_of
 
 
 @pytest.mark.parametrize("characters_of", ["raw", "normalised"])
-@pytest.mark.parametrize("normalise", ["kadari", "wu", None])
+@pytest.mark.parametrize("normalise", ["kadari", "wu", "lower", None])
 def test_ids_equal_a_plain_python_reference(normalise, characters_of):
     seen, unseen = TOKENS[::2], TOKENS[1::2]
     options = {"normalise": normalise, "characters_of": characters_of}
@@ -131,6 +140,151 @@ def test_random_strings_equal_the_reference():
     features = adapted(tokens)
     expected = reference_ids(tokens, tokens, features.names, "kadari", VECTOR_WORDS)
     np.testing.assert_array_equal(features.encode({"tokens": tokens}), expected)
+
+
+def random_sentences(seed, count):
+    """Short words of few letters, so that they recur in upper and lower case."""
+    rng = random.Random(seed)
+    letters = ["a", "A", "b", "B", "É", "é", "Σ", "ǅ", "9", "٣", "-", ".", "\\/", "\0"]
+    return [
+        ["".join(rng.choices(letters, k=rng.randint(0, 3))) for _ in range(length)]
+        for length in rng.choices(range(6), k=count)
+    ]
+
+
+@pytest.mark.parametrize("characters_of", ["raw", "normalised"])
+def test_dinarelli_equals_the_reference(characters_of):
+    """Empty sentences, unseen words, and a token for every outcome among them."""
+    options = {"normalise": "dinarelli", "characters_of": characters_of}
+    sentences, unseen = random_sentences(0, 300), random_sentences(1, 300)
+    spellings = reference.Spellings(sentences)
+    seen, unseen = sum(sentences, []), [*sum(unseen, []), *TOKENS]
+    features = adapted(seen, lengths=[len(s) for s in sentences], **options)
+    expected = reference_ids(
+        [*seen, *unseen],
+        seen,
+        features.names,
+        vector_words=VECTOR_WORDS,
+        spellings=spellings,
+        **options,
+    )
+    found = features.encode({"tokens": [*seen, *unseen]})
+    np.testing.assert_array_equal(found, expected)
+    new = set(unseen) - set(seen)
+    capitals = set(filter(reference.is_capital, new))
+    assert any(map(spellings.lowers, capitals))
+    assert not all(map(spellings.lowers, capitals))
+    assert any(map(reference.is_number, new))
+
+
+def word_of(features, token):
+    """The entry of the word vocabulary that a token finds, None if unknown."""
+    column = features.names.index("word")
+    found = features.encode({"tokens": [token]})[0, column] - FIRST_ID
+    return features.vocabularies["word"][found] if found >= 0 else None
+
+
+def dinarelli(text, **options):
+    """Features with the words alone, of sentences on lines of their own."""
+    sentences = [line.split() for line in text.splitlines()]
+    features = TokenFeatures(
+        normalise="dinarelli", suffixes=(), capitals=False, **options
+    )
+    features.adapt({"tokens": sum(sentences, [])}, lengths=[len(s) for s in sentences])
+    return features
+
+
+def test_dinarelli_lowers_what_training_has_in_lower_case_only():
+    """D16 section 3.2, without gold tags: what lowers a word is written out here."""
+    features = dinarelli(
+        "The dog saw the Turkey\n"
+        "Paris is a dog in US hands\n"
+        "Turkey eats us and turkey\n"
+        "cats see Oslo"
+    )
+    expected = {
+        "The": "the",
+        "THE": "the",  # unseen; "the" is not
+        "Dog": "dog",  # unseen
+        "Cats": "cats",  # "cats" begins a sentence, but without a capital
+        "Turkey": "Turkey",  # inside a sentence too
+        "turkey": "turkey",
+        "TURKEY": "turkey",  # the word as it is never stands inside
+        "US": "US",
+        "Us": "us",
+        "Paris": "Paris",  # begins a sentence, but there is no "paris"
+        "Oslo": "Oslo",
+        "oslo": None,
+        "tHe": None,  # no initial upper case
+        "Rome": None,
+    }
+    assert {token: word_of(features, token) for token in expected} == expected
+    assert "The" not in features.vocabularies["word"]
+
+
+NUMBERS = [
+    "7",
+    "1984",
+    "1,000.5",
+    "3/4",
+    "3\\/4",
+    "10:30",
+    "1989-90",
+    "-0.3",
+    "+5",
+    ".5",
+]
+NUMBERS += ["-.5", "\u22125", "1\u00a0000", "1\u202f000", "\u0661\u0662", "192.168.0.1"]
+NO_NUMBERS = ["10-year", "1990s", "1.", "$5", "5%", "1,,000", "1 000", "-", ".", ",5"]
+NO_NUMBERS += ["", "--5", "1-", "3\\4", "²", "Ⅷ", "x5", "5\n", "\n5", "5\0"]
+
+
+@pytest.mark.parametrize("text", NUMBERS + NO_NUMBERS)
+def test_dinarelli_numbers(text):
+    features = TokenFeatures(normalise="dinarelli", suffixes=(), capitals=False)
+    features.adapt({"tokens": [text]}, lengths=[1])
+    expected = "NUM" if text in NUMBERS else text
+    assert features.vocabularies["word"] == [expected]
+    assert reference.normal_form(text, "dinarelli", reference.Spellings([])) == expected
+
+
+def test_dinarelli_looks_vectors_up_by_the_same_normal_form():
+    features = TokenFeatures(
+        vectors=True, normalise="dinarelli", suffixes=(), capitals=False
+    )
+    sentences = {"tokens": ["The", "dog", "the", "Dog"]}
+    features.adapt(sentences, ["NUM", "the", "cat", "Dog", "The"], [3, 1])
+    found = features.encode({"tokens": ["The", "12", "Dog", "Cat", "cat"]})
+    assert found[:, 1].tolist() == [3, 2, UNKNOWN_ID, UNKNOWN_ID, 4]
+
+
+def test_dinarelli_is_the_same_in_a_saved_graph(tmp_path):
+    """The spellings travel as one of the vocabularies and as one of the tables."""
+    sentences = random_sentences(2, 100)
+    tokens = sum(sentences, [])
+    lengths = [len(s) for s in sentences]
+    features = adapted(tokens, lengths=lengths, normalise="dinarelli")
+    again = TokenFeatures(**ALL, normalise="dinarelli")
+    again.set_vocabularies(json.loads(json.dumps(features.vocabularies)))
+    new = sum(random_sentences(3, 100), [])
+    expected = features.encode({"tokens": new})
+    np.testing.assert_array_equal(again.encode({"tokens": new}), expected)
+    module = tf.Module()
+    module.tables = list(again.tables.values())
+    spec = tf.TensorSpec((None,), tf.string)
+    module.ids = tf.function(lambda t: again({"tokens": t}), input_signature=[spec])
+    tf.saved_model.save(module, str(tmp_path))
+    served = tf.saved_model.load(str(tmp_path)).ids(tf.constant(new)).numpy()
+    np.testing.assert_array_equal(served, expected)
+
+
+@pytest.mark.parametrize("lengths", [None, [1], [2, 2], []])
+def test_dinarelli_needs_the_lengths_of_all_sentences(lengths):
+    features = TokenFeatures(normalise="dinarelli")
+    with pytest.raises(
+        ValueError, match="give adapt the lengths .* add up to 3 tokens"
+    ):
+        features.adapt({"tokens": ["a", "B", "c"]}, lengths=lengths)
 
 
 def test_short_words_are_padded_with_one_symbol_at_both_ends():
@@ -207,11 +361,13 @@ def test_vocabulary_is_by_frequency_then_code_point_whatever_the_order():
     assert count_vocabulary(tokens, min_count=2) == ["c"]
 
 
-def test_tokens_are_encoded_in_chunks(monkeypatch):
+@pytest.mark.parametrize("normalise", ["kadari", "dinarelli"])
+def test_tokens_are_encoded_in_chunks(normalise, monkeypatch):
+    options = {"lengths": [2, 8, len(TOKENS) - 10], "normalise": normalise}
     monkeypatch.setattr("keras_tagging.features.CHUNK_TOKENS", 7)
-    chunked = adapted()
+    chunked = adapted(**options)
     monkeypatch.undo()
-    whole = adapted()
+    whole = adapted(**options)
     assert chunked.vocabularies == whole.vocabularies
     monkeypatch.setattr("keras_tagging.features.CHUNK_TOKENS", 7)
     found = whole.encode({"tokens": TOKENS})
@@ -295,6 +451,7 @@ def test_lower_case_does_not_depend_on_the_locale():
         ({"columns": ["tags"]}, "columns cannot be called"),
         ({"words": False, "columns": ["word"]}, "columns cannot be called"),
         ({"columns": ["vector"]}, "columns cannot be called"),
+        ({"columns": ["spelling"]}, "columns cannot be called"),
         ({"columns": ["pos", "pos"]}, "two features share a name"),
         ({"words": False, "suffixes": (), "capitals": False}, "no feature is left"),
     ],

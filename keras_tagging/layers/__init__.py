@@ -3,6 +3,13 @@
 from keras_tagging.layers.bidirectional_stack import BidirectionalStack
 from keras_tagging.layers.context_window import ContextWindow
 from keras_tagging.layers.crf import CRF
+from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 
-__all__ = ["CRF", "BidirectionalStack", "ContextWindow", "ProjectedRNN"]
+__all__ = [
+    "CRF",
+    "BidirectionalStack",
+    "ContextWindow",
+    "LabelEmbeddingRNN",
+    "ProjectedRNN",
+]

@@ -1,9 +1,7 @@
-from types import SimpleNamespace
-
 import keras
 from keras import ops
 
-from keras_tagging.layers.loop import run_loop
+from keras_tagging.layers.loop import over_time
 
 # A message below this share of the largest possible one (exp(-41)) is raised to it, so
 # that the gradient, in which two factors 1 / message can meet, stays within float32.
@@ -150,8 +148,8 @@ class CRF(keras.layers.Layer):
             return tag, [tag]
 
         nothing = ops.zeros_like(scores[:, 0])
-        best = _loop(forward, scores, nothing, mask)
-        path = _loop(backward, best, nothing, mask, backwards=True)
+        best = over_time(forward, scores, [nothing], mask)
+        path = over_time(backward, best, [nothing], mask, backwards=True)
         return ops.where(mask, ops.cast(ops.argmax(path, -1), "int32"), 0)
 
     def _scores(self, emissions, mask):
@@ -194,22 +192,9 @@ class CRF(keras.layers.Layer):
             return message, [ops.maximum(ops.matmul(joint, factors), LEAST_MESSAGE)]
 
         ones = ops.ones_like(scores[:, 0])
-        messages = _loop(step, potentials, ones, mask, backwards)
+        messages = over_time(step, potentials, [ones], mask, backwards)
         return ops.log(ops.maximum(messages, LEAST_MESSAGE))  # 0 stands in the padding
 
     def get_config(self):
         initializer = keras.initializers.serialize(self.initializer)
         return {**super().get_config(), "initializer": initializer}
-
-
-def _loop(step, sequences, state, mask, backwards=False):
-    """`run_loop` with one state; the outputs in the order of the sentence."""
-    options = SimpleNamespace(
-        go_backwards=backwards,
-        unroll=False,
-        stateful=False,
-        return_sequences=True,
-        zero_output_for_mask=False,
-    )
-    _, outputs, _ = run_loop(options, step, sequences, [state], mask)
-    return ops.flip(outputs, 1) if backwards else outputs

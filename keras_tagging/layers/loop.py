@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import keras
+from keras import ops
 
 
 def run_loop(layer, step, sequences, initial_state, mask=None):
@@ -35,3 +36,25 @@ def run_loop(layer, step, sequences, initial_state, mask=None):
         zero_output_for_mask=layer.zero_output_for_mask,
     )
     return keras.layers.RNN.inner_loop(stand_in, sequences, initial_state, mask)
+
+
+def over_time(step, sequences, states, mask, backwards=False):
+    """`run_loop` over a whole sentence, its outputs in the order of the sentence.
+
+    Args:
+        step, sequences, mask: as in `run_loop`.
+        states: the initial ones.
+        backwards: whether to start at the end.
+
+    Returns:
+        `(batch, time, output_size)`, 0 where masked.
+    """
+    options = SimpleNamespace(
+        go_backwards=backwards,
+        unroll=False,
+        stateful=False,
+        return_sequences=True,
+        zero_output_for_mask=True,
+    )
+    _, outputs, _ = run_loop(options, step, sequences, states, mask)
+    return ops.flip(outputs, 1) if backwards else outputs

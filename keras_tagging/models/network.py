@@ -6,7 +6,7 @@ from keras import ops
 from keras_tagging.cells.initializers import gaussian, gaussian_table, seeds
 from keras_tagging.layers import BidirectionalStack
 from keras_tagging.models.embedding import embed_features, uniform
-from keras_tagging.models.output import output_layer
+from keras_tagging.models.output import first_feedback, gold_labels, output_layer
 
 #: name -> initializers of (tables, kernels), each a function of a seed
 INITIALIZERS = {
@@ -38,6 +38,11 @@ def stacked_network(
     dropped_layers="all",
     initializer="glorot",
     decoder="softmax",
+    label_units=100,
+    label_dim=30,
+    label_context=6,
+    feedback="gold",
+    beam_width=1,
     **cell_options,
 ):
     r"""Look-up tables, a stack of bidirectional recurrent layers, an output layer.
@@ -71,12 +76,15 @@ def stacked_network(
         dropped_layers: "all" of them, or "ends": the first and the last.
         initializer: of all weights but the orthogonal recurrent ones: "glorot"
             (Keras' own) or "gaussian" (`cells.initializers.gaussian`).
-        decoder: "softmax", or "crf" for a CRF behind the logits.
+        decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden
+            layer that also reads the labels before.
+        label_units, label_dim, label_context, feedback, beam_width: of the decoder
+            "i-rnn", see `LabelEmbeddingRNN`.
         **cell_options: keywords of the cell.
 
     Returns:
-        A functional model: ids `(batch, time, features)` to what
-        `keras_tagging.models.output` describes.
+        A functional model: ids `(batch, time, features)`, and gold labels for
+        "i-rnn", to what `keras_tagging.models.output` describes.
     """
     ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
     mask = ops.not_equal(ids[:, :, 0], 0)
@@ -126,7 +134,25 @@ def stacked_network(
     )
     x = stack(x, mask=mask)
 
+    inputs, label_options = ids, {}
+    if decoder == "i-rnn":
+        labels = gold_labels()
+        inputs = [ids, labels]
+        label_options = {
+            "labels": labels,
+            "units": label_units,
+            "label_dim": label_dim,
+            "label_context": label_context,
+            "feedback": first_feedback(feedback),
+            "beam_width": beam_width,
+        }
     outputs = output_layer(
-        x, num_tags, mask, decoder, seed=next(draw), initializer=of_kernels
+        x,
+        num_tags,
+        mask,
+        decoder,
+        seed=next(draw),
+        initializer=of_kernels,
+        **label_options,
     )
-    return keras.Model(ids, outputs, name="tagger")
+    return keras.Model(inputs, outputs, name="tagger")

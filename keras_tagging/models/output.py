@@ -2,15 +2,21 @@
 
 A network gives either logits `(batch, time, num_tags)`, or, where the best tags are
 more than the best logits, a dict with at least `logits`, whose softmax are the
-probabilities of each token's tags, and `tags` `(batch, time)`, the best path.
+probabilities of each token's tags, and `tags` `(batch, time)`, the best path. In such a
+dict, `emissions` are the scores a CRF was given, and `other_logits` those of a second
+network that is trained too.
+
+A network whose output layer reads labels has a second input: gold labels `(batch,
+time)`, read in training only.
 """
 
 import keras
 from keras import ops
 
-from keras_tagging.layers import CRF
+from keras_tagging.layers import CRF, LabelEmbeddingRNN
+from keras_tagging.models.embedding import uniform
 
-DECODERS = ("softmax", "crf")
+DECODERS = ("softmax", "crf", "i-rnn")
 
 
 def check_decoder(decoder="softmax", label_smoothing=0.0):
@@ -35,10 +41,12 @@ def output_layer(
     mask,
     decoder="softmax",
     *,
+    labels=None,
     seed,
     initializer=keras.initializers.GlorotUniform,
+    **label_options,
 ):
-    """A linear layer named "logits", and behind it a CRF if asked for.
+    """A linear layer named "logits", and behind it a CRF; or an I-RNN.
 
     Its softmax is Eq. 17 of Wu et al. (2016), :cite:`wu2016`, and Eq. 21 of Wu et al.
     (2017), :cite:`wu2017`. Departures: those show no bias.
@@ -47,14 +55,28 @@ def output_layer(
         x: `(batch, time, features)`.
         num_tags: int.
         mask: `(batch, time)`, False at padding.
-        decoder: "softmax" (which itself is in the loss and in prediction) or "crf".
+        decoder: "softmax" (which itself is in the loss and in prediction), "crf", or
+            "i-rnn": a hidden layer that reads the labels before, too.
+        labels: `(batch, time)`, the gold labels, for "i-rnn".
         seed: int, of the initial weights.
         initializer: function of a seed that gives the kernel's initializer.
+        **label_options: of the `LabelEmbeddingRNN` of "i-rnn".
 
     Returns:
-        What the network is to give: logits, or the dict of `layers.CRF`.
+        What the network is to give: logits, or a dict.
     """
     check_decoder(decoder)
+    if decoder == "i-rnn":
+        rnn = LabelEmbeddingRNN(
+            num_labels=num_tags,
+            kernel_initializer=initializer(seed),
+            label_initializer=uniform(seed + 10),
+            seed=seed,
+            name="label_rnn",
+            **label_options,
+        )
+        outputs = rnn(x, labels=labels, mask=mask)
+        return {name: outputs[name] for name in ("logits", "tags")}
     # float32: under a mixed policy many tags would have the same rounded logit
     dense = keras.layers.Dense(
         num_tags, kernel_initializer=initializer(seed), dtype="float32", name="logits"
@@ -63,6 +85,34 @@ def output_layer(
     if decoder == "crf":
         return CRF(name="crf")(logits, mask=mask)
     return logits
+
+
+def gold_labels(label_input="embedding"):
+    """The network's input for gold labels; None if it reads no labels."""
+    if label_input is None:
+        return None
+    return keras.Input((None,), dtype="int32", name="labels")
+
+
+def run_network(network, ids, labels=None, training=False):
+    """Calls a network with or without an input for gold labels.
+
+    Args:
+        network: of one of the architectures.
+        ids: `(batch, time, features)`.
+        labels: `(batch, time)` gold labels, or None where they are not known.
+        training: whether dropout and gold labels count.
+    """
+    if len(network.inputs) == 1:
+        return network(ids, training=training)
+    if labels is None:
+        labels = ops.zeros_like(ids[:, :, 0]) - 1
+    return network([ids, labels], training=training)
+
+
+def first_feedback(feedback):
+    """The feedback of the first epoch: of a pair, the first share."""
+    return feedback[0] if isinstance(feedback, (list, tuple)) else feedback
 
 
 def read_outputs(outputs, argmax):

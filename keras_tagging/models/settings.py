@@ -5,18 +5,24 @@ import inspect
 import math
 
 from keras_tagging.features import TokenFeatures
+from keras_tagging.layers import LabelEmbeddingRNN
+from keras_tagging.layers.label_embedding_rnn import COMBINATIONS, LABEL_INPUTS
 from keras_tagging.models import ARCHITECTURES
 from keras_tagging.models.embedding import WINDOWS_OVER
+from keras_tagging.models.label_network import DIRECTIONS
 from keras_tagging.models.network import INITIALIZERS
 from keras_tagging.training.recipes import compile_settings, fit_settings
 
 RECIPES = ("fast", "paper")
 # keywords for which None means: none
 OPTIONAL = {"normalise", "batch_size", "token_budget", "decay", "clipnorm"}
-OPTIONAL |= {"skip", "gate", "internal", "output", "input_layer"}
+OPTIONAL |= {"label_input", "skip", "gate", "internal", "output", "input_layer"}
 # given by the Tagger itself, or derived from the vectors
-INTERNAL = {"seed", "vector_dim"}
+INTERNAL = {"seed", "vector_dim", "num_labels", "dtype", "go_backwards"}
+INTERNAL |= {"kernel_initializer", "label_initializer"}
+INTERNAL |= {"future_label_context", "future_hidden_context"}
 AT_LEAST_1 = {"units", "num_layers", "word_dim", "affix_dim", "character_dim"}
+AT_LEAST_1 |= {"label_dim", "label_units", "beam_width"}
 SHARES = {"unknown_rate", "label_smoothing", "weight_average"}
 CHOICES = {
     "window_over": WINDOWS_OVER,
@@ -24,8 +30,11 @@ CHOICES = {
     "input_layer": ("tanh", "linear"),
     "dropped_layers": ("all", "ends"),
     "initializer": INITIALIZERS,
+    "direction": DIRECTIONS,
+    "label_input": LABEL_INPUTS,
+    "combine": COMBINATIONS,
 }
-TAGGER = {"vectors": None, "min_count": 1}
+TAGGER = {"vectors": None, "min_count": 1, "pretrain": None}
 
 
 def keywords(function) -> dict:
@@ -75,7 +84,9 @@ def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
     checked = {k: check_value(k, v, settings[k]) for k, v in overrides.items()}
     settings |= checked
     # each refuses what it does not know, or what contradicts itself
-    module.CELL(settings["units"], **choose(settings, module.CELL))
+    options = choose(settings, module.CELL)
+    options.pop("feedback", None)  # it has been checked, and may be a schedule
+    module.CELL(settings["units"], **options)
     fit_settings(**choose(settings, fit_settings))
     # one of the two decides; an override of either switches the other off
     if overrides.get("batch_size") and "token_budget" not in overrides:
@@ -92,6 +103,11 @@ def check_value(name: str, value, default):
         ValueError: for another type, a negative number, a share of 1 or more, an
             even window, a choice that does not exist.
     """
+    if name == "feedback":
+        shares = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+        for share in shares:  # which refuses what it does not know
+            LabelEmbeddingRNN(1, 1, feedback=share)
+        return shares if len(shares) == 2 else value
     if isinstance(default, tuple):
         return (value,) if isinstance(value, str | int) else tuple(value)
     if default is None or (value is None and name in OPTIONAL):

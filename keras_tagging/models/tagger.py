@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import keras
 import numpy as np
+from keras import ops
 
 from keras_tagging import training
 from keras_tagging.data.atomic import replacing
@@ -19,8 +20,9 @@ from keras_tagging.features import TokenFeatures
 from keras_tagging.metadata import metadata_path, write_metadata
 from keras_tagging.models import ARCHITECTURES
 from keras_tagging.models.embedding import vector_table
-from keras_tagging.models.output import check_decoder, path_loss
+from keras_tagging.models.output import check_decoder, path_loss, run_network
 from keras_tagging.models.prediction import SentencePrediction
+from keras_tagging.models.pretrain import check_pretraining, pretrain_tables
 from keras_tagging.models.settings import choose
 
 
@@ -56,6 +58,7 @@ class Tagger(SentencePrediction, keras.Model):
         if seed is not None and seed < 0:
             raise ValueError(f"seed={seed}: a seed is not negative")
         check_decoder(**choose(settings, check_decoder))
+        check_pretraining(settings["pretrain"])
         self.architecture = architecture
         self.seed = random.randrange(10**6) if seed is None else int(seed)
         vectors = settings["vectors"]
@@ -69,6 +72,7 @@ class Tagger(SentencePrediction, keras.Model):
             vectors=vectors,
             vector_dim=vector_dim,
             metadata=metadata or {},
+            penalty=0.0,
         )
         chosen = choose(settings, TokenFeatures.__init__)
         self._plain.features = TokenFeatures(**chosen | {"vectors": vector_dim > 0})
@@ -129,7 +133,8 @@ class Tagger(SentencePrediction, keras.Model):
             )
         vectors = self._plain.vectors
         words = [to_nfc(word) for word in vectors.words] if vectors else ()
-        self.features.adapt(flat_strings(sentences, self.features.columns), words)
+        strings = flat_strings(sentences, self.features.columns)
+        self.features.adapt(strings, words, lengths=list(map(len, sentences)))
         self._restore({**self.features.vocabularies, "tags": tags})
         if vectors:
             table = self.network.get_layer("vector_embedding").embeddings
@@ -154,8 +159,12 @@ class Tagger(SentencePrediction, keras.Model):
         self.built = True
 
     def call(self, inputs, training=False):
-        """What the network gives for ids `(batch, time, features)`."""
-        return self.network(inputs, training=training)
+        """What the network gives for ids `(batch, time, features)`.
+
+        In training they may come in a tuple with gold tag ids `(batch, time)`.
+        """
+        ids, labels = inputs if isinstance(inputs, (tuple, list)) else (inputs, None)
+        return run_network(self.network, ids, labels, training)
 
     # Sentences to arrays
 
@@ -175,6 +184,32 @@ class Tagger(SentencePrediction, keras.Model):
             raise ValueError("this model has no vocabularies yet: fit or adapt it")
 
     # Training
+
+    def pretrain(self, sentences, method="window", **options):
+        """Learns the embeddings of words and labels from their sequences alone.
+
+        Section 3.2 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`; to be called
+        before `fit`. The setting `pretrain` makes the first `fit` do so.
+
+        Args:
+            sentences: training sentences with tags. The first ones a model sees also
+                give the vocabularies.
+            method: "window", the paper's language model over past and future, or
+                "cbow", gensim's word2vec, which is quicker.
+            **options: `word_epochs=20`, `label_epochs=10`, `seed` (by default the
+                model's: equal seeds give all networks the same embeddings) and
+                `verbose`.
+
+        Returns:
+            The names of the tables that were set.
+
+        Raises:
+            ValueError: for an unknown method, or a network without such tables.
+        """
+        sentences = as_sentences(sentences, tagged=True)
+        if self.network is None:
+            self.adapt(sentences)
+        return pretrain_tables(self, sentences, method, **options)
 
     def fit(
         self,
@@ -224,6 +259,8 @@ class Tagger(SentencePrediction, keras.Model):
         sentences = as_sentences(x, tagged=True)
         if self.network is None:
             self.adapt(sentences)
+            if self.settings["pretrain"]:
+                self.pretrain(sentences, self.settings["pretrain"])
         plan = choose(self.settings, training.fit_settings)
         if batch_size is not None or token_budget is not None:
             plan |= {"batch_size": batch_size, "token_budget": token_budget}
@@ -247,11 +284,34 @@ class Tagger(SentencePrediction, keras.Model):
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True
     ):
-        """The compiled loss; of a CRF the likelihood, whatever loss is compiled."""
-        if not isinstance(y_pred, dict):
-            return super().compute_loss(x, y, y_pred, sample_weight, training)
-        loss = path_loss(self.network.get_layer("crf"), y, y_pred, sample_weight)
-        return sum(self.losses, loss)
+        """The compiled loss; of a CRF the likelihood, whatever loss is compiled.
+
+        A bidirectional network that reads labels has the losses of both directions.
+        With `l2` a batch also bears its share of the penalty of an epoch.
+        """
+        outputs = y_pred if isinstance(y_pred, dict) else {"logits": y_pred}
+        if "emissions" in outputs:
+            crf = self.network.get_layer("crf")
+            loss = sum(self.losses, path_loss(crf, y, outputs, sample_weight))
+        else:
+            names = [name for name in ("logits", "other_logits") if name in outputs]
+            loss = sum(
+                super(Tagger, self).compute_loss(
+                    x, y, outputs[name], sample_weight, training
+                )
+                for name in names
+            )
+        if self._plain.penalty:
+            size = sum(ops.sum(ops.square(v)) for v in self.trainable_variables)
+            tokens = ops.sum(sample_weight)
+            loss = loss + self._plain.penalty * tokens * size
+        return loss
+
+    def penalise(self, l2, tokens):
+        """Sets the penalty of `compute_loss` for training on this many tokens."""
+        if self._plain.penalty != l2 / 2 / tokens:
+            self._plain.penalty = l2 / 2 / tokens
+            self.train_function = None  # which has the old one compiled in
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics, of the logits; those of a CRF are log marginals."""

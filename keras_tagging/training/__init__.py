@@ -12,6 +12,7 @@ from keras_tagging.training.objectives import (
     TokenAccuracy,
     TokenCrossEntropy,
 )
+from keras_tagging.training.pretraining import cbow_embeddings, window_embeddings
 from keras_tagging.training.recipes import compile_settings, fit_settings
 from keras_tagging.training.resume import Resume
 from keras_tagging.training.run import default_monitor, fit_tagger
@@ -27,8 +28,10 @@ __all__ = [
     "TokenCrossEntropy",
     "TrainingLog",
     "Validation",
+    "cbow_embeddings",
     "compile_settings",
     "default_monitor",
     "fit_settings",
     "fit_tagger",
+    "window_embeddings",
 ]

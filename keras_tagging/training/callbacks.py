@@ -60,6 +60,31 @@ class AveragedWeights(keras.callbacks.Callback):
         self._weights = None
 
 
+class FeedbackShare(keras.callbacks.Callback):
+    """Changes, epoch by epoch, how many gold labels a network reads in training.
+
+    Of each `LabelEmbeddingRNN` with a probability as its `feedback`. The share goes
+    from the first to the last in equal steps: the scheduled sampling of Bengio et al.
+    (2015), section 2.4, :cite:`bengio2015`, with linear decay.
+
+    Args:
+        first, last: shares of the first and the last epoch.
+        epochs: of the whole run.
+    """
+
+    def __init__(self, first, last, epochs):
+        super().__init__()
+        self.first = first
+        self.last = last
+        self.epochs = epochs
+
+    def on_epoch_begin(self, epoch, logs=None):
+        done = epoch / max(1, self.epochs - 1)
+        for variable in self.model.non_trainable_variables:
+            if variable.name == "gold_share":
+                variable.assign(self.first + (self.last - self.first) * done)
+
+
 class TrainingLog(keras.callbacks.Callback):
     """Keeps one row of figures an epoch, and writes them as CSV after each.
 

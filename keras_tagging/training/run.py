@@ -12,6 +12,7 @@ from keras_tagging.metrics import looks_like_chunks
 from keras_tagging.training.callbacks import (
     AveragedWeights,
     EpochOrder,
+    FeedbackShare,
     TrainingLog,
     Validation,
 )
@@ -49,8 +50,9 @@ def fit_tagger(
         A `keras.callbacks.History` of all epochs, resumed ones included.
     """
     words = model.features.names[0] == "word"
+    encoded = model.encode(sentences, targets=True)
     batches = TrainingBatches(
-        model.encode(sentences, targets=True),
+        encoded,
         seed=model.seed,
         batch_size=plan["batch_size"],
         token_budget=plan["token_budget"],
@@ -60,6 +62,7 @@ def fit_tagger(
     )
     if not len(batches):
         raise ValueError("no training sentence has a token: nothing to learn from")
+    model.penalise(plan["l2"], int(encoded.lengths.sum()))
     if not model.optimizer.built:  # a user's own, compiled after adapt
         model.optimizer.build(model.trainable_variables)
     # under mixed_float16 Keras wraps it
@@ -80,6 +83,8 @@ def fit_tagger(
         patience=patience,
         restore_best=restore_best,
     )
+    if isinstance(model.settings.get("feedback"), tuple):
+        callbacks.insert(0, FeedbackShare(*model.settings["feedback"], epochs))
     fingerprint = Corpus(sentences).fingerprint()
     model.metadata.update(training_sentences=fingerprint, epochs=epochs)
     initial_epoch = 0
@@ -96,7 +101,7 @@ def fit_tagger(
         callbacks.append(state)
     try:
         history = keras_fit(
-            dataset(batches, len(model.features.names)),
+            dataset(batches, len(model.features.names), len(model.network.inputs) > 1),
             epochs=epochs,
             initial_epoch=initial_epoch,
             callbacks=callbacks,
@@ -117,16 +122,18 @@ def default_monitor(tags):
     return "val_f1" if looks_like_chunks(tags) else "val_accuracy"
 
 
-def dataset(batches, num_features):
+def dataset(batches, num_features, reads_labels=False):
     """What Keras trains on, with any backend; one pass is one epoch.
 
     Args:
         batches: `TrainingBatches`.
         num_features: columns of the ids.
+        reads_labels: whether the targets are an input as well.
 
     Returns:
         A `tf.data.Dataset` of ids `(batch, time, features)`, targets and weights
-        `(batch, time)`.
+        `(batch, time)`; in place of the ids a pair of ids and targets if
+        `reads_labels`.
     """
     data = tf.data.Dataset.from_generator(
         lambda: iter(batches),
@@ -136,6 +143,8 @@ def dataset(batches, num_features):
             tf.TensorSpec((None, None), tf.float32),
         ),
     )
+    if reads_labels:
+        data = data.map(lambda ids, targets, mask: ((ids, targets), targets, mask))
     return data.apply(tf.data.experimental.assert_cardinality(len(batches))).prefetch(2)
 
 

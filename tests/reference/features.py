@@ -38,8 +38,47 @@ def after_backslash(text):
     return rest[1:] if len(rest) > 1 and rest[0] == "/" else rest
 
 
-def normal_form(token, normalise):
-    lower = clean(token).split("\0")[0].lower()  # TensorFlow's lower stops at NUL
+def lower_case(text):
+    return text.split("\0")[0].lower()  # TensorFlow's lower stops at NUL
+
+
+def is_number(text):
+    """Digits; single separators between digits; before them a sign, then a point."""
+    text = text.replace("\\/", "/") if "\\/" in text else text
+    if text[:1] in ("-", "+", "\u2212"):
+        text = text[1:]
+    if text[:1] == ".":
+        text = text[1:]
+    for c in ",:/-\u00a0\u202f":
+        text = text.replace(c, ".")
+    groups = text.split(".")
+    return all(group and all(map(is_digit, group)) for group in groups)
+
+
+class Spellings:
+    """Which words training has without a capital, and which with one inside."""
+
+    def __init__(self, sentences):
+        self.without_capital, self.capital_inside = set(), set()
+        for sentence in sentences:
+            for position, token in enumerate(sentence):
+                if not is_capital(token):
+                    self.without_capital.add(clean(token))
+                elif position > 0:
+                    self.capital_inside.add(clean(token))
+
+    def lowers(self, token):
+        is_known = lower_case(clean(token)) in self.without_capital
+        return (
+            is_capital(token) and is_known and clean(token) not in self.capital_inside
+        )
+
+
+def normal_form(token, normalise, spellings=None):
+    lower = lower_case(clean(token))
+    if normalise == "dinarelli":
+        text = lower if spellings.lowers(token) else clean(token)
+        return "NUM" if is_number(text) else text
     if normalise == "kadari":
         return after_backslash(zero_digit_runs(lower))
     if normalise == "wu":
@@ -90,15 +129,16 @@ def shape(token):
     return out
 
 
-def strings(token, names, normalise, characters_of="raw"):
+def strings(token, names, normalise, characters_of="raw", spellings=None):
     """The string that each column looks up, by the column's name."""
-    spelling = token if characters_of == "raw" else normal_form(token, normalise)
+    normal = normal_form(token, normalise, spellings)
+    spelling = token if characters_of == "raw" else normal
     found = {}
     for name in names:
         kind = name.rstrip("0123456789")
         n = int(name[len(kind) :] or 0)
         if kind in ("word", "vector"):
-            found[name] = normal_form(token, normalise)
+            found[name] = normal
         elif kind == "capital":
             found[name] = is_capital(token)
         elif kind == "shape":

@@ -1,0 +1,444 @@
+import keras
+from keras import ops
+
+from keras_tagging.cells.initializers import reseeded
+from keras_tagging.layers.label_decoding import beam_search, greedy_search, spread
+
+LABEL_INPUTS = ("embedding", "probabilities", "one-hot", None)
+COMBINATIONS = ("sum", "concat")
+FEEDBACKS = ("gold", "predicted")
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class LabelEmbeddingRNN(keras.layers.Layer):
+    r"""A recurrent network that reads its own labels: E-, J-, I- and I+E-RNN.
+
+    .. math::
+        L_t &= [E_l(y_{t-c}) \dots E_l(y_{t-1})], \quad
+        L^f_t = [E_l(y_{t+1}) \dots E_l(y_{t+c})] \\
+        h_t &= \Sigma([I_t L_t L^f_t] \cdot H + [y_{t-c} \dots y_{t-1}] \cdot R
+               + [h_{t-c} \dots h_{t-1}] \cdot R) \\
+        P(y_t) &= \mathrm{softmax}(h_t \cdot O)
+
+    Dinarelli & Tellier (2016), sections 2.2 to 2.4, :cite:`dinarelli2016`. Each
+    network has some of the terms:
+
+    =========  ==========================================================
+    E-RNN      `label_input=None, hidden_context=6`
+    J-RNN      `label_input="probabilities"` or `"one-hot"`: y through R (Eq. 3)
+    I-RNN      `label_input="embedding"`: L beside the input, through H
+    I+E-RNN    `label_input="embedding", hidden_context=6`
+    =========  ==========================================================
+
+    What is fed back is a constant for the gradient: the paper's plain backpropagation
+    with an explicit context (section 2.2). So training takes one pass over all
+    positions at once. Where the context is not known beforehand, which is everywhere
+    but with gold labels and no hidden context, a loop without gradient finds it first.
+
+    Departures: the paper writes the context both as c - 1 (Eq. 3) and as c items
+    (section 2.5); it is c. Before the sentence stand zero vectors. The equations omit
+    the biases. The paper trains on its own predictions; `feedback` also has the gold
+    labels, with which the parallel pass needs no loop.
+
+    Args:
+        units: int. Hidden units.
+        num_labels: int.
+        label_dim: size of a label's embedding.
+        label_context: c, previous labels that are read.
+        label_input: "embedding", "probabilities", "one-hot", or None for no labels.
+        hidden_context: previous hidden states that are read.
+        future_label_context, future_hidden_context: labels and hidden states after
+            the position, from a layer of the other direction.
+        combine: how what R multiplies meets the rest: "sum", as in the equations, or
+            "concat", the control of section 3.4: twice the hidden units.
+        activation: of the hidden layer.
+        feedback: which labels are read in training: "gold", "predicted", or, label by
+            label at random, gold with this probability; `gold_share` is then a
+            variable that a callback may change.
+        go_backwards: whether to run from the end of the sentence.
+        beam_width: hypotheses kept at each position in decoding; 1 is greedy. With
+            probabilities or without labels all have one context: greedy is exact.
+        dropout: fraction of the hidden units the output layer does not see in
+            training.
+        seed: int, of dropout and the random feedback.
+        kernel_initializer: of all matrices.
+        label_initializer: of the label embeddings.
+
+    Call arguments:
+        inputs: `(batch, time, features)`: :math:`I_t`.
+        labels: `(batch, time)` gold label ids, read in training only; -1, a label
+            without an id, reads as a zero vector.
+        future: what a layer with the other `go_backwards` gave, for the contexts of
+            the future.
+        mask: `(batch, time)`, False at padding, which must be at the end.
+
+    Returns:
+        A dict, whose entries beyond a sentence's end mean nothing: "logits"
+        `(batch, time, num_labels)`, "tags" `(batch, time)` int32, "states"
+        `(batch, time, hidden_size)`. In decoding "tags" are the labels that were
+        fed back, and the others stand along that path.
+
+    Weights:
+        kernel: H, `(features + (c + c^f) * label_dim, units)`; the rows of L and L^f
+            with "embedding" only.
+        recurrent_kernel: R, `(context, units)`: rows for y, y of the future, h, h of
+            the future, whichever are read, each from the first to the last position.
+        bias: `(hidden_size,)`.
+        label_embeddings: E_l, `(num_labels, label_dim)`, with "embedding".
+        output_kernel: O, `(hidden_size, num_labels)`.
+        output_bias: `(num_labels,)`.
+
+    Raises:
+        ValueError: for an argument that is none of those named, a negative context, a
+            beam below 1, half precision; in the call if `labels` or `future` are
+            needed and missing.
+    """
+
+    def __init__(
+        self,
+        units,
+        num_labels,
+        label_dim=200,
+        label_context=6,
+        label_input="embedding",
+        hidden_context=0,
+        future_label_context=0,
+        future_hidden_context=0,
+        combine="sum",
+        activation="sigmoid",
+        feedback="gold",
+        go_backwards=False,
+        beam_width=1,
+        dropout=0.0,
+        seed=None,
+        kernel_initializer="glorot_uniform",
+        label_initializer="uniform",
+        dtype="float32",
+        **kwargs,
+    ):
+        _check("label_input", label_input, LABEL_INPUTS)
+        _check("combine", combine, COMBINATIONS)
+        self.mixed = isinstance(feedback, int | float)
+        if not (feedback in FEEDBACKS or (self.mixed and 0 <= feedback <= 1)):
+            raise ValueError(
+                f"feedback={feedback!r}: known are 'gold', 'predicted' and a share of "
+                "gold labels from 0 to 1"
+            )
+        contexts = (label_context, hidden_context)
+        contexts += (future_label_context, future_hidden_context)
+        if min(contexts) < 0:
+            raise ValueError(f"a context is not negative: {contexts}")
+        if beam_width < 1:
+            raise ValueError(f"beam_width={beam_width}: at least 1 is needed")
+        super().__init__(dtype=dtype, **kwargs)
+        if self.compute_dtype not in ("float32", "float64"):
+            # a beam's label ids would be rounded
+            raise ValueError(f"dtype={self.compute_dtype!r}: float32 is needed")
+        self.supports_masking = True
+        self.units = units
+        self.num_labels = num_labels
+        self.label_dim = label_dim
+        self.label_context = label_context
+        self.label_input = label_input
+        self.hidden_context = hidden_context
+        self.future_label_context = future_label_context
+        self.future_hidden_context = future_hidden_context
+        self.combine = combine
+        self.activation = keras.activations.get(activation)
+        self.feedback = feedback
+        self.go_backwards = go_backwards
+        self.beam_width = beam_width
+        self.dropout = dropout
+        self.seed = seed
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.label_initializer = keras.initializers.get(label_initializer)
+        self.hidden_dropout = keras.layers.Dropout(
+            dropout, seed=seed, dtype=dtype, name="hidden_dropout"
+        )
+        self.seed_generator = keras.random.SeedGenerator(seed) if self.mixed else None
+        # lags of each context, and the size of one of its items
+        item = label_dim if label_input == "embedding" else num_labels
+        self._lags = {
+            "labels": label_context if label_input else 0,
+            "future_labels": future_label_context if label_input else 0,
+            "states": hidden_context,
+            "future_states": future_hidden_context,
+        }
+        through_kernel = ("labels", "future_labels")
+        self._of_kernel = through_kernel if label_input == "embedding" else ()
+        self._of_r = [name for name in self._lags if name not in self._of_kernel]
+        self._has_r = any(self._lags[name] for name in self._of_r)
+        self.hidden_size = units * (2 if combine == "concat" and self._has_r else 1)
+        self._sizes = {
+            name: item if "labels" in name else self.hidden_size for name in self._lags
+        }
+
+    # Weights
+
+    def build(self, input_shape, *_, **__):
+        self.features = input_shape[-1]
+        rows = [self._lags[k] * self._sizes[k] for k in self._of_kernel]
+        draw = self.kernel_initializer
+        shape = (self.features + sum(rows), self.units)
+        self.kernel = self.add_weight(shape, name="kernel", initializer=draw)
+        if self._has_r:
+            rows = [self._lags[k] * self._sizes[k] for k in self._of_r]
+            self.recurrent_kernel = self.add_weight(
+                (sum(rows), self.units),
+                name="recurrent_kernel",
+                initializer=reseeded(draw, 1),
+            )
+        size = self.hidden_size
+        self.bias = self.add_weight((size,), name="bias", initializer="zeros")
+        if self.label_input == "embedding":
+            self.label_embeddings = self.add_weight(
+                (self.num_labels, self.label_dim),
+                name="label_embeddings",
+                initializer=self.label_initializer,
+            )
+        self.output_kernel = self.add_weight(
+            (size, self.num_labels), name="output_kernel", initializer=reseeded(draw, 2)
+        )
+        self.output_bias = self.add_weight(
+            (self.num_labels,), name="output_bias", initializer="zeros"
+        )
+        if self.mixed:
+            self.gold_share = self.add_weight(
+                (),
+                name="gold_share",
+                initializer=keras.initializers.Constant(self.feedback),
+                trainable=False,
+            )
+
+    def _block(self, name):
+        """What an item one, two, ... positions away adds: `(item, lags, hidden_size)`.
+
+        None if the context is not read.
+        """
+        lags, size = self._lags[name], self._sizes[name]
+        if not lags:
+            return None
+        first, names = self.features, self._of_kernel
+        matrix = self.kernel
+        if name not in names:
+            first, names, matrix = 0, self._of_r, self.recurrent_kernel
+        for before in names[: names.index(name)]:
+            first += self._lags[before] * self._sizes[before]
+        rows = ops.convert_to_tensor(matrix)[first : first + lags * size]
+        block = ops.reshape(rows, (lags, size, self.units))
+        if "future" not in name:  # from the first position to the last, t - 1
+            block = ops.flip(block, 0)
+        return self._place(ops.transpose(block, (1, 0, 2)), name in self._of_r)
+
+    def _place(self, x, from_r):
+        """Of `units`, to its half of the hidden layer with `combine="concat"`."""
+        if self.hidden_size == self.units:
+            return x
+        zeros = ops.zeros_like(x)
+        return ops.concatenate([zeros, x] if from_r else [x, zeros], -1)
+
+    # Computation
+
+    def call(self, inputs, labels=None, future=None, mask=None, training=False):
+        needed = self._lags["future_labels"] or self._lags["future_states"]
+        if needed and future is None:
+            raise ValueError("a context of the future needs `future`")
+        # the loop, where a context is read, runs from the first position
+        turn = _flip if self.go_backwards else _same
+        inputs, labels, future, mask = map(turn, (inputs, labels, future, mask))
+        inputs = ops.cast(inputs, self.compute_dtype)
+        if mask is None:
+            mask = ops.ones_like(inputs[:, :, 0])
+        mask = ops.cast(mask, "bool")
+        reads_labels = self._lags["labels"] or self._lags["future_labels"]
+        if (
+            training
+            and labels is None
+            and reads_labels
+            and self.feedback != "predicted"
+        ):
+            raise ValueError(f"training with feedback={self.feedback!r} needs labels")
+        if training and labels is not None:
+            labels = ops.where(mask, ops.cast(labels, "int32"), -1)
+
+        x = ops.matmul(inputs, ops.convert_to_tensor(self.kernel)[: self.features])
+        x = self._place(x, False) + self.bias
+        if needed:
+            x = x + self._read_future(future, labels, mask, training)
+        if training:
+            states = self.activation(self._with_contexts(x, labels, mask))
+            logits = self._logits(self.hidden_dropout(states, training=True))
+        else:
+            tags, states = self._decode(x, mask)
+            logits = self._logits(states)
+        if not training and tags is not None:
+            tags = ops.cast(tags, "int32")
+        else:
+            tags = ops.cast(ops.argmax(logits, -1), "int32")
+        return turn({"logits": logits, "tags": tags, "states": states})
+
+    def _hidden(self, x):
+        """Hidden states and logits."""
+        states = self.activation(x)
+        return states, self._logits(states)
+
+    def _logits(self, states):
+        return ops.matmul(states, self.output_kernel) + self.output_bias
+
+    def _predicted(self, logits):
+        """What is fed back of a position's logits, over the labels."""
+        if self.label_input == "probabilities":
+            return ops.softmax(logits)
+        return ops.one_hot(ops.argmax(logits, -1), self.num_labels, dtype=logits.dtype)
+
+    def _one_hot(self, labels):
+        """Zeros for -1."""
+        return ops.one_hot(labels, self.num_labels, dtype=self.compute_dtype)
+
+    def _spread(self, items, name, mask):
+        """What a context adds to each position, `(batch, time, hidden_size)`.
+
+        Args:
+            items: `(batch, time, item)`: what stands at every position; labels as
+                weights over the inventory, constants.
+            name: of the context.
+            mask: `(batch, time)`.
+        """
+        real = ops.cast(ops.expand_dims(mask, -1), self.compute_dtype)
+        items = ops.stop_gradient(items) * real
+        if name in self._of_kernel:
+            items = ops.matmul(items, self.label_embeddings)
+        block, lags = self._block(name), self._lags[name]
+        flat = ops.reshape(block, (self._sizes[name], lags * self.hidden_size))
+        return spread(ops.matmul(items, flat), lags, past="future" not in name)
+
+    def _read_future(self, future, labels, mask, training):
+        total = 0.0
+        if self._lags["future_labels"]:
+            fed = self._one_hot(future["tags"])
+            if self.label_input == "probabilities":
+                fed = ops.softmax(future["logits"])
+            if training:
+                fed = self._mix(fed, labels, self._draw(labels))
+            total = total + self._spread(fed, "future_labels", mask)
+        if self._lags["future_states"]:
+            total = total + self._spread(future["states"], "future_states", mask)
+        return total
+
+    def _draw(self, labels):
+        """`(batch, time, 1)`: 1 where the gold label is to be read, else 0."""
+        if not self.mixed:
+            return None
+        draw = keras.random.uniform(ops.shape(labels), seed=self.seed_generator)
+        return ops.cast(ops.expand_dims(draw < self.gold_share, -1), self.compute_dtype)
+
+    def _mix(self, predicted, labels, gold):
+        if self.feedback == "predicted":
+            return predicted
+        if self.feedback == "gold":
+            return self._one_hot(labels)
+        return gold * self._one_hot(labels) + (1 - gold) * predicted
+
+    def _with_contexts(self, x, labels, mask):
+        """The hidden layer's input in training: all positions at once."""
+        reads_labels = self._lags["labels"] > 0
+        if reads_labels and self.feedback == "gold":
+            x = x + self._spread(self._one_hot(labels), "labels", mask)
+            reads_labels = False
+        if not reads_labels and not self._lags["states"]:
+            return x
+        # what the loop finds is constant: so is all it computes with
+        gold = self._draw(labels) if reads_labels else None
+        known = None if gold is None else (gold, self._one_hot(labels))
+        tables = self._tables(reads_labels)
+        states = greedy_search(
+            self._hidden, self._predicted, ops.stop_gradient(x), mask, *tables, known
+        )
+        states = ops.stop_gradient(states)
+        if reads_labels:
+            predicted = self._predicted(ops.stop_gradient(self._logits(states)))
+            x = x + self._spread(self._mix(predicted, labels, gold), "labels", mask)
+        if self._lags["states"]:
+            x = x + self._spread(states, "states", mask)
+        return x
+
+    def _tables(self, reads_labels=True):
+        """What labels and hidden states add to the positions that follow.
+
+        Returns:
+            `(num_labels, lags * hidden_size)` and `(hidden_size, lags *
+            hidden_size)`, either None if it is not read; the number of lags.
+        """
+        labels = self._block("labels") if reads_labels else None
+        states = self._block("states")
+        lags = max(0 if table is None else table.shape[1] for table in (labels, states))
+        if labels is not None and self.label_input == "embedding":
+            labels = ops.tensordot(self.label_embeddings, labels, 1)
+        flat = []
+        for table in (labels, states):
+            if table is not None:
+                table = ops.pad(table, ((0, 0), (0, lags - table.shape[1]), (0, 0)))
+                table = ops.reshape(table, (table.shape[0], lags * self.hidden_size))
+            flat.append(table)
+        return *flat, lags
+
+    def _decode(self, x, mask):
+        """The path's labels, None if they are those of the best logits; its states."""
+        if not self._lags["labels"] and not self._lags["states"]:
+            return None, self.activation(x)
+        sparse = self.label_input in ("embedding", "one-hot")
+        if self.beam_width == 1 or not (sparse and self._lags["labels"]):
+            search = greedy_search(
+                self._hidden, self._predicted, x, mask, *self._tables()
+            )
+            return None, search
+        return beam_search(self._hidden, x, mask, *self._tables(), self.beam_width)
+
+    # Keras
+
+    def compute_mask(self, *_, **__):
+        """None: what follows is no layer."""
+
+    def compute_output_spec(self, inputs, *_, **__):
+        shape, dtype = tuple(inputs.shape[:-1]), self.compute_dtype
+        return {
+            "logits": keras.KerasTensor((*shape, self.num_labels), dtype),
+            "tags": keras.KerasTensor(shape, "int32"),
+            "states": keras.KerasTensor((*shape, self.hidden_size), dtype),
+        }
+
+    def get_config(self):
+        names = ("units", "num_labels", "label_dim", "label_context", "label_input")
+        names += ("hidden_context", "future_label_context", "future_hidden_context")
+        names += (
+            "combine",
+            "feedback",
+            "go_backwards",
+            "beam_width",
+            "dropout",
+            "seed",
+        )
+        initializer = keras.initializers.serialize
+        return {
+            **super().get_config(),
+            **{name: getattr(self, name) for name in names},
+            "activation": keras.activations.serialize(self.activation),
+            "kernel_initializer": initializer(self.kernel_initializer),
+            "label_initializer": initializer(self.label_initializer),
+        }
+
+
+def _check(name, value, known):
+    if value not in known:
+        raise ValueError(f"{name}={value!r}: known are {', '.join(map(str, known))}")
+
+
+def _same(x):
+    return x
+
+
+def _flip(x):
+    """Turns the time axis of everything in a structure; None stays."""
+    if isinstance(x, dict):
+        return {name: _flip(value) for name, value in x.items()}
+    return None if x is None else ops.flip(x, 1)

@@ -1,0 +1,126 @@
+"""The network of the label-dependency architectures: each brings its settings."""
+
+import keras
+from keras import ops
+
+from keras_tagging.cells.initializers import seeds
+from keras_tagging.layers import LabelEmbeddingRNN
+from keras_tagging.models.embedding import embed_features
+from keras_tagging.models.network import INITIALIZERS
+from keras_tagging.models.output import first_feedback, gold_labels
+
+DIRECTIONS = ("forward", "backward", "bidirectional")
+
+
+def label_network(
+    features,
+    num_tags,
+    *,
+    seed,
+    vector_dim=0,
+    word_dim=200,
+    affix_dim=5,
+    character_dim=5,
+    window=7,
+    window_over="features",
+    window_gated=False,
+    window_dropout=0.0,
+    dropout=0.0,
+    layer_dropout=0.0,
+    units=100,
+    direction="forward",
+    initializer="glorot",
+    feedback="gold",
+    **layer_options,
+):
+    r"""Look-up tables, a window of words, and a network that reads its own labels.
+
+    Sections 2.2 to 2.4 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`; the
+    equations are in :class:`keras_tagging.layers.LabelEmbeddingRNN`.
+
+    With `direction="bidirectional"` a backward network predicts first; its labels and
+    states are the future context of a forward one. Both are trained at once, each
+    with its own loss. Departures: they share the look-up tables of words, where the
+    paper trains the backward network beforehand.
+
+    Args:
+        features: an adapted `TokenFeatures`.
+        num_tags: int.
+        seed: int. Seed of the initial weights and of dropout.
+        vector_dim: size of the pretrained vectors, 0 without.
+        word_dim: size of the word embeddings, D.
+        affix_dim: size of the embeddings of each suffix, prefix, shape,
+            capitalisation and further column, such as word classes.
+        character_dim: size of the embedding of each character.
+        window, window_over, window_gated, window_dropout: the context window, see
+            `embed_features`; 2w + 1 = 7 in the paper.
+        dropout: of the hidden layer's input.
+        layer_dropout: of the hidden layer.
+        units: hidden units, of each direction.
+        direction: "forward", "backward" or "bidirectional".
+        initializer: of all matrices: "glorot" or "gaussian".
+        feedback: as in `LabelEmbeddingRNN`; a pair of shares is the first and last
+            epoch's.
+        **layer_options: further keywords of `LabelEmbeddingRNN`.
+
+    Returns:
+        A functional model: ids `(batch, time, features)`, and where labels are read
+        `(batch, time)` gold labels, to what `keras_tagging.models.output` describes.
+    """
+    ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
+    mask = ops.not_equal(ids[:, :, 0], 0)
+    draw = seeds(seed)
+    of_tables, of_kernels = INITIALIZERS[initializer]
+
+    # I_t
+    x = embed_features(
+        ids,
+        features,
+        {
+            "word": word_dim,
+            "vector": vector_dim,
+            "character": character_dim,
+            "column": affix_dim,
+        },
+        next(draw),
+        window=window,
+        window_over=window_over,
+        window_gated=window_gated,
+        window_dropout=window_dropout,
+        table_initializer=of_tables,
+        kernel_initializer=of_kernels,
+    )
+    x = keras.layers.Dropout(dropout, seed=next(draw), name="input_dropout")(x)
+
+    def layer(name, **options):
+        return LabelEmbeddingRNN(
+            units,
+            num_tags,
+            feedback=first_feedback(feedback),
+            dropout=layer_dropout,
+            seed=next(draw),
+            kernel_initializer=of_kernels(next(draw)),
+            label_initializer=of_tables(next(draw)),
+            name=name,
+            **layer_options,
+            **options,
+        )
+
+    labels = gold_labels(layer_options["label_input"])
+    given = {} if labels is None else {"labels": labels}
+    inputs = ids if labels is None else [ids, labels]
+    if direction != "bidirectional":
+        rnn = layer(direction, go_backwards=direction == "backward")
+        outputs = rnn(x, mask=mask, **given)
+        outputs = {name: outputs[name] for name in ("logits", "tags")}
+        return keras.Model(inputs, outputs, name="tagger")
+    future = layer("backward", go_backwards=True)(x, mask=mask, **given)
+    rnn = layer(
+        "forward",
+        future_label_context=layer_options["label_context"],
+        future_hidden_context=layer_options["hidden_context"],
+    )
+    outputs = rnn(x, future=future, mask=mask, **given)
+    outputs = {name: outputs[name] for name in ("logits", "tags")}
+    outputs["other_logits"] = future["logits"]
+    return keras.Model(inputs, outputs, name="tagger")

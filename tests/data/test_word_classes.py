@@ -1,0 +1,117 @@
+import random
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from keras_tagging import Sentence
+from keras_tagging.data.word_classes import WordClasses
+
+
+def tagged(text):
+    """A sentence from word/tag pairs."""
+    pairs = [pair.rpartition("/") for pair in text.split()]
+    return Sentence([word for word, _, _ in pairs], [tag for _, _, tag in pairs])
+
+
+def classes_of(train, words):
+    classes = WordClasses.learn([tagged(train)])
+    [sentence] = classes.annotate([words.split()])
+    return sentence.columns["word_class"]
+
+
+def reference(sentences, word):
+    """The rule, word by word, by counting through all tokens again."""
+    if all(part.isdecimal() for part in word.replace("-", ".").split(".")):
+        return "number"
+    tags = []
+    for sentence in sentences:
+        for token, tag in zip(sentence.tokens, sentence.tags, strict=True):
+            if token.lower() == word.lower():
+                tags.append(tag)
+    slots = [tag[2:].split(".")[-1] for tag in tags if tag != "O"]
+    best = "O"
+    for name in sorted(set(slots)):
+        if slots.count(name) / len(tags) >= 0.5 and slots.count(name) > slots.count(
+            best
+        ):
+            best = name
+    return best
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_classes_equal_a_reference(seed):
+    rng = random.Random(seed)
+    words = ["a", "A", "b", "c", "d", "e", "é", "É", "1", "1.2", "3-", "x1"]
+    tags = ["O", "O", "B-from.city", "I-to.city", "B-city", "B-state", "I-b.c.time"]
+    sentences = []
+    for _ in range(rng.randint(1, 12)):
+        length = rng.randint(0, 4)
+        chosen = rng.choices(words, k=length), rng.choices(tags, k=length)
+        sentences.append(Sentence(*chosen))
+    words.append("unseen")
+    [found] = WordClasses.learn(sentences).annotate([words])
+    expected = [reference(sentences, word) for word in words]
+    assert found.columns["word_class"] == expected
+
+
+def test_slots_are_one_class_by_their_last_component():
+    train = "rome/B-fromloc.city_name oslo/I-city_name monday/S-a.b.day_name to/O"
+    found = classes_of(train, "rome Oslo monday to paris")
+    assert found == ["city_name", "city_name", "day_name", "O", "O"]
+
+
+def test_half_of_all_occurrences_must_stand_in_slots_of_the_class():
+    rome = "rome/B-city_name rome/I-to.city_name"
+    assert classes_of(f"{rome} rome/O rome/O", "rome") == ["city_name"]
+    assert classes_of(f"{rome} rome/O rome/B-state_name", "rome") == ["city_name"]
+    assert classes_of(f"{rome} rome/O rome/O rome/O", "rome") == ["O"]
+    # most in slots, but of too many classes
+    divided = f"{rome} rome/B-state_name rome/B-airport_name rome/O"
+    assert classes_of(divided, "rome") == ["O"]
+
+
+def test_of_two_classes_with_equally_many_the_first_by_code_point():
+    assert classes_of("x/B-b x/B-a", "x") == ["a"]
+    assert classes_of("x/B-a x/B-b", "x") == ["a"]
+
+
+def test_numbers_have_a_class_whatever_training_says():
+    numbers = "5 05 1,000.5 10:30 3/4 1989-90 \u0661\u0662"
+    train = "5/B-flight_number 05/O 747/B-aircraft_code"
+    assert classes_of(train, numbers) == ["number"] * 7
+    assert classes_of(train, "5pm 5. .5 -5 1--2 dc10 ²") == ["O"] * 7
+    assert WordClasses.learn([tagged(train)]).lexicon == {}
+
+
+def test_tags_and_other_columns_stay_and_sentences_are_new():
+    classes = WordClasses({"rome": "city_name"})
+    given = Sentence(
+        ["to", "Rome"], ["O", "B-to"], {"word_class": ["x", "y"], "pos": ["TO", "NN"]}
+    )
+    [found] = classes.annotate([given])
+    assert (found.tokens, found.tags) == (["to", "Rome"], ["O", "B-to"])
+    assert found.columns == {"word_class": ["O", "city_name"], "pos": ["TO", "NN"]}
+    assert given.columns["word_class"] == ["x", "y"]
+    assert classes.annotate([Sentence([])])[0].columns == {"word_class": []}
+    with pytest.raises(FrozenInstanceError):
+        classes.lexicon = {}
+
+
+def test_the_tags_of_annotated_sentences_are_not_read():
+    classes = WordClasses.learn([tagged("rome/B-city_name to/O")])
+    test = tagged("to/B-city_name rome/O oslo/B-city_name")
+    untagged = Sentence(test.tokens)
+    assert (
+        classes.annotate([test])[0].columns == classes.annotate([untagged])[0].columns
+    )
+
+
+@pytest.mark.parametrize("tag", ["NN", "B-", "B-toloc.", "X-city_name", "o", "B"])
+def test_tags_that_are_no_slots_are_told(tag):
+    with pytest.raises(ValueError, match=f"the tag '{tag}' is no slot label"):
+        WordClasses.learn([Sentence(["rome"], [tag])])
+
+
+def test_sentences_without_tags_are_told():
+    with pytest.raises(ValueError, match="sentence 1 has no tags"):
+        WordClasses.learn([Sentence(["rome"])])

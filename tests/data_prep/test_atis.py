@@ -1,0 +1,161 @@
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+import keras_tagging
+from keras_tagging.data.word_classes import WordClasses
+
+SCRIPT = Path(__file__).parents[2] / "data_prep" / "atis.py"
+COLUMNS = {"word_class": 1}
+
+
+@pytest.fixture(scope="module")
+def atis():
+    spec = spec_from_file_location("data_prep_atis", SCRIPT)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def iob(*cities):
+    """Sentences in ATIS's format, each with one of the cities."""
+    return "".join(
+        f"BOS flights to {city} at 5 EOS\tO O O B-toloc.city_name O B-depart_time.time "
+        "atis_flight\n"
+        for city in cities
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "atis"
+    path.mkdir()
+    names = [f"town{i}" for i in range(10)]
+    (path / "atis-2.train.iob").write_text(iob(*names[:8]), "utf-8")
+    (path / "atis-2.dev.iob").write_text(iob(*names[8:]), "utf-8")
+    (path / "atis.train.iob").write_text(iob(*names), "utf-8")
+    (path / "atis.test.iob").write_text(iob("town0", "town9", "elsewhere"), "utf-8")
+    return path
+
+
+def cities(sentences):
+    return [sentence.tokens[2] for sentence in sentences]
+
+
+def run(atis, folder, out, *options):
+    atis.main([str(folder), str(out), *options])
+
+
+def test_files_are_read_back_as_they_were(atis, folder, tmp_path, capsys):
+    run(atis, folder, tmp_path / "deep" / "out")
+    assert capsys.readouterr().out.count("sentences") == 3
+    given = keras_tagging.load_corpus(folder)
+    written = keras_tagging.load_corpus(tmp_path / "deep" / "out")
+    assert written.format == "conll"
+    assert written.fingerprint() == given.fingerprint()
+    assert len(given.train) == 8
+
+
+def test_classes_are_a_column_learned_from_training_alone(atis, folder, tmp_path):
+    run(atis, folder, tmp_path / "out", "--classes")
+    written = keras_tagging.load_corpus(tmp_path / "out", columns=COLUMNS)
+    to_town = ["O", "O", "city_name", "O", "number"]
+    for sentence in written.train:
+        assert sentence.columns["word_class"] == to_town
+        assert sentence.tags[2] == "B-toloc.city_name"
+    # town9 stands in development and test, town0 in training and test
+    unseen = ["O", "O", "O", "O", "number"]
+    found = [s.columns["word_class"] for s in written.dev + written.test]
+    assert found == [unseen, unseen, to_town, unseen, unseen]
+    classes = WordClasses.learn(written.train)
+    assert classes.annotate(written.test) == written.test
+
+
+def test_held_out_sentences_come_from_all_training_sentences(atis, folder, tmp_path):
+    run(atis, folder, tmp_path / "a", "--held-out", "0.3", "--seed", "1", "--classes")
+    run(atis, folder, tmp_path / "b", "--held-out", "0.3", "--seed", "1", "--classes")
+    run(atis, folder, tmp_path / "c", "--held-out", "0.3", "--seed", "2", "--classes")
+    a, b, c = (
+        keras_tagging.load_corpus(tmp_path / name, columns=COLUMNS) for name in "abc"
+    )
+    assert len(a.dev) == 3 and len(a.train) == 7
+    assert sorted(cities(a.train + a.dev)) == [f"town{i}" for i in range(10)]
+    assert a.fingerprint() == b.fingerprint()
+    assert cities(a.dev) != cities(c.dev)
+    assert cities(a.test) == ["town0", "town9", "elsewhere"]
+    # the classes know nothing of what is held out
+    assert {s.columns["word_class"][2] for s in a.train} == {"city_name"}
+    assert {s.columns["word_class"][2] for s in a.dev} == {"O"}
+
+
+def test_a_column_feeds_a_tagger(atis, folder, tmp_path):
+    run(atis, folder, tmp_path / "out", "--classes")
+    written = keras_tagging.load_corpus(tmp_path / "out", columns=COLUMNS)
+    model = keras_tagging.build("bigru", columns="word_class", units=3, num_layers=1)
+    model.adapt(written.train)
+    expected = ["O", "city_name", "number"]  # by frequency, then code point
+    assert model.features.vocabularies["word_class"] == expected
+
+
+def without(name):
+    return lambda folder: (folder / name).unlink()
+
+
+def broken(folder):
+    (folder / "atis.test.iob").write_text("BOS a EOS\tO O\n", "utf-8")
+
+
+@pytest.mark.parametrize(
+    "change, options, message",
+    [
+        (without("atis-2.dev.iob"), [], "has no dev sentences; give --held-out"),
+        (without("atis.test.iob"), [], "has no test sentences; add its file"),
+        (broken, [], "atis.test.iob:1: 3 words but 2 labels"),
+        (None, ["--held-out", "0"], "--held-out 0.0: leaves nothing for training"),
+        (None, ["--held-out", "1"], "--held-out 1.0: leaves nothing for training"),
+        (None, ["--held-out", "inf"], "--held-out inf: leaves nothing for training"),
+        (None, ["--held-out", "nan"], "--held-out nan: leaves nothing for training"),
+    ],
+)
+def test_errors_are_one_line_and_leave_old_files(
+    atis, folder, tmp_path, capsys, change, options, message
+):
+    if change:
+        change(folder)
+    old = tmp_path / "out" / "train.conll"
+    old.parent.mkdir()
+    old.write_text("old\tO\n", "utf-8")
+    with pytest.raises(SystemExit) as stopped:
+        run(atis, folder, old.parent, *options)
+    told = capsys.readouterr().err
+    assert stopped.value.code == 2
+    assert told.startswith("atis.py: error: ") and told.count("\n") == 1
+    assert message in told
+    assert [path.name for path in old.parent.iterdir()] == ["train.conll"]
+    assert old.read_text("utf-8") == "old\tO\n"
+
+
+def test_what_fails_half_way_leaves_old_files(atis, folder, tmp_path, capsys):
+    out = tmp_path / "out"
+    (out / "test.conll").mkdir(parents=True)  # cannot be replaced by a file
+    with pytest.raises(SystemExit):
+        run(atis, folder, out)
+    assert capsys.readouterr().err.startswith("atis.py: error: ")
+    assert not list(out.glob(".*"))
+
+
+@pytest.mark.parametrize("out", ["atis", "missing/../atis"])
+def test_the_folder_itself_is_not_written_to(atis, folder, tmp_path, capsys, out):
+    before = sorted(folder.iterdir())
+    with pytest.raises(SystemExit):
+        run(atis, folder, tmp_path / out)
+    assert "write to another one" in capsys.readouterr().err
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_folder_that_does_not_exist_is_told(atis, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run(atis, tmp_path / "nowhere", tmp_path / "out")
+    assert "nowhere: no such corpus" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
