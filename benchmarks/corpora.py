@@ -20,13 +20,18 @@ from pathlib import Path
 import pandas as pd
 
 import keras_tagging
+from keras_tagging.run_folder import hold_out
 
-FIGURES = {"atis": "f1"}
+FIGURES = {"atis": "f1", "conll2000": "f1"}
 
 
 def load(name: str, folder: Path):
     if name == "atis":
         return keras_tagging.load_corpus(folder / "atis")
+    if name == "conll2000":  # which has no development part
+        corpus = keras_tagging.load_corpus(folder / "conll2000")
+        hold_out(corpus, 0.1, seed=1)
+        return corpus
     if name == "pmb-en":
         gold = folder / "pmb-ccg" / "4.0.0" / "en" / "gold"
         return keras_tagging.load_corpus(gold, tag_column=4)
@@ -37,7 +42,8 @@ def load(name: str, folder: Path):
         train = [path for path in sections if path.stem < "wsj20"]
         dev, test = (sections[0].with_name(f"wsj{n}.tsv") for n in (20, 21))
         return keras_tagging.load_corpus(train, dev=dev, test=test)
-    raise SystemExit(f"no corpus {name!r}: known are atis, pmb-en, ud-en-ewt, erg-wsj")
+    known = "atis, conll2000, pmb-en, ud-en-ewt, erg-wsj"
+    raise SystemExit(f"no corpus {name!r}: known are {known}")
 
 
 def measure(name, corpus, seed, args, settings) -> dict:

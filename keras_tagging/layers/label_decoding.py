@@ -8,18 +8,27 @@ from keras_tagging.layers.loop import over_time
 IMPOSSIBLE = -1e9
 
 
-def spread(products, lags, past=True):
+def spread(items, table, mask, past=True):
     """What all items of a context add to each position.
 
     Args:
-        products: `(batch, time, lags * size)`: what each item adds one, two, ...
-            positions away.
-        lags: positions that an item is read at.
+        items: what stands at each position: label ids `(batch, time)`, -1 for
+            nothing, or `(batch, time, item)`.
+        table: `(item, lags, size)`: what an item adds one, two, ... positions away.
+        mask: `(batch, time)`, False at padding, which adds nothing.
         past: whether a position reads the items before it, or those after it.
 
     Returns:
         `(batch, time, size)`.
     """
+    rows, lags, size = table.shape
+    table = ops.reshape(table, (rows, lags * size))
+    if len(items.shape) == 2:
+        mask = mask & (items >= 0)
+        products = ops.take(table, ops.maximum(items, 0), axis=0)
+    else:
+        products = ops.matmul(items, table)
+    products = ops.where(ops.expand_dims(mask, -1), products, 0.0)
     padded = ops.pad(products, ((0, 0), (lags, lags), (0, 0)))
     total = 0.0
     for lag, part in enumerate(ops.split(padded, lags, axis=-1), 1):
@@ -28,15 +37,15 @@ def spread(products, lags, past=True):
     return total
 
 
-def greedy_search(hidden_layer, choose, x, mask, labels, hidden, lags, known=None):
+def greedy_search(hidden_layer, choose, x, mask, labels, hidden, known=None):
     """The hidden states of a sentence whose every label is the best at its position.
 
     The state of the loop is what is known of the hidden layer's input at the next
     positions: a label or a hidden state is multiplied once for all of them.
 
     Args:
-        hidden_layer, x, mask, labels, hidden, lags: as in `beam_search`; labels may
-            be None too.
+        hidden_layer, x, mask, labels, hidden: as in `beam_search`; labels may be None
+            if hidden is not.
         choose: function from logits to what is fed back, `(batch, num_labels)`.
         known: a share `(batch, time, 1)` and `(batch, time, num_labels)`, which is fed
             back to this share in place of what was chosen; or None.
@@ -45,6 +54,8 @@ def greedy_search(hidden_layer, choose, x, mask, labels, hidden, lags, known=Non
         `(batch, time, size)`, 0 where masked.
     """
     size = x.shape[-1]
+    lags = (hidden if labels is None else labels).shape[1]
+    labels, hidden = _flat_table(labels), _flat_table(hidden)
     if known is not None:
         x = ops.concatenate([x, *known], -1)
 
@@ -66,7 +77,7 @@ def greedy_search(hidden_layer, choose, x, mask, labels, hidden, lags, known=Non
     return over_time(step, x, [nothing], mask)
 
 
-def beam_search(hidden_layer, x, mask, labels, hidden, lags, width):
+def beam_search(hidden_layer, x, mask, labels, hidden, width):
     """Keeps the `width` best label sequences of each sentence, position by position.
 
     Their order is that of :math:`\\sum_t \\log P(y_t | y_{t-c} \\dots y_{t-1}, x)`,
@@ -79,17 +90,17 @@ def beam_search(hidden_layer, x, mask, labels, hidden, lags, width):
             and logits.
         x: `(batch, time, size)`: what the hidden layer reads but for the contexts.
         mask: `(batch, time)`, False at padding.
-        labels: `(num_labels, lags * size)`: what a label adds to the input of the
+        labels: `(num_labels, lags, size)`: what a label adds to the input of the
             hidden layer one, two, ... positions later.
-        hidden: `(size, lags * size)`: the same of a hidden state, or None.
-        lags: positions that a label or state is read at.
+        hidden: `(size, lags, size)`: the same of a hidden state, or None.
         width: hypotheses kept.
 
     Returns:
         The best sequence `(batch, time)` as floats, and the hidden states along it
         `(batch, time, size)`; 0 where masked.
     """
-    size, num_labels = x.shape[-1], labels.shape[0]
+    num_labels, lags, size = labels.shape
+    labels, hidden = _flat_table(labels), _flat_table(hidden)
 
     def step(x, states):
         coming, scores = states
@@ -135,6 +146,10 @@ def _shift(coming, size):
     """Moves what is coming one position on."""
     nothing = ops.zeros_like(coming[..., :size])
     return ops.concatenate([coming[..., size:], nothing], -1)
+
+
+def _flat_table(table):
+    return None if table is None else ops.reshape(table, (table.shape[0], -1))
 
 
 def _flat(x):

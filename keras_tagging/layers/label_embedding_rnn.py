@@ -210,25 +210,35 @@ class LabelEmbeddingRNN(keras.layers.Layer):
                 trainable=False,
             )
 
-    def _block(self, name):
-        """What an item one, two, ... positions away adds: `(item, lags, hidden_size)`.
+    def _table(self, name, lags=None):
+        """What an item adds one, two, ... positions away: `(item, lags, hidden_size)`.
 
-        None if the context is not read.
+        Of labels there is one row each, whatever is read of them. None if the context
+        is not read; zeros from its size up to `lags`.
         """
-        lags, size = self._lags[name], self._sizes[name]
-        if not lags:
+        size, count = self._sizes[name], self._lags[name]
+        if not count:
             return None
-        first, names = self.features, self._of_kernel
-        matrix = self.kernel
+        first, names, matrix = self.features, self._of_kernel, self.kernel
         if name not in names:
             first, names, matrix = 0, self._of_r, self.recurrent_kernel
         for before in names[: names.index(name)]:
             first += self._lags[before] * self._sizes[before]
-        rows = ops.convert_to_tensor(matrix)[first : first + lags * size]
-        block = ops.reshape(rows, (lags, size, self.units))
-        if "future" not in name:  # from the first position to the last, t - 1
-            block = ops.flip(block, 0)
-        return self._place(ops.transpose(block, (1, 0, 2)), name in self._of_r)
+        rows = ops.convert_to_tensor(matrix)[first : first + count * size]
+        table = ops.reshape(rows, (count, size, self.units))
+        if "future" not in name:  # its rows run from the first position to t - 1
+            table = ops.flip(table, 0)
+        table = ops.transpose(table, (1, 0, 2))
+        if name in self._of_kernel:
+            table = ops.tensordot(self.label_embeddings, table, 1)
+        table = self._place(table, name in self._of_r)
+        return ops.pad(table, ((0, 0), (0, (lags or count) - count), (0, 0)))
+
+    def _tables(self, reads_labels=True):
+        """Those of labels, or None, and of hidden states, with equal lags."""
+        lags = max(self._lags["labels"] * reads_labels, self._lags["states"])
+        labels = self._table("labels", lags) if reads_labels else None
+        return labels, self._table("states", lags)
 
     def _place(self, x, from_r):
         """Of `units`, to its half of the hidden layer with `combine="concat"`."""
@@ -264,7 +274,7 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         x = ops.matmul(inputs, ops.convert_to_tensor(self.kernel)[: self.features])
         x = self._place(x, False) + self.bias
         if needed:
-            x = x + self._read_future(future, labels, mask, training)
+            x = x + self._read_future(future, labels if training else None, mask)
         if training:
             states = self.activation(self._with_contexts(x, labels, mask))
             logits = self._logits(self.hidden_dropout(states, training=True))
@@ -285,102 +295,76 @@ class LabelEmbeddingRNN(keras.layers.Layer):
     def _logits(self, states):
         return ops.matmul(states, self.output_kernel) + self.output_bias
 
-    def _predicted(self, logits):
-        """What is fed back of a position's logits, over the labels."""
-        if self.label_input == "probabilities":
-            return ops.softmax(logits)
-        return ops.one_hot(ops.argmax(logits, -1), self.num_labels, dtype=logits.dtype)
-
     def _one_hot(self, labels):
         """Zeros for -1."""
         return ops.one_hot(labels, self.num_labels, dtype=self.compute_dtype)
 
-    def _spread(self, items, name, mask):
-        """What a context adds to each position, `(batch, time, hidden_size)`.
-
-        Args:
-            items: `(batch, time, item)`: what stands at every position; labels as
-                weights over the inventory, constants.
-            name: of the context.
-            mask: `(batch, time)`.
-        """
-        real = ops.cast(ops.expand_dims(mask, -1), self.compute_dtype)
-        items = ops.stop_gradient(items) * real
-        if name in self._of_kernel:
-            items = ops.matmul(items, self.label_embeddings)
-        block, lags = self._block(name), self._lags[name]
-        flat = ops.reshape(block, (self._sizes[name], lags * self.hidden_size))
-        return spread(ops.matmul(items, flat), lags, past="future" not in name)
-
-    def _read_future(self, future, labels, mask, training):
-        total = 0.0
-        if self._lags["future_labels"]:
-            fed = self._one_hot(future["tags"])
-            if self.label_input == "probabilities":
-                fed = ops.softmax(future["logits"])
-            if training:
-                fed = self._mix(fed, labels, self._draw(labels))
-            total = total + self._spread(fed, "future_labels", mask)
-        if self._lags["future_states"]:
-            total = total + self._spread(future["states"], "future_states", mask)
-        return total
+    def _choose(self, logits):
+        """What the loop feeds back of the logits, over the labels."""
+        if self.label_input == "probabilities":
+            return ops.softmax(logits)
+        return self._one_hot(ops.argmax(logits, -1))
 
     def _draw(self, labels):
         """`(batch, time, 1)`: 1 where the gold label is to be read, else 0."""
-        if not self.mixed:
-            return None
         draw = keras.random.uniform(ops.shape(labels), seed=self.seed_generator)
         return ops.cast(ops.expand_dims(draw < self.gold_share, -1), self.compute_dtype)
 
-    def _mix(self, predicted, labels, gold):
-        if self.feedback == "predicted":
-            return predicted
-        if self.feedback == "gold":
-            return self._one_hot(labels)
-        return gold * self._one_hot(labels) + (1 - gold) * predicted
+    def _fed(self, logits, labels, gold=None):
+        """What is read of every position: label ids, or weights over the labels.
+
+        Args:
+            logits: of all positions.
+            labels: gold ids, None in decoding.
+            gold: what `_draw` gave, with a share as `feedback`.
+        """
+        soft = self.label_input == "probabilities"
+        if labels is not None and self.feedback == "gold":
+            return self._one_hot(labels) if soft else labels
+        logits = ops.stop_gradient(logits)
+        fed = ops.softmax(logits) if soft else ops.cast(ops.argmax(logits, -1), "int32")
+        if labels is None or not self.mixed:
+            return fed
+        known = self._one_hot(labels) if soft else labels
+        return ops.where((gold if soft else gold[:, :, 0]) > 0, known, fed)
+
+    def _read_future(self, future, labels, mask):
+        total = 0.0
+        if self._lags["future_labels"]:
+            if labels is None and self.label_input != "probabilities":
+                fed = future["tags"]  # the best path, which need not be the best logits
+            else:
+                gold = self._draw(labels) if self.mixed and labels is not None else None
+                fed = self._fed(future["logits"], labels, gold)
+            total = total + spread(fed, self._table("future_labels"), mask, past=False)
+        if self._lags["future_states"]:
+            states = ops.stop_gradient(future["states"])
+            table = self._table("future_states")
+            total = total + spread(states, table, mask, past=False)
+        return total
 
     def _with_contexts(self, x, labels, mask):
         """The hidden layer's input in training: all positions at once."""
         reads_labels = self._lags["labels"] > 0
         if reads_labels and self.feedback == "gold":
-            x = x + self._spread(self._one_hot(labels), "labels", mask)
+            x = x + spread(self._fed(None, labels), self._table("labels"), mask)
             reads_labels = False
         if not reads_labels and not self._lags["states"]:
             return x
         # what the loop finds is constant: so is all it computes with
-        gold = self._draw(labels) if reads_labels else None
+        gold = self._draw(labels) if reads_labels and self.mixed else None
         known = None if gold is None else (gold, self._one_hot(labels))
         tables = self._tables(reads_labels)
         states = greedy_search(
-            self._hidden, self._predicted, ops.stop_gradient(x), mask, *tables, known
+            self._hidden, self._choose, ops.stop_gradient(x), mask, *tables, known
         )
         states = ops.stop_gradient(states)
         if reads_labels:
-            predicted = self._predicted(ops.stop_gradient(self._logits(states)))
-            x = x + self._spread(self._mix(predicted, labels, gold), "labels", mask)
+            fed = self._fed(self._logits(states), labels, gold)
+            x = x + spread(fed, self._table("labels"), mask)
         if self._lags["states"]:
-            x = x + self._spread(states, "states", mask)
+            x = x + spread(states, self._table("states"), mask)
         return x
-
-    def _tables(self, reads_labels=True):
-        """What labels and hidden states add to the positions that follow.
-
-        Returns:
-            `(num_labels, lags * hidden_size)` and `(hidden_size, lags *
-            hidden_size)`, either None if it is not read; the number of lags.
-        """
-        labels = self._block("labels") if reads_labels else None
-        states = self._block("states")
-        lags = max(0 if table is None else table.shape[1] for table in (labels, states))
-        if labels is not None and self.label_input == "embedding":
-            labels = ops.tensordot(self.label_embeddings, labels, 1)
-        flat = []
-        for table in (labels, states):
-            if table is not None:
-                table = ops.pad(table, ((0, 0), (0, lags - table.shape[1]), (0, 0)))
-                table = ops.reshape(table, (table.shape[0], lags * self.hidden_size))
-            flat.append(table)
-        return *flat, lags
 
     def _decode(self, x, mask):
         """The path's labels, None if they are those of the best logits; its states."""
@@ -388,9 +372,7 @@ class LabelEmbeddingRNN(keras.layers.Layer):
             return None, self.activation(x)
         sparse = self.label_input in ("embedding", "one-hot")
         if self.beam_width == 1 or not (sparse and self._lags["labels"]):
-            search = greedy_search(
-                self._hidden, self._predicted, x, mask, *self._tables()
-            )
+            search = greedy_search(self._hidden, self._choose, x, mask, *self._tables())
             return None, search
         return beam_search(self._hidden, x, mask, *self._tables(), self.beam_width)
 

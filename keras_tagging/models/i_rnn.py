@@ -49,7 +49,7 @@ FAST = {
     "pretrain": None,
     "feedback": "gold",
     "optimizer": "adam",
-    "learning_rate": 2e-3,
+    "learning_rate": 5e-3,
     "momentum": 0.0,
     "decay": "linear",
     "batch_size": None,

@@ -1,0 +1,310 @@
+"""What label networks read in training: gold labels, their share; and the penalty."""
+
+import keras
+import numpy as np
+import pytest
+from conftest import random_sentences, randomize
+from keras import ops
+
+import keras_tagging
+from keras_tagging import Sentence
+
+SENTENCES = random_sentences(16, 4, longest=6)
+WORDS = ["the", "dog", "sees", "a", "Paris", "quickly", "barks", "cats"]
+CONTEXT = 2
+SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "seed": 3}
+SIZES |= {"label_context": CONTEXT}
+STILL = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
+DIRECTIONS = ("forward", "backward", "bidirectional")
+DECODER = {"decoder": "i-rnn", "label_units": 4, "label_dim": 3}
+DECODER |= {"units": 4, "num_layers": 1, "word_dim": 4, "label_context": CONTEXT}
+
+
+def build(name="i-rnn", **overrides):
+    sizes = DECODER | {"seed": 3} if name == "bigru" else SIZES
+    return keras_tagging.build(name, **sizes | overrides)
+
+
+def adapted(name="i-rnn", **overrides):
+    """Random weights, no dropout."""
+    model = build(name, **STILL | overrides)
+    model.adapt(SENTENCES)
+    model.run_eagerly = True  # nothing is run often enough to be worth compiling
+    return randomize(model, 5)
+
+
+def copy_weights(model, of):
+    for one, other in zip(
+        model.trainable_variables, of.trainable_variables, strict=True
+    ):
+        one.assign(other)
+
+
+def shares(model):
+    """The values of all `gold_share`."""
+    found = [v for v in model.network.variables if v.name == "gold_share"]
+    return [round(float(ops.convert_to_numpy(v)), 5) for v in found]
+
+
+# Gold labels
+
+
+@pytest.mark.parametrize(
+    "name, overrides, inputs",
+    [
+        ("elman-rnn", {}, 1),
+        ("jordan-rnn", {}, 2),
+        ("i-rnn", {}, 2),
+        ("ie-rnn", {}, 2),
+        ("i-rnn", {"direction": "bidirectional"}, 2),
+        ("elman-rnn", {"direction": "bidirectional"}, 1),
+        ("bigru", {}, 2),
+        ("bigru", {"decoder": "softmax"}, 1),
+    ],
+)
+def test_who_reads_labels_has_an_input_for_them(name, overrides, inputs):
+    model = build(name, **overrides)
+    model.adapt(SENTENCES)
+    assert len(model.network.inputs) == inputs
+
+
+def logits(model, labels, training):
+    ids, _, _ = model.encode([Sentence(WORDS)]).batch(np.array([0]))
+    labels = None if labels is None else np.array([labels], "int32")
+    inputs = ids if labels is None else (ids, labels)
+    return ops.convert_to_numpy(model(inputs, training=training)["logits"])[0]
+
+
+def changed(model, at, training):
+    """The positions whose logits change with the gold label at one position."""
+    gold = np.arange(len(WORDS)) % len(model.tags)
+    other = gold.copy()
+    other[at] = (other[at] + 1) % len(model.tags)
+    one, two = (logits(model, labels, training) for labels in (gold, other))
+    return np.flatnonzero(abs(one - two).max(-1)).tolist()
+
+
+READ = {
+    "forward": [4, 5],
+    "backward": [1, 2],
+    "bidirectional": [1, 2, 4, 5],
+}
+
+
+@pytest.mark.parametrize("feedback", ["gold", 1.0])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("name", ["i-rnn", "jordan-rnn"])
+def test_the_positions_around_read_a_gold_label_in_training(name, direction, feedback):
+    model = adapted(name, direction=direction)
+    if feedback != "gold":
+        gold, model = model, adapted(name, direction=direction, feedback=feedback)
+        copy_weights(model, gold)
+        assert shares(model) == [1] * (2 if direction == "bidirectional" else 1)
+    assert changed(model, 3, training=True) == READ[direction]
+    assert changed(model, 3, training=False) == []
+    # -1, which is nothing, is a label like another; in inference no labels will do
+    assert (logits(model, [-1] * 8, True) != logits(model, [0] * 8, True)).any()
+    expected = logits(model, [0] * 8, False)
+    np.testing.assert_array_equal(logits(model, None, False), expected)
+
+
+def test_a_decoder_reads_gold_labels_too():
+    model = adapted("bigru")
+    assert changed(model, 3, training=True) == READ["forward"]
+    assert changed(model, 3, training=False) == []
+
+
+@pytest.mark.parametrize("name", ["i-rnn", "ie-rnn", "jordan-rnn"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_predicted_labels_are_read_in_training_as_in_inference(name, direction):
+    model = adapted(name, direction=direction, feedback="predicted")
+    assert changed(model, 3, training=True) == []
+    found = logits(model, [0] * 8, True)
+    np.testing.assert_allclose(found, logits(model, None, False), atol=1e-5)
+
+
+def test_hidden_states_alone_are_read_whatever_the_labels():
+    model = adapted("elman-rnn", hidden_context=2)
+    assert changed(model, 3, training=True) == []
+
+
+# The share of gold labels
+
+
+def test_the_share_is_what_the_network_reads():
+    gold, predicted = adapted(), adapted(feedback="predicted")
+    mixed = adapted(feedback=0.5)
+    copy_weights(predicted, gold)
+    copy_weights(mixed, gold)
+    labels = [(i * 5 + 1) % len(gold.tags) for i in range(len(WORDS))]
+    first, last = (logits(model, labels, True) for model in (gold, predicted))
+    assert abs(first - last).max() > 0.01
+    [share] = [v for v in mixed.network.variables if v.name == "gold_share"]
+    assert share.path not in {v.path for v in mixed.trainable_variables}
+    found = {}
+    for value in (0.0, 0.5, 1.0):
+        share.assign(value)
+        found[value] = [logits(mixed, labels, True) for _ in range(12)]
+    for rows in found[0.0]:
+        np.testing.assert_allclose(rows, last, atol=1e-5)
+    for rows in found[1.0]:
+        np.testing.assert_allclose(rows, first, atol=1e-5)
+    assert len({rows.tobytes() for rows in found[0.5]}) > 3
+
+
+class Shares(keras.callbacks.Callback):
+    """Notes the shares while an epoch is trained."""
+
+    def __init__(self):
+        super().__init__()
+        self._seen = []  # no part of what a resumed run goes on with
+
+    def on_train_batch_end(self, batch, logs=None):
+        self._seen.append(shares(self.model))
+
+
+@pytest.mark.parametrize(
+    "name, feedback, epochs, expected",
+    [
+        ("i-rnn", (1.0, 0.0), 5, [1, 0.75, 0.5, 0.25, 0]),
+        ("jordan-rnn", [0.2, 0.8], 3, [0.2, 0.5, 0.8]),
+        ("bigru", (1, 0), 2, [1, 0]),
+        ("ie-rnn", (0.75, 0.5), 1, [0.75]),
+        ("i-rnn", 0.5, 2, [0.5, 0.5]),
+    ],
+)
+def test_a_pair_of_shares_is_a_schedule(name, feedback, epochs, expected):
+    model = build(name, feedback=feedback, batch_size=16)
+    model.adapt(SENTENCES)
+    model.run_eagerly = True
+    seen = Shares()
+    model.fit(SENTENCES, epochs=epochs, callbacks=[seen], verbose=0)
+    assert seen._seen == [[share] for share in expected]
+
+
+def test_both_directions_follow_the_schedule_after_a_load_too(tmp_path):
+    model = build(direction="bidirectional", feedback=(1.0, 0.0), batch_size=16)
+    model.adapt(SENTENCES)
+    model.save(tmp_path / "model.keras")
+    model = keras_tagging.load(tmp_path / "model.keras")
+    seen = Shares()
+    for _ in range(2):  # a further fit begins anew
+        model.fit(SENTENCES, epochs=3, callbacks=[seen], verbose=0)
+    assert seen._seen == [[share] * 2 for share in [1, 0.5, 0] * 2]
+
+
+# Resumed training
+
+
+class Kill(keras.callbacks.Callback):
+    def __init__(self, epoch):
+        super().__init__()
+        self._epoch = epoch  # no part of what identifies a run
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == self._epoch:
+            raise KeyboardInterrupt
+
+
+def run(folder, kill=None, epochs=4, **settings):
+    model = build(**{"token_budget": 30} | settings)
+    folder.mkdir(exist_ok=True)
+    options = {"validation_data": SENTENCES[:5], "verbose": 0, "resume": folder}
+    model.fit(SENTENCES, epochs=epochs, callbacks=[Kill(kill)], **options)
+    return model.get_weights()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"feedback": (1.0, 0.0)},
+        {"feedback": 0.5, "direction": "bidirectional"},
+        {"feedback": "predicted", "l2": 0.01},
+    ],
+    ids=["schedule", "mixed", "predicted"],
+)
+def test_resumed_equals_uninterrupted(settings, tmp_path):
+    expected = run(tmp_path / "whole", **settings)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "parts", kill=2, **settings)
+    found = run(tmp_path / "parts", **settings)
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_run_with_a_schedule_cannot_be_made_longer(tmp_path):
+    """Its first epochs would have had other shares."""
+    settings = {"feedback": (1.0, 0.0), "decay": None}
+    run(tmp_path, epochs=1, **settings)
+    with pytest.raises(ValueError, match="other epochs;"):
+        run(tmp_path, epochs=2, **settings)
+
+
+# The penalty
+
+
+def numpy_loss(model, batch):
+    """Cross-entropy and the sum of squares of all weights, by hand."""
+    ids, targets, mask = batch
+    outputs = model((ids, targets), training=True)
+    outputs = outputs if isinstance(outputs, dict) else {"logits": outputs}
+    rows = ops.convert_to_numpy(outputs["logits"]).astype("float64")
+    rows = rows - np.log(np.exp(rows).sum(-1, keepdims=True))
+    known = targets >= 0
+    picked = np.take_along_axis(rows, np.maximum(targets, 0)[..., None], -1)[..., 0]
+    weights = map(ops.convert_to_numpy, model.trainable_variables)
+    squares = sum(np.square(w.astype("float64")).sum() for w in weights)
+    return -picked[known].sum() / mask.sum(), squares
+
+
+def compiled_loss(model, batch):
+    ids, targets, mask = (ops.convert_to_tensor(x) for x in batch)
+    outputs = model((ids, targets), training=True)
+    return float(model.compute_loss(None, targets, outputs, mask))
+
+
+@pytest.mark.parametrize("name", ["i-rnn", "elman-rnn", "bigru"])
+def test_a_batch_bears_its_share_of_the_penalty(name):
+    model = adapted(name, l2=0.3, batch_size=16)
+    encoded = model.encode(SENTENCES, targets=True)
+    batch = encoded.batch(np.arange(3))
+    assert (batch[2] == 0).any()
+    entropy, squares = numpy_loss(model, batch)
+    assert compiled_loss(model, batch) == pytest.approx(entropy, rel=1e-5)
+
+    model.optimizer.learning_rate = 0.0
+    for corpus in (SENTENCES, SENTENCES[:4]):
+        model.fit(corpus, epochs=1, verbose=0)
+        tokens = sum(map(len, corpus))
+        penalty = 0.3 / 2 * batch[2].sum() / tokens * squares
+        assert penalty > 0.1
+        expected = entropy + penalty
+        assert compiled_loss(model, batch) == pytest.approx(expected, rel=1e-5)
+
+
+def test_training_minimises_the_penalty_of_its_own_corpus():
+    """One batch is a corpus, so the penalty is l2 / 2 whatever its size."""
+    model = build(**STILL, l2=0.3, batch_size=16)
+    model.adapt(SENTENCES)
+    randomize(model, 5)
+    for corpus in (SENTENCES, SENTENCES[:4]):
+        batch = model.encode(corpus, targets=True).batch(np.arange(len(corpus)))
+        entropy, squares = numpy_loss(model, batch)
+        logs = model.fit(corpus, epochs=1, verbose=0).history
+        assert logs["cross_entropy"] == pytest.approx([entropy], rel=1e-4)
+        expected = entropy + 0.3 / 2 * squares
+        assert logs["loss"] == pytest.approx([expected], rel=1e-4)
+
+
+def test_a_step_of_gradient_descent_shrinks_what_is_not_read():
+    """Rows of words that the batch has not: theta - rate * l2 * theta."""
+    options = {"optimizer": "sgd", "learning_rate": 0.5, "decay": None, "l2": 0.2}
+    model = adapted(**options, batch_size=16)
+    table = model.network.get_layer("word_embedding").embeddings
+    before = np.array(ops.convert_to_numpy(table))
+    model.fit([Sentence(["the"], ["D"])], epochs=1, verbose=0)
+    [[the]] = model.encode([Sentence(["the"])]).ids
+    others = np.delete(np.arange(len(before)), the)
+    after = ops.convert_to_numpy(table)
+    np.testing.assert_allclose(after[others], 0.9 * before[others], rtol=1e-4)
+    assert abs(after[the] - 0.9 * before[the]).max() > 1e-4
