@@ -6,9 +6,10 @@
 
 The corpus is looked for in the folder that the environment variable KERAS_TAGGING_DATA
 names; 18% of its training sentences, development ones included, are held out, as in the
-paper. All twelve rows have one recipe: the fast one, and what `--set` changes. Each run
-appends a line to the file; those that are there already are not run again. The epoch
-is chosen on the held-out sentences, the test sentences are read once a run.
+paper, other ones with each seed. All twelve rows have one recipe: the fast one, and what
+`--set` changes. Each run appends a line to the file; those that are there already are
+not run again. The epoch is chosen on the held-out sentences, the test sentences are read
+once a run.
 
 `--report` prints the table, and which networks differ: by a permutation test that
 exchanges the answers of two networks sentence by sentence, with the mean F1 over the
@@ -47,10 +48,10 @@ PUBLISHED = {
 }
 
 
-def load(classes: bool):
+def load(classes: bool, seed: int):
     corpus = keras_tagging.load_corpus(Path(os.environ["KERAS_TAGGING_DATA"]) / "atis")
     corpus.train, corpus.dev = corpus.train + corpus.dev, []
-    hold_out(corpus, 0.18, seed=1)
+    hold_out(corpus, 0.18, seed)
     if classes:
         learned = WordClasses.learn(corpus.train)
         corpus.train, corpus.dev, corpus.test = (
@@ -160,8 +161,8 @@ def main():
         key, _, value = assignment.partition("=")
         settings[key] = ast.literal_eval(value)
     done = {(run["network"], run["direction"], run["seed"]) for run in runs}
-    corpus = load(args.classes)
     for seed in args.seeds:
+        corpus = load(args.classes, seed)
         for network in args.networks:
             for direction in args.directions:
                 if (network, direction, seed) in done:

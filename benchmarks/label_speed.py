@@ -27,22 +27,23 @@ from keras_tagging.layers.loop import over_time
 
 
 class LoopedRNN(LabelEmbeddingRNN):
-    """Reads gold labels position by position."""
+    """Reads gold labels position by position: h_t = f([I_t L_t] H), L_t the state."""
 
     def _with_contexts(self, x, labels, mask):
-        size = self.hidden_size
-        table, _, lags = self._tables()
+        size, dim = self.hidden_size, self.label_dim
+        rows = ops.convert_to_tensor(self.kernel)[self.features :]
 
         def step(x, states):
-            [coming] = states
-            here = x[:, :size] + coming[:, :size]
-            nothing = ops.zeros_like(here)
-            coming = ops.concatenate([coming[:, size:], nothing], -1)
-            return here, [coming + ops.matmul(x[:, size:], table)]
+            [context] = states
+            here = x[:, :size] + ops.matmul(context, rows)
+            return here, [ops.concatenate([context[:, dim:], x[:, size:]], -1)]
 
-        nothing = ops.concatenate([ops.zeros_like(x[:, 0])] * lags, -1)
-        x = ops.concatenate([x, self._one_hot(labels)], -1)
-        return over_time(step, x, [nothing], mask)
+        embedded = ops.take(self.label_embeddings, ops.maximum(labels, 0), axis=0)
+        embedded = ops.where(ops.expand_dims(labels, -1) >= 0, embedded, 0.0)
+        nothing = ops.concatenate(
+            [ops.zeros_like(embedded[:, 0])] * self.label_context, -1
+        )
+        return over_time(step, ops.concatenate([x, embedded], -1), [nothing], mask)
 
 
 def twins(corpus, **settings):

@@ -7,6 +7,9 @@ from keras_tagging.layers.label_decoding import beam_search, greedy_search, spre
 LABEL_INPUTS = ("embedding", "probabilities", "one-hot", None)
 COMBINATIONS = ("sum", "concat")
 FEEDBACKS = ("gold", "predicted")
+OPTIONS = ("units", "num_labels", "label_dim", "label_context", "label_input")
+OPTIONS += ("hidden_context", "future_label_context", "future_hidden_context")
+OPTIONS += ("combine", "feedback", "go_backwards", "beam_width", "dropout", "seed")
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -30,15 +33,14 @@ class LabelEmbeddingRNN(keras.layers.Layer):
     I+E-RNN    `label_input="embedding", hidden_context=6`
     =========  ==========================================================
 
-    What is fed back is a constant for the gradient: the paper's plain backpropagation
-    with an explicit context (section 2.2). So training takes one pass over all
-    positions at once. Where the context is not known beforehand, which is everywhere
-    but with gold labels and no hidden context, a loop without gradient finds it first.
+    What is fed back is a constant for the gradient: plain backpropagation with an
+    explicit context (section 2.2). So training is one pass over all positions at once.
+    A loop without gradient finds the context first where it is not known, which it is
+    with gold labels and no hidden context.
 
     Departures: the paper writes the context both as c - 1 (Eq. 3) and as c items
     (section 2.5); it is c. Before the sentence stand zero vectors. The equations omit
-    the biases. The paper trains on its own predictions; `feedback` also has the gold
-    labels, with which the parallel pass needs no loop.
+    the biases. The paper trains on its own predictions, not on gold labels.
 
     Args:
         units: int. Hidden units.
@@ -52,14 +54,12 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         combine: how what R multiplies meets the rest: "sum", as in the equations, or
             "concat", the control of section 3.4: twice the hidden units.
         activation: of the hidden layer.
-        feedback: which labels are read in training: "gold", "predicted", or, label by
-            label at random, gold with this probability; `gold_share` is then a
-            variable that a callback may change.
+        feedback: labels read in training: "gold", "predicted", or, at random, gold
+            with this probability; `gold_share` is then a variable to change.
         go_backwards: whether to run from the end of the sentence.
-        beam_width: hypotheses kept at each position in decoding; 1 is greedy. With
-            probabilities or without labels all have one context: greedy is exact.
-        dropout: fraction of the hidden units the output layer does not see in
-            training.
+        beam_width: hypotheses kept in decoding; 1 is greedy, which is exact with
+            probabilities or without labels, as all have one context.
+        dropout: fraction of the hidden layer dropped before the output layer.
         seed: int, of dropout and the random feedback.
         kernel_initializer: of all matrices.
         label_initializer: of the label embeddings.
@@ -81,17 +81,16 @@ class LabelEmbeddingRNN(keras.layers.Layer):
     Weights:
         kernel: H, `(features + (c + c^f) * label_dim, units)`; the rows of L and L^f
             with "embedding" only.
-        recurrent_kernel: R, `(context, units)`: rows for y, y of the future, h, h of
-            the future, whichever are read, each from the first to the last position.
+        recurrent_kernel: R, `(context, units)`: y, future y, h and future h, whichever
+            are read, each from the first to the last position.
         bias: `(hidden_size,)`.
         label_embeddings: E_l, `(num_labels, label_dim)`, with "embedding".
         output_kernel: O, `(hidden_size, num_labels)`.
         output_bias: `(num_labels,)`.
 
     Raises:
-        ValueError: for an argument that is none of those named, a negative context, a
-            beam below 1, half precision; in the call if `labels` or `future` are
-            needed and missing.
+        ValueError: for an unknown argument, a negative context, a beam below 1, half
+            precision; in the call if `labels` or `future` is needed and missing.
     """
 
     def __init__(
@@ -132,8 +131,7 @@ class LabelEmbeddingRNN(keras.layers.Layer):
             raise ValueError(f"beam_width={beam_width}: at least 1 is needed")
         super().__init__(dtype=dtype, **kwargs)
         if self.compute_dtype not in ("float32", "float64"):
-            # a beam's label ids would be rounded
-            raise ValueError(f"dtype={self.compute_dtype!r}: float32 is needed")
+            raise ValueError(f"dtype={self.compute_dtype!r} rounds ids: use float32")
         self.supports_masking = True
         self.units = units
         self.num_labels = num_labels
@@ -254,19 +252,15 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         if needed and future is None:
             raise ValueError("a context of the future needs `future`")
         # the loop, where a context is read, runs from the first position
-        turn = _flip if self.go_backwards else _same
+        turn = _flip if self.go_backwards else lambda x: x
         inputs, labels, future, mask = map(turn, (inputs, labels, future, mask))
         inputs = ops.cast(inputs, self.compute_dtype)
         if mask is None:
             mask = ops.ones_like(inputs[:, :, 0])
         mask = ops.cast(mask, "bool")
         reads_labels = self._lags["labels"] or self._lags["future_labels"]
-        if (
-            training
-            and labels is None
-            and reads_labels
-            and self.feedback != "predicted"
-        ):
+        reads_gold = reads_labels and self.feedback != "predicted"
+        if training and reads_gold and labels is None:
             raise ValueError(f"training with feedback={self.feedback!r} needs labels")
         if training and labels is not None:
             labels = ops.where(mask, ops.cast(labels, "int32"), -1)
@@ -277,14 +271,14 @@ class LabelEmbeddingRNN(keras.layers.Layer):
             x = x + self._read_future(future, labels if training else None, mask)
         if training:
             states = self.activation(self._with_contexts(x, labels, mask))
-            logits = self._logits(self.hidden_dropout(states, training=True))
+            tags, logits = (
+                None,
+                self._logits(self.hidden_dropout(states, training=True)),
+            )
         else:
             tags, states = self._decode(x, mask)
             logits = self._logits(states)
-        if not training and tags is not None:
-            tags = ops.cast(tags, "int32")
-        else:
-            tags = ops.cast(ops.argmax(logits, -1), "int32")
+        tags = ops.cast(ops.argmax(logits, -1) if tags is None else tags, "int32")
         return turn({"logits": logits, "tags": tags, "states": states})
 
     def _hidden(self, x):
@@ -390,20 +384,10 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         }
 
     def get_config(self):
-        names = ("units", "num_labels", "label_dim", "label_context", "label_input")
-        names += ("hidden_context", "future_label_context", "future_hidden_context")
-        names += (
-            "combine",
-            "feedback",
-            "go_backwards",
-            "beam_width",
-            "dropout",
-            "seed",
-        )
         initializer = keras.initializers.serialize
         return {
             **super().get_config(),
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in OPTIONS},
             "activation": keras.activations.serialize(self.activation),
             "kernel_initializer": initializer(self.kernel_initializer),
             "label_initializer": initializer(self.label_initializer),
@@ -413,10 +397,6 @@ class LabelEmbeddingRNN(keras.layers.Layer):
 def _check(name, value, known):
     if value not in known:
         raise ValueError(f"{name}={value!r}: known are {', '.join(map(str, known))}")
-
-
-def _same(x):
-    return x
 
 
 def _flip(x):
