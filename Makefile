@@ -20,7 +20,8 @@ demo: $(VENV)/installed-test  ## train the Bi-GRU on the demo corpus (under 2 mi
 test: $(VENV)/installed-test  ## run the tests and the docstring examples
 	$(BIN)/python -m pytest $(ARGS)
 
-BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py
+BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py \
+	tests/models/test_label_networks.py::test_on_every_backend
 
 test-backends: $(VENV)/installed-test $(VENV)/installed-backends  ## run what any backend must do on JAX and PyTorch
 	$(MAKE) --no-print-directory -j2 test-jax test-torch

@@ -6,10 +6,10 @@
 
 The corpus is looked for in the folder that the environment variable KERAS_TAGGING_DATA
 names; 18% of its training sentences, development ones included, are held out, as in the
-paper, other ones with each seed. All twelve rows have one recipe: the fast one, and what
-`--set` changes. Each run appends a line to the file; those that are there already are
-not run again. The epoch is chosen on the held-out sentences, the test sentences are read
-once a run.
+paper, other ones with each seed. All twelve rows have one recipe: the fast one, and
+what `--set` changes. Each run appends a line to the file; those that are there already
+are not run again. The epoch is chosen on the held-out sentences, the test sentences are
+read once a run.
 
 `--report` prints the table, and which networks differ: by a permutation test that
 exchanges the answers of two networks sentence by sentence, with the mean F1 over the

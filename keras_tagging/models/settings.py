@@ -104,10 +104,12 @@ def check_value(name: str, value, default):
             even window, a choice that does not exist.
     """
     if name == "feedback":
-        shares = tuple(value) if isinstance(value, (list, tuple)) else (value,)
-        for share in shares:  # which refuses what it does not know
-            LabelEmbeddingRNN(1, 1, feedback=share)
-        return shares if len(shares) == 2 else value
+        if isinstance(value, (list, tuple)):
+            shares = [x for x in value if isinstance(x, int | float) and 0 <= x <= 1]
+            if len(shares) == len(value) == 2:
+                return tuple(value)
+        LabelEmbeddingRNN(1, 1, feedback=value)  # which refuses what it does not know
+        return value
     if isinstance(default, tuple):
         return (value,) if isinstance(value, str | int) else tuple(value)
     if default is None or (value is None and name in OPTIONAL):

@@ -83,15 +83,18 @@ def fit_tagger(
         patience=patience,
         restore_best=restore_best,
     )
-    if isinstance(model.settings.get("feedback"), tuple):
-        callbacks.insert(0, FeedbackShare(*model.settings["feedback"], epochs))
+    feedback = model.settings.get("feedback")
+    scheduled = isinstance(feedback, (tuple, list))  # a loaded one is a list
+    if scheduled:
+        callbacks.insert(0, FeedbackShare(*feedback, epochs))
     fingerprint = Corpus(sentences).fingerprint()
     model.metadata.update(training_sentences=fingerprint, epochs=epochs)
     initial_epoch = 0
     if resume is not None:
         run = model.get_config()["settings"] | plan
-        # only to linear decay does the length of the run matter: else it may grow
-        run["epochs"] = epochs if plan["decay"] == "linear" else None
+        # only to what falls with the epochs does their number matter: else it may grow
+        falls = scheduled or plan["decay"] == "linear"
+        run["epochs"] = epochs if falls else None
         run["optimizer class"] = type(optimizer).__name__
         run |= {"seed": model.seed, "monitor": monitor, "patience": patience}
         run["training sentences"] = fingerprint

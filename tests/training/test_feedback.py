@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from conftest import random_sentences, randomize
+from conftest import random_sentences
 from keras import ops
 
 import keras_tagging
@@ -25,19 +25,20 @@ def build(name="i-rnn", **overrides):
     return keras_tagging.build(name, **sizes | overrides)
 
 
+def randomize(model):
+    """Random values for all weights that are learned; equal models get equal ones."""
+    rng = np.random.default_rng(5)
+    for variable in model.trainable_variables:
+        variable.assign(rng.normal(0, 0.7, variable.shape))
+
+
 def adapted(name="i-rnn", **overrides):
     """Random weights, no dropout."""
     model = build(name, **STILL | overrides)
     model.adapt(SENTENCES)
     model.run_eagerly = True  # nothing is run often enough to be worth compiling
-    return randomize(model, 5)
-
-
-def copy_weights(model, of):
-    for one, other in zip(
-        model.trainable_variables, of.trainable_variables, strict=True
-    ):
-        one.assign(other)
+    randomize(model)
+    return model
 
 
 def shares(model):
@@ -95,10 +96,8 @@ READ = {
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("name", ["i-rnn", "jordan-rnn"])
 def test_the_positions_around_read_a_gold_label_in_training(name, direction, feedback):
-    model = adapted(name, direction=direction)
+    model = adapted(name, direction=direction, feedback=feedback)
     if feedback != "gold":
-        gold, model = model, adapted(name, direction=direction, feedback=feedback)
-        copy_weights(model, gold)
         assert shares(model) == [1] * (2 if direction == "bidirectional" else 1)
     assert changed(model, 3, training=True) == READ[direction]
     assert changed(model, 3, training=False) == []
@@ -134,8 +133,6 @@ def test_hidden_states_alone_are_read_whatever_the_labels():
 def test_the_share_is_what_the_network_reads():
     gold, predicted = adapted(), adapted(feedback="predicted")
     mixed = adapted(feedback=0.5)
-    copy_weights(predicted, gold)
-    copy_weights(mixed, gold)
     labels = [(i * 5 + 1) % len(gold.tags) for i in range(len(WORDS))]
     first, last = (logits(model, labels, True) for model in (gold, predicted))
     assert abs(first - last).max() > 0.01
@@ -187,6 +184,7 @@ def test_both_directions_follow_the_schedule_after_a_load_too(tmp_path):
     model.adapt(SENTENCES)
     model.save(tmp_path / "model.keras")
     model = keras_tagging.load(tmp_path / "model.keras")
+    model.run_eagerly = True
     seen = Shares()
     for _ in range(2):  # a further fit begins anew
         model.fit(SENTENCES, epochs=3, callbacks=[seen], verbose=0)
@@ -218,10 +216,9 @@ def run(folder, kill=None, epochs=4, **settings):
     "settings",
     [
         {"feedback": (1.0, 0.0)},
-        {"feedback": 0.5, "direction": "bidirectional"},
-        {"feedback": "predicted", "l2": 0.01},
+        {"feedback": 0.5, "l2": 0.01},
     ],
-    ids=["schedule", "mixed", "predicted"],
+    ids=["schedule", "mixed"],
 )
 def test_resumed_equals_uninterrupted(settings, tmp_path):
     expected = run(tmp_path / "whole", **settings)
@@ -286,7 +283,7 @@ def test_training_minimises_the_penalty_of_its_own_corpus():
     """One batch is a corpus, so the penalty is l2 / 2 whatever its size."""
     model = build(**STILL, l2=0.3, batch_size=16)
     model.adapt(SENTENCES)
-    randomize(model, 5)
+    randomize(model)
     for corpus in (SENTENCES, SENTENCES[:4]):
         batch = model.encode(corpus, targets=True).batch(np.arange(len(corpus)))
         entropy, squares = numpy_loss(model, batch)

@@ -1,0 +1,336 @@
+"""The taggers that read their own labels: their road, sizes, equations and search.
+
+Dinarelli & Tellier (2016), sections 2.2 to 2.5.
+"""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from conftest import random_sentences
+from reference import context_window, label_rnn
+
+import keras_tagging
+from keras_tagging import Sentence
+
+SENTENCES = random_sentences(16, 4, longest=6)
+STRANGE = [["zebra", "the", "dog", "sees", "a", "cat", "1984"], [], ["Paris"]]
+SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "label_context": 2}
+SIZES |= {"seed": 3, "batch_size": 16, "learning_rate": 0.05}
+# Network -> the settings that tell it from the others
+NETWORKS = {
+    "elman-rnn": {"label_input": None, "hidden_context": 2},
+    "jordan-rnn": {"label_input": "probabilities", "hidden_context": 0},
+    "i-rnn": {"label_input": "embedding", "hidden_context": 0},
+    "ie-rnn": {"label_input": "embedding", "hidden_context": 2},
+}
+DECODER = {"decoder": "i-rnn", "label_units": 4, "label_dim": 3, "label_context": 2}
+DECODER |= {"units": 4, "num_layers": 1, "word_dim": 4, "affix_dim": 2, "seed": 3}
+DECODER |= {"batch_size": 16, "learning_rate": 0.05}
+DECODER |= {"dropout": 0.0, "layer_dropout": 0.0}
+DIRECTIONS = ("forward", "backward", "bidirectional")
+networks = pytest.mark.parametrize("name", NETWORKS)
+
+
+def randomize(model, seed):
+    """Random weights with which many tags come out: small biases."""
+    rng = np.random.default_rng(seed)
+    model.network.set_weights(
+        [
+            rng.normal(0, 1.5 if w.ndim > 1 else 0.3, w.shape)
+            for w in model.network.get_weights()
+        ]
+    )
+    return model
+
+
+def build(name, **overrides):
+    """A small model, which has seen the sentences; its weights are random.
+
+    Nothing is run often enough to be worth compiling.
+    """
+    contexts = {"hidden_context": 2} if NETWORKS[name]["hidden_context"] else {}
+    model = keras_tagging.build(name, **SIZES | contexts | overrides)
+    model.adapt(SENTENCES)
+    model.run_eagerly = True
+    return randomize(model, 5)
+
+
+def build_decoder(name="bigru", **overrides):
+    """The same of another architecture with an I-RNN as its output layer."""
+    model = keras_tagging.build(name, **DECODER | overrides)
+    model.adapt(SENTENCES)
+    model.run_eagerly = True
+    return randomize(model, 2)
+
+
+def weights_of(model, layer):
+    layer = model.network.get_layer(layer)
+    return {w.name: keras.ops.convert_to_numpy(w) for w in layer.weights}
+
+
+# The whole road
+
+
+def check_road(model, tmp_path):
+    """Fit, tag, save, load and export, each against the one before."""
+    dev = [*SENTENCES[:4], Sentence(["zebra", "the"], ["N", "D"])]
+    history = model.fit(SENTENCES, validation_data=dev, epochs=3, verbose=0).history
+    assert {"loss", "cross_entropy", "val_loss", "val_oov_accuracy"} <= set(history)
+    assert all(np.isfinite(values).all() for values in history.values()), history
+    assert history["loss"][2] < history["loss"][0]
+    assert history["cross_entropy"][2] < history["cross_entropy"][0]
+
+    randomize(model, 7)  # else few tags come out
+    sentences = [s.tokens for s in SENTENCES] + STRANGE
+    tagged = model.tag(sentences, probabilities=True)
+    assert list(map(len, tagged)) == list(map(len, sentences))
+    assert [[tag for tag, _ in found] for found in tagged] == model.tag(sentences)
+    assert len({tag for found in tagged for tag, _ in found}) > 1
+    rows = model.predict(sentences)
+    for found, p in zip(tagged, rows, strict=True):
+        np.testing.assert_allclose(p.sum(-1), 1, atol=1e-5)
+        expected = [p[t, model.tags.index(tag)] for t, (tag, _) in enumerate(found)]
+        np.testing.assert_allclose([p for _, p in found], expected, rtol=1e-5)
+
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    pairs = zip(again.get_weights(), model.get_weights(), strict=True)
+    assert all(np.array_equal(one, other) for one, other in pairs)
+    assert again.tag(sentences) == model.tag(sentences)
+    for one, other in zip(again.predict(sentences), rows, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)  # compiled or not
+    again.export(tmp_path / "served", top_k=3)
+    check_served(tmp_path / "served", model.tags, sentences, tagged, rows)
+
+
+def check_served(path, tags, sentences, tagged, rows):
+    """A batch wider than its longest sentence, with words in the padding."""
+    serve = tf.saved_model.load(str(path)).signatures["serving_default"]
+    lengths = [len(words) for words in sentences]
+    width = max(lengths) + 3
+    tokens = [[*words, *["dog"] * (width - len(words))] for words in sentences]
+    out = serve(tokens=tf.constant(tokens), lengths=tf.constant(lengths, tf.int32))
+    out = {name: values.numpy() for name, values in out.items()}
+    assert 0 in lengths and out["tags"].shape == (len(sentences), width)
+    for i, n in enumerate(lengths):
+        found = [tag.decode() for tag in out["tags"][i]]
+        assert found == [tag for tag, _ in tagged[i]] + [""] * (width - n)
+        expected = [p for _, p in tagged[i]] + [0] * (width - n)
+        np.testing.assert_allclose(out["probabilities"][i], expected, atol=1e-5)
+        expected = np.sort(rows[i], -1)[:, ::-1][:, :3]
+        np.testing.assert_allclose(out["top_probabilities"][i, :n], expected, atol=1e-5)
+        best = [tags[k].encode() for k in rows[i].argmax(-1)]
+        assert out["top_tags"][i, :n, 0].tolist() == best
+    nothing = serve(tokens=tf.constant([[""], [""]]), lengths=tf.constant([0, 0]))
+    assert nothing["tags"].numpy().tolist() == [[b""], [b""]]
+
+
+@networks
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_every_network_goes_the_whole_road(name, direction, tmp_path):
+    check_road(build(name, direction=direction), tmp_path)
+
+
+@pytest.mark.parametrize("name, beam_width", [("bigru", 3), ("shortcut-bilstm", 1)])
+def test_a_decoder_goes_the_whole_road(name, beam_width, tmp_path):
+    check_road(build_decoder(name, beam_width=beam_width), tmp_path)
+
+
+@networks
+@pytest.mark.parametrize("recipe", ["fast", "paper"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_both_recipes_build(name, recipe, direction):
+    model = keras_tagging.build(name, recipe=recipe, direction=direction)
+    model.adapt(SENTENCES)
+    layers = ("backward", "forward") if direction == "bidirectional" else (direction,)
+    for layer in map(model.network.get_layer, layers):
+        assert layer.units == 100 and layer.go_backwards == (layer.name == "backward")
+        assert layer.label_input == NETWORKS[name]["label_input"]
+        assert layer.hidden_context == 3 * NETWORKS[name]["hidden_context"]
+        assert layer.label_context == 6
+    assert model.network.get_layer("word_embedding").output_dim == 200
+
+
+CASES = {
+    "ie-rnn": {"direction": "bidirectional", "feedback": (1.0, 0.0), "l2": 1e-4},
+    "bigru": {"beam_width": 2, "feedback": 0.5, "l2": 1e-4, "label_units": 12},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_on_every_backend(name, tmp_path):
+    """The tag of a word is always the same one."""
+    options = {"unknown_rate": 0.0, "learning_rate": 0.1} | CASES[name]
+    sizes = DECODER if name == "bigru" else SIZES
+    options |= {"units": 12, "dropout": 0.0}
+    model = keras_tagging.build(name, **sizes | options)
+    history = model.fit(SENTENCES, epochs=40, verbose=0).history
+    assert history["loss"][-1] < history["loss"][0] / 2
+    shares = [v for v in model.network.variables if v.name == "gold_share"]
+    expected = [0.5] if name == "bigru" else [0, 0]
+    assert [float(keras.ops.convert_to_numpy(v)) for v in shares] == expected
+    assert model.evaluate(SENTENCES, return_dict=True)["accuracy"] > 0.8
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    assert again.tag(SENTENCES) == model.tag(SENTENCES)
+
+
+# The number of parameters: section 2.5
+
+VOCABULARY = 2 + len({word.lower() for s in SENTENCES for word in s.tokens})
+TAGS = len({tag for s in SENTENCES for tag in s.tags})
+D, H, W, C = 4, 7, 3, 6
+FORMULAS = {
+    "jordan-rnn": lambda c: ((2 * W + 1) * D + c * TAGS) * H + H * TAGS,
+    "elman-rnn": lambda c: ((2 * W + 1) * D + c * H) * H + H * TAGS,
+    "i-rnn": lambda c: TAGS * D + ((2 * W + 1) * D + c * D) * H + H * TAGS,
+    "ie-rnn": lambda c: TAGS * D + ((2 * W + 1) * D + c * D + c * H) * H + H * TAGS,
+}
+
+
+@networks
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_number_of_parameters_is_the_papers(name, direction):
+    dims = {"word_dim": D, "label_dim": D, "units": H}
+    model = keras_tagging.build(name, recipe="paper", direction=direction, **dims)
+    model.adapt(SENTENCES)
+    formula, biases = FORMULAS[name], H + TAGS
+    expected = VOCABULARY * D + formula(C) + biases
+    if direction == "bidirectional":  # a backward network, and its labels and states
+        expected += formula(2 * C) + biases
+    assert sum(np.prod(v.shape) for v in model.trainable_variables) == expected
+
+
+# Equations
+
+
+def reference(model, words, name, direction, label_context, hidden_context):
+    """What the layer of `logits` gives for a sentence, by NumPy."""
+    (table,) = model.network.get_layer("word_embedding").get_weights()
+    ids = model.encode([Sentence(words)]).ids
+    x = context_window.run(table[ids[:, 0]], model.settings["window"])
+    settings = {"label_context": label_context, "hidden_context": hidden_context}
+    settings["label_input"] = NETWORKS[name]["label_input"]
+    if direction == "forward":
+        return label_rnn.run(x, weights_of(model, "forward"), settings)
+    backward = weights_of(model, "backward")
+    found = label_rnn.run(x, backward, settings, backwards=True)
+    if direction == "backward":
+        return found
+    settings["future_label_context"] = label_context
+    settings["future_hidden_context"] = hidden_context
+    return label_rnn.run(x, weights_of(model, "forward"), settings, future=found)
+
+
+def probabilities(logits):
+    return np.exp([label_rnn.log_softmax(row) for row in logits])
+
+
+@pytest.mark.parametrize(
+    "name, direction",
+    [
+        ("i-rnn", "forward"),
+        ("i-rnn", "backward"),
+        *[(name, "bidirectional") for name in NETWORKS],
+    ],
+)
+def test_network_equals_the_papers_equations(name, direction):
+    hidden = {"hidden_context": 5} if NETWORKS[name]["hidden_context"] else {}
+    sizes = {"window": 7, "label_context": 6, "batch_size": 10}
+    model = build(name, recipe="paper", direction=direction, **sizes | hidden)
+    sentences = [s.tokens for s in SENTENCES[:6]] + [STRANGE[0] * 2, ["zebra"]]
+    tags, rows = model.tag(sentences), model.predict(sentences)
+    assert len({tag for found in tags for tag in found}) > 2
+    for words, found, p in zip(sentences, tags, rows, strict=True):
+        expected = reference(model, words, name, direction, 6, *hidden.values() or [0])
+        np.testing.assert_allclose(p, probabilities(expected["logits"]), atol=1e-5)
+        assert found == [model.tags[k] for k in expected["tags"]]
+
+
+# The decoder and the beam
+
+
+def test_a_decoder_is_a_network_above_the_recurrent_layers():
+    model = build_decoder()
+    stack = model.network.get_layer("stack")
+    below = keras.Model(model.network.inputs[0], stack.output)
+    encoded = model.encode(SENTENCES)
+    ids, _, _ = encoded.batch(np.arange(len(SENTENCES)))
+    states = keras.ops.convert_to_numpy(below(ids))
+    weights = weights_of(model, "label_rnn")
+    rows = model.predict(SENTENCES)
+    for x, p in zip(states, rows, strict=True):
+        expected = label_rnn.run(x[: len(p)], weights, {"label_context": 2})["logits"]
+        np.testing.assert_allclose(p, probabilities(expected), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["bigru", "shortcut-bilstm"])
+def test_training_changes_every_weight_of_a_decoder(name):
+    model = build_decoder(name)
+    variables = model.network.trainable_variables
+    before = [np.array(keras.ops.convert_to_numpy(v)) for v in variables]
+    model.fit(SENTENCES, epochs=1, verbose=0)
+    changed = {
+        variable.path
+        for variable, old in zip(variables, before, strict=True)
+        if abs(keras.ops.convert_to_numpy(variable) - old).max() > 0
+    }
+    of_decoder = {v.path for v in variables if v.path.startswith("label_rnn/")}
+    assert len(of_decoder) == 5 and of_decoder <= changed
+    assert "word_embedding/embeddings" in changed
+
+
+@pytest.mark.parametrize("make", [build, build_decoder])
+def test_a_beam_finds_paths_that_are_more_probable(make):
+    def scores(**beam):
+        model = make("i-rnn" if make is build else "bigru", **beam)
+        layer = model.network.get_layer("forward" if make is build else "label_rnn")
+        layer.label_embeddings.assign(layer.label_embeddings * 4)  # labels matter
+        tagged, rows = model.tag(SENTENCES), model.predict(SENTENCES)
+        found = [
+            sum(np.log(p[model.tags.index(tag)]) for p, tag in zip(*pair, strict=True))
+            for pair in zip(rows, tagged, strict=True)
+        ]
+        return tagged, np.array(found)
+
+    greedy, greedy_scores = scores()
+    assert scores(beam_width=1)[0] == greedy
+    few, few_scores = scores(beam_width=8)
+    assert few != greedy and few_scores.mean() > greedy_scores.mean() + 1e-3
+    # as many as there are contexts of 2 labels: the best path is never left out
+    _, all_scores = scores(beam_width=TAGS**2)
+    assert (all_scores >= np.maximum(greedy_scores, few_scores) - 1e-4).all()
+
+
+# The two losses of a bidirectional network
+
+
+def cross_entropy(logits, targets):
+    """The sum over the tokens whose gold tag has an id."""
+    known = targets >= 0
+    rows = np.log(probabilities(logits[known]))
+    return -rows[np.arange(len(rows)), targets[known]].sum()
+
+
+@networks
+def test_both_directions_are_trained_and_one_is_evaluated(name):
+    model = build(name, direction="bidirectional", dropout=0.0)
+    gold = [*SENTENCES[:5], Sentence(["the", "dog", "barks"], ["D", "X", "V"])]
+    encoded = model.encode(gold, targets=True)
+    ids, targets, mask = encoded.batch(np.arange(len(gold)))
+    assert (mask == 0).any() and (targets[mask > 0] < 0).sum() == 1
+    outputs = model((ids, targets), training=True)
+    of = {k: keras.ops.convert_to_numpy(v) for k, v in outputs.items()}
+    one, other = (cross_entropy(of[k], targets) for k in ("logits", "other_logits"))
+    assert abs(one - other) > 0.1
+    tensors = [keras.ops.convert_to_tensor(x) for x in (targets, mask)]
+    found = model.compute_loss(None, tensors[0], outputs, tensors[1])
+    found = float(keras.ops.convert_to_numpy(found))
+    assert found == pytest.approx((one + other) / mask.sum(), rel=1e-5)
+
+    of = model.predict_on_batch(ids)
+    one, other = (cross_entropy(of[k], targets) for k in ("logits", "other_logits"))
+    loss = model.evaluate(gold, return_dict=True)["loss"]
+    assert loss == pytest.approx(one / (mask.sum() - 1), rel=1e-5)
+    assert abs(one - other) > 0.1
