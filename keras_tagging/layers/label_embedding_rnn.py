@@ -120,8 +120,8 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         self.mixed = isinstance(feedback, int | float)
         if not (feedback in FEEDBACKS or (self.mixed and 0 <= feedback <= 1)):
             raise ValueError(
-                f"feedback={feedback!r}: known are 'gold', 'predicted', a share of gold "
-                "labels from 0 to 1 and, in build, the first and last such share"
+                f"feedback={feedback!r}: known are 'gold', 'predicted', a share of "
+                "gold labels from 0 to 1 and, in build, the first and last such share"
             )
         contexts = (label_context, hidden_context)
         contexts += (future_label_context, future_hidden_context)
