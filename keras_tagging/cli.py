@@ -6,6 +6,7 @@ Keras and TensorFlow take seconds to import, so commands import what they need.
 import ast
 import json
 import os
+import shlex
 import sys
 import warnings
 from importlib.util import find_spec
@@ -221,7 +222,7 @@ def train(
     elif data.dev and dev_share is None:
         where = dev or f"{corpus} --split dev"
     if where:
-        parts = [where, *(f"--option {pair}" for pair in option or ())]
+        parts = [where, *(f"--option {shlex.quote(pair)}" for pair in option or ())]
         parts += [f"--format {format}"] if format else []
         print(f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}")
     print(f"  keras-tagging tag {out} FILE\n  keras-tagging export {out} {out}/served")

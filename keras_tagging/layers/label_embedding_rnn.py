@@ -35,8 +35,8 @@ class LabelEmbeddingRNN(keras.layers.Layer):
 
     What is fed back is a constant for the gradient: plain backpropagation with an
     explicit context (section 2.2). So training is one pass over all positions at once.
-    A loop without gradient finds the context first where it is not known, which it is
-    with gold labels and no hidden context.
+    With gold labels and no hidden context it is all there is; else a loop without
+    gradient goes before it and finds the labels or states to read.
 
     Departures: the paper writes the context both as c - 1 (Eq. 3) and as c items
     (section 2.5); it is c. Before the sentence stand zero vectors. The equations omit
@@ -117,7 +117,7 @@ class LabelEmbeddingRNN(keras.layers.Layer):
     ):
         _check("label_input", label_input, LABEL_INPUTS)
         _check("combine", combine, COMBINATIONS)
-        self.mixed = isinstance(feedback, int | float)
+        self.mixed = isinstance(feedback, float) or type(feedback) is int
         if not (feedback in FEEDBACKS or (self.mixed and 0 <= feedback <= 1)):
             raise ValueError(
                 f"feedback={feedback!r}: known are 'gold', 'predicted', a share of "

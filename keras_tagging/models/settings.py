@@ -16,7 +16,15 @@ from keras_tagging.training.recipes import compile_settings, fit_settings
 RECIPES = ("fast", "paper")
 # keywords for which None means: none
 OPTIONAL = {"normalise", "batch_size", "token_budget", "decay", "clipnorm"}
-OPTIONAL |= {"label_input", "skip", "gate", "internal", "output", "input_layer"}
+OPTIONAL |= {
+    "label_input",
+    "pretrain",
+    "skip",
+    "gate",
+    "internal",
+    "output",
+    "input_layer",
+}
 # given by the Tagger itself, or derived from the vectors
 INTERNAL = {"seed", "vector_dim", "num_labels", "dtype", "go_backwards"}
 INTERNAL |= {"kernel_initializer", "label_initializer"}
@@ -34,6 +42,8 @@ CHOICES = {
     "label_input": LABEL_INPUTS,
     "combine": COMBINATIONS,
 }
+# of the layer that reads labels
+LABEL_DECODER = ("label_units", "label_dim", "label_context", "feedback", "beam_width")
 TAGGER = {"vectors": None, "min_count": 1, "pretrain": None}
 
 
@@ -88,6 +98,12 @@ def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
     options.pop("feedback", None)  # it has been checked, and may be a schedule
     module.CELL(settings["units"], **options)
     fit_settings(**choose(settings, fit_settings))
+    lost = [name for name in LABEL_DECODER if name in overrides]
+    if lost and settings.get("decoder", "i-rnn") != "i-rnn":
+        raise ValueError(
+            f"{lost[0]}={overrides[lost[0]]!r} is of decoder='i-rnn': "
+            f"decoder={settings['decoder']!r} reads no labels"
+        )
     # one of the two decides; an override of either switches the other off
     if overrides.get("batch_size") and "token_budget" not in overrides:
         settings["token_budget"] = None

@@ -17,13 +17,14 @@ from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.embeddings import WordVectors, load_vectors
 from keras_tagging.features import TokenFeatures
+from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.metadata import metadata_path, write_metadata
 from keras_tagging.models import ARCHITECTURES
 from keras_tagging.models.embedding import vector_table
 from keras_tagging.models.output import check_decoder, path_loss, run_network
 from keras_tagging.models.prediction import SentencePrediction
 from keras_tagging.models.pretrain import check_pretraining, pretrain_tables
-from keras_tagging.models.settings import choose
+from keras_tagging.models.settings import check_value, choose
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -98,6 +99,23 @@ class Tagger(SentencePrediction, keras.Model):
     def length_multiple(self) -> int:
         """Of padded lengths: XLA, JAX' compiler too, compiles for every one."""
         return 8 if self.jit_compile or keras.backend.backend() == "jax" else 1
+
+    @property
+    def beam_width(self) -> int:
+        """Hypotheses kept by a network that reads its labels; may be set."""
+        return self.settings.get("beam_width", 1)
+
+    @beam_width.setter
+    def beam_width(self, width):
+        if self.settings.get("decoder", "i-rnn") != "i-rnn":
+            raise ValueError(
+                f"decoder={self.settings['decoder']!r} has no beam: it reads no labels"
+            )
+        self.settings["beam_width"] = check_value("beam_width", width, 1)
+        for layer in self.network.layers if self.network else ():
+            if isinstance(layer, LabelEmbeddingRNN):
+                layer.beam_width = width
+        self.predict_function = None  # which has the old one compiled in
 
     @property
     def settings(self) -> dict:

@@ -82,8 +82,8 @@ def fit_settings(
         unknown_rate: probability with which a word seen once becomes unknown.
         decay: "linear" (the learning rate falls to 0 over the epochs), "halve" (it is
             halved when the development error hardly changes: `HalvingDecay`) or None.
-        l2: lambda of the penalty lambda/2 |theta|^2 on all weights, once an epoch: a
-            batch bears the share of its tokens.
+        l2: lambda of the penalty ``lambda/2 |theta|^2`` on all weights, once an epoch:
+            a batch bears the share of its tokens.
 
     Raises:
         ValueError: if `decay` is none of these.

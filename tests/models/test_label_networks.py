@@ -297,6 +297,12 @@ def test_a_beam_finds_paths_that_are_more_probable(make):
     greedy, greedy_scores = scores()
     assert scores(beam_width=1)[0] == greedy
     few, few_scores = scores(beam_width=8)
+    widened = make("i-rnn" if make is build else "bigru")
+    layer = widened.network.get_layer("forward" if make is build else "label_rnn")
+    layer.label_embeddings.assign(layer.label_embeddings * 4)
+    assert widened.tag(SENTENCES) == greedy
+    widened.beam_width = 8  # of a model that has been used
+    assert widened.tag(SENTENCES) == few and widened.settings["beam_width"] == 8
     assert few != greedy and few_scores.mean() > greedy_scores.mean() + 1e-3
     # as many as there are contexts of 2 labels: the best path is never left out
     _, all_scores = scores(beam_width=TAGS**2)

@@ -225,3 +225,17 @@ def test_what_cannot_be_pretrained_is_told():
     with pytest.raises(ValueError, match="pretrain='glove': known are") as error:
         build().pretrain(SENTENCES, "glove")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "setting", [{"beam_width": 4}, {"feedback": "gold"}, {"label_units": 7}]
+)
+def test_settings_of_the_label_decoder_need_it(setting):
+    with pytest.raises(ValueError, match="is of decoder='i-rnn'"):
+        keras_tagging.build("bigru", **setting)
+    keras_tagging.build("bigru", decoder="i-rnn", **setting)
+
+
+def test_pretraining_can_be_switched_off():
+    model = keras_tagging.build("i-rnn", recipe="paper", pretrain=None)
+    assert model.settings["pretrain"] is None

@@ -1,0 +1,398 @@
+"""LabelEmbeddingRNN: decoding, mixed feedback, number formats, and in Keras."""
+
+from functools import partial
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+from layers.test_label_embedding_rnn import (
+    FEATURES,
+    LENGTHS,
+    MASK,
+    NETWORKS,
+    READING_LABELS,
+    TIME,
+    assert_same,
+    build,
+    call,
+    directions,
+    expected,
+    make,
+    networks,
+    outputs,
+    random_inputs,
+    random_labels,
+    sentences,
+)
+from reference import label_rnn
+
+from keras_tagging.layers import LabelEmbeddingRNN
+
+# A beam means something where a label is fed back as a whole.
+SPARSE = ["jordan-one-hot", "jordan-elman", "improved", "improved-elman"]
+sparse = pytest.mark.parametrize("network", SPARSE)
+
+
+def beam(width):
+    return partial(label_rnn.beam_search, width=width)
+
+
+# Greedy
+
+
+@directions
+@networks
+def test_greedy_decoding_equals_the_reference(network, direction):
+    chain, x = build(network, direction), random_inputs()
+    found = outputs(chain, x)
+    assert found["tags"].dtype == "int32"
+    for row, sentence in sentences(found, x):
+        assert_same(row, expected(chain, sentence))
+    assert len(set(found["tags"][MASK])) > 1
+
+
+@pytest.mark.parametrize("network", READING_LABELS)
+def test_what_was_decoded_matters_later(network):
+    chain, x = build(network), random_inputs()
+    found = outputs(chain, x)
+    (layer,) = chain
+    without = layer.reference(x[0], gold=[-1] * LENGTHS[0])["logits"]
+    np.testing.assert_allclose(found["logits"][0, 0], without[0], atol=1e-5)
+    assert (abs(found["logits"][0] - without).max(-1)[1:] > 1e-3).all()
+
+
+# Padding
+
+
+@pytest.mark.parametrize("mode", ["greedy", "beam", "gold", "predicted"])
+@pytest.mark.parametrize("direction", ["bidirectional", "mirrored"])
+@pytest.mark.parametrize("network", ["jordan-probabilities", "improved-elman"])
+def test_padding_does_not_matter(network, direction, mode):
+    feedback = mode if mode in ("gold", "predicted") else "gold"
+    width = 3 if mode == "beam" else 1
+    chain = build(network, direction, feedback=feedback, beam_width=width)
+    training = mode in ("gold", "predicted")
+    x, labels = random_inputs(), random_labels()
+    found = outputs(chain, x, labels=labels, training=training)
+    assert all(np.isfinite(value).all() for value in found.values())
+    garbage = np.where(MASK[:, :, None], x, 100 * random_inputs(9))
+    others = np.where(MASK, labels, random_labels(9))
+    assert (others != labels).any()
+    spoilt = outputs(chain, garbage, labels=others, training=training)
+    for i, n in enumerate(LENGTHS):
+        row, twin = ({k: v[i, :n] for k, v in y.items()} for y in (found, spoilt))
+        assert_same(row, twin)
+        if n == 4 or (n == 1 and mode == "greedy"):
+            alone = outputs(
+                chain,
+                x[i : i + 1, :n],
+                None,
+                labels=labels[i : i + 1, :n],
+                training=training,
+            )
+            assert_same(row, {name: value[0] for name, value in alone.items()})
+
+
+@pytest.mark.parametrize(
+    "network", ["jordan-probabilities", "jordan-elman", "improved"]
+)
+def test_what_the_other_direction_gives_at_padding_does_not_matter(network):
+    first, last = build(network, "bidirectional")
+    x, labels = random_inputs(), random_labels()
+    given = outputs([first], x)
+    pad = ~MASK
+    spoilt = {name: np.array(value) for name, value in given.items()}
+    spoilt["tags"][pad] = 1 + given["tags"][pad] % 4
+    spoilt["logits"][pad] += random_inputs(5, given["logits"].shape)[pad]
+    spoilt["states"][pad] += 100
+    for training in (False, True):
+        kwargs = {"labels": labels, "training": training}
+        one, other = (outputs([last], x, future=y, **kwargs) for y in (given, spoilt))
+        for (row,), (twin,) in zip(sentences(one), sentences(other), strict=True):
+            assert_same(row, twin)
+
+
+# Beams
+
+
+@directions
+@pytest.mark.parametrize(
+    "network, width",
+    [("jordan-one-hot", 27), ("improved", 27), ("improved-elman", 30), ("tanh", 81)],
+)
+def test_full_beam_finds_the_best_path(network, direction, width):
+    """27 hypotheses are all that 4 tokens with 3 labels need."""
+    chain = build(network, direction, num_labels=3, beam_width=width)
+    x = random_inputs(shape=(5, 4, FEATURES))
+    lengths = np.array([4, 3, 2, 1, 0])
+    found = outputs(chain, x, np.arange(4) < lengths[:, None])
+    assert found["tags"].dtype == "int32"
+    assert all(np.isfinite(value).all() for value in found.values())
+    for i, n in enumerate(lengths[:-1]):
+        row = {name: value[i, :n] for name, value in found.items()}
+        assert_same(row, expected(chain, x[i, :n], label_rnn.best_path))
+
+
+@pytest.mark.parametrize("width", [1, 2, 7])
+@directions
+@pytest.mark.parametrize("network", ["jordan-one-hot", "improved-elman"])
+def test_beam_equals_the_reference(network, direction, width):
+    chain, x = build(network, direction, beam_width=width), random_inputs()
+    found = outputs(chain, x)
+    for row, sentence in sentences(found, x):
+        assert_same(row, expected(chain, sentence, beam(width)))
+
+
+@sparse
+@pytest.mark.parametrize("backwards", [False, True])
+def test_wider_beams_find_better_paths(network, backwards):
+    x = random_inputs(shape=(30, TIME, FEATURES))
+    means, paths = [], []
+    for width in (1, 3, 12):
+        layer = make(NETWORKS[network], backwards, beam_width=width)
+        found = outputs([layer], x, None)
+        log_p = ops.convert_to_numpy(ops.log_softmax(found["logits"]))
+        scores = np.take_along_axis(log_p, found["tags"][:, :, None], -1).sum((1, 2))
+        for score, path, sentence in zip(scores[:3], found["tags"], x, strict=False):
+            wanted = layer.reference(
+                sentence,
+                lambda x, *y, path=path, **z: label_rnn.score(x, path, *y, **z),
+            )
+            assert score == pytest.approx(wanted, abs=1e-4)
+        means.append(scores.mean())
+        paths.append(found["tags"])
+    assert (np.diff(means) > -1e-5).all() and means[-1] > means[0] + 1e-4
+    assert (paths[0] != paths[-1]).any()
+
+
+@directions
+@pytest.mark.parametrize("network", ["elman", "jordan-probabilities", "jordan-concat"])
+def test_where_all_hypotheses_agree_a_beam_is_greedy(network, direction):
+    x = random_inputs()
+    one, other = (
+        outputs(build(network, direction, beam_width=width), x) for width in (1, 4)
+    )
+    for (row,), (twin,) in zip(sentences(one), sentences(other), strict=True):
+        assert_same(row, twin)
+
+
+@pytest.mark.parametrize("feedback", ["gold", "predicted"])
+def test_training_knows_no_beam(feedback):
+    x, labels = random_inputs(), random_labels()
+    layers = [
+        build("improved-elman", feedback=feedback, beam_width=width) for width in (1, 4)
+    ]
+    one, other = (outputs(y, x, labels=labels, training=True) for y in layers)
+    assert_same(one, other)
+
+
+# Mixtures of gold and predicted labels
+
+
+@pytest.mark.parametrize("direction", ["forward", "mirrored"])
+@pytest.mark.parametrize("share, feedback", [(1.0, "gold"), (0.0, "predicted")])
+@pytest.mark.parametrize("network", ["jordan-probabilities", "improved-elman"])
+def test_certain_mixtures(network, direction, share, feedback):
+    x, labels = random_inputs(), random_labels()
+    one, other = (
+        outputs(build(network, direction, feedback=f), x, labels=labels, training=True)
+        for f in (share, feedback)
+    )
+    for (row,), (twin,) in zip(sentences(one), sentences(other), strict=True):
+        assert_same(row, twin)
+
+
+def choices(gold):
+    """All ways to read each label but the last as gold or, None, as predicted."""
+    for bits in np.ndindex((2,) * (len(gold) - 1)):
+        yield [g if b else None for g, b in zip(gold, bits, strict=False)] + [None]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize(
+    "network", ["jordan-probabilities", "jordan-one-hot", "improved", "improved-elman"]
+)
+def test_each_label_of_a_mixture_is_gold_or_predicted(network, backwards):
+    layer = make(NETWORKS[network], backwards, feedback=0.3, seed=5)
+    n, count, turn = 4, 40, slice(None, None, -1 if backwards else 1)
+    x = random_inputs(shape=(count, n, FEATURES))
+    labels = random_labels(shape=(count, n))
+    found = outputs([layer], x, None, labels=labels, training=True)
+    gold_labels = told_apart = 0
+    for logits, sentence, gold in zip(found["logits"], x, labels, strict=True):
+        ways = [way[turn] for way in choices(gold.tolist()[turn])]
+        results = [layer.reference(sentence, gold=way)["logits"] for way in ways]
+        right = np.array([abs(logits - result).max() < 1e-5 for result in results])
+        assert right.any()
+        if right.sum() == 1:
+            told_apart += n - 1
+            gold_labels += sum(g is not None for g in ways[right.argmax()])
+    assert told_apart > 40
+    assert 0.1 < gold_labels / told_apart < 0.5
+
+
+def test_mixtures_repeat_with_the_seed():
+    x, labels = random_inputs(), random_labels()
+
+    def two_calls(seed):
+        chain = build("improved", feedback=0.5, seed=seed)
+        return [
+            outputs(chain, x, labels=labels, training=True)["logits"] for _ in range(2)
+        ]
+
+    first, second = two_calls(3)
+    again = two_calls(3)
+    np.testing.assert_array_equal(first, again[0])
+    np.testing.assert_array_equal(second, again[1])
+    assert abs(first - second).max() > 0.01
+    assert abs(first - two_calls(4)[0]).max() > 0.01
+
+
+# Number formats
+
+
+@pytest.fixture(params=["mixed_float16", "mixed_bfloat16"])
+def half_precision(request):
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(request.param)
+    yield keras.config.dtype_policy().compute_dtype
+    keras.config.set_dtype_policy(before)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_many_labels_in_half_precision(half_precision, backwards, width):
+    """Half precision has no odd integer beyond 2048 (float16) or 256 (bfloat16)."""
+    kwargs = {"num_labels": 6000, "beam_width": width}
+    layer = make(NETWORKS["improved-elman"], backwards, **kwargs)
+    x = ops.cast(random_inputs(), half_precision)
+    exact = ops.convert_to_numpy(ops.cast(x, "float32"))
+    for training in (False, True):
+        labels = random_labels(num_labels=6000)
+        found = outputs([layer], x, labels=labels, training=training)
+        read = labels if training else found["tags"]
+        assert ((read > 2048) & (read % 2 == 1))[MASK].any()
+        for row, sentence, gold in sentences(found, exact, read):
+            wanted = layer.reference(sentence, gold=gold.tolist())
+            np.testing.assert_allclose(row["logits"], wanted["logits"], atol=1e-4)
+            if training or width == 1:
+                np.testing.assert_array_equal(row["tags"], wanted["tags"])
+
+
+def test_it_stays_in_single_precision(half_precision):
+    layer = make(NETWORKS["improved-elman"]).layer
+    assert layer.compute_dtype == layer.variable_dtype == "float32"
+    found = layer(ops.cast(random_inputs(), half_precision))
+    for name, value in found.items():
+        dtype = "int32" if name == "tags" else "float32"
+        assert keras.backend.standardize_dtype(value.dtype) == dtype
+    with pytest.raises(ValueError, match="float32"):
+        make({}, dtype=half_precision)
+
+
+@pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow",
+    reason="ops.matmul of float64 is float32 on PyTorch, and JAX has no float64",
+)
+@pytest.mark.parametrize("width", [1, 3])
+def test_double_precision(width):
+    kwargs = {"dtype": "float64", "beam_width": width, "feedback": "predicted"}
+    chain = build("improved-elman", "bidirectional", **kwargs)
+    x = random_inputs().astype("float64")
+    find = label_rnn.run if width == 1 else beam(width)
+    found = outputs(chain, x)
+    assert found["logits"].dtype == "float64"
+    for row, sentence in sentences(found, x):
+        wanted = expected(chain, sentence, find)
+        np.testing.assert_allclose(row["logits"], wanted["logits"], atol=1e-12)
+    outputs(chain, x, labels=random_labels(), training=True)
+
+
+# Keras
+
+
+def as_model(chain):
+    """The layers in a functional model of any batch size and sentence length."""
+    x, mask = keras.Input((None, FEATURES)), keras.Input((None,), dtype="bool")
+    labels = keras.Input((None,), dtype="int32")
+    given = call(chain, x, labels=labels, mask=mask)
+    assert given["tags"].dtype == "int32"
+    assert given["states"].shape == (None, None, chain[-1].layer.hidden_size)
+    return keras.Model([x, labels, mask], given)
+
+
+@pytest.mark.parametrize("network, width", [("elman-concat", 1), ("improved-elman", 2)])
+def test_keras_file_round_trip(network, width, tmp_path):
+    chain, x = build(network, "bidirectional", beam_width=width), random_inputs()
+    model = as_model(chain)
+    found = outputs(chain, x)
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    for each in (model, again):
+        predicted = each.predict([x, random_labels(), MASK], verbose=0)
+        for (row,), (twin,) in zip(sentences(found), sentences(predicted), strict=True):
+            assert_same(row, twin)
+
+
+def test_config_round_trip():
+    """Every argument is kept, none of which has its default here."""
+    settings = {"label_dim": 3, "label_context": 2, "label_input": "one-hot"}
+    settings |= {"hidden_context": 1, "future_label_context": 3}
+    settings |= {"future_hidden_context": 4, "combine": "concat", "seed": 7}
+    settings |= {"activation": "tanh", "feedback": 0.25, "go_backwards": True}
+    settings |= {"beam_width": 2, "dropout": 0.1}
+    layer = LabelEmbeddingRNN(4, 5, **settings, kernel_initializer="he_normal")
+    config = layer.get_config()
+    defaults = LabelEmbeddingRNN(4, 5).get_config()
+    assert all(
+        config[name] == value != defaults[name] for name, value in settings.items()
+    )
+    assert type(layer.kernel_initializer) is keras.initializers.HeNormal
+    again = LabelEmbeddingRNN.from_config(config)
+    assert again.get_config() == config
+
+
+@pytest.mark.skipif(
+    keras.backend.backend() == "torch", reason="torch.compile takes minutes"
+)
+def test_compiled_it_is_the_same():
+    kwargs = {"feedback": "predicted", "beam_width": 3}
+    chain = build("improved-elman", "mirrored", **kwargs)
+    x, labels = random_inputs(), random_labels()
+
+    def both(x, labels, mask):
+        kwargs = {"labels": labels, "mask": mask}
+        return [call(chain, x, **kwargs, training=y) for y in (False, True)]
+
+    if keras.backend.backend() == "jax":
+        import jax
+
+        compiled = jax.jit(both)(x, labels, MASK)
+    else:
+        import tensorflow as tf
+
+        compiled = tf.function(both, jit_compile=True)(
+            *map(tf.constant, (x, labels, MASK))
+        )
+    for training, found in zip((False, True), compiled, strict=True):
+        eager = outputs(chain, x, labels=labels, training=training)
+        found = {name: ops.convert_to_numpy(value) for name, value in found.items()}
+        for (row,), (twin,) in zip(sentences(found), sentences(eager), strict=True):
+            assert_same(row, twin)
+
+
+@pytest.mark.parametrize("context", ["future_label_context", "future_hidden_context"])
+def test_future_context_without_a_future(context):
+    layer = make({context: 1}).layer
+    with pytest.raises(ValueError, match="needs `future`"):
+        layer(random_inputs())
+
+
+@pytest.mark.parametrize("feedback", ["gold", 0.5])
+def test_gold_feedback_without_labels(feedback):
+    layer = make(NETWORKS["improved"], feedback=feedback).layer
+    with pytest.raises(ValueError, match="needs labels"):
+        layer(random_inputs(), training=True)
+    # a network that reads no labels needs none
+    make(NETWORKS["elman"], feedback=feedback).layer(random_inputs(), training=True)
