@@ -162,11 +162,10 @@ class LabelEmbeddingRNN(keras.layers.Layer):
             "states": hidden_context,
             "future_states": future_hidden_context,
         }
-        through_kernel = ("labels", "future_labels")
-        self._of_kernel = through_kernel if label_input == "embedding" else ()
-        self._of_r = [name for name in self._lags if name not in self._of_kernel]
-        self._has_r = any(self._lags[name] for name in self._of_r)
-        self.hidden_size = units * (2 if combine == "concat" and self._has_r else 1)
+        through_h = ("labels", "future_labels") if label_input == "embedding" else ()
+        self._of_r = [name for name in self._lags if name not in through_h]
+        has_r = any(self._lags[name] for name in self._of_r)
+        self.hidden_size = units * (2 if combine == "concat" and has_r else 1)
         self._sizes = {
             name: item if "labels" in name else self.hidden_size for name in self._lags
         }
@@ -175,18 +174,22 @@ class LabelEmbeddingRNN(keras.layers.Layer):
 
     def build(self, input_shape, *_, **__):
         self.features = input_shape[-1]
-        rows = [self._lags[k] * self._sizes[k] for k in self._of_kernel]
-        draw = self.kernel_initializer
-        shape = (self.features + sum(rows), self.units)
-        self.kernel = self.add_weight(shape, name="kernel", initializer=draw)
-        if self._has_r:
-            rows = [self._lags[k] * self._sizes[k] for k in self._of_r]
+        rows = {"kernel": self.features, "recurrent_kernel": 0}
+        self._places = {}  # of each context: its matrix and its first row there
+        for name, lags in self._lags.items():
+            matrix = "recurrent_kernel" if name in self._of_r else "kernel"
+            self._places[name] = matrix, rows[matrix]
+            rows[matrix] += lags * self._sizes[name]
+        draw, size = self.kernel_initializer, self.hidden_size
+        self.kernel = self.add_weight(
+            (rows["kernel"], self.units), name="kernel", initializer=draw
+        )
+        if rows["recurrent_kernel"]:
             self.recurrent_kernel = self.add_weight(
-                (sum(rows), self.units),
+                (rows["recurrent_kernel"], self.units),
                 name="recurrent_kernel",
                 initializer=reseeded(draw, 1),
             )
-        size = self.hidden_size
         self.bias = self.add_weight((size,), name="bias", initializer="zeros")
         if self.label_input == "embedding":
             self.label_embeddings = self.add_weight(
@@ -217,17 +220,14 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         size, count = self._sizes[name], self._lags[name]
         if not count:
             return None
-        first, names, matrix = self.features, self._of_kernel, self.kernel
-        if name not in names:
-            first, names, matrix = 0, self._of_r, self.recurrent_kernel
-        for before in names[: names.index(name)]:
-            first += self._lags[before] * self._sizes[before]
-        rows = ops.convert_to_tensor(matrix)[first : first + count * size]
+        matrix, first = self._places[name]
+        matrix = ops.convert_to_tensor(getattr(self, matrix))
+        rows = matrix[first : first + count * size]
         table = ops.reshape(rows, (count, size, self.units))
         if "future" not in name:  # its rows run from the first position to t - 1
             table = ops.flip(table, 0)
         table = ops.transpose(table, (1, 0, 2))
-        if name in self._of_kernel:
+        if self.label_input == "embedding" and "labels" in name:
             table = ops.tensordot(self.label_embeddings, table, 1)
         table = self._place(table, name in self._of_r)
         return ops.pad(table, ((0, 0), (0, (lags or count) - count), (0, 0)))
@@ -271,10 +271,8 @@ class LabelEmbeddingRNN(keras.layers.Layer):
             x = x + self._read_future(future, labels if training else None, mask)
         if training:
             states = self.activation(self._with_contexts(x, labels, mask))
-            tags, logits = (
-                None,
-                self._logits(self.hidden_dropout(states, training=True)),
-            )
+            tags, dropped = None, self.hidden_dropout(states, training=True)
+            logits = self._logits(dropped)
         else:
             tags, states = self._decode(x, mask)
             logits = self._logits(states)

@@ -30,7 +30,7 @@ def label_network(
     units=100,
     direction="forward",
     initializer="glorot",
-    feedback="gold",
+    feedback="predicted",
     **layer_options,
 ):
     r"""Look-up tables, a window of words, and a network that reads its own labels.

@@ -41,7 +41,7 @@ def stacked_network(
     label_units=100,
     label_dim=30,
     label_context=6,
-    feedback="gold",
+    feedback="predicted",
     beam_width=1,
     **cell_options,
 ):
