@@ -41,6 +41,7 @@ def stacked_network(
     label_units=100,
     label_dim=30,
     label_context=6,
+    label_activation="tanh",
     feedback="predicted",
     beam_width=1,
     **cell_options,
@@ -78,8 +79,8 @@ def stacked_network(
             (Keras' own) or "gaussian" (`cells.initializers.gaussian`).
         decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden
             layer that also reads the labels before.
-        label_units, label_dim, label_context, feedback, beam_width: of the decoder
-            "i-rnn", see `LabelEmbeddingRNN`.
+        label_units, label_dim, label_context, label_activation, feedback, beam_width:
+            of the decoder "i-rnn", see `LabelEmbeddingRNN`.
         **cell_options: keywords of the cell.
 
     Returns:
@@ -143,6 +144,7 @@ def stacked_network(
             "units": label_units,
             "label_dim": label_dim,
             "label_context": label_context,
+            "activation": label_activation,
             "feedback": first_feedback(feedback),
             "beam_width": beam_width,
         }

@@ -43,7 +43,8 @@ CHOICES = {
     "combine": COMBINATIONS,
 }
 # of the layer that reads labels
-LABEL_DECODER = ("label_units", "label_dim", "label_context", "feedback", "beam_width")
+LABEL_DECODER = ("label_units", "label_dim", "label_context", "label_activation")
+LABEL_DECODER += ("feedback", "beam_width")
 TAGGER = {"vectors": None, "min_count": 1, "pretrain": None}
 
 
