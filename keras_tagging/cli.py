@@ -6,7 +6,6 @@ Keras and TensorFlow take seconds to import, so commands import what they need.
 import ast
 import json
 import os
-import shlex
 import sys
 import warnings
 from importlib.util import find_spec
@@ -28,6 +27,7 @@ from keras_tagging.output import (
     aligned,
     figures,
     levels_table,
+    next_commands,
     percentages,
     progress,
     summary,
@@ -160,6 +160,10 @@ def train(
         int | None,
         typer.Option(min=1, help="Stop after so many epochs without a better one."),
     ] = None,
+    monitor: Annotated[
+        str | None,
+        typer.Option(help="What tells the best epoch, such as val_accuracy."),
+    ] = None,
     resume: Annotated[
         bool, typer.Option(help="Go on with the run that was stopped in DIR.")
     ] = True,
@@ -211,21 +215,17 @@ def train(
         tensorboard=tensorboard,
         epochs=epochs,
         patience=patience,
+        monitor=monitor,
         verbose=progress(),
     )
     if scores:
         print(f"\n{figures(scores)}")
-    print(f"\nWritten to {out}. Next:")
     where = None
     if test or data.test:
         where = test or corpus
     elif data.dev and dev_share is None:
         where = dev or f"{corpus} --split dev"
-    if where:
-        parts = [where, *(f"--option {shlex.quote(pair)}" for pair in option or ())]
-        parts += [f"--format {format}"] if format else []
-        print(f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}")
-    print(f"  keras-tagging tag {out} FILE\n  keras-tagging export {out} {out}/served")
+    print(f"\nWritten to {out}. Next:\n{next_commands(out, where, option, format)}")
 
 
 @app.command(

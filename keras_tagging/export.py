@@ -26,8 +26,9 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
     * `top_tags`, `top_probabilities` `(batch, time, k)`: the k most probable, best
       first.
 
-    Of a CRF, `tags` are the best path and all probabilities are marginals; so a tag
-    of the path need not be the first of `top_tags`.
+    Of a CRF, `tags` are the best path and all probabilities are marginals; of a beam,
+    they are the path it found, and probabilities are those after the labels before.
+    So a tag of the path need not be the first of `top_tags`.
 
     The tokens should be in Unicode NFC, as `tag` makes them: TensorFlow cannot. On
     the JAX and PyTorch backends the export is done by a TensorFlow subprocess.

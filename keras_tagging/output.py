@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 import sys
 from collections.abc import Iterable
 from itertools import chain
@@ -37,6 +38,17 @@ def summary(corpus: Corpus) -> str:
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             lines.append(f"  {name}: {files[0]}{more}")
     return "\n".join(lines)
+
+
+def next_commands(out, where: str | None, options, format: str | None) -> str:
+    """What to do with a trained model; `where` is a corpus to evaluate it on."""
+    lines = []
+    if where:
+        parts = [where, *(f"--option {shlex.quote(pair)}" for pair in options or ())]
+        parts += [f"--format {format}"] if format else []
+        lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
+    lines.append(f"  keras-tagging tag {out} FILE")
+    return "\n".join([*lines, f"  keras-tagging export {out} {out}/served"])
 
 
 def unknown_tags(tags: list[str], sentences: list[Sentence]) -> str | None:

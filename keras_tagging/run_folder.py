@@ -35,8 +35,9 @@ def train_run(
     state, best = out / "resume.npz", out / "best.keras"
     callbacks = []
     if corpus.dev:
-        monitor = default_monitor(model.tags)
-        keep = {"mode": "max", "save_best_only": True}
+        monitor = fitting.get("monitor") or default_monitor(model.tags)
+        mode = "min" if monitor.endswith("loss") else "max"
+        keep = {"mode": mode, "save_best_only": True}
         callbacks.append(keras.callbacks.ModelCheckpoint(best, monitor, **keep))
     if tensorboard:
         callbacks.append(keras.callbacks.TensorBoard(out / "tensorboard"))

@@ -2,7 +2,9 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.initializers import reseeded
+from keras_tagging.cells.recurrent_cell import check_choice
 from keras_tagging.layers.label_decoding import beam_search, greedy_search, spread
+from keras_tagging.layers.loop import reverse
 
 LABEL_INPUTS = ("embedding", "probabilities", "one-hot", None)
 COMBINATIONS = ("sum", "concat")
@@ -40,7 +42,9 @@ class LabelEmbeddingRNN(keras.layers.Layer):
 
     Departures: the paper writes the context both as c - 1 (Eq. 3) and as c items
     (section 2.5); it is c. Before the sentence stand zero vectors. The equations omit
-    the biases. The paper trains on its own predictions, not on gold labels.
+    the biases. The paper does not say which labels it trains on; section 2.3 suggests
+    its own predictions. With `dropout` the labels of the future are those of the
+    dropped layer.
 
     Args:
         units: int. Hidden units.
@@ -68,8 +72,7 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         inputs: `(batch, time, features)`: :math:`I_t`.
         labels: `(batch, time)` gold label ids, read in training only; -1, a label
             without an id, reads as a zero vector.
-        future: what a layer with the other `go_backwards` gave, for the contexts of
-            the future.
+        future: what a layer of the other direction gave, if the future is read.
         mask: `(batch, time)`, False at padding, which must be at the end.
 
     Returns:
@@ -115,23 +118,22 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         dtype="float32",
         **kwargs,
     ):
-        _check("label_input", label_input, LABEL_INPUTS)
-        _check("combine", combine, COMBINATIONS)
+        check_choice("label_input", label_input, LABEL_INPUTS)
+        check_choice("combine", combine, COMBINATIONS)
         self.mixed = isinstance(feedback, float) or type(feedback) is int
         if not (feedback in FEEDBACKS or (self.mixed and 0 <= feedback <= 1)):
             raise ValueError(
                 f"feedback={feedback!r}: known are 'gold', 'predicted', a share of "
                 "gold labels from 0 to 1 and, in build, the first and last such share"
             )
-        contexts = (label_context, hidden_context)
-        contexts += (future_label_context, future_hidden_context)
-        if min(contexts) < 0:
-            raise ValueError(f"a context is not negative: {contexts}")
+        future = future_label_context, future_hidden_context
+        if min(label_context, hidden_context, *future) < 0:
+            raise ValueError("a context is not negative")
         if beam_width < 1:
             raise ValueError(f"beam_width={beam_width}: at least 1 is needed")
         super().__init__(dtype=dtype, **kwargs)
         if self.compute_dtype not in ("float32", "float64"):
-            raise ValueError(f"dtype={self.compute_dtype!r} rounds ids: use float32")
+            raise ValueError(f"dtype={self.compute_dtype!r}: labels need float32")
         self.supports_masking = True
         self.units = units
         self.num_labels = num_labels
@@ -155,14 +157,16 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         )
         self.seed_generator = keras.random.SeedGenerator(seed) if self.mixed else None
         # lags of each context, and the size of one of its items
-        item = label_dim if label_input == "embedding" else num_labels
+        reads_labels = label_input and label_context + future_label_context > 0
+        self.embeds = bool(reads_labels) and label_input == "embedding"
+        item = label_dim if self.embeds else num_labels
         self._lags = {
             "labels": label_context if label_input else 0,
             "future_labels": future_label_context if label_input else 0,
             "states": hidden_context,
             "future_states": future_hidden_context,
         }
-        through_h = ("labels", "future_labels") if label_input == "embedding" else ()
+        through_h = ("labels", "future_labels") if self.embeds else ()
         self._of_r = [name for name in self._lags if name not in through_h]
         has_r = any(self._lags[name] for name in self._of_r)
         self.hidden_size = units * (2 if combine == "concat" and has_r else 1)
@@ -191,7 +195,7 @@ class LabelEmbeddingRNN(keras.layers.Layer):
                 initializer=reseeded(draw, 1),
             )
         self.bias = self.add_weight((size,), name="bias", initializer="zeros")
-        if self.label_input == "embedding":
+        if self.embeds:
             self.label_embeddings = self.add_weight(
                 (self.num_labels, self.label_dim),
                 name="label_embeddings",
@@ -227,7 +231,7 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         if "future" not in name:  # its rows run from the first position to t - 1
             table = ops.flip(table, 0)
         table = ops.transpose(table, (1, 0, 2))
-        if self.label_input == "embedding" and "labels" in name:
+        if self.embeds and "labels" in name:
             table = ops.tensordot(self.label_embeddings, table, 1)
         table = self._place(table, name in self._of_r)
         return ops.pad(table, ((0, 0), (0, (lags or count) - count), (0, 0)))
@@ -251,8 +255,12 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         needed = self._lags["future_labels"] or self._lags["future_states"]
         if needed and future is None:
             raise ValueError("a context of the future needs `future`")
+        if self._lags["future_states"]:
+            size = future["states"].shape[-1]
+            if size != self.hidden_size:
+                raise ValueError(f"states of {size} to read, not {self.hidden_size}")
         # the loop, where a context is read, runs from the first position
-        turn = _flip if self.go_backwards else lambda x: x
+        turn = reverse if self.go_backwards else lambda x: x
         inputs, labels, future, mask = map(turn, (inputs, labels, future, mask))
         inputs = ops.cast(inputs, self.compute_dtype)
         if mask is None:
@@ -390,15 +398,3 @@ class LabelEmbeddingRNN(keras.layers.Layer):
             "kernel_initializer": initializer(self.kernel_initializer),
             "label_initializer": initializer(self.label_initializer),
         }
-
-
-def _check(name, value, known):
-    if value not in known:
-        raise ValueError(f"{name}={value!r}: known are {', '.join(map(str, known))}")
-
-
-def _flip(x):
-    """Turns the time axis of everything in a structure; None stays."""
-    if isinstance(x, dict):
-        return {name: _flip(value) for name, value in x.items()}
-    return None if x is None else ops.flip(x, 1)

@@ -58,3 +58,10 @@ def over_time(step, sequences, states, mask, backwards=False):
     )
     _, outputs, _ = run_loop(options, step, sequences, states, mask)
     return ops.flip(outputs, 1) if backwards else outputs
+
+
+def reverse(x):
+    """Turns the time axis of everything in a structure; None stays."""
+    if isinstance(x, dict):
+        return {name: reverse(value) for name, value in x.items()}
+    return None if x is None else ops.flip(x, 1)

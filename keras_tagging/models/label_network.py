@@ -29,6 +29,9 @@ def label_network(
     layer_dropout=0.0,
     units=100,
     direction="forward",
+    label_input="embedding",
+    label_context=6,
+    hidden_context=0,
     initializer="glorot",
     feedback="predicted",
     **layer_options,
@@ -59,7 +62,8 @@ def label_network(
         units: hidden units, of each direction.
         direction: "forward", "backward" or "bidirectional".
         initializer: of all matrices: "glorot" or "gaussian".
-        feedback: as in `LabelEmbeddingRNN`; a pair of shares is the first and last
+        label_input, label_context, hidden_context, feedback: as in
+            `LabelEmbeddingRNN`; for feedback a pair of shares is the first and last
             epoch's.
         **layer_options: further keywords of `LabelEmbeddingRNN`.
 
@@ -97,6 +101,9 @@ def label_network(
             units,
             num_tags,
             feedback=first_feedback(feedback),
+            label_input=label_input,
+            label_context=label_context,
+            hidden_context=hidden_context,
             dropout=layer_dropout,
             seed=next(draw),
             kernel_initializer=of_kernels(next(draw)),
@@ -106,7 +113,7 @@ def label_network(
             **options,
         )
 
-    labels = gold_labels(layer_options["label_input"])
+    labels = gold_labels(label_input)
     given = {} if labels is None else {"labels": labels}
     inputs = ids if labels is None else [ids, labels]
     if direction != "bidirectional":
@@ -117,8 +124,8 @@ def label_network(
     future = layer("backward", go_backwards=True)(x, mask=mask, **given)
     rnn = layer(
         "forward",
-        future_label_context=layer_options["label_context"],
-        future_hidden_context=layer_options["hidden_context"],
+        future_label_context=label_context,
+        future_hidden_context=hidden_context,
     )
     outputs = rnn(x, future=future, mask=mask, **given)
     outputs = {name: outputs[name] for name in ("logits", "tags")}

@@ -38,10 +38,10 @@ def stacked_network(
     dropped_layers="all",
     initializer="glorot",
     decoder="softmax",
-    label_units=100,
+    label_units=200,
     label_dim=30,
     label_context=6,
-    label_activation="tanh",
+    label_activation="relu",
     feedback="predicted",
     beam_width=1,
     **cell_options,
@@ -155,6 +155,7 @@ def stacked_network(
         decoder,
         seed=next(draw),
         initializer=of_kernels,
+        table_initializer=of_tables,
         **label_options,
     )
     return keras.Model(inputs, outputs, name="tagger")

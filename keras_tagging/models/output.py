@@ -44,6 +44,7 @@ def output_layer(
     labels=None,
     seed,
     initializer=keras.initializers.GlorotUniform,
+    table_initializer=uniform,
     **label_options,
 ):
     """A linear layer named "logits", and behind it a CRF; or an I-RNN.
@@ -59,7 +60,8 @@ def output_layer(
             "i-rnn": a hidden layer that reads the labels before, too.
         labels: `(batch, time)`, the gold labels, for "i-rnn".
         seed: int, of the initial weights.
-        initializer: function of a seed that gives the kernel's initializer.
+        initializer, table_initializer: functions of a seed that give the initializers
+            of the kernel and of the label embeddings.
         **label_options: of the `LabelEmbeddingRNN` of "i-rnn".
 
     Returns:
@@ -70,7 +72,7 @@ def output_layer(
         rnn = LabelEmbeddingRNN(
             num_labels=num_tags,
             kernel_initializer=initializer(seed),
-            label_initializer=uniform(seed + 10),
+            label_initializer=table_initializer(seed + 10),
             seed=seed,
             name="label_rnn",
             **label_options,

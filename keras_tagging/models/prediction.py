@@ -70,7 +70,8 @@ class SentencePrediction:
     def predict(self, x, **kwargs):
         """Tag probabilities: a list with one `(tokens, num_tags)` array a sentence.
 
-        With a CRF they are the marginals of each token.
+        With a CRF they are the marginals of each token; of a network that reads its
+        labels, those after the labels before on the path it found.
         """
         if kwargs:
             raise ValueError(f"predict takes sentences only, not {', '.join(kwargs)}")

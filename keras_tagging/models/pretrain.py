@@ -32,6 +32,10 @@ def pretrain_tables(
     Arguments, result and errors are those of `Tagger.pretrain`.
     """
     check_pretraining(method)
+    epochs = {"word_epochs": word_epochs, "label_epochs": label_epochs}
+    for name, number in epochs.items():
+        if number < 0:
+            raise ValueError(f"{name}={number}: 0 leaves the table as it is")
     encoded = model.encode(sentences, targets=True)
     options = {"seed": model.seed if seed is None else seed}
     if method == "window":  # gensim shows no progress
@@ -49,17 +53,20 @@ def pretrain_tables(
         set_tables.append(variable.path)
         return table
 
-    if "word" in model.features.names:
+    if word_epochs and "word" in model.features.names:
         column = model.features.names.index("word")
         train(
             model.network.get_layer("word_embedding").embeddings,
             encoded.ids[:, column],
             FIRST_ID,
+            context=model.settings["window"] // 2 or 3,
             epochs=word_epochs,
         )
     labels = None
     for layer in model.network.layers:
-        if isinstance(layer, LabelEmbeddingRNN) and layer.label_input == "embedding":
+        if not label_epochs or not isinstance(layer, LabelEmbeddingRNN):
+            continue
+        if layer.embeds:
             if labels is None:  # both directions start from the same
                 labels = train(
                     layer.label_embeddings,

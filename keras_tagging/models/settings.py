@@ -99,18 +99,37 @@ def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
     options.pop("feedback", None)  # it has been checked, and may be a schedule
     module.CELL(settings["units"], **options)
     fit_settings(**choose(settings, fit_settings))
-    lost = [name for name in LABEL_DECODER if name in overrides]
-    if lost and settings.get("decoder", "i-rnn") != "i-rnn":
-        raise ValueError(
-            f"{lost[0]}={overrides[lost[0]]!r} is of decoder='i-rnn': "
-            f"decoder={settings['decoder']!r} reads no labels"
-        )
+    check_label_options(settings, overrides)
     # one of the two decides; an override of either switches the other off
     if overrides.get("batch_size") and "token_budget" not in overrides:
         settings["token_budget"] = None
     if overrides.get("token_budget") and "batch_size" not in overrides:
         settings["batch_size"] = None
     return settings
+
+
+def check_label_options(settings: dict, overrides: dict) -> None:
+    """Refuses what only a network that reads labels has, and this one is none.
+
+    Raises:
+        ValueError: naming the option and why it has no effect.
+    """
+    decoder = settings.get("decoder", "i-rnn")
+    label_input = settings.get("label_input", "embedding")
+    for name in LABEL_DECODER:
+        if name in overrides and decoder != "i-rnn":
+            raise ValueError(
+                f"{name}={overrides[name]!r} is of decoder='i-rnn': "
+                f"decoder={decoder!r} reads no labels"
+            )
+    reads = {"feedback": ("embedding", "one-hot", "probabilities")}
+    reads["beam_width"] = ("embedding", "one-hot")
+    for name, needed in reads.items():
+        if overrides.get(name, 1) != 1 and label_input not in needed:
+            raise ValueError(
+                f"{name}={overrides[name]!r} has no effect with "
+                f"label_input={label_input!r}: it needs {' or '.join(needed)}"
+            )
 
 
 def check_value(name: str, value, default):
@@ -122,7 +141,7 @@ def check_value(name: str, value, default):
     """
     if name == "feedback":
         if isinstance(value, (list, tuple)):
-            shares = [x for x in value if isinstance(x, int | float) and 0 <= x <= 1]
+            shares = [x for x in value if type(x) in (int, float) and 0 <= x <= 1]
             if len(shares) == len(value) == 2:
                 return tuple(value)
         LabelEmbeddingRNN(1, 1, feedback=value)  # which refuses what it does not know

@@ -24,7 +24,11 @@ from keras_tagging.models.embedding import vector_table
 from keras_tagging.models.output import check_decoder, path_loss, run_network
 from keras_tagging.models.prediction import SentencePrediction
 from keras_tagging.models.pretrain import check_pretraining, pretrain_tables
-from keras_tagging.models.settings import check_value, choose
+from keras_tagging.models.settings import (
+    check_label_options,
+    check_value,
+    choose,
+)
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -59,7 +63,7 @@ class Tagger(SentencePrediction, keras.Model):
         if seed is not None and seed < 0:
             raise ValueError(f"seed={seed}: a seed is not negative")
         check_decoder(**choose(settings, check_decoder))
-        check_pretraining(settings["pretrain"])
+        check_pretraining(settings.get("pretrain"))
         self.architecture = architecture
         self.seed = random.randrange(10**6) if seed is None else int(seed)
         vectors = settings["vectors"]
@@ -74,6 +78,7 @@ class Tagger(SentencePrediction, keras.Model):
             vector_dim=vector_dim,
             metadata=metadata or {},
             penalty=0.0,
+            pretraining_due=False,
         )
         chosen = choose(settings, TokenFeatures.__init__)
         self._plain.features = TokenFeatures(**chosen | {"vectors": vector_dim > 0})
@@ -107,10 +112,7 @@ class Tagger(SentencePrediction, keras.Model):
 
     @beam_width.setter
     def beam_width(self, width):
-        if self.settings.get("decoder", "i-rnn") != "i-rnn":
-            raise ValueError(
-                f"decoder={self.settings['decoder']!r} has no beam: it reads no labels"
-            )
+        check_label_options(self.settings, {"beam_width": width})
         self.settings["beam_width"] = check_value("beam_width", width, 1)
         for layer in self.network.layers if self.network else ():
             if isinstance(layer, LabelEmbeddingRNN):
@@ -159,6 +161,7 @@ class Tagger(SentencePrediction, keras.Model):
             table.assign(vector_table(vectors, table.shape[0]))
             self._plain.vectors = None  # the table has them now
             self.settings["vectors"] = _described(self.settings["vectors"])
+        self._plain.pretraining_due = self.settings["pretrain"] is not None
         self.optimizer.build(self.trainable_variables)
 
     def _restore(self, vocabularies):
@@ -222,11 +225,17 @@ class Tagger(SentencePrediction, keras.Model):
             The names of the tables that were set.
 
         Raises:
-            ValueError: for an unknown method, or a network without such tables.
+            ValueError: for an unknown method, a network without such tables, or one
+                that has been trained.
         """
         sentences = as_sentences(sentences, tagged=True)
         if self.network is None:
             self.adapt(sentences)
+        if int(self.optimizer.iterations):
+            raise ValueError(
+                "this model has been trained: pretraining would undo its embeddings"
+            )
+        self._plain.pretraining_due = False
         return pretrain_tables(self, sentences, method, **options)
 
     def fit(
@@ -277,8 +286,9 @@ class Tagger(SentencePrediction, keras.Model):
         sentences = as_sentences(x, tagged=True)
         if self.network is None:
             self.adapt(sentences)
-            if self.settings["pretrain"]:
-                self.pretrain(sentences, self.settings["pretrain"])
+        resuming = resume is not None and (Path(resume) / "resume.npz").exists()
+        if self._plain.pretraining_due and not resuming:
+            self.pretrain(sentences, self.settings["pretrain"])
         plan = choose(self.settings, training.fit_settings)
         if batch_size is not None or token_budget is not None:
             plan |= {"batch_size": batch_size, "token_budget": token_budget}

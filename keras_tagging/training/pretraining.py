@@ -52,6 +52,8 @@ def window_embeddings(
     predicted held-out words of ATIS worse after 20 epochs (1.21 nats or more against
     1.11). The paper gives neither the size of a batch nor the context; the taggers
     read 3 words on each side and 6 labels. It leaves out the biases in its notation.
+    The hidden layer is sigmoid, that of the taggers; Bengio et al. have tanh, and may
+    connect the embeddings to the output too.
 
     Args:
         ids: `(tokens,)` ints below `rows`; negative is nothing.

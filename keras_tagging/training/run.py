@@ -62,7 +62,7 @@ def fit_tagger(
     )
     if not len(batches):
         raise ValueError("no training sentence has a token: nothing to learn from")
-    model.penalise(plan["l2"], int(encoded.lengths.sum()))
+    model.penalise(plan.get("l2", 0.0), int(encoded.lengths.sum()))
     if not model.optimizer.built:  # a user's own, compiled after adapt
         model.optimizer.build(model.trainable_variables)
     # under mixed_float16 Keras wraps it

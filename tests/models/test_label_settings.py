@@ -7,7 +7,7 @@ from keras import ops
 
 import keras_tagging
 from keras_tagging.data.vocabulary import FIRST_ID
-from keras_tagging.models import pretrain
+from keras_tagging.models import pretrain, tagger
 
 SENTENCES = random_sentences(12, 4, longest=6)
 SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "label_context": 2}
@@ -239,3 +239,41 @@ def test_settings_of_the_label_decoder_need_it(setting):
 def test_pretraining_can_be_switched_off():
     model = keras_tagging.build("i-rnn", recipe="paper", pretrain=None)
     assert model.settings["pretrain"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("elman-rnn", {"beam_width": 8}),
+        ("elman-rnn", {"feedback": "gold"}),
+        ("jordan-rnn", {"beam_width": 8}),
+    ],
+)
+def test_settings_without_effect_are_refused(name, setting):
+    with pytest.raises(ValueError, match="has no effect with label_input"):
+        keras_tagging.build(name, **setting)
+
+
+def test_pretraining_follows_an_adapt_of_its_own_and_not_a_training(monkeypatch):
+    done = []
+    monkeypatch.setattr(tagger, "pretrain_tables", lambda *given: done.append(given[2]))
+    model = build(pretrain="window")
+    model.adapt(SENTENCES)
+    for _ in range(2):
+        model.fit(SENTENCES, epochs=1, verbose=0)
+    assert done == ["window"]
+    with pytest.raises(ValueError, match="has been trained"):
+        model.pretrain(SENTENCES)
+
+
+@METHODS
+def test_no_epochs_leave_a_table_as_it_is(method):
+    model = build()
+    model.adapt(SENTENCES)
+    labels = model.network.get_layer("forward").label_embeddings
+    before = ops.convert_to_numpy(labels).copy()
+    tables = model.pretrain(SENTENCES, method, word_epochs=1, label_epochs=0)
+    assert tables == ["word_embedding/embeddings"]
+    np.testing.assert_array_equal(ops.convert_to_numpy(labels), before)
+    with pytest.raises(ValueError, match="word_epochs=-1"):
+        model.pretrain(SENTENCES, method, word_epochs=-1)
