@@ -4,10 +4,12 @@
 
 Training with gold labels and no hidden context reads all positions at once. The peer is
 the same tagger, the same batches, with a loop over time that reads the gold labels one
-after the other and is trained by backpropagation through it. First the two losses and
-gradients are compared, then rounds of the two alternate in one process: of the whole
-training step, and of the label layer alone, forward and backward. Then greedy and beam
-search tag the test sentences.
+after the other, as the equation stands: h_t = f([I_t L_t] H), where I_t H is computed
+beforehand for all positions. Part of what the parallel pass gains is that it multiplies
+each label with H once and not at every position. First the two losses and gradients are
+compared, then rounds of the two alternate in one process: of the whole training step,
+and of the label layer alone, forward and backward. Then greedy and beam search tag the
+test sentences.
 """
 
 import argparse
@@ -58,7 +60,7 @@ def twins(corpus, **settings):
     return models
 
 
-def layer_step(layer, width):
+def layer_step(layer):
     """A function that computes the gradients of the label layer."""
 
     @tf.function(reduce_retracing=True)
@@ -114,7 +116,7 @@ def main():
         (tf.constant(rng.normal(size=(*y.shape, width)), "float32"), y, mask > 0)
         for _, y, mask in batches
     ]
-    steps = [layer_step(layer, width) for layer in layers]
+    steps = [layer_step(layer) for layer in layers]
     found = [tf.nest.flatten(step(*data[0])) for step in steps]
     far = max(
         float(ops.max(ops.abs(a - b)) / (1 + ops.max(ops.abs(a))))
