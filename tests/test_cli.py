@@ -392,6 +392,7 @@ def test_values_are_literals_or_strings(text, value):
 
 def test_next_command_reads_as_training_did(program, corpus_dir, tmp_path):
     given = ["--corpus", corpus_dir, "--option", "tag_column=1", "--epochs", 1]
+    given += ["--monitor", "val_loss"]
     _, out, _ = program("train", "bigru", *given, "--out", tmp_path / "run", *TINY)
     [line] = [line for line in out.splitlines() if "tagging evaluate" in line]
     assert line.endswith(f"--corpus {corpus_dir} --option tag_column=1")

@@ -60,13 +60,18 @@ def shares(model):
         ("i-rnn", {"direction": "bidirectional"}, 2),
         ("elman-rnn", {"direction": "bidirectional"}, 1),
         ("bigru", {}, 2),
-        ("bigru", {"decoder": "softmax"}, 1),
     ],
 )
 def test_who_reads_labels_has_an_input_for_them(name, overrides, inputs):
     model = build(name, **overrides)
     model.adapt(SENTENCES)
     assert len(model.network.inputs) == inputs
+
+
+def test_a_softmax_reads_no_labels():
+    model = keras_tagging.build("bigru", units=4, num_layers=1, seed=3)
+    model.adapt(SENTENCES)
+    assert len(model.network.inputs) == 1
 
 
 def logits(model, labels, training):
