@@ -113,7 +113,7 @@ def test_the_positions_around_read_a_gold_label_in_training(name, direction, fee
 
 
 def test_a_decoder_reads_gold_labels_too():
-    model = adapted("bigru")
+    model = adapted("bigru", feedback="gold")
     assert changed(model, 3, training=True) == READ["forward"]
     assert changed(model, 3, training=False) == []
 
@@ -136,7 +136,7 @@ def test_hidden_states_alone_are_read_whatever_the_labels():
 
 
 def test_the_share_is_what_the_network_reads():
-    gold, predicted = adapted(), adapted(feedback="predicted")
+    gold, predicted = (adapted(feedback=name) for name in ("gold", "predicted"))
     mixed = adapted(feedback=0.5)
     labels = [(i * 5 + 1) % len(gold.tags) for i in range(len(WORDS))]
     first, last = (logits(model, labels, True) for model in (gold, predicted))
