@@ -252,7 +252,7 @@ def test_network_equals_the_papers_equations(name, direction):
 
 
 def test_a_decoder_is_a_network_above_the_recurrent_layers():
-    model = build_decoder()
+    model = build_decoder(label_activation="sigmoid")
     stack = model.network.get_layer("stack")
     below = keras.Model(model.network.inputs[0], stack.output)
     encoded = model.encode(SENTENCES)
