@@ -51,6 +51,11 @@ def conll(
     width = Counter(len(split(row)) for row in rows).most_common(1)
     width = width[0][0] if width else 0
     columns = columns or {}
+    if not isinstance(columns, dict):
+        example = (
+            f'columns={{"{columns}": 1}}' if isinstance(columns, str) else "a dict"
+        )
+        raise ValueError(f"columns={columns!r} gives no index: write {example}")
     indices = {"token_column": token_column, "tag_column": tag_column, **columns}
     for name, index in indices.items():
         if width and index is not None and not -width <= index < width:

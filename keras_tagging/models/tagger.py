@@ -288,7 +288,8 @@ class Tagger(SentencePrediction, keras.Model):
             self.adapt(sentences)
         resuming = resume is not None and (Path(resume) / "resume.npz").exists()
         if self._plain.pretraining_due and not resuming:
-            self.pretrain(sentences, self.settings["pretrain"])
+            shown = {"verbose": verbose in (1, 2, "auto")}
+            self.pretrain(sentences, self.settings["pretrain"], **shown)
         plan = choose(self.settings, training.fit_settings)
         if batch_size is not None or token_budget is not None:
             plan |= {"batch_size": batch_size, "token_budget": token_budget}

@@ -68,6 +68,7 @@ def fit_tagger(
     # under mixed_float16 Keras wraps it
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
     epochs = plan["epochs"]
+    check_monitor(monitor, model.tags, bool(dev))
     rate = float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
     table = TrainingLog(log)
     callbacks = plan_callbacks(
@@ -118,6 +119,22 @@ def fit_tagger(
     names = dict.fromkeys(name for row in table.rows for name in row if name != "epoch")
     history.history = {name: [row.get(name) for row in table.rows] for name in names}
     return history
+
+
+def check_monitor(monitor, tags, has_dev):
+    """Refuses a figure that no epoch has.
+
+    Raises:
+        ValueError: naming those there are.
+    """
+    names = ["loss", "accuracy", "oov_accuracy", "sentence_accuracy"]
+    names += ["precision", "recall", "f1"] if looks_like_chunks(tags) else []
+    known = [f"val_{name}" for name in names]
+    known += ["loss", "accuracy", "cross_entropy"]  # in training
+    if monitor is not None and not has_dev:
+        raise ValueError(f"monitor={monitor!r} needs development sentences to watch")
+    if monitor is not None and monitor not in known:
+        raise ValueError(f"monitor={monitor!r}: known are {', '.join(known)}")
 
 
 def default_monitor(tags):

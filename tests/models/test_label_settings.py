@@ -256,7 +256,9 @@ def test_settings_without_effect_are_refused(name, setting):
 
 def test_pretraining_follows_an_adapt_of_its_own_and_not_a_training(monkeypatch):
     done = []
-    monkeypatch.setattr(tagger, "pretrain_tables", lambda *given: done.append(given[2]))
+    monkeypatch.setattr(
+        tagger, "pretrain_tables", lambda *given, **_: done.append(given[2])
+    )
     model = build(pretrain="window")
     model.adapt(SENTENCES)
     for _ in range(2):

@@ -263,7 +263,7 @@ def test_a_second_adapt_is_refused(train_sentences, tagger):
         (GOLD, {"min_count": 99}, "no tag occurs min_count=99 times"),
         ([["a", "b"]], {}, "sentence 1 has no tags"),
         (Corpus(GOLD), {}, "a whole corpus"),
-        (GOLD, {"columns": ("pos",)}, "sentence 1 has no column 'pos'"),
+        (GOLD, {"columns": ("pos",)}, "sentence 1 has no column 'pos'.*it has: none"),
     ],
 )
 def test_sentences_without_what_training_needs(sentences, settings, message):
@@ -279,6 +279,11 @@ def test_sentences_without_what_training_needs(sentences, settings, message):
         ({"batch_size": 0}, "at least 1"),
         ({"batch_size": 2, "token_budget": 9}, "not both"),
         ({"validation_data": [["a"]]}, "sentence 1 has no tags"),
+        ({"monitor": "val_accuracy"}, "needs development sentences"),
+        (
+            {"monitor": "val_acc", "validation_data": GOLD},
+            "'val_acc': known are val_loss, val_accuracy",
+        ),
     ],
 )
 def test_wrong_arguments_of_fit(tagger, train_sentences, options, message):
