@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_tagging.cells.initializers import seeds
+from keras_tagging.cells.initializers import gaussian, gaussian_table, seeds
 from keras_tagging.data.vocabulary import UNKNOWN_ID
 from keras_tagging.layers import ContextWindow
 
@@ -16,6 +16,44 @@ WINDOWS_OVER = ("words", "features")
 def uniform(seed):
     """Keras' own initializer of look-up tables."""
     return keras.initializers.RandomUniform(-0.05, 0.05, seed=seed)
+
+
+#: name -> initializers of (tables, kernels), each a function of a seed
+INITIALIZERS = {
+    "glorot": (uniform, keras.initializers.GlorotUniform),
+    "gaussian": (gaussian_table, gaussian),
+}
+
+
+def token_inputs(features, draw, dims, *, dropout, initializer, **window):
+    """What every network begins with: its input of ids, and a vector for each token.
+
+    Args:
+        features: an adapted `TokenFeatures`.
+        draw: iterator of seeds.
+        dims: as in `embed_features`.
+        dropout: of the vectors.
+        initializer: a name of `INITIALIZERS`.
+        **window: keywords of `embed_features`.
+
+    Returns:
+        ids `(batch, time, features)`, mask `(batch, time)`, vectors `(batch, time,
+        size)`.
+    """
+    ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
+    mask = ops.not_equal(ids[:, :, 0], 0)
+    of_tables, of_kernels = INITIALIZERS[initializer]
+    x = embed_features(
+        ids,
+        features,
+        dims,
+        next(draw),
+        table_initializer=of_tables,
+        kernel_initializer=of_kernels,
+        **window,
+    )
+    x = keras.layers.Dropout(dropout, seed=next(draw), name="input_dropout")(x)
+    return ids, mask, x
 
 
 def embed_features(

@@ -1,12 +1,10 @@
 """The network of the label-dependency architectures: each brings its settings."""
 
 import keras
-from keras import ops
 
 from keras_tagging.cells.initializers import seeds
 from keras_tagging.layers import LabelEmbeddingRNN
-from keras_tagging.models.embedding import embed_features
-from keras_tagging.models.network import INITIALIZERS
+from keras_tagging.models.embedding import INITIALIZERS, token_inputs
 from keras_tagging.models.output import first_feedback, gold_labels
 
 DIRECTIONS = ("forward", "backward", "bidirectional")
@@ -71,30 +69,24 @@ def label_network(
         A functional model: ids `(batch, time, features)`, and where labels are read
         `(batch, time)` gold labels, to what `keras_tagging.models.output` describes.
     """
-    ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
-    mask = ops.not_equal(ids[:, :, 0], 0)
     draw = seeds(seed)
     of_tables, of_kernels = INITIALIZERS[initializer]
-
-    # I_t
-    x = embed_features(
-        ids,
+    ids, mask, x = token_inputs(
         features,
+        draw,
         {
             "word": word_dim,
             "vector": vector_dim,
             "character": character_dim,
             "column": affix_dim,
         },
-        next(draw),
+        dropout=dropout,
+        initializer=initializer,
         window=window,
         window_over=window_over,
         window_gated=window_gated,
         window_dropout=window_dropout,
-        table_initializer=of_tables,
-        kernel_initializer=of_kernels,
     )
-    x = keras.layers.Dropout(dropout, seed=next(draw), name="input_dropout")(x)
 
     def layer(name, **options):
         return LabelEmbeddingRNN(

@@ -1,18 +1,11 @@
 """The network that the stacked architectures share: each brings its cell."""
 
 import keras
-from keras import ops
 
-from keras_tagging.cells.initializers import gaussian, gaussian_table, seeds
+from keras_tagging.cells.initializers import seeds
 from keras_tagging.layers import BidirectionalStack
-from keras_tagging.models.embedding import embed_features, uniform
+from keras_tagging.models.embedding import INITIALIZERS, token_inputs
 from keras_tagging.models.output import first_feedback, gold_labels, output_layer
-
-#: name -> initializers of (tables, kernels), each a function of a seed
-INITIALIZERS = {
-    "glorot": (uniform, keras.initializers.GlorotUniform),
-    "gaussian": (gaussian_table, gaussian),
-}
 
 
 def stacked_network(
@@ -87,30 +80,24 @@ def stacked_network(
         A functional model: ids `(batch, time, features)`, and gold labels for
         "i-rnn", to what `keras_tagging.models.output` describes.
     """
-    ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
-    mask = ops.not_equal(ids[:, :, 0], 0)
     draw = seeds(seed)
     of_tables, of_kernels = INITIALIZERS[initializer]
-
-    # Look-up tables
-    x = embed_features(
-        ids,
+    ids, mask, x = token_inputs(
         features,
+        draw,
         {
             "word": word_dim,
             "vector": vector_dim,
             "character": character_dim,
             "column": affix_dim,
         },
-        next(draw),
+        dropout=dropout,
+        initializer=initializer,
         window=window,
         window_over=window_over,
         window_gated=window_gated,
         window_dropout=window_dropout,
-        table_initializer=of_tables,
-        kernel_initializer=of_kernels,
     )
-    x = keras.layers.Dropout(dropout, seed=next(draw), name="input_dropout")(x)
 
     # Recurrent layers
     if "gate" in cell_options and "bernoulli" in (cell_options["gate"] or ""):

@@ -8,9 +8,8 @@ from keras_tagging.features import TokenFeatures
 from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.layers.label_embedding_rnn import COMBINATIONS, LABEL_INPUTS
 from keras_tagging.models import ARCHITECTURES
-from keras_tagging.models.embedding import WINDOWS_OVER
+from keras_tagging.models.embedding import INITIALIZERS, WINDOWS_OVER
 from keras_tagging.models.label_network import DIRECTIONS
-from keras_tagging.models.network import INITIALIZERS
 from keras_tagging.training.recipes import compile_settings, fit_settings
 
 RECIPES = ("fast", "paper")
