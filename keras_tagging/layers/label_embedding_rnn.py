@@ -354,16 +354,16 @@ class LabelEmbeddingRNN(keras.layers.Layer):
         # what the loop finds is constant: so is all it computes with
         gold = self._draw(labels) if reads_labels and self.mixed else None
         known = None if gold is None else (gold, self._one_hot(labels))
-        tables = self._tables(reads_labels)
+        of_labels, of_states = tables = self._tables(reads_labels)
         states = greedy_search(
             self._hidden, self._choose, ops.stop_gradient(x), mask, *tables, known
         )
         states = ops.stop_gradient(states)
-        if reads_labels:
+        if of_labels is not None:
             fed = self._fed(self._logits(states), labels, gold)
-            x = x + spread(fed, self._table("labels"), mask)
-        if self._lags["states"]:
-            x = x + spread(states, self._table("states"), mask)
+            x = x + spread(fed, of_labels, mask)
+        if of_states is not None:
+            x = x + spread(states, of_states, mask)
         return x
 
     def _decode(self, x, mask):

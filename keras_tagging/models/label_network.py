@@ -108,18 +108,18 @@ def label_network(
     labels = gold_labels(label_input)
     given = {} if labels is None else {"labels": labels}
     inputs = ids if labels is None else [ids, labels]
-    if direction != "bidirectional":
+    if direction == "bidirectional":
+        future = layer("backward", go_backwards=True)(x, mask=mask, **given)
+        rnn = layer(
+            "forward",
+            future_label_context=label_context,
+            future_hidden_context=hidden_context,
+        )
+        given["future"] = future
+    else:
         rnn = layer(direction, go_backwards=direction == "backward")
-        outputs = rnn(x, mask=mask, **given)
-        outputs = {name: outputs[name] for name in ("logits", "tags")}
-        return keras.Model(inputs, outputs, name="tagger")
-    future = layer("backward", go_backwards=True)(x, mask=mask, **given)
-    rnn = layer(
-        "forward",
-        future_label_context=label_context,
-        future_hidden_context=hidden_context,
-    )
-    outputs = rnn(x, future=future, mask=mask, **given)
-    outputs = {name: outputs[name] for name in ("logits", "tags")}
-    outputs["other_logits"] = future["logits"]
+    found = rnn(x, mask=mask, **given)
+    outputs = {name: found[name] for name in ("logits", "tags")}
+    if direction == "bidirectional":
+        outputs["other_logits"] = future["logits"]
     return keras.Model(inputs, outputs, name="tagger")

@@ -3,6 +3,7 @@
 import numpy as np
 from keras import ops
 
+from keras_tagging.cells.recurrent_cell import check_choice
 from keras_tagging.data.vocabulary import FIRST_ID
 from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.training.pretraining import cbow_embeddings, window_embeddings
@@ -12,9 +13,7 @@ METHODS = {"window": window_embeddings, "cbow": cbow_embeddings}
 
 def check_pretraining(pretrain=None):
     """Raises a ValueError for an unknown method; None is no pretraining."""
-    if pretrain is not None and pretrain not in METHODS:
-        known = ", ".join(map(repr, METHODS))
-        raise ValueError(f"pretrain={pretrain!r}: known are {known} and None")
+    check_choice("pretrain", pretrain, (*METHODS, None))
 
 
 def pretrain_tables(
