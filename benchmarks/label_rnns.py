@@ -31,7 +31,7 @@ import pandas as pd
 
 import keras_tagging
 from keras_tagging.data.word_classes import WordClasses
-from keras_tagging.metrics import chunk_scores
+from keras_tagging.metrics import chunk_scores, paired_permutation
 from keras_tagging.run_folder import hold_out
 
 NETWORKS = {
@@ -83,7 +83,7 @@ def measure(corpus, network, direction, seed, classes, settings) -> dict:
         "direction": direction,
         "seed": seed,
         "dev": 100 * max(scores),
-        "test": float(f1(np.array(counts))),
+        "test": float(f1(np.array(counts).sum(0))),
         "best_epoch": scores.index(max(scores)) + 1,
         "seconds": seconds,
         "counts": counts,
@@ -91,21 +91,9 @@ def measure(corpus, network, direction, seed, classes, settings) -> dict:
 
 
 def f1(counts: np.ndarray) -> np.ndarray:
-    """Of `(..., sentences, 3)`: gold, found and correct chunks."""
-    gold, found, correct = np.moveaxis(counts.sum(-2), -1, 0)
+    """Of `(..., 3)`: gold, found and correct chunks."""
+    gold, found, correct = np.moveaxis(counts, -1, 0)
     return 100 * 2 * correct / (gold + found)
-
-
-def p_value(first, second, resamples=4000) -> float:
-    """Of the difference in mean F1; `(seeds, sentences, 3)` each."""
-    observed = abs(f1(first).mean() - f1(second).mean())
-    rng = np.random.default_rng(0)
-    extreme = 0
-    for _ in range(resamples):
-        swap = rng.random(first.shape[1])[None, :, None] < 0.5
-        a, b = np.where(swap, second, first), np.where(swap, first, second)
-        extreme += abs(f1(a).mean() - f1(b).mean()) >= observed
-    return (extreme + 1) / (resamples + 1)
 
 
 def report(runs: list[dict], classes: bool) -> None:
@@ -139,8 +127,11 @@ def report(runs: list[dict], classes: bool) -> None:
             if seeds:
                 a, b = (np.array([counts[n][s] for s in sorted(seeds)]) for n in names)
                 row = {"direction": direction, "better?": names[1], "than": names[0]}
-                row |= {"seeds": len(seeds), "more": f1(b).mean() - f1(a).mean()}
-                pairs.append(row | {"p": p_value(a, b)})
+                row |= {
+                    "seeds": len(seeds),
+                    "more": f1(b.sum(1)).mean() - f1(a.sum(1)).mean(),
+                }
+                pairs.append(row | {"p": paired_permutation(a, b, f1)})
     pairs.sort(key=lambda row: row["p"])
     least = 0.0
     for row, left in zip(pairs, range(len(pairs), 0, -1), strict=True):

@@ -15,12 +15,13 @@ if Path(sys.argv[0]).stem == "keras-tagging" or (
 ):
 
     def __getattr__(name):
-        if name in ("Tagger", "available", "build", "load"):
+        if name in ("Parser", "Tagger", "available", "build", "load"):
             return getattr(import_module("keras_tagging.factory"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 else:
     from keras_tagging.factory import available, build, load
+    from keras_tagging.models.parser import Parser
     from keras_tagging.models.tagger import Tagger
 
 __version__ = version("keras-tagging")
@@ -28,6 +29,7 @@ __version__ = version("keras-tagging")
 __all__ = [
     "Corpus",
     "CorpusError",
+    "Parser",
     "Sentence",
     "Tagger",
     "available",

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import keras
 
-from keras_tagging.models import ARCHITECTURES
+from keras_tagging.models import ARCHITECTURES, PARSERS
+from keras_tagging.models.parser import Parser
+from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.settings import resolve_settings
 from keras_tagging.models.tagger import Tagger
 
@@ -15,7 +17,7 @@ def available() -> list[str]:
 
 
 def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrides):
-    """A compiled tagger of the named architecture; it needs no corpus.
+    """A compiled tagger or parser of the named architecture; it needs no corpus.
 
     Args:
         name: one of `available()`.
@@ -30,7 +32,7 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
             `WordVectors`; `min_count`, below which a tag is left out.
 
     Returns:
-        A `Tagger`.
+        A `Tagger`, or for the name of a parser a `Parser`.
 
     Raises:
         ValueError: for an unknown name, recipe or keyword, naming the nearest.
@@ -41,11 +43,12 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
         >>> model.settings["units"]
         100
     """
-    return Tagger(name, resolve_settings(name, recipe, overrides), seed=seed)
+    model = Parser if name in PARSERS else Tagger
+    return model(name, resolve_settings(name, recipe, overrides), seed=seed)
 
 
-def load(path) -> Tagger:
-    """A tagger saved by `model.save`; a folder stands for its `model.keras`.
+def load(path) -> Tagger | Parser:
+    """A model saved by `model.save`; a folder stands for its `model.keras`.
 
     Raises:
         ValueError: if there is no such file, or it holds another model.
@@ -58,6 +61,6 @@ def load(path) -> Tagger:
             f"{path}: no such model; train writes model.keras in its --out"
         )
     model = keras.saving.load_model(path)
-    if not isinstance(model, Tagger):
-        raise ValueError(f"{path}: holds a {type(model).__name__}, not a Tagger")
+    if not isinstance(model, SentenceModel):
+        raise ValueError(f"{path}: holds a {type(model).__name__}, no tagger or parser")
     return model

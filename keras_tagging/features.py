@@ -232,6 +232,15 @@ class TokenFeatures:
         parts = [self(chunk).numpy() for chunk in _chunks(strings)]
         return np.concatenate([np.zeros((0, len(self.names)), "int32"), *parts])
 
+    def normal_forms(self, words: list[str]) -> list[str]:
+        """The words as word ids are counted on: see `normalise`."""
+        strings = dict.fromkeys(("tokens", *self.columns), words)  # no matter which
+        return [
+            form.decode()
+            for chunk in _chunks(strings)
+            for form in self._forms(chunk)["word"][-1].numpy().tolist()
+        ]
+
     def _table(self, name: str) -> str:
         # characters share one table, whatever their place in the word
         return "character" if name in self.ends else name

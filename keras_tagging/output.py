@@ -9,6 +9,8 @@ from itertools import chain
 
 from keras_tagging.data import Corpus, Sentence
 
+AXES = ("batch", "time", "k")  # of what a SavedModel takes and gives
+
 
 def progress() -> int:
     """`verbose` of Keras: a progress bar on a terminal, a line an epoch elsewhere."""
@@ -40,14 +42,41 @@ def summary(corpus: Corpus) -> str:
     return "\n".join(lines)
 
 
-def next_commands(out, where: str | None, options, format: str | None) -> str:
-    """What to do with a trained model; `where` is a corpus to evaluate it on."""
+def sizes(model) -> str:
+    """How many labels and parameters a model has."""
+    if hasattr(model, "labels"):
+        labels = f"{len(model.labels)} dependency labels"
+    else:
+        labels = f"{len(model.tags)} tags"
+    return f"{labels}, {model.count_params():,} parameters"
+
+
+def untrainable(model) -> str | None:
+    """What became of the trees that a parser could not be trained on as they are."""
+    found = model.metadata.get("nonprojective", {})
+    count = found.get("sentences")
+    if not count:
+        return None
+    return f"{count:,} training sentences are not projective: {found['treatment']}"
+
+
+def next_commands(
+    out, where: str | None, options, format: str | None, use: str = "tag"
+) -> str:
+    """What to do with a trained model.
+
+    Args:
+        out: its folder.
+        where: a corpus to evaluate it on, if there is one.
+        options, format: that `where` is to be read with.
+        use: the command that uses the model.
+    """
     lines = []
     if where:
         parts = [where, *(f"--option {shlex.quote(pair)}" for pair in options or ())]
         parts += [f"--format {format}"] if format else []
         lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
-    lines.append(f"  keras-tagging tag {out} FILE")
+    lines.append(f"  keras-tagging {use} {out} FILE")
     return "\n".join([*lines, f"  keras-tagging export {out} {out}/served"])
 
 
@@ -64,6 +93,11 @@ def unknown_tags(tags: list[str], sentences: list[Sentence]) -> str | None:
     )
 
 
+def records(table) -> list[dict]:
+    """The rows of a table for JSON."""
+    return table.astype(object).where(table.notna(), None).to_dict("records")
+
+
 def percentages(table, columns: Iterable[str], **kwargs) -> str:
     """A table as text, the named columns in per cent."""
     columns = [name for name in columns if name in table]
@@ -74,7 +108,7 @@ def percentages(table, columns: Iterable[str], **kwargs) -> str:
 
 
 def figures(scores: dict[str, dict]) -> str:
-    """What `Tagger.evaluate` gives for each split."""
+    """What `evaluate` gives for each split."""
     import pandas as pd
 
     table = pd.DataFrame(scores).T.astype(float)
@@ -108,6 +142,21 @@ def tag_table(model, sentences: list[Sentence]):
     names = ("precision", "recall", "f1", "gold")
     table = pd.DataFrame({"tag": tags, **dict(zip(names, columns, strict=True))})
     return table.sort_values("gold", ascending=False, kind="stable")
+
+
+def signature(folder) -> str:
+    """What a SavedModel takes and gives."""
+    import tensorflow as tf
+
+    def listed(specs):
+        return ", ".join(
+            f"{name} ({', '.join(AXES[: len(spec.shape)])}) {spec.dtype.name}"
+            for name, spec in sorted(specs.items())
+        )
+
+    served = tf.saved_model.load(folder).signatures["serving_default"]
+    _, takes = served.structured_input_signature
+    return f"takes {listed(takes)}\ngives {listed(served.structured_outputs)}"
 
 
 # One sentence of `tag`, by --output

@@ -6,36 +6,34 @@ from random import Random
 import keras
 
 from keras_tagging.data import Corpus
-from keras_tagging.data.sentence import as_sentences
 from keras_tagging.output import without_nan
-from keras_tagging.training import default_monitor
 
 
 def train_run(
     model, corpus: Corpus, out: Path, *, resume: bool, tensorboard: bool, **fitting
 ) -> dict[str, dict]:
-    """Trains an adapted tagger and saves it as `out/model.keras`.
+    """Trains an adapted model and saves it as `out/model.keras`.
 
     Meanwhile `out` has `resume.npz`, from which a killed run goes on, and
     `best.keras`, its best model so far.
 
     Args:
-        model: a `Tagger` with vocabularies.
+        model: a `Tagger` or `Parser` with vocabularies.
         corpus: the best epoch on its development sentences is kept, if it has any.
         out: the folder.
         resume: whether to go on from a `resume.npz` that is there.
         tensorboard: whether to write events to `out/tensorboard`.
-        fitting: further arguments of `Tagger.fit`.
+        fitting: further arguments of its `fit`.
 
     Returns:
-        The figures of `Tagger.evaluate` for the development and test sentences.
+        The figures of `evaluate` for the development and test sentences.
     """
     for _, sentences in corpus.splits():
-        as_sentences(sentences, tagged=True)  # refused before the training, not after
+        model.annotated(sentences)  # refused before the training, not after
     state, best = out / "resume.npz", out / "best.keras"
     callbacks = []
     if corpus.dev:
-        monitor = fitting.get("monitor") or default_monitor(model.tags)
+        monitor = fitting.get("monitor") or model.default_monitor
         mode = "min" if monitor.endswith("loss") else "max"
         keep = {"mode": mode, "save_best_only": True}
         callbacks.append(keras.callbacks.ModelCheckpoint(best, monitor, **keep))

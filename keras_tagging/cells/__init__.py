@@ -1,5 +1,7 @@
 """Recurrent cells: one file a cell, the equations of the papers."""
 
+from keras_tagging.cells.elman_cell import ElmanCell
+from keras_tagging.cells.feed_forward_cell import FeedForwardCell
 from keras_tagging.cells.gru_cell import GRUCell
 from keras_tagging.cells.highway_lstm_cell import HighwayLSTMCell
 from keras_tagging.cells.recurrent_cell import RecurrentCell
@@ -8,6 +10,8 @@ from keras_tagging.cells.shortcut_block_cell import ShortcutBlockCell
 from keras_tagging.cells.skip_lstm_cell import SkipLSTMCell
 
 __all__ = [
+    "ElmanCell",
+    "FeedForwardCell",
     "GRUCell",
     "HighwayLSTMCell",
     "RecurrentCell",

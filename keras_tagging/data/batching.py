@@ -179,12 +179,19 @@ class TrainingBatches:
     def __iter__(self):
         rng = np.random.default_rng([self.seed, self.epoch])
         for chosen in plan_batches(self.lengths, rng=rng, **self.sizes):
-            ids, targets, mask = self.sentences.batch(
-                chosen, self.multiple, **self.sizes
-            )
+            ids, *others = self.arrays(chosen)
             if self.unknown_rate and self.word_column is not None:
                 words = ids[..., self.word_column]
                 rare = self.singletons[words]
                 rare &= rng.random(words.shape) < self.unknown_rate
                 words[rare] = UNKNOWN_ID
-            yield ids, targets, mask
+            yield ids, *others
+
+    def arrays(self, chosen):
+        """Ids, targets and mask of these sentences."""
+        return self.sentences.batch(chosen, self.multiple, **self.sizes)
+
+    @property
+    def num_targets(self) -> int:
+        """What is to be predicted in an epoch."""
+        return int(self.sentences.lengths.sum())

@@ -1,4 +1,4 @@
-"""The formats with one token a line: CoNLL columns, CoNLL-U, bare tokens."""
+"""The formats with one token a line: CoNLL columns, bare tokens."""
 
 import re
 from collections import Counter
@@ -128,58 +128,3 @@ def tokens(
         token_column: index of the word.
     """
     return conll(lines, separator=separator, token_column=token_column, tag_column=None)
-
-
-def conllu(
-    lines: Iterable[Line], *, tag: str | None = "upos"
-) -> Iterator[Sentence | Malformed]:
-    """CoNLL-U, gold tokenisation: syntactic words, without multiword-token lines
-    (`3-4`) and empty nodes (`3.1`). Columns: `pos` (UPOS), `xpos`, `head`, `deprel`,
-    `lemma`.
-
-    Args:
-        tag: the field that is the tag: "upos", "xpos", "deprel", "feats" or "lemma";
-            None: no tags, as in a sentence in which it is `_` throughout.
-    """
-    fields = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "deprel": 7}
-    if tag is not None and tag not in fields:
-        raise Malformed(1, f"no field {tag!r}", f"tag= is one of {', '.join(fields)}")
-
-    def parse(block: list[Line]) -> Sentence | None:
-        words, numbers = [], []
-        for number, line in block:
-            if line.startswith("#"):
-                continue
-            cells = line.split("\t")
-            if len(cells) != 10:
-                what = f"{len(cells)} tab-separated columns where CoNLL-U has 10"
-                raise Malformed(number, what, "put `_` where a field is empty")
-            if re.fullmatch(r"[0-9]+[-.][0-9]+", cells[0]):
-                continue
-            if cells[0] != str(len(words) + 1):
-                what = f"the word's number is {cells[0]!r}, not {len(words) + 1}"
-                raise Malformed(number, what, "number the words 1, 2, 3, ...")
-            if not all(cells):
-                what = f"column {cells.index('') + 1} is empty"
-                raise Malformed(number, what, "put `_` where a field is empty")
-            words.append(cells)
-            numbers.append(number)
-        for number, cells in zip(numbers, words, strict=True):
-            head = cells[6]
-            if head != "_" and not (
-                re.fullmatch("[0-9]+", head) and int(head) <= len(words)
-            ):
-                what = f"the head is {head!r} in a sentence of {len(words)} words"
-                raise Malformed(number, what, "give a word's number, 0 or `_`")
-        if not words:
-            return None
-        _, form, lemma, upos, xpos, _, head, deprel, _, _ = by_column = list(
-            zip(*words, strict=True)
-        )
-        tags = by_column[fields[tag]] if tag else None
-        if tags and tag != "feats" and set(tags) == {"_"}:
-            tags = None
-        columns = {"pos": upos, "xpos": xpos, "head": head, "deprel": deprel}
-        return sentence_of(form, tags, {**columns, "lemma": lemma})
-
-    yield from parse_each(blocks(lines), parse)

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from keras_tagging.data.columns import conll, conllu, tokens
+from keras_tagging.data.columns import conll, tokens
 from keras_tagging.data.records import (
     Line,
     Malformed,
@@ -14,6 +14,7 @@ from keras_tagging.data.records import (
     split_blanks,
 )
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.treebanks import conllu, conllx
 
 
 def pipe(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
@@ -167,6 +168,7 @@ def text(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
 FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {
     "conll": conll,
     "conllu": conllu,
+    "conllx": conllx,
     "pipe": pipe,
     "auto": auto,
     "atis": atis,

@@ -10,8 +10,8 @@ import sys
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO
@@ -58,15 +58,15 @@ def read(
     """
     if errors not in ("raise", "skip"):
         raise ValueError(f"errors={errors!r}: it is 'raise' or 'skip'")
-    name = _name(path)
+    name = source_name(path)
     lines = _numbered_lines(path, name, encoding)
-    hint = ""
+    head, hint = [], ""
     if format is None:
         head = list(islice(lines, HEAD))
-        format, lines = _recognise(head, name), chain(head, lines)
+        format = _recognise(head, name)
         hint = recognised(format)
     check_options(format, options)
-    return _sentences(lines, name, format, errors, skipped, hint, options)
+    return _sentences(head, lines, name, format, errors, skipped, hint, options)
 
 
 def check_options(format: str, options: Mapping[str, object]) -> None:
@@ -81,6 +81,8 @@ def check_options(format: str, options: Mapping[str, object]) -> None:
                 f"format {format!r} has no option {option!r}; "
                 f"it has {', '.join([*known, 'encoding'])}"
             )
+        if isinstance(known[option], bool) and not isinstance(value, bool):
+            raise ValueError(f"{option}={value!r}: it is True or False")
         if option.endswith("_column") and not isinstance(value, int | None):
             raise ValueError(
                 f"{option}={value!r}: a column is a number, counted from 0, or from "
@@ -97,18 +99,19 @@ def _known() -> str:
     return ", ".join(repr(name) for name in FORMATS)
 
 
-def _sentences(lines, name, format, errors, skipped, hint, options):
+def _sentences(head, lines, name, format, errors, skipped, hint, options):
     messages = [] if skipped is None else skipped
     try:
-        for result in FORMATS[format](lines, **options):
-            if isinstance(result, Sentence):
-                yield result
-            elif errors == "raise":
-                raise result
-            else:
-                messages.append(_message(name, result, hint))
+        with closing(lines):  # else an exception would keep the file open
+            for result in FORMATS[format](chain(head, lines), **options):
+                if isinstance(result, Sentence):
+                    yield result
+                elif errors == "raise":
+                    raise result
+                else:
+                    messages.append(message(name, result, hint))
     except Malformed as problem:
-        raise CorpusError(_message(name, problem, hint)) from None
+        raise CorpusError(message(name, problem, hint)) from None
     if messages and skipped is None:
         warnings.warn(
             f"{len(messages)} malformed sentences left out; the first: {messages[0]}",
@@ -116,11 +119,11 @@ def _sentences(lines, name, format, errors, skipped, hint, options):
         )
 
 
-def _message(name: str, problem: Malformed, hint: str) -> str:
+def message(name: str, problem: Malformed, hint: str = "") -> str:
     return f"{name}:{problem.line}: {problem.what}; {problem.remedy}{hint}"
 
 
-def _name(path: str | Path | IO) -> str:
+def source_name(path: str | Path | IO) -> str:
     if not isinstance(path, str | Path):
         return str(getattr(path, "name", "<stream>"))
     if str(path) == "-":
@@ -162,7 +165,9 @@ def _opened(path: str | Path | IO, encoding: str | None):
                 wrapper.detach()
 
 
-def _numbered_lines(path, name: str, encoding: str | None) -> Iterator[Line]:
+def raw_lines(path, name: str, encoding: str | None) -> Generator[Line, None, None]:
+    """The numbered lines as they stand in the file, with their ends and a byte order
+    mark."""
     number = 0
     with _opened(path, encoding) as (stream, encoding):
         try:
@@ -173,12 +178,27 @@ def _numbered_lines(path, name: str, encoding: str | None) -> Iterator[Line]:
                     except UnicodeDecodeError as error:
                         yield number, error
                         continue
-                if number == 1:
-                    line = line.removeprefix("\ufeff")
-                yield number, line.removesuffix("\n").removesuffix("\r")
+                yield number, line
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
             what = f"{name}:{number + 1}: cannot be read: {error}"
             raise CorpusError(f"{what}; check that the file is complete") from None
+
+
+def content(line: Line) -> Line:
+    """The line without its end and without a byte order mark."""
+    number, text = line
+    if isinstance(text, str):
+        if number == 1:
+            text = text.removeprefix("\ufeff")
+        text = text.removesuffix("\n").removesuffix("\r")
+    return number, text
+
+
+def _numbered_lines(
+    path, name: str, encoding: str | None
+) -> Generator[Line, None, None]:
+    with closing(raw_lines(path, name, encoding)) as lines:
+        yield from map(content, lines)
 
 
 def detect_format(path: str | Path, *, encoding: str | None = None) -> str:
@@ -187,7 +207,7 @@ def detect_format(path: str | Path, *, encoding: str | None = None) -> str:
     Raises:
         CorpusError: if the lines fit no format, or two.
     """
-    name = _name(path)
+    name = source_name(path)
     return _recognise(islice(_numbered_lines(path, name, encoding), HEAD), name)
 
 
@@ -208,7 +228,7 @@ def _recognise(head: Iterable[Line], name: str) -> str:
     if re.match(r'[ \t]*\{[ \t]*("|\}|$)', first):
         return "jsonl"
     if re.match(r"[0-9]+([-.][0-9]+)?\t", first) and first.count("\t") == 9:
-        return "conllu"
+        return "conllu"  # or CoNLL-X, which is CoNLL-U with words only
     if re.match(r"BOS( .*)? EOS[ ]*\t", first):
         return "atis"
     if "\t" in first:

@@ -5,6 +5,7 @@ from keras_tagging.layers.context_window import ContextWindow
 from keras_tagging.layers.crf import CRF
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
 from keras_tagging.layers.projected_rnn import ProjectedRNN
+from keras_tagging.layers.transition_scorer import TransitionScorer
 
 __all__ = [
     "CRF",
@@ -12,4 +13,5 @@ __all__ = [
     "ContextWindow",
     "LabelEmbeddingRNN",
     "ProjectedRNN",
+    "TransitionScorer",
 ]

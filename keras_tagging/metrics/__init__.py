@@ -1,6 +1,8 @@
-"""Figures over tagged sentences: accuracy, chunk F1, multi-tagging (no keras)."""
+"""Figures over tagged and parsed sentences: accuracy, chunk F1, multi-tagging,
+attachment scores (no keras)."""
 
 from keras_tagging.metrics.accuracy import token_accuracy
+from keras_tagging.metrics.attachment import AttachmentScores, attachment_scores
 from keras_tagging.metrics.chunks import (
     ChunkCounts,
     ChunkScores,
@@ -9,15 +11,19 @@ from keras_tagging.metrics.chunks import (
     looks_like_chunks,
 )
 from keras_tagging.metrics.multi_tagging import BETAS, assigned, multi_tagging
+from keras_tagging.metrics.significance import paired_permutation
 
 __all__ = [
     "BETAS",
+    "AttachmentScores",
     "ChunkCounts",
     "ChunkScores",
     "assigned",
+    "attachment_scores",
     "chunk_scores",
     "chunks",
     "looks_like_chunks",
     "multi_tagging",
+    "paired_permutation",
     "token_accuracy",
 ]

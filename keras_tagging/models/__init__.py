@@ -4,18 +4,28 @@ from keras_tagging.models import (
     bigru,
     bilstm,
     bilstm_crf,
+    elman_parser,
     elman_rnn,
+    ffn_parser,
+    gru_parser,
     highway_bilstm,
     i_rnn,
     ie_rnn,
     jordan_rnn,
+    lstm_parser,
     rhn,
     shortcut_bilstm,
     skip_bilstm,
 )
 
 #: name -> module with `CELL`, `build_network`, `PAPER` and `FAST`
-ARCHITECTURES = {
+PARSERS = {
+    "ffn-parser": ffn_parser,
+    "lstm-parser": lstm_parser,
+    "elman-parser": elman_parser,
+    "gru-parser": gru_parser,
+}
+TAGGERS = {
     "bigru": bigru,
     "skip-bilstm": skip_bilstm,
     "shortcut-bilstm": shortcut_bilstm,
@@ -28,5 +38,6 @@ ARCHITECTURES = {
     "bilstm": bilstm,
     "bilstm-crf": bilstm_crf,
 }
+ARCHITECTURES = {**TAGGERS, **PARSERS}
 
-__all__ = ["ARCHITECTURES"]
+__all__ = ["ARCHITECTURES", "PARSERS", "TAGGERS"]

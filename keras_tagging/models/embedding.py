@@ -18,8 +18,14 @@ def uniform(seed):
     return keras.initializers.RandomUniform(-0.05, 0.05, seed=seed)
 
 
+def small(seed):
+    """Of all weights in Elkaref & Bohnet (2017), section 5."""
+    return keras.initializers.RandomUniform(-0.01, 0.01, seed=seed)
+
+
 #: name -> initializers of (tables, kernels), each a function of a seed
 INITIALIZERS = {
+    "uniform": (small, small),
     "glorot": (uniform, keras.initializers.GlorotUniform),
     "gaussian": (gaussian_table, gaussian),
 }

@@ -45,9 +45,10 @@ PAPER = {**D16, "label_input": "embedding", "hidden_context": 0}
 
 FAST = {
     "affix_dim": 30,
-    "dropout": 0.5,
+    "dropout": 0.6,
+    "layer_dropout": 0.3,
     "l2": 0.0,
-    "pretrain": None,
+    "pretrain": "cbow",
     "optimizer": "adam",
     "learning_rate": 5e-3,
     "momentum": 0.0,

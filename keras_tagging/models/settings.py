@@ -7,9 +7,13 @@ import math
 from keras_tagging.features import TokenFeatures
 from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.layers.label_embedding_rnn import COMBINATIONS, LABEL_INPUTS
-from keras_tagging.models import ARCHITECTURES
+from keras_tagging.layers.transition_scorer import DROPPED
+from keras_tagging.layers.truncation import TRUNCATIONS
+from keras_tagging.models import ARCHITECTURES, PARSERS, TAGGERS
 from keras_tagging.models.embedding import INITIALIZERS, WINDOWS_OVER
 from keras_tagging.models.label_network import DIRECTIONS
+from keras_tagging.models.parser_network import ENCODERS
+from keras_tagging.parsing.trees import NONPROJECTIVE
 from keras_tagging.training.recipes import compile_settings, fit_settings
 
 RECIPES = ("fast", "paper")
@@ -23,13 +27,16 @@ OPTIONAL |= {
     "internal",
     "output",
     "input_layer",
+    "truncation_limit",
+    "tags",
 }
 # given by the Tagger itself, or derived from the vectors
 INTERNAL = {"seed", "vector_dim", "num_labels", "dtype", "go_backwards"}
 INTERNAL |= {"kernel_initializer", "label_initializer"}
 INTERNAL |= {"future_label_context", "future_hidden_context"}
 AT_LEAST_1 = {"units", "num_layers", "word_dim", "affix_dim", "character_dim"}
-AT_LEAST_1 |= {"label_dim", "label_units", "beam_width"}
+AT_LEAST_1 |= {"label_dim", "label_units", "beam_width", "truncation_limit"}
+AT_LEAST_1 |= {"encoder_units", "encoder_layers"}
 SHARES = {"unknown_rate", "label_smoothing", "weight_average"}
 CHOICES = {
     "window_over": WINDOWS_OVER,
@@ -40,11 +47,19 @@ CHOICES = {
     "direction": DIRECTIONS,
     "label_input": LABEL_INPUTS,
     "combine": COMBINATIONS,
+    "dropped": DROPPED,
+    "truncation": TRUNCATIONS,
+    "encoder": ENCODERS,
+    "encoder_merge": ("top", "layer"),
+    "nonprojective": NONPROJECTIVE,
+    "tagger": TAGGERS,
 }
 # of the layer that reads labels
 LABEL_DECODER = ("label_units", "label_dim", "label_context", "label_activation")
 LABEL_DECODER += ("feedback", "beam_width")
 TAGGER = {"vectors": None, "min_count": 1, "pretrain": None}
+PARSER = {"vectors": None, "tags": "gold", "nonprojective": "skip"}
+PARSER |= {"tagger": "bigru", "folds": 5, "tagger_epochs": 5}  # of predicted tags
 
 
 def keywords(function) -> dict:
@@ -76,7 +91,7 @@ def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
     check_known("architecture", architecture, ARCHITECTURES)
     check_known("recipe", recipe, RECIPES)
     module = ARCHITECTURES[architecture]
-    settings = dict(TAGGER)
+    settings = dict(PARSER if architecture in PARSERS else TAGGER)
     for function in (
         TokenFeatures,
         module.CELL,

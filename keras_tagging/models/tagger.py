@@ -1,29 +1,24 @@
 """The model a user holds: sentences in, tags out."""
 
-import random
 from collections.abc import Iterable
-from pathlib import Path
-from types import SimpleNamespace
+from dataclasses import replace
 
 import keras
 import numpy as np
-from keras import ops
 
 from keras_tagging import training
-from keras_tagging.data.atomic import replacing
-from keras_tagging.data.batching import EncodedSentences
+from keras_tagging.data.batching import EncodedSentences, TrainingBatches
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
-from keras_tagging.embeddings import WordVectors, load_vectors
-from keras_tagging.features import TokenFeatures
 from keras_tagging.layers import LabelEmbeddingRNN
-from keras_tagging.metadata import metadata_path, write_metadata
+from keras_tagging.metrics import looks_like_chunks
 from keras_tagging.models import ARCHITECTURES
 from keras_tagging.models.embedding import vector_table
 from keras_tagging.models.output import check_decoder, path_loss, run_network
 from keras_tagging.models.prediction import SentencePrediction
 from keras_tagging.models.pretrain import check_pretraining, pretrain_tables
+from keras_tagging.models.sentence_model import SentenceModel, described
 from keras_tagging.models.settings import (
     check_label_options,
     check_value,
@@ -32,78 +27,32 @@ from keras_tagging.models.settings import (
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class Tagger(SentencePrediction, keras.Model):
+class Tagger(SentencePrediction, SentenceModel):
     """A sequence tagger that takes sentences wherever Keras takes arrays.
 
-    Made by :func:`keras_tagging.build`. It holds a `TokenFeatures`, which turns
-    words into ids, and a functional network `network` from ids to what `models.output`
-    describes; both are made by the first `fit`, which counts the vocabularies, or by
-    `adapt`.
+    Made by :func:`keras_tagging.build`. Its `network` goes from ids to what
+    `models.output` describes.
 
     Args:
-        architecture: a name from :func:`keras_tagging.available`.
-        settings: all keywords of the architecture, from `resolve_settings`.
-        seed: of weights, dropout and the order of batches; by default drawn from
-            Python's `random`.
-        vocabularies: of the features, with the tags under "tags"; for `from_config`.
-        vector_dim: of the pretrained vectors; for `from_config`.
+        architecture, settings, **kwargs: see `SentenceModel`.
     """
 
-    def __init__(
-        self,
-        architecture,
-        settings,
-        seed=None,
-        vocabularies=None,
-        vector_dim=0,
-        metadata=None,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        if seed is not None and seed < 0:
-            raise ValueError(f"seed={seed}: a seed is not negative")
+    def __init__(self, architecture, settings, **kwargs):
         check_decoder(**choose(settings, check_decoder))
         check_pretraining(settings.get("pretrain"))
-        self.architecture = architecture
-        self.seed = random.randrange(10**6) if seed is None else int(seed)
-        vectors = settings["vectors"]
-        if vectors is not None and not vocabularies:
-            if not isinstance(vectors, WordVectors):
-                vectors = load_vectors(vectors)
-            vector_dim = vectors.matrix.shape[1]
-        # kept out of Keras' tracking, which wraps containers and copies them
-        self._plain = SimpleNamespace(
-            settings=settings,
-            vectors=vectors,
-            vector_dim=vector_dim,
-            metadata=metadata or {},
-            penalty=0.0,
-            pretraining_due=False,
-        )
-        chosen = choose(settings, TokenFeatures.__init__)
-        self._plain.features = TokenFeatures(**chosen | {"vectors": vector_dim > 0})
-        self.network = None
-        if vocabularies:
-            self._restore(vocabularies)
-        optimizing = choose(settings, training.compile_settings)
-        self.compile(**training.compile_settings(**optimizing))
+        super().__init__(architecture, settings, **kwargs)
+        self._plain.pretraining_due = False
+
+    def _make_features(self):
+        super()._make_features(vectors=self._plain.vector_dim > 0)
 
     # Vocabularies and network
-
-    @property
-    def features(self) -> TokenFeatures:
-        return self._plain.features
 
     @property
     def tags(self) -> list[str]:
         """The tag inventory, in the order of the network's outputs."""
         self._require_network()
         return self._plain.tags
-
-    @property
-    def length_multiple(self) -> int:
-        """Of padded lengths: XLA, JAX' compiler too, compiles for every one."""
-        return 8 if self.jit_compile or keras.backend.backend() == "jax" else 1
 
     @property
     def beam_width(self) -> int:
@@ -119,16 +68,6 @@ class Tagger(SentencePrediction, keras.Model):
                 layer.beam_width = width
         self.predict_function = None  # which has the old one compiled in
 
-    @property
-    def settings(self) -> dict:
-        """All keywords the model was built with."""
-        return self._plain.settings
-
-    @property
-    def metadata(self) -> dict:
-        """What `save` writes beside the model: corpus, epochs, scores."""
-        return self._plain.metadata
-
     def adapt(self, sentences: Iterable[Sentence]) -> None:
         """Counts the vocabularies of words and tags, and builds the network.
 
@@ -138,12 +77,8 @@ class Tagger(SentencePrediction, keras.Model):
         Raises:
             ValueError: if the model has vocabularies already, or there are no tags.
         """
-        if self.network is not None:
-            raise ValueError(
-                "this model has vocabularies already, and its weights belong to them; "
-                "build a new model for other sentences"
-            )
-        sentences = as_sentences(sentences, tagged=True)
+        self._refuse_second_adapt()
+        sentences = self.annotated(sentences)
         tags = (tag for sentence in sentences for tag in sentence.tags)
         tags = count_vocabulary(tags, self.settings["min_count"])
         if not tags:
@@ -160,11 +95,12 @@ class Tagger(SentencePrediction, keras.Model):
             table = self.network.get_layer("vector_embedding").embeddings
             table.assign(vector_table(vectors, table.shape[0]))
             self._plain.vectors = None  # the table has them now
-            self.settings["vectors"] = _described(self.settings["vectors"])
+            self.settings["vectors"] = described(self.settings["vectors"])
         self._plain.pretraining_due = self.settings["pretrain"] is not None
         self.optimizer.build(self.trainable_variables)
 
     def _restore(self, vocabularies):
+        self._plain.vocabularies = vocabularies
         self._plain.tags = list(vocabularies["tags"])
         self._plain.tag_ids = {tag: i for i, tag in enumerate(self._plain.tags)}
         words = {k: list(v) for k, v in vocabularies.items() if k != "tags"}
@@ -189,20 +125,43 @@ class Tagger(SentencePrediction, keras.Model):
 
     # Sentences to arrays
 
+    def annotated(self, sentences):
+        return as_sentences(sentences, tagged=True)
+
     def encode(self, sentences: list[Sentence], targets=False) -> EncodedSentences:
         """Ids of all tokens of the sentences, and their tag ids if asked for."""
-        self._require_network()
-        ids = self.features.encode(flat_strings(sentences, self.features.columns))
-        offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
+        encoded = super().encode(sentences)
         if not targets:
-            return EncodedSentences(ids, offsets)
+            return encoded
         find = self._plain.tag_ids.get
         tag_ids = [find(tag, -1) for s in sentences for tag in s.tags]
-        return EncodedSentences(ids, offsets, np.array(tag_ids, "int32"))
+        return replace(encoded, targets=np.array(tag_ids, "int32"))
 
-    def _require_network(self):
-        if self.network is None:
-            raise ValueError("this model has no vocabularies yet: fit or adapt it")
+    def batches(self, sentences, plan):
+        words = self.features.names[0] == "word"
+        return TrainingBatches(
+            self.encode(sentences, targets=True),
+            seed=self.seed,
+            multiple=self.length_multiple,
+            word_column=0 if words else None,
+            **choose(plan, TrainingBatches),
+        )
+
+    def dataset(self, batches):
+        """What Keras trains on: see `training.dataset`."""
+        reads_labels = len(self.network.inputs) > 1
+        return training.dataset(batches, len(self.features.names), reads_labels)
+
+    @property
+    def figures(self):
+        names = ["loss", "accuracy", "oov_accuracy", "sentence_accuracy"]
+        chunks = ["precision", "recall", "f1"]
+        return names + chunks * looks_like_chunks(self.tags)
+
+    @property
+    def default_monitor(self):
+        """F1 for chunk tags, else accuracy."""
+        return "val_f1" if looks_like_chunks(self.tags) else "val_accuracy"
 
     # Training
 
@@ -228,7 +187,7 @@ class Tagger(SentencePrediction, keras.Model):
             ValueError: for an unknown method, a network without such tables, or one
                 that has been trained.
         """
-        sentences = as_sentences(sentences, tagged=True)
+        sentences = self.annotated(sentences)
         if self.network is None:
             self.adapt(sentences)
         if int(self.optimizer.iterations):
@@ -238,77 +197,9 @@ class Tagger(SentencePrediction, keras.Model):
         self._plain.pretraining_due = False
         return pretrain_tables(self, sentences, method, **options)
 
-    def fit(
-        self,
-        x,
-        y=None,
-        *,
-        validation_data=None,
-        epochs=None,
-        batch_size=None,
-        token_budget=None,
-        callbacks=(),
-        verbose="auto",
-        monitor=None,
-        patience=None,
-        restore_best=True,
-        log=None,
-        resume=None,
-    ):
-        """Trains on sentences. The first call counts the vocabularies.
-
-        Args:
-            x: training sentences with tags.
-            y: None; the tags are in the sentences.
-            validation_data: development sentences with tags.
-            epochs, batch_size, token_budget: by default those of the recipe.
-            callbacks: Keras callbacks; they find the figures of `evaluate` on the
-                development sentences in their logs as `val_accuracy` and so on.
-            verbose: 0, 1 (progress bar), 2 (a line an epoch) or "auto".
-            monitor: the figure that tells the best epoch; by default `val_f1` where
-                the tags are chunks and `val_accuracy` elsewhere.
-            patience: stop after this many epochs without a better one.
-            restore_best: whether to end with the weights of the best development
-                epoch, as the papers do.
-            log: CSV file for the figures of all epochs.
-            resume: folder that keeps the state of the run after every epoch. If it
-                holds one, training goes on from there, exactly as if it had never
-                been interrupted.
-
-        Returns:
-            A `keras.callbacks.History` of all epochs, resumed ones included.
-
-        Raises:
-            ValueError: if tags are missing, or `resume` holds another run.
-        """
-        if y is not None:
-            raise ValueError("the tags are part of the sentences: call fit(sentences)")
-        sentences = as_sentences(x, tagged=True)
-        if self.network is None:
-            self.adapt(sentences)
-        resuming = resume is not None and (Path(resume) / "resume.npz").exists()
-        if self._plain.pretraining_due and not resuming:
-            shown = {"verbose": verbose in (1, 2, "auto")}
-            self.pretrain(sentences, self.settings["pretrain"], **shown)
-        plan = choose(self.settings, training.fit_settings)
-        if batch_size is not None or token_budget is not None:
-            plan |= {"batch_size": batch_size, "token_budget": token_budget}
-        if epochs is not None:
-            plan["epochs"] = epochs
-        return training.fit_tagger(
-            self,
-            super().fit,
-            sentences,
-            as_sentences(validation_data or [], tagged=True),
-            plan,
-            monitor=monitor,
-            patience=patience,
-            restore_best=restore_best,
-            callbacks=callbacks,
-            verbose=verbose,
-            log=log,
-            resume=resume,
-        )
+    def before_fit(self, sentences, verbose):
+        if self._plain.pretraining_due:
+            self.pretrain(sentences, self.settings["pretrain"], verbose=verbose)
 
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True
@@ -330,70 +221,9 @@ class Tagger(SentencePrediction, keras.Model):
                 )
                 for name in names
             )
-        if self._plain.penalty:
-            size = sum(ops.sum(ops.square(v)) for v in self.trainable_variables)
-            tokens = ops.sum(sample_weight)
-            loss = loss + self._plain.penalty * tokens * size
-        return loss
-
-    def penalise(self, l2, tokens):
-        """Sets the penalty of `compute_loss` for training on this many tokens."""
-        if self._plain.penalty != l2 / 2 / tokens:
-            self._plain.penalty = l2 / 2 / tokens
-            self.train_function = None  # which has the old one compiled in
+        return self.penalised(loss, sample_weight)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics, of the logits; those of a CRF are log marginals."""
         logits = y_pred["logits"] if isinstance(y_pred, dict) else y_pred
         return super().compute_metrics(x, y, logits, sample_weight)
-
-    # Saving
-
-    def get_config(self):
-        vocabularies = None
-        if self.network is not None:
-            vocabularies = {**self.features.vocabularies, "tags": self.tags}
-        vectors = _described(self.settings["vectors"])
-        return {
-            "name": self.name,
-            "architecture": self.architecture,
-            "settings": {**self.settings, "vectors": vectors},
-            "seed": self.seed,
-            "vocabularies": vocabularies,
-            "vector_dim": self._plain.vector_dim,
-            "metadata": self.metadata,
-        }
-
-    def build_from_config(self, config):
-        """Nothing to do: `from_config` has built the network."""
-
-    def save(self, filepath, overwrite=True, **kwargs):
-        """Writes a `.keras` file atomically, and its metadata as JSON beside it.
-
-        `model.keras` gets `metadata.json`, any other `NAME.keras` gets
-        `NAME.metadata.json`: versions, settings, training corpus, scores.
-        """
-        path = Path(filepath)
-        if path.suffix != ".keras":
-            raise ValueError(f"{path}: the file name of a model ends in .keras")
-        if path.exists() and not overwrite:
-            raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
-        if self.network is None and isinstance(self.settings["vectors"], WordVectors):
-            raise ValueError("vectors given as an object are saved once fit has run")
-        with replacing(path) as partial:
-            super().save(partial, **kwargs)
-        write_metadata(self, metadata_path(path))
-
-    def export(self, filepath, *, top_k=5, **kwargs):
-        """Writes a SavedModel: see :func:`keras_tagging.export.export`."""
-        from keras_tagging.export import export  # it stands above this module
-
-        self._require_network()
-        export(self, filepath, top_k=top_k, **kwargs)
-
-
-def _described(vectors) -> str | None:
-    """Vectors as a setting: their file, or how many an object held."""
-    if isinstance(vectors, WordVectors):
-        return f"{len(vectors.words)} vectors given as an object"
-    return None if vectors is None else str(vectors)

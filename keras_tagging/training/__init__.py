@@ -15,7 +15,7 @@ from keras_tagging.training.objectives import (
 from keras_tagging.training.pretraining import cbow_embeddings, window_embeddings
 from keras_tagging.training.recipes import compile_settings, fit_settings
 from keras_tagging.training.resume import Resume
-from keras_tagging.training.run import default_monitor, fit_tagger
+from keras_tagging.training.run import dataset, fit_model
 
 __all__ = [
     "AveragedWeights",
@@ -30,8 +30,8 @@ __all__ = [
     "Validation",
     "cbow_embeddings",
     "compile_settings",
-    "default_monitor",
+    "dataset",
+    "fit_model",
     "fit_settings",
-    "fit_tagger",
     "window_embeddings",
 ]

@@ -6,9 +6,7 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
-from keras_tagging.data.batching import TrainingBatches
 from keras_tagging.data.sentence import Corpus
-from keras_tagging.metrics import looks_like_chunks
 from keras_tagging.training.callbacks import (
     AveragedWeights,
     EpochOrder,
@@ -20,7 +18,7 @@ from keras_tagging.training.decay import HalvingDecay, LinearDecay
 from keras_tagging.training.resume import Resume
 
 
-def fit_tagger(
+def fit_model(
     model,
     keras_fit,
     sentences,
@@ -35,40 +33,30 @@ def fit_tagger(
     log=None,
     resume=None,
 ):
-    """Trains a tagger that has its vocabularies.
+    """Trains a model that has its vocabularies.
 
     Args:
-        model: the `Tagger`.
+        model: a `SentenceModel`.
         keras_fit: `fit` of `keras.Model`, bound to it.
         sentences: training sentences.
         dev: development sentences; empty for none.
         plan: what `fit_settings` returns.
         monitor, patience, restore_best, callbacks, verbose, log, resume: as in
-            `Tagger.fit`.
+            `SentenceModel.fit`.
 
     Returns:
         A `keras.callbacks.History` of all epochs, resumed ones included.
     """
-    words = model.features.names[0] == "word"
-    encoded = model.encode(sentences, targets=True)
-    batches = TrainingBatches(
-        encoded,
-        seed=model.seed,
-        batch_size=plan["batch_size"],
-        token_budget=plan["token_budget"],
-        multiple=model.length_multiple,
-        unknown_rate=plan["unknown_rate"],
-        word_column=0 if words else None,
-    )
+    batches = model.batches(sentences, plan)
     if not len(batches):
         raise ValueError("no training sentence has a token: nothing to learn from")
-    model.penalise(plan.get("l2", 0.0), int(encoded.lengths.sum()))
+    model.penalise(plan.get("l2", 0.0), batches.num_targets)
     if not model.optimizer.built:  # a user's own, compiled after adapt
         model.optimizer.build(model.trainable_variables)
     # under mixed_float16 Keras wraps it
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
     epochs = plan["epochs"]
-    check_monitor(monitor, model.tags, bool(dev))
+    check_monitor(monitor, model.figures, bool(dev))
     rate = float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
     table = TrainingLog(log)
     callbacks = plan_callbacks(
@@ -80,7 +68,7 @@ def fit_tagger(
         learning_rate=rate,
         average=optimizer.use_ema,
         evaluate=model.evaluator(dev) if dev else None,
-        monitor=monitor or default_monitor(model.tags),
+        monitor=monitor or model.default_monitor,
         patience=patience,
         restore_best=restore_best,
     )
@@ -105,7 +93,7 @@ def fit_tagger(
         callbacks.append(state)
     try:
         history = keras_fit(
-            dataset(batches, len(model.features.names), len(model.network.inputs) > 1),
+            model.dataset(batches),
             epochs=epochs,
             initial_epoch=initial_epoch,
             callbacks=callbacks,
@@ -121,25 +109,18 @@ def fit_tagger(
     return history
 
 
-def check_monitor(monitor, tags, has_dev):
+def check_monitor(monitor, figures, has_dev):
     """Refuses a figure that no epoch has.
 
     Raises:
         ValueError: naming those there are.
     """
-    names = ["loss", "accuracy", "oov_accuracy", "sentence_accuracy"]
-    names += ["precision", "recall", "f1"] if looks_like_chunks(tags) else []
-    known = [f"val_{name}" for name in names]
+    known = [f"val_{name}" for name in figures]
     known += ["loss", "accuracy", "cross_entropy"]  # in training
     if monitor is not None and not has_dev:
         raise ValueError(f"monitor={monitor!r} needs development sentences to watch")
     if monitor is not None and monitor not in known:
         raise ValueError(f"monitor={monitor!r}: known are {', '.join(known)}")
-
-
-def default_monitor(tags):
-    """The figure that tells the best epoch: F1 for chunk tags, else accuracy."""
-    return "val_f1" if looks_like_chunks(tags) else "val_accuracy"
 
 
 def dataset(batches, num_features, reads_labels=False):

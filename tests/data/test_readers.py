@@ -55,9 +55,14 @@ def json_line(words, tags):
     return json.dumps({"tokens": words, "tags": tags}, ensure_ascii=False)
 
 
+def conllx_row(i, word, tag):
+    return f"{i}\t{word}\tL\t{tag}\tX\t_\t{i - 1}\td\t_\t_"
+
+
 RENDER = {
     "conll": by_row(lambda i, w, t: f"{w}\tP\t{t}"),
-    "conllu": by_row(lambda i, w, t: f"{i}\t{w}\tL\t{t}\tX\t_\t{i - 1}\td\t_\t_"),
+    "conllu": by_row(conllx_row),
+    "conllx": by_row(conllx_row),
     "pipe": by_line(pipe_line),
     "auto": by_line(auto_lines),
     "atis": by_line(atis_line),
@@ -66,7 +71,9 @@ RENDER = {
     "tokens": by_row(lambda i, w, t: w),
 }
 UNTAGGED = ("text", "tokens")
-BLOCKS = ("conll", "conllu", "tokens", "auto")
+BLOCKS = ("conll", "conllu", "conllx", "tokens", "auto")
+# CoNLL-X, which cannot be told from CoNLL-U
+RECOGNISED = {"conllx": "conllu"}
 SMALL = [(["The", "cat", "sat"], ["D", "N", "V"]), (["Go", "!"], ["V", "."])]
 ODD = [
     "a\u00a0b",
@@ -138,7 +145,7 @@ def test_the_last_line_feed_is_optional(format):
 def test_format_is_recognised(tmp_path, format, copies):
     path = tmp_path / "corpus"
     path.write_text(RENDER[format](SMALL * copies), "utf-8")
-    assert detect_format(path) == format
+    assert detect_format(path) == RECOGNISED.get(format, format)
     sentences = list(read(path))
     assert [len(s) for s in sentences] == [3, 2] * copies
     assert sentences == list(read(path, format))

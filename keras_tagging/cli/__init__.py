@@ -1,0 +1,87 @@
+"""The program `keras-tagging`.
+
+Keras and TensorFlow take seconds to import, so commands import what they need.
+"""
+
+import os
+import sys
+import warnings
+
+import typer
+
+from keras_tagging.cli.annotation import export, parse, tag
+from keras_tagging.cli.common import one_line
+from keras_tagging.cli.evaluation import describe_corpus, evaluate
+from keras_tagging.cli.training import demo, list_architectures, train
+
+app = typer.Typer(
+    help="Recurrent sequence tagging and dependency parsing on Keras 3.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+COMMANDS = {
+    "list": (list_architectures, "list", "list bigru"),
+    "train": (
+        train,
+        "train bigru --corpus demo --out runs/demo --epochs 5",
+        "train bigru --corpus my.conll --dev-share 0.1 --out runs/my --set units=200",
+        "train lstm-parser --corpus ud-english-ewt --out runs/parser",
+    ),
+    "evaluate": (
+        evaluate,
+        "evaluate runs/demo --corpus demo",
+        "evaluate runs/my --corpus held-out.conll --multi-tagging --json",
+        "evaluate runs/parser --corpus ud-english-ewt --split dev --tables",
+    ),
+    "tag": (
+        tag,
+        "tag runs/demo sentences.txt > tagged.conll",
+        "tag runs/demo --beta 0.01 --output jsonl < sentences.txt",
+    ),
+    "parse": (
+        parse,
+        "parse runs/parser tagged.conllu > parsed.conllu",
+        "parse runs/words-only < sentences.txt > parsed.conllu",
+    ),
+    "export": (export, "export runs/demo served/"),
+    "describe": (describe_corpus, "describe demo", "describe corpora/atis"),
+    "demo": (demo, "demo --out demo-model"),
+}
+
+
+def main(args: list[str] | None = None) -> None:
+    """Runs the program; what its user can mend is told in one line.
+
+    Exits with 0, with 2 after an error, with 130 after an interrupt.
+    """
+    warnings.formatwarning = lambda message, *_, **__: one_line("warning", message)
+    try:
+        args = args or sys.argv[1:] or ["--help"]
+        code = app(args, prog_name="keras-tagging", standalone_mode=False) or 0
+        sys.stdout.flush()
+    except (typer.Abort, KeyboardInterrupt):
+        code = 130
+    except BrokenPipeError:
+        # the reader has gone, and the flush at exit must not find that out again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except (ValueError, OSError, typer.BadParameter.__base__) as error:
+        message = getattr(error, "format_message", error.__str__)()
+        sys.stderr.write(one_line("error", message))
+        code = 2
+    if code == 130:
+        sys.stderr.write(one_line("error", "interrupted"))
+    sys.exit(code)
+
+
+def example(*commands: str) -> str:
+    """An epilog; after \b the lines stay as they are."""
+    return "\n".join(["\b", "Example:", *(f"  keras-tagging {c}" for c in commands)])
+
+
+for name, (function, *examples) in COMMANDS.items():
+    app.command(name, epilog=example(*examples))(function)

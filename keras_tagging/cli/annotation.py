@@ -1,0 +1,134 @@
+"""Commands that use a trained model: tag, parse, export."""
+
+import sys
+from functools import partial
+from itertools import tee
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from keras_tagging.cli.common import (
+    BeamWidth,
+    Errors,
+    InputFile,
+    Options,
+    Run,
+    is_parser,
+    load_model,
+    pairs,
+    refuse,
+)
+from keras_tagging.cli.treebanks import recognise, with_columns
+from keras_tagging.data import detect_format, read
+from keras_tagging.data.conllu import as_conllu, read_blocks
+from keras_tagging.output import WRITERS, signature
+
+
+def tag(
+    run: Run,
+    file: InputFile = "-",
+    format: Annotated[
+        str | None,
+        typer.Option(help="Else recognised; standard input is 'text'."),
+    ] = None,
+    option: Options = None,
+    errors: Errors = "raise",
+    output: Annotated[
+        Literal["conll", "jsonl", "text"],
+        typer.Option(help="token TAB tag, JSON, or word|tag between blanks."),
+    ] = "conll",
+    beta: Annotated[
+        float | None,
+        typer.Option(help="Give every tag with p >= beta * max p, with p."),
+    ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Give the tag's probability too.")
+    ] = False,
+    beam_width: BeamWidth = None,
+) -> None:
+    """Tag sentences, to standard output: one row or item for every input token.
+
+    Text is one sentence a line, its tokens between blanks; an empty line is an empty
+    sentence, which is an empty line in the output as well. In conll, further tags and
+    the probabilities follow the tag in columns of their own. The input is read up to
+    2000 sentences ahead, so that memory does not grow with it.
+    """
+    if output == "text" and (beta is not None or probabilities):
+        raise ValueError("--output text has no place for probabilities: use jsonl")
+    if format is None and file == "-":
+        format = "text"
+    if format is None and Path(file).is_file():  # a pipe can be read only once
+        format = detect_format(file)
+        sys.stderr.write(f"{file} is read as {format}; --format says otherwise\n")
+    sentences = read(file, format, errors=errors, **pairs("--option", option))
+    model = load_model(run, beam_width, "tag")
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    ahead, sentences = tee(sentences)
+    tagged = model.tag(ahead, beta=beta, probabilities=probabilities)
+    for sentence, tags in zip(sentences, tagged, strict=True):
+        sys.stdout.write(WRITERS[output](sentence.tokens, tags))
+
+
+def parse(
+    run: Run,
+    file: InputFile = "-",
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="Else recognised; standard input is 'conllu' if its first line but "
+            "comments is a row of ten columns, else 'text'."
+        ),
+    ] = None,
+    option: Options = None,
+    beam_width: BeamWidth = None,
+) -> None:
+    """Parse sentences, to standard output, in CoNLL-U.
+
+    Of CoNLL-U and CoNLL-X, HEAD and DEPREL are replaced and every other byte stays as
+    it is. All other formats, such as text with its tokens between blanks, one sentence
+    a line, become CoNLL-U anew; an empty sentence is an empty line. The input is read
+    up to 2000 sentences ahead, so that memory does not grow with it.
+    """
+    options = pairs("--option", option)
+    source, encoding = file, "utf-8"
+    if format is None:
+        source, format = recognise(file, options)
+    if format in ("conllu", "conllx"):
+        if unknown := set(options) - {"encoding"}:
+            raise ValueError(
+                f"--option {min(unknown)}: of {format}, all of which is read, parse "
+                "takes encoding alone"
+            )
+        encoding = options.get("encoding", encoding)
+        blocks = read_blocks(source, **options)
+        items = ((block.sentence, block.with_trees) for block in blocks)
+    else:
+        sentences = read(source, format, **options)
+        items = ((sentence, partial(as_conllu, sentence)) for sentence in sentences)
+    model = load_model(run, beam_width, "parse")
+    sys.stdout.reconfigure(encoding=encoding, newline="\n")
+    ahead, items = tee(items)
+    parsed = model.parse(with_columns(model, (sentence for sentence, _ in ahead)))
+    for (_, written), tree in zip(items, parsed, strict=True):
+        sys.stdout.write(written(tree.columns["head"], tree.columns["deprel"]))
+
+
+def export(
+    run: Run,
+    out: Annotated[Path, typer.Argument(help="Folder for the SavedModel.")],
+    top_k: Annotated[
+        int | None,
+        typer.Option(
+            help="How many tags a token to give beside the best, of a tagger; "
+            "5 by default."
+        ),
+    ] = None,
+    beam_width: BeamWidth = None,
+) -> None:
+    """Write a SavedModel: strings in, tags and probabilities, or trees, out."""
+    model = load_model(run, beam_width)
+    if is_parser(model):
+        refuse(f"{run} holds a parser, which has no", {"top_k": top_k})
+    model.export(out, **({} if top_k is None else {"top_k": top_k}))
+    print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")

@@ -1,0 +1,100 @@
+"""Options that several commands have, and what they do first."""
+
+import ast
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from keras_tagging.data import Corpus, CorpusError, load_corpus
+from keras_tagging.startup import start_keras
+
+CORPUS = "'demo', a directory that holds the splits, a file or a pattern."
+CorpusPath = Annotated[str, typer.Option("--corpus", help=CORPUS)]
+Dev = Annotated[str | None, typer.Option(metavar="FILE", help="Development file.")]
+Test = Annotated[str | None, typer.Option(metavar="FILE", help="Test file.")]
+Format = Annotated[str | None, typer.Option(help="Else it is recognised.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="KEY=VALUE",
+        help="Of the format, such as tag_column=4 (columns are counted from 0).",
+    ),
+]
+Errors = Annotated[
+    Literal["raise", "skip"],
+    typer.Option(help="Stop at a malformed sentence, or leave it out."),
+]
+Run = Annotated[
+    Path, typer.Argument(metavar="DIR", help="What train wrote, or a .keras file.")
+]
+InputFile = Annotated[
+    str, typer.Argument(metavar="[FILE]", help="'-' is standard input.")
+]
+BeamWidth = Annotated[
+    int | None,
+    typer.Option(min=1, help="Hypotheses to keep, of a parser or label network."),
+]
+
+
+def one_line(kind: str, message) -> str:
+    message = " ".join(str(message).splitlines())
+    return f"keras-tagging: {kind}: {message}\n"
+
+
+def pairs(name: str, items: list[str] | None) -> dict:
+    """`key=value` items; a value is a Python literal, or else a string."""
+    found = {}
+    for item in items or ():
+        key, separator, value = item.partition("=")
+        if not separator:
+            raise ValueError(f"{name} {item}: write {name} key=value")
+        try:
+            found[key] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            found[key] = value
+    return found
+
+
+def open_corpus(corpus, format, option, *, trees=False, **kwargs) -> Corpus:
+    """A corpus; with `trees` its format checks them, if it can."""
+    kwargs |= pairs("--option", option)
+    if trees:
+        try:
+            return load_corpus(corpus, format, **{"trees": True} | kwargs)
+        except CorpusError:
+            raise
+        except ValueError:  # the format has no such option
+            pass
+    return load_corpus(corpus, format, **kwargs)
+
+
+def load_model(run: Path, beam_width: int | None = None, command: str | None = None):
+    """A trained model, for any command, or for `tag` or `parse` only."""
+    start_keras()
+    import keras_tagging
+
+    model = keras_tagging.load(run)
+    holds, fit = ("parser", "parse") if is_parser(model) else ("tagger", "tag")
+    if command not in (None, fit):
+        raise ValueError(f"{run} holds a {holds}: keras-tagging {fit} {run}")
+    if beam_width is not None:
+        model.beam_width = beam_width
+    return model
+
+
+def is_parser(model) -> bool:
+    return hasattr(model, "parse")
+
+
+def refuse(what: str, options: dict) -> None:
+    """Raises a ValueError for the first option that was given.
+
+    Args:
+        what: why there is none of these, such as "a tagger has no".
+        options: their values by their names; None or False: not given.
+    """
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise ValueError(f"{what} --{name.replace('_', '-')}")

@@ -1,0 +1,218 @@
+"""Commands that train: list, train, demo."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from keras_tagging.cli.common import (
+    CorpusPath,
+    Dev,
+    Errors,
+    Format,
+    Options,
+    Test,
+    load_model,
+    open_corpus,
+    pairs,
+    refuse,
+)
+from keras_tagging.output import (
+    aligned,
+    figures,
+    next_commands,
+    progress,
+    sizes,
+    summary,
+    untrainable,
+)
+from keras_tagging.startup import start_keras
+
+
+def list_architectures(
+    arch: Annotated[str | None, typer.Argument(help="Show its keywords.")] = None,
+) -> None:
+    """List the architectures, or the keywords of one: what the recipes set them to,
+    and which values are possible, where these can be told."""
+    start_keras()
+    from keras_tagging.models import ARCHITECTURES
+    from keras_tagging.models.settings import RECIPES, resolve_settings
+
+    if arch is None:
+        rows = [[k, m.__doc__.splitlines()[0]] for k, m in ARCHITECTURES.items()]
+    else:
+        recipes = [resolve_settings(arch, recipe, {}) for recipe in RECIPES]
+        rows = [["keyword", *RECIPES, "possible"]]
+        for key, value in recipes[0].items():
+            rows.append([key, *(repr(r[key]) for r in recipes), possible(key, value)])
+    print(aligned(rows))
+
+
+def possible(name: str, value) -> str:
+    """The values a keyword may have; "" where `check_value` has no list of them."""
+    from keras_tagging.models.settings import CHOICES, OPTIONAL, SHARES
+
+    if isinstance(value, bool):
+        return "True, False"
+    if "dropout" in name or name in SHARES:
+        return "from 0, below 1"
+    choices = list(CHOICES.get(name, ()))
+    if choices and name in OPTIONAL and None not in choices:
+        choices.append(None)
+    return ", ".join(map(repr, choices))
+
+
+def train(
+    arch: Annotated[str, typer.Argument(help="A name that `list` shows.")],
+    corpus: CorpusPath,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write.")],
+    dev: Dev = None,
+    test: Test = None,
+    format: Format = None,
+    option: Options = None,
+    errors: Errors = "raise",
+    dev_share: Annotated[
+        float | None,
+        typer.Option(help="Share of the training sentences to use for development."),
+    ] = None,
+    recipe: Annotated[
+        Literal["fast", "paper"], typer.Option(help="Quick settings, or the paper's.")
+    ] = "fast",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A keyword that `list ARCH` shows."
+        ),
+    ] = None,
+    tags: Annotated[
+        str | None,
+        typer.Option(
+            metavar="gold|predicted|COLUMN",
+            help="Tags that a parser reads; for none, --set tags=None.",
+        ),
+    ] = None,
+    bootstrap: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Start a recurrent parser from this ffn-parser."
+        ),
+    ] = None,
+    gates: Annotated[
+        str | None,
+        typer.Option(help="Which gates start so: 'all', or some, such as i,j."),
+    ] = None,
+    vectors: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Pretrained word vectors.")
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Else the recipe's.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of weights, dropout and order.")] = 0,
+    patience: Annotated[
+        int | None,
+        typer.Option(min=1, help="Stop after so many epochs without a better one."),
+    ] = None,
+    monitor: Annotated[
+        str | None,
+        typer.Option(help="What tells the best epoch, such as val_accuracy."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option(help="Go on with the run that was stopped in DIR.")
+    ] = True,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write events to DIR/tensorboard.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the finished model in DIR.")
+    ] = False,
+) -> None:
+    """Train a tagger or parser and keep its best epoch on the development sentences.
+
+    Writes model.keras, metadata.json and training.csv into DIR. After a kill the same
+    command goes on with the first unfinished epoch; until the end, best.keras is the
+    best model so far.
+    """
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file: --out is a folder")
+    if (out / "model.keras").exists() and not force:
+        raise ValueError(
+            f"{out} holds a finished model: choose another --out, or give --force"
+        )
+    if tensorboard and not find_spec("tensorboard"):
+        raise ValueError("--tensorboard needs: pip install tensorboard")
+    if bootstrap is None:
+        refuse("without --bootstrap there is no", {"gates": gates})
+    else:
+        given = {"tags": tags, "vectors": vectors}
+        refuse("with --bootstrap, which brings its own, there is no", given)
+    overrides = pairs("--set", settings)
+    named = {"tags": tags, "vectors": vectors}
+    overrides |= {name: value for name, value in named.items() if value is not None}
+    start_keras()
+    import keras_tagging
+    from keras_tagging.models import ARCHITECTURES, PARSERS
+    from keras_tagging.models.settings import check_known
+    from keras_tagging.run_folder import hold_out, train_run
+
+    check_known("architecture", arch, ARCHITECTURES)
+    if arch not in PARSERS:
+        given = {"tags": tags, "bootstrap": bootstrap}
+        refuse(f"{arch} is a tagger, and a tagger has no", given)
+    data = open_corpus(
+        corpus,
+        format,
+        option,
+        trees=arch in PARSERS,
+        dev=dev,
+        test=test,
+        errors=errors,
+    )
+    if dev_share is not None:
+        hold_out(data, dev_share, seed)
+    model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
+    if bootstrap is None:
+        model.adapt(data.train)
+    else:
+        chosen = "all" if gates in (None, "all") else gates.split(",")
+        model.bootstrap(load_model(bootstrap), chosen)
+    print(summary(data))
+    print(f"{arch}, {recipe} recipe, seed {seed}: {sizes(model)}")
+    if not data.dev:
+        print("No development sentences (see --dev-share): the last epoch is kept")
+    if resume and (out / "resume.npz").exists():
+        print(f"Going on with the run in {out} (--no-resume starts anew)")
+    scores = train_run(
+        model,
+        data,
+        out,
+        resume=resume,
+        tensorboard=tensorboard,
+        epochs=epochs,
+        patience=patience,
+        monitor=monitor,
+        verbose=progress(),
+    )
+    if left := untrainable(model):
+        print(left)
+    if scores:
+        print(f"\n{figures(scores)}")
+    where = None
+    if test or data.test:
+        where = test or corpus
+    elif data.dev and dev_share is None:
+        where = dev or f"{corpus} --split dev"
+    verb = "parse" if arch in PARSERS else "tag"
+    print(f"\nWritten to {out}. Next:")
+    print(next_commands(out, where, option, format, verb))
+
+
+def demo(
+    out: Annotated[Path, typer.Option(metavar="DIR")] = Path("demo-model"),
+    epochs: Annotated[int, typer.Option(min=1)] = 8,
+) -> None:
+    """Train on the embedded corpus, evaluate, tag, export: what `make demo` runs."""
+    start_keras()
+    from keras_tagging.demo import run_demo
+
+    run_demo(out, epochs)

@@ -1,0 +1,85 @@
+"""What `parse` and `evaluate` read for a parser."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+from keras_tagging.data import Sentence, detect_format
+from keras_tagging.data.readers import source_name
+
+NAMES = {"pos": "UPOS, column 4", "xpos": "XPOS, column 5"}  # in CoNLL-U
+ROW = re.compile(rb"(\xef\xbb\xbf)?[0-9]+([-.][0-9]+)?(\t[^\t\n]*){9}\r?\n?")
+
+
+class Lines:
+    """The lines of a stream, which can be read only once.
+
+    Args:
+        stream: a binary stream.
+        name: of the stream, for messages.
+        most: as many lines are read ahead if they are blank or begin with #.
+    """
+
+    def __init__(self, stream, name: str, most: int = 200):
+        self.stream, self.name = stream, name
+        self.head = []
+        for line in islice(stream, most):
+            self.head.append(line)
+            if line.strip(b" \t\r\n") and not line.startswith((b"#", b"\xef\xbb\xbf#")):
+                break
+
+    def __iter__(self):
+        yield from self.head
+        with self.stream:
+            yield from self.stream
+
+    def are_conllu(self) -> bool:
+        """Whether the first line that is no comment is a row of CoNLL-U or CoNLL-X."""
+        return bool(self.head) and ROW.fullmatch(self.head[-1]) is not None
+
+
+def recognise(file: str, options: dict):
+    """What to give to `data.read`, and its format, or None if that is to find it.
+
+    Args:
+        file: a path, or "-" for standard input, which is text or CoNLL-U.
+        options: of the format.
+    """
+    if Path(file).is_file():
+        format = detect_format(file, encoding=options.get("encoding"))
+        sys.stderr.write(f"{file} is read as {format}; --format says otherwise\n")
+        return file, format
+    name = source_name(file)  # which refuses what does not exist
+    otherwise = "text" if file == "-" else None
+    if "encoding" in options:  # its lines may be no lines of bytes
+        return file, otherwise
+    lines = Lines(sys.stdin.buffer if file == "-" else open(file, "rb"), name)
+    return lines, "conllu" if lines.are_conllu() else otherwise
+
+
+def with_columns(model, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """The sentences, if they have the columns that a parser reads.
+
+    Raises:
+        ValueError: if the first hundred lack one, or have `_` in it throughout.
+    """
+    from keras_tagging.models.parser import PREDICTED
+
+    columns = [name for name in model.features.columns if name != PREDICTED]
+    sentences = iter(sentences)
+    head = list(islice(sentences, 100))
+    filled = [sentence for sentence in head if sentence.tokens]
+    for name in columns:
+        if filled and all({*s.columns.get(name, "_")} == {"_"} for s in filled):
+            where = f" (in CoNLL-U {NAMES[name]})" if name in NAMES else ""
+            raise ValueError(
+                f"the parser reads the column {name!r}{where}, which the input lacks: "
+                "tag it first, name the column of a file in columns by --option "
+                f"'columns={{\"{name}\": 1}}', or train a parser that needs no tags "
+                "(--tags predicted, or --set tags=None)"
+            )
+    empty = {name: [] for name in columns}
+    for sentence in chain(head, sentences):
+        yield sentence if sentence.tokens else Sentence([], columns=empty)

@@ -1,0 +1,167 @@
+"""Writing trees into CoNLL-U and CoNLL-X files, all else kept as it stands."""
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from operator import index
+from pathlib import Path
+from typing import IO
+
+from keras_tagging.data.readers import (
+    CorpusError,
+    content,
+    message,
+    raw_lines,
+    source_name,
+)
+from keras_tagging.data.records import Line, Malformed, is_blank, parse_each
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.treebanks import (
+    DEPREL,
+    HEAD,
+    XPOS,
+    is_no_word,
+    sentence_of_rows,
+    word_rows,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A sentence and its lines in a file: what stands before its first word, its words,
+    and the blank line behind it.
+
+    Args:
+        lines: the lines with their ends, and with the file's byte order mark.
+        sentence: as the format `conllu` reads it, its heads and relations unchecked.
+        words: the indices in `lines` of the words: no ranges, no empty nodes.
+    """
+
+    lines: list[str]
+    sentence: Sentence
+    words: list[int]
+
+    def with_trees(
+        self,
+        heads: Sequence[int | str],
+        deprels: Sequence[str],
+        xpos: Sequence[str] | None = None,
+    ) -> str:
+        """The lines with these columns 7 and 8, and with this column 5 if it is given.
+        To be written without translation of line ends, in the file's own encoding.
+
+        Args:
+            heads: for each word the number of its head, 0 for the root.
+            deprels: the names of the relations.
+            xpos: language-specific tags.
+
+        Raises:
+            ValueError: if there is not one value a word, or one cannot be a field.
+        TypeError: if a head is not whole, such as 2.0.
+        """
+        new = {HEAD: heads, DEPREL: deprels} | ({} if xpos is None else {XPOS: xpos})
+        values = _rows(len(self.words), new.values())
+        lines = list(self.lines)
+        for word, row in zip(self.words, values, strict=True):
+            cells = lines[word].split("\t")
+            for column, value in zip(new, row, strict=True):
+                cells[column] = value
+            lines[word] = "\t".join(cells)
+        return "".join(lines)
+
+
+def read_blocks(path: str | Path | IO, encoding: str | None = None) -> Iterator[Block]:
+    """The sentences of a CoNLL-U or CoNLL-X file with their lines, one after the other,
+    in constant memory. HEAD and DEPREL may hold anything, or nothing.
+
+    The lines of all blocks are the whole file. What is not followed by a word, such as
+    blank lines at its end, is a last block with an empty sentence.
+
+    Args:
+        path, encoding: as in `data.read`.
+
+    Raises:
+        CorpusError: if there is no such file, or, during the iteration, at the first
+            malformed line.
+    """
+    name = source_name(path)
+    return _blocks(raw_lines(path, name, encoding), name)
+
+
+def _blocks(lines: Generator[Line, None, None], name: str) -> Iterator[Block]:
+    with closing(lines):
+        for block in parse_each(_records(lines), _block):
+            if isinstance(block, Malformed):
+                raise CorpusError(message(name, block))
+            yield block
+
+
+def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """The lines up to the first blank one behind a word, and so on."""
+    record, has_words = [], False
+    for raw in lines:
+        record.append(raw)
+        _, line = content(raw)
+        if not is_blank(line):
+            has_words |= not (isinstance(line, str) and is_no_word(line))
+        elif has_words:
+            yield record
+            record, has_words = [], False
+    if record:
+        yield record
+
+
+def _block(record: list[Line]) -> Block:
+    filled = (line for line in map(content, record) if not is_blank(line[1]))
+    rows = word_rows(filled, needs_trees=False)
+    sentence = sentence_of_rows(rows) if rows else Sentence([])
+    first = record[0][0]
+    return Block([raw for _, raw in record], sentence, [n - first for n, _ in rows])
+
+
+def as_conllu(
+    sentence: Sentence,
+    heads: Sequence[int | str],
+    deprels: Sequence[str],
+    xpos: Sequence[str] | None = None,
+) -> str:
+    """A sentence of any format as CoNLL-U, with a blank line behind it. LEMMA, UPOS and
+    XPOS are its columns `lemma`, `pos` and `xpos`; a field without a value is `_`. An
+    empty sentence, which CoNLL-U does not have, is a blank line.
+
+    Args:
+        heads, deprels, xpos: as in `Block.with_trees`.
+
+    Raises:
+        ValueError, TypeError: as there.
+    """
+    unknown = ["_"] * len(sentence)
+    known = sentence.columns if xpos is None else {**sentence.columns, "xpos": xpos}
+    named = (known.get(name, unknown) for name in ("lemma", "pos", "xpos"))
+    rows = _rows(len(sentence), [sentence.tokens, *named, heads, deprels])
+    lines = []
+    for number, (form, *fields) in enumerate(rows, 1):
+        if not form:
+            raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
+        lemma, pos, tag, head, deprel = (field or "_" for field in fields)
+        cells = (str(number), form, lemma, pos, tag, "_", head, deprel, "_", "_")
+        lines.append("\t".join(cells) + "\n")
+    return "".join([*lines, "\n"])
+
+
+def _rows(count: int, columns: Iterable[Sequence]) -> list[tuple[str, ...]]:
+    """The fields of every word."""
+    columns = [
+        [value if isinstance(value, str) else str(index(value)) for value in column]
+        for column in columns
+    ]
+    for column in columns:
+        if len(column) != count:
+            raise ValueError(
+                f"{len(column)} values for {count} words, beginning {column[:4]}: give "
+                "one value a word"
+            )
+        for value in column:
+            if "\t" in value or "\n" in value:
+                raise ValueError(f"{value!r} holds a tab or line feed: CoNLL-U cannot")
+    return list(zip(*columns, strict=True))

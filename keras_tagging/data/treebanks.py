@@ -1,0 +1,181 @@
+"""The formats whose words have heads: CoNLL-U and CoNLL-X."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from keras_tagging.data.records import (
+    Line,
+    Malformed,
+    blocks,
+    parse_each,
+    sentence_of,
+)
+from keras_tagging.data.sentence import Sentence
+
+COLUMNS = 10
+ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL = range(8)
+
+# A word: the number of its line, and its cells.
+Row = tuple[int, list[str]]
+
+
+def conllu(
+    lines: Iterable[Line], *, tag: str | None = "upos", trees: bool = False
+) -> Iterator[Sentence | Malformed]:
+    """CoNLL-U, gold tokenisation: syntactic words, without multiword-token lines
+    (`3-4`) and empty nodes (`3.1`). Columns: `pos` (UPOS), `xpos`, `head`, `deprel`,
+    `lemma`.
+
+    Args:
+        tag: the field that is the tag: "upos", "xpos", "deprel", "feats" or "lemma";
+            None: no tags, as in a sentence in which it is `_` throughout.
+        trees: True if every sentence must be a tree with one root, its relations named.
+    """
+    fields = {"lemma": LEMMA, "upos": UPOS, "xpos": XPOS}
+    return _sentences(lines, "CoNLL-U", fields, tag, trees)
+
+
+def conllx(
+    lines: Iterable[Line], *, tag: str | None = "cpostag", trees: bool = False
+) -> Iterator[Sentence | Malformed]:
+    """CoNLL-X, the format of Buchholz & Marsi (2006): CoNLL-U without comments,
+    multiword tokens and empty nodes. Its last two columns, PHEAD and PDEPREL, are left
+    aside. Columns: `pos` (CPOSTAG), `xpos` (POSTAG), `head`, `deprel`, `lemma`.
+
+    Args:
+        tag: the field that is the tag: "cpostag", "postag", "deprel", "feats" or
+            "lemma"; None: no tags, as in a sentence in which it is `_` throughout.
+        trees: True if every sentence must be a tree with one root, its relations named.
+    """
+    fields = {"lemma": LEMMA, "cpostag": UPOS, "postag": XPOS}
+    return _sentences(lines, "CoNLL-X", fields, tag, trees)
+
+
+def _sentences(lines, name, fields, tag, trees):
+    fields = {**fields, "feats": FEATS, "deprel": DEPREL}
+    if tag is not None and tag not in fields:
+        raise Malformed(1, f"no field {tag!r}", f"tag= is one of {', '.join(fields)}")
+
+    def parse(block: list[Line]) -> Sentence | None:
+        rows = word_rows(block, name)
+        if not rows:
+            return None
+        _check_heads(rows, trees)
+        if trees:
+            _check_tree(rows)
+        return sentence_of_rows(rows, fields[tag] if tag else None)
+
+    return parse_each(blocks(lines), parse)
+
+
+def is_no_word(line: str) -> bool:
+    """Whether it is a comment, a multiword token or an empty node."""
+    return re.match(r"#|[0-9]+[-.][0-9]+\t", line) is not None
+
+
+def word_rows(
+    block: Iterable[Line], name: str = "CoNLL-U", *, needs_trees: bool = True
+) -> list[Row]:
+    """The words of a sentence.
+
+    Args:
+        block: its lines.
+        name: "CoNLL-X" has words only.
+        needs_trees: False if HEAD and DEPREL may even be empty.
+
+    Raises:
+        Malformed: if a row has not its ten fields, or not its number.
+    """
+    rows: list[Row] = []
+    for number, line in block:
+        cells = line.split("\t")
+        if not line.startswith("#") and len(cells) != COLUMNS:
+            what = f"{len(cells)} tab-separated columns where {name} has {COLUMNS}"
+            raise Malformed(number, what, "put `_` where a field is empty")
+        if is_no_word(line):
+            if name == "CoNLL-X":
+                what = f"{name} has no comments, multiword tokens and empty nodes"
+                raise Malformed(number, what, "read the file as format='conllu'")
+            continue
+        if cells[ID] != str(len(rows) + 1):
+            what = f"the word's number is {cells[ID]!r}, not {len(rows) + 1}"
+            raise Malformed(number, what, "number the words 1, 2, 3, ...")
+        for column, cell in enumerate(cells):
+            if not cell and (needs_trees or column not in (HEAD, DEPREL)):
+                what = f"column {column + 1} is empty"
+                raise Malformed(number, what, "put `_` where a field is empty")
+        rows.append((number, cells))
+    return rows
+
+
+def sentence_of_rows(rows: list[Row], tag: int | None = UPOS) -> Sentence:
+    """The sentence of one or more words, its tags from the column `tag`."""
+    columns = list(zip(*(cells for _, cells in rows), strict=True))
+    tags = None if tag is None else columns[tag]
+    if tags and tag != FEATS and set(tags) == {"_"}:
+        tags = None
+    named = {"pos": UPOS, "xpos": XPOS, "head": HEAD, "deprel": DEPREL, "lemma": LEMMA}
+    return sentence_of(
+        columns[FORM], tags, {name: columns[index] for name, index in named.items()}
+    )
+
+
+def _check_heads(rows: list[Row], trees: bool) -> None:
+    for number, cells in rows:
+        head = cells[HEAD]
+        is_number = re.fullmatch("[0-9]{1,9}", head)
+        if head != "_" and not (is_number and int(head) <= len(rows)):
+            what = f"the head is {head[:40]!r} in a sentence of {len(rows)} words"
+            remedy = f"give a word's number{' or 0' if trees else ', 0 or `_`'}"
+            raise Malformed(number, what, remedy)
+
+
+def _check_tree(rows: list[Row]) -> None:
+    for word, (number, cells) in enumerate(rows, 1):
+        if cells[HEAD] == "_":
+            what = f"word {_named(word, rows)} has no head"
+            raise Malformed(number, what, "give its head's number, or 0 for the root")
+        if int(cells[HEAD]) == word:
+            what = f"word {_named(word, rows)} is its own head"
+            raise Malformed(number, what, "give another word's number, or 0")
+        if cells[DEPREL] == "_":
+            what = f"word {_named(word, rows)} has no relation to its head"
+            raise Malformed(number, what, "name it in column 8")
+    heads = [int(cells[HEAD]) for _, cells in rows]
+    roots = [word for word, head in enumerate(heads, 1) if head == 0]
+    if not roots:
+        what = "no word has the head 0, so the sentence has no root"
+        raise Malformed(rows[0][0], what, "give the head 0 to its root")
+    if len(roots) > 1:
+        shown = (f"{_named(word, rows)} in line {rows[word - 1][0]}" for word in roots)
+        what = f"{len(roots)} words have the head 0: {', '.join(islice(shown, 8))}"
+        remedy = "leave it one root, or such sentences out with errors='skip'"
+        raise Malformed(rows[roots[1] - 1][0], what, remedy)
+    if cycle := _cycle(heads):
+        shown = [_named(word, rows) for word in cycle[:8]]
+        shown += [f"... ({len(cycle)} words)"] * (len(cycle) > 8)
+        what = f"the heads go round: {' -> '.join([*shown, shown[0]])}"
+        remedy = "give one of these words a head outside of them"
+        raise Malformed(rows[cycle[0] - 1][0], what, remedy)
+
+
+def _named(word: int, rows: list[Row]) -> str:
+    return f"{word} {rows[word - 1][1][FORM][:40]!r}"
+
+
+def _cycle(heads: Sequence[int]) -> list[int]:
+    """The words of a cycle, each followed by its head; none in a tree."""
+    seen_from = [-1] + [0] * len(heads)  # the start of the walk that came by
+    for start in range(1, len(heads) + 1):
+        word = start
+        while not seen_from[word]:
+            seen_from[word] = start
+            word = heads[word - 1]
+        if seen_from[word] == start:  # the walk came back to itself
+            cycle = [word]
+            while (word := heads[word - 1]) != cycle[0]:
+                cycle.append(word)
+            first = cycle.index(min(cycle))
+            return cycle[first:] + cycle[:first]
+    return []

@@ -1,0 +1,232 @@
+import keras
+from keras import ops
+
+from keras_tagging.cells.initializers import reseeded
+from keras_tagging.cells.recurrent_cell import check_choice
+from keras_tagging.layers.transition_search import search
+from keras_tagging.layers.truncation import TRUNCATIONS, run_truncated
+from keras_tagging.parsing import NUM_LABELS, NUM_NODES
+
+DROPPED = ("configurations", "tokens")
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class TransitionScorer(keras.layers.Layer):
+    r"""Scores the moves of an arc-standard parser, one configuration after another.
+
+    .. math::
+        x_t &= [e^w, e^t \text{ of 18 nodes}; e^l \text{ of 12 of them}] \\
+        h_t &= \mathrm{cell}(x_t, h_{t-1}), \quad y_t = \mathrm{softmax}(W_h h_t)
+
+    Elkaref & Bohnet (2017), section 3, :cite:`elkaref2017`; the nodes are those of
+    Table 1. The cell is the hidden layer: feed-forward, or recurrent over the
+    transitions of a sentence. The output layer has no bias: a node for SHIFT, then one
+    for LEFT_ARC with each label, then for RIGHT_ARC.
+
+    In training the moves are given and all configurations are read at once. A trained
+    parser finds its own moves; there the products of the input layer are made once
+    for each token and place, and each label and place, not for each configuration
+    (Chen & Manning 2014, section 3.4).
+
+    Departures: "NULL" and "ROOT" are vectors of the size of a token's, which is the
+    same as a word and a tag vector each.
+
+    Args:
+        cell: a `RecurrentCell` that reads nothing but its input.
+        num_labels: V, dependency labels; ids count from 1.
+        label_dim: size of a label's embedding.
+        truncation_limit, truncation: how far and which way errors go back in time, as
+            in :func:`keras_tagging.layers.truncation.run_truncated`.
+        input_dropout: fraction of the input dropped in training.
+        dropped: "configurations": each is dropped on its own, as in the paper;
+            "tokens": a token, and a label, is dropped once for all configurations
+            that read it, which makes training much quicker.
+        hidden_dropout: fraction of the hidden layer dropped before the output layer,
+            never on the way to the next time step (Zaremba et al. 2014).
+        beam_width: hypotheses kept in parsing; 1 is greedy.
+        initializer: of the output layer; the cell has its own.
+        table_initializer: of the embeddings.
+        seed: int, of dropout.
+
+    Call arguments:
+        tokens: `(batch, words, size)`.
+        nodes: `(batch, time, 18)` int32, as `keras_tagging.parsing.features` gives.
+        labels: `(batch, time, 12)` int32.
+
+    Returns:
+        Logits `(batch, time, 2 V + 1)`.
+
+    Weights:
+        boundary: `(2, size)`, of NULL and ROOT.
+        label_embeddings: `(V + 1, label_dim)`, NULL first.
+        output_kernel: W_h, `(units, 2 V + 1)`.
+        Those of the cell; the rows of its kernel are the 18 tokens, then 12 labels.
+
+    Raises:
+        ValueError: for an unknown choice, or a beam below 1.
+    """
+
+    def __init__(
+        self,
+        cell,
+        num_labels,
+        label_dim=100,
+        truncation_limit=5,
+        truncation="sliding",
+        input_dropout=0.0,
+        dropped="configurations",
+        hidden_dropout=0.0,
+        beam_width=1,
+        initializer="glorot_uniform",
+        table_initializer="uniform",
+        seed=None,
+        **kwargs,
+    ):
+        check_choice("truncation", truncation, TRUNCATIONS)
+        check_choice("dropped", dropped, DROPPED)
+        if beam_width < 1:
+            raise ValueError(f"beam_width={beam_width}: at least 1 is needed")
+        super().__init__(**kwargs)
+        self.cell = cell
+        self.num_labels = num_labels
+        self.label_dim = label_dim
+        self.truncation_limit = truncation_limit
+        self.truncation = truncation
+        self.input_dropout = input_dropout
+        self.dropped = dropped
+        self.hidden_dropout = hidden_dropout
+        self.beam_width = beam_width
+        self.initializer = keras.initializers.get(initializer)
+        self.table_initializer = keras.initializers.get(table_initializer)
+        self.seed = seed
+        self.drop_input = keras.layers.Dropout(input_dropout, seed=seed)
+        self.drop_labels = keras.layers.Dropout(
+            input_dropout, seed=None if seed is None else seed + 1
+        )
+        self.drop_hidden = keras.layers.Dropout(
+            hidden_dropout, seed=None if seed is None else seed + 2
+        )
+
+    def build(self, tokens_shape, *_):
+        size = tokens_shape[-1]
+        features = NUM_NODES * size + NUM_LABELS * self.label_dim
+        draw = self.table_initializer
+        self.boundary = self.add_weight(
+            shape=(2, size), initializer=draw, name="boundary"
+        )
+        self.label_embeddings = self.add_weight(
+            shape=(self.num_labels + 1, self.label_dim),
+            initializer=reseeded(draw, 1),
+            name="label_embeddings",
+        )
+        if not self.cell.built:
+            self.cell.build((None, features))
+            self.cell.built = True
+        self.output_kernel = self.add_weight(
+            shape=(self.cell.units, 2 * self.num_labels + 1),
+            initializer=self.initializer,
+            name="output_kernel",
+        )
+
+    def call(self, tokens, nodes, labels, training=False):
+        vectors = self._with_boundary(tokens)
+        if training and self.dropped == "configurations":
+            projected = self._read(vectors, nodes, labels)
+        else:
+            tables = self._tables(vectors, training)
+            projected = self.look_up(tables, nodes, labels)
+        hidden = run_truncated(
+            self.cell,
+            projected,
+            self.truncation_limit if training else None,
+            self.truncation,
+        )
+        hidden = self.drop_hidden(hidden, training=training)
+        return ops.matmul(hidden, self.output_kernel)
+
+    def _with_boundary(self, tokens):
+        """NULL and ROOT before the tokens: `(batch, words + 2, size)`."""
+        shape = (ops.shape(tokens)[0], 2, tokens.shape[-1])
+        boundary = ops.broadcast_to(ops.cast(self.boundary, tokens.dtype), shape)
+        return ops.concatenate([boundary, tokens], 1)
+
+    def _read(self, vectors, nodes, labels):
+        """The input of every configuration, dropped, times the cell's kernel."""
+        batch, time = ops.shape(nodes)[:2]
+        width, size = ops.shape(vectors)[1], vectors.shape[-1]
+        rows = nodes + ops.reshape(ops.arange(batch) * width, (-1, 1, 1))
+        of_nodes = ops.take(ops.reshape(vectors, (-1, size)), rows, axis=0)
+        of_labels = ops.take(self.label_embeddings, labels, axis=0)
+        parts = [
+            ops.reshape(of_nodes, (batch, time, NUM_NODES * size)),
+            ops.reshape(of_labels, (batch, time, NUM_LABELS * self.label_dim)),
+        ]
+        x = self.drop_input(ops.concatenate(parts, -1), training=True)
+        return self.cell.project(x, training=True)
+
+    def tables(self, tokens):
+        """What the tokens and labels add to the hidden layer, in each place."""
+        return self._tables(self._with_boundary(tokens), training=False)
+
+    def _tables(self, vectors, training):
+        vectors = self.drop_input(vectors, training=training)
+        labels = self.drop_labels(
+            ops.convert_to_tensor(self.label_embeddings), training=training
+        )
+        kernel = ops.convert_to_tensor(self.cell.kernel)
+        size, width = vectors.shape[-1], kernel.shape[-1]
+        of_nodes, of_labels = (
+            ops.transpose(ops.reshape(rows, (-1, dim, width)), (1, 0, 2))
+            for rows, dim in (
+                (kernel[: NUM_NODES * size], size),
+                (kernel[NUM_NODES * size :], self.label_dim),
+            )
+        )
+        return ops.tensordot(vectors, of_nodes, 1), ops.tensordot(labels, of_labels, 1)
+
+    def look_up(self, tables, nodes, labels):
+        """What `cell.project` gives for configurations, out of the tables.
+
+        Args:
+            tables: from `tables`.
+            nodes: `(batch, time, 18)`.
+            labels: `(batch, time, 12)`.
+        """
+        of_nodes, of_labels = tables
+        batch, width = ops.shape(of_nodes)[:2]
+        size = of_nodes.shape[-1]
+        rows = nodes + ops.reshape(ops.arange(batch) * width, (-1, 1, 1))
+        rows = rows * NUM_NODES + ops.arange(NUM_NODES)
+        labels = labels * NUM_LABELS + ops.arange(NUM_LABELS)
+        found = ops.take(ops.reshape(of_nodes, (-1, size)), rows, axis=0)
+        more = ops.take(ops.reshape(of_labels, (-1, size)), labels, axis=0)
+        return ops.sum(found, 2) + ops.sum(more, 2) + self.cell.bias
+
+    def parse(self, tokens, lengths):
+        """The tree of every sentence.
+
+        Args:
+            tokens: `(batch, words, size)`.
+            lengths: `(batch,)` int32, words of each sentence.
+
+        Returns:
+            Heads and labels `(batch, words)` int32: 0 is ROOT, i word i; -1 and 0
+            beyond a sentence's end.
+        """
+        return search(self, tokens, lengths, self.beam_width)
+
+    def get_config(self):
+        names = ("num_labels", "label_dim", "truncation_limit", "truncation")
+        names += ("input_dropout", "dropped", "hidden_dropout", "beam_width", "seed")
+        return {
+            **super().get_config(),
+            "cell": keras.saving.serialize_keras_object(self.cell),
+            "initializer": keras.initializers.serialize(self.initializer),
+            "table_initializer": keras.initializers.serialize(self.table_initializer),
+            **{name: getattr(self, name) for name in names},
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        cell = keras.saving.deserialize_keras_object(config.pop("cell"))
+        return cls(cell, **config)

@@ -1,0 +1,83 @@
+"""Recurrent parsers that start from a trained feed-forward one."""
+
+import numpy as np
+from keras import ops
+
+from keras_tagging.features import TokenFeatures
+from keras_tagging.models.settings import choose
+
+# the paper's j is the cell's s
+CELL_NAMES = {"j": "s"}
+
+
+def bootstrap(parser, ffn, gates="all") -> None:
+    r"""Initialises a recurrent parser with the weights of a feed-forward parser.
+
+    Sections 4, 7 and 8 of Elkaref & Bohnet (2017), :cite:`elkaref2017`: the embeddings,
+    the input weights and biases of the gates, :math:`W_x \to W_{x*}` and
+    :math:`b_h \to b_*`, and the output weights :math:`W_h`. What reads
+    :math:`h_{t-1}`, and gates that are not named, keep their initial weights. The 1 in
+    the forget gate's equation is added to the bias that is copied. An encoder (section
+    6) is copied too.
+
+    Args:
+        parser: a recurrent `Parser`, not trained; one without vocabularies takes those
+            of the feed-forward parser.
+        ffn: a trained "ffn-parser" with the same sizes.
+        gates: "all", or the names of some: of i, j, f, o (LSTM), r, z, h (GRU), h
+            (Elman).
+
+    Raises:
+        ValueError: if the parsers do not fit each other, one has been trained and the
+            other not, or there is no such gate.
+    """
+    if ffn.architecture != "ffn-parser" or not ffn.scorer:
+        raise ValueError("a parser is started from a trained ffn-parser: give one")
+    if parser.scorer and int(parser.optimizer.iterations):
+        raise ValueError("this parser has been trained: bootstrap comes before fit")
+    if not parser.scorer:
+        parser.settings.update(choose(ffn.settings, TokenFeatures.__init__))
+        parser.settings.update({k: ffn.settings[k] for k in ("tags", "vectors")})
+        parser._plain.vector_dim = ffn._plain.vector_dim
+        parser._plain.vectors = None
+        parser._make_features()
+        parser._restore(ffn._plain.vocabularies)
+        parser.optimizer.build(parser.trainable_variables)
+    if parser._plain.vocabularies != ffn._plain.vocabularies:
+        raise ValueError("the parsers have other vocabularies: adapt neither, or both")
+
+    cell, source = parser.scorer.cell, ffn.scorer.cell
+    chosen = cell.gates if gates == "all" else [CELL_NAMES.get(g, g) for g in gates]
+    if unknown := set(chosen) - set(cell.gates):
+        known = ", ".join(
+            {v: k for k, v in CELL_NAMES.items()}.get(g, g) for g in cell.gates
+        )
+        raise ValueError(f"no gate {', '.join(sorted(unknown))}: known are {known}")
+    pairs = list(zip(parser.network.variables, ffn.network.variables, strict=False))
+    pairs += [
+        (getattr(parser.scorer, name), getattr(ffn.scorer, name))
+        for name in ("boundary", "label_embeddings", "output_kernel")
+    ]
+    sizes = [tuple(v.shape) for v in (cell.kernel, source.kernel)]
+    fits = sizes[0] == (sizes[1][0], len(cell.gates) * sizes[1][1])
+    fits &= len(parser.network.variables) == len(ffn.network.variables)
+    for target, given in pairs:
+        fits &= tuple(target.shape) == tuple(given.shape)
+    if not fits:
+        raise ValueError(
+            "the parsers have other sizes: build both with the same units, embedding "
+            "sizes and encoder"
+        )
+    for target, given in pairs:
+        target.assign(given)
+    for name, constant in (("kernel", 0.0), ("bias", 1.0)):
+        given = ops.convert_to_numpy(getattr(source, name))
+        variable = getattr(cell, name)
+        blocks = np.split(
+            np.array(ops.convert_to_numpy(variable)), len(cell.gates), axis=-1
+        )
+        for i, gate in enumerate(cell.gates):
+            if gate in chosen:
+                added = constant * getattr(cell, "forget_bias", 0.0) * (gate == "f")
+                blocks[i] = given + added
+        variable.assign(np.concatenate(blocks, axis=-1))

@@ -1,0 +1,84 @@
+"""Tags that a parser is trained on, predicted by taggers that have not seen them."""
+
+import json
+from pathlib import Path
+from random import Random
+
+from keras_tagging.data.atomic import replacing
+from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.models.settings import resolve_settings
+from keras_tagging.models.tagger import Tagger
+
+
+def jackknife(
+    sentences,
+    column,
+    *,
+    architecture="bigru",
+    folds=5,
+    epochs=5,
+    seed=0,
+    verbose=False,
+    keep=None,
+):
+    """Predicts the tags of training sentences, each by a tagger of the other folds.
+
+    So the parser is trained on tags with as many errors as it will meet: "as is
+    standard we use predicted POS tags for the train, dev, and test sets", Elkaref &
+    Bohnet (2017), section 5, :cite:`elkaref2017`.
+
+    Args:
+        sentences: training sentences with gold tags in a column.
+        column: its name.
+        architecture: of the taggers, with its fast recipe.
+        folds: number of parts, which are drawn at random.
+        epochs: of each tagger.
+        seed: of the folds and the taggers.
+        verbose: whether to say what is being done.
+        keep: folder in which what is done is kept, so that it is not done again.
+
+    Returns:
+        For each sentence its tags, and a tagger trained on all sentences.
+    """
+    gold = [Sentence(s.tokens, list(s.columns[column])) for s in sentences]
+    folds = min(folds, len(gold))
+    if folds < 2:
+        raise ValueError("tags='predicted' needs two folds and two training sentences")
+    run = [architecture, folds, epochs, seed, Corpus(gold).fingerprint()]
+    kept = Path(keep) / "jackknife.json" if keep else None
+    found = {}
+    if kept and kept.exists():
+        content = json.loads(kept.read_text(encoding="utf-8"))
+        found = content["tags"] if content["run"] == run else {}
+    order = list(range(len(gold)))
+    Random(seed).shuffle(order)
+
+    def train(chosen, what):
+        if verbose:
+            print(f"{architecture} for the parser's tags, {what}", flush=True)
+        model = Tagger(
+            architecture, resolve_settings(architecture, "fast", {}), seed=seed
+        )
+        model.fit(chosen, epochs=epochs, verbose=2 if verbose else 0)
+        return model
+
+    for fold in range(folds):
+        if str(fold) in found:
+            continue
+        held = set(order[fold::folds])
+        rest = [sentence for i, sentence in enumerate(gold) if i not in held]
+        model = train(rest, f"fold {fold + 1} of {folds}")
+        found[str(fold)] = model.tag([gold[i].tokens for i in order[fold::folds]])
+        if kept:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(kept) as partial:
+                text = json.dumps({"run": run, "tags": found})
+                partial.write_text(text, encoding="utf-8")
+    tags: list[list[str]] = [[]] * len(gold)
+    for fold in range(folds):
+        for i, row in zip(order[fold::folds], found[str(fold)], strict=True):
+            tags[i] = row
+    trained = train(gold, "all sentences")
+    tagger = Tagger.from_config(trained.get_config())  # without its optimizer's state
+    tagger.set_weights(trained.get_weights())
+    return tags, tagger

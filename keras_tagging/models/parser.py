@@ -1,0 +1,363 @@
+"""The dependency parser a user holds: sentences in, trees out."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from keras_tagging.data.batching import plan_batches, round_up
+from keras_tagging.data.normalisation import flat_strings, to_nfc
+from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
+from keras_tagging.data.vocabulary import FIRST_ID, count_vocabulary
+from keras_tagging.metrics import AttachmentScores, attachment_scores
+from keras_tagging.models import ARCHITECTURES
+from keras_tagging.models.bootstrap import bootstrap
+from keras_tagging.models.decoding import slices
+from keras_tagging.models.jackknife import jackknife
+from keras_tagging.models.sentence_model import SentenceModel, described
+from keras_tagging.models.settings import check_value, choose
+from keras_tagging.models.tagger import Tagger
+from keras_tagging.parsing import NUM_LABELS, NUM_NODES, oracle, unlift
+from keras_tagging.parsing.batches import EncodedMoves, MoveBatches
+from keras_tagging.parsing.projectivity import SEPARATOR
+from keras_tagging.parsing.trees import trainable, trees_of
+
+PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
+PREDICTED = "predicted_tag"  # the column of the tags of the parser's own tagger
+FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class Parser(SentenceModel):
+    """A transition-based dependency parser that takes sentences.
+
+    Made by :func:`keras_tagging.build`. Its `network` gives a vector for each token,
+    its `scorer` the moves: see :class:`keras_tagging.layers.TransitionScorer`. Trees
+    are columns of sentences: `head` ("0" is ROOT) and `deprel`.
+
+    Args:
+        architecture, settings, **kwargs: see `SentenceModel`.
+        tagger: configuration of the parser's own tagger; for `from_config`.
+    """
+
+    figures = FIGURES
+    default_monitor = "val_las"
+
+    def __init__(self, architecture, settings, tagger=None, **kwargs):
+        self.scorer = self.tagger = None
+        super().__init__(architecture, settings, **kwargs)
+        if tagger:
+            self._own(Tagger.from_config(tagger))
+
+    def _own(self, tagger):
+        tagger.trainable = False
+        self.tagger = tagger
+
+    # Vocabularies and network
+
+    @property
+    def labels(self) -> list[str]:
+        """The dependency labels; the first has id 1."""
+        self._require_network()
+        return self._plain.vocabularies["labels"]
+
+    @property
+    def beam_width(self) -> int:
+        """Hypotheses kept in parsing; 1 is greedy. May be set."""
+        return self.settings["beam_width"]
+
+    @beam_width.setter
+    def beam_width(self, width):
+        self.settings["beam_width"] = check_value("beam_width", width, 1)
+        if self.scorer is not None:
+            self.scorer.beam_width = width
+        self.predict_function = None  # which has the old one compiled in
+
+    def adapt(self, sentences: Iterable[Sentence]) -> None:
+        """Counts words, tags and dependency labels, and builds the network.
+
+        Words with a pretrained vector have a row of their own, which starts as that
+        vector, whether they occur in training or not.
+
+        Args:
+            sentences: training sentences with trees.
+
+        Raises:
+            ValueError: if the model has vocabularies already, or there are no trees.
+        """
+        self._refuse_second_adapt()
+        sentences = self.annotated(sentences)
+        if self.settings["tags"] == "gold":
+            self.settings["tags"] = gold_column(sentences)
+            self._make_features()
+        if self.settings["tags"] == "predicted":  # they are of the gold inventory
+            column = gold_column(sentences)
+            sentences = with_tags(sentences, (s.columns[column] for s in sentences))
+        _, trees = trainable(trees_of(sentences), self.settings["nonprojective"])
+        labels = count_vocabulary(d for _, deprels in trees for d in deprels)
+        if not labels:
+            raise ValueError("no tree to learn: no training sentence has a token")
+        self.features.adapt(
+            flat_strings(sentences, self.features.columns),
+            lengths=list(map(len, sentences)),
+        )
+        vocabularies = dict(self.features.vocabularies)
+        vectors = self._plain.vectors
+        if vectors:
+            # of several words with one normal form that form's own, else the first
+            words = list(map(to_nfc, vectors.words))
+            of_forms = dict(
+                zip(self.features.normal_forms(words)[::-1], words[::-1], strict=True)
+            )
+            of_forms |= {word: word for word in words if word in of_forms}
+            known = dict.fromkeys([*vocabularies["word"], *of_forms])
+            vocabularies["word"] = list(known)
+        self._restore({**vocabularies, "labels": labels})
+        if vectors:
+            table = self.network.get_layer("word_embedding").embeddings
+            rows = np.array(ops.convert_to_numpy(table))
+            found = dict(zip(words, vectors.matrix, strict=True))
+            for row, form in enumerate(vocabularies["word"], FIRST_ID):
+                if form in of_forms:
+                    rows[row] = found[of_forms[form]]
+            table.assign(rows)
+            self._plain.vectors = None  # the table has them now
+            self.settings["vectors"] = described(self.settings["vectors"])
+        self.optimizer.build(self.trainable_variables)
+
+    def _make_features(self):
+        tags = self.settings["tags"]
+        columns = tuple(self.settings["columns"])
+        if tags not in (None, "gold"):
+            columns += (PREDICTED if tags == "predicted" else tags,)
+        super()._make_features(columns=columns, vectors=False)
+
+    def _restore(self, vocabularies):
+        self._plain.vocabularies = vocabularies
+        self._plain.label_ids = {
+            label: i for i, label in enumerate(vocabularies["labels"], 1)
+        }
+        self.features.set_vocabularies(
+            {k: list(v) for k, v in vocabularies.items() if k != "labels"}
+        )
+        module = ARCHITECTURES[self.architecture]
+        settings = choose(self.settings, module.build_network, module.CELL)
+        if self._plain.vector_dim:
+            settings["word_dim"] = self._plain.vector_dim
+        self.network, self.scorer = module.build_network(
+            self.features, len(vocabularies["labels"]), seed=self.seed, **settings
+        )
+        self.built = True
+
+    def bootstrap(self, ffn: "Parser", gates="all") -> None:
+        """Starts from a trained feed-forward parser: see `models.bootstrap`."""
+        bootstrap(self, ffn, gates)
+
+    def call(self, inputs, training=False):
+        """Logits of all moves, or trees.
+
+        Args:
+            inputs: ids `(batch, words, features)`, nodes `(batch, time, 18)` and
+                labels `(batch, time, 12)`; or the ids alone.
+
+        Returns:
+            Logits `(batch, time, 2 V + 1)`; of ids alone a dict of `heads` and
+            `labels`, `(batch, words)` int32: what `TransitionScorer.parse` gives.
+        """
+        if isinstance(inputs, (tuple, list)):
+            ids, nodes, labels = inputs
+            tokens = self.network(ids, training=training)
+            return self.scorer(tokens, nodes, labels, training=training)
+        lengths = ops.sum(ops.cast(inputs[:, :, 0] > 0, "int32"), 1)
+        heads, labels = self.scorer.parse(self.network(inputs), lengths)
+        return {"heads": heads, "labels": labels}
+
+    # Training
+
+    def annotated(self, sentences):
+        sentences = as_sentences(sentences)
+        trees_of(sentences)
+        return sentences
+
+    def prepared(self, sentences, keep, verbose):
+        """With the tags that other sentences' taggers predict, if they are wanted."""
+        if self.settings["tags"] != "predicted":
+            return sentences
+        options = {"architecture": self.settings["tagger"]}
+        options |= {"folds": self.settings["folds"], "seed": self.seed}
+        options |= {"epochs": self.settings["tagger_epochs"], "verbose": verbose}
+        column = gold_column(sentences)
+        tags, tagger = jackknife(sentences, column, keep=keep, **options)
+        if self.tagger is None:
+            self._own(tagger)
+        return with_tags(sentences, tags)
+
+    def encode(self, sentences):
+        """Ids of all tokens of the sentences; tags that are lacking are predicted."""
+        if self.tagger and not all(PREDICTED in s.columns for s in sentences):
+            words = [s.tokens for s in sentences]
+            sentences = with_tags(sentences, self.tagger.tag(words))
+        return super().encode(sentences)
+
+    def batches(self, sentences, plan):
+        chosen, trees = trainable(trees_of(sentences), self.settings["nonprojective"])
+        self.metadata["nonprojective"] = {
+            "sentences": len(sentences) - len(chosen),
+            "treatment": "left out",
+        }
+        sentences = [sentences[i] for i in chosen]
+        find = self._plain.label_ids.get
+        moves = oracle(
+            [heads for heads, _ in trees],
+            [[find(deprel, 0) for deprel in deprels] for _, deprels in trees],
+        )
+        return MoveBatches(
+            self.encode(sentences),
+            EncodedMoves.of(moves, len(self.labels)),
+            seed=self.seed,
+            multiple=self.length_multiple,
+            word_column=self.features.names.index("word"),
+            **choose(plan, MoveBatches, MoveBatches.__base__),
+        )
+
+    def dataset(self, batches):
+        """What Keras trains on, with any backend; one pass is one epoch."""
+        width = len(self.features.names)
+        ids, nodes, labels = (
+            tf.TensorSpec((None, None, size), tf.int32)
+            for size in (width, NUM_NODES, NUM_LABELS)
+        )
+        targets = tf.TensorSpec((None, None), tf.int32)
+        mask = tf.TensorSpec((None, None), tf.float32)
+        data = tf.data.Dataset.from_generator(
+            lambda: iter(batches), output_signature=(ids, nodes, labels, targets, mask)
+        )
+        data = data.map(lambda *parts: (parts[:3], *parts[3:]))
+        size = tf.data.experimental.assert_cardinality(len(batches))
+        return data.apply(size).prefetch(2)
+
+    def compute_loss(
+        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
+    ):
+        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
+        return self.penalised(loss, sample_weight)
+
+    def get_config(self):
+        tagger = self.tagger.get_config() if self.tagger else None
+        return {**super().get_config(), "tagger": tagger}
+
+    # Trees
+
+    def evaluator(self, sentences, **options):
+        sentences = self.annotated(sentences)
+
+        def figures():
+            scores = self._scores(sentences, **options)
+            return {name: float(getattr(scores, name)) for name in FIGURES}
+
+        return figures
+
+    def evaluate(self, x, y=None, *, return_dict=False, **options):
+        """Attachment scores on sentences with gold trees.
+
+        Args:
+            x: sentences.
+            return_dict: whether to give a dict, else the list of its values.
+            **options: `punctuation` and `subtypes`, see `metrics.attachment_scores`.
+
+        Returns:
+            `uas`, `las`, `label_accuracy` and the shares of trees that are right as
+            a whole, without and with labels, `ucm` and `lcm`.
+        """
+        if y is not None:
+            raise ValueError("the trees are part of the sentences: no y is taken")
+        found = self.evaluator(x, **options)()
+        return found if return_dict else list(found.values())
+
+    def scores(self, sentences, **options) -> AttachmentScores:
+        """As `evaluate`, with the tables that `AttachmentScores` gives."""
+        return self._scores(self.annotated(sentences), **options)
+
+    def _scores(self, sentences, **options):
+        heads, deprels = [], []
+        for chunk in slices(sentences):
+            for some_heads, some_deprels in self._trees(chunk):
+                heads.append(some_heads)
+                deprels.append(some_deprels)
+        return attachment_scores(sentences, heads, deprels, **options)
+
+    def predict(self, x, **kwargs):
+        """Heads and labels: for each sentence a pair of lists."""
+        if kwargs:
+            raise ValueError(f"predict takes sentences only, not {', '.join(kwargs)}")
+        return [
+            tree for chunk in slices(as_sentences(x)) for tree in self._trees(chunk)
+        ]
+
+    def parse(self, sentences):
+        """Parses sentences.
+
+        Args:
+            sentences: an iterable of sentences, or of lists of words if the parser
+                reads no tags. A list or tuple gives a list; any other iterable gives
+                a generator that reads a limited number of sentences ahead.
+
+        Returns:
+            The sentences with the columns `head` and `deprel`.
+        """
+        self._require_network()
+        if isinstance(sentences, (str, Corpus)):
+            as_sentences(sentences)  # refuses them at once, not in the generator
+        chunks = slices(map(as_sentence, sentences))
+        parsed = (tree for chunk in chunks for tree in self._parse(chunk))
+        return list(parsed) if isinstance(sentences, (list, tuple)) else parsed
+
+    def _parse(self, sentences):
+        for sentence, (heads, deprels) in zip(
+            sentences, self._trees(sentences), strict=True
+        ):
+            tree = {"head": list(map(str, heads)), "deprel": deprels}
+            yield replace(sentence, columns={**sentence.columns, **tree})
+
+    def _trees(self, sentences) -> list[tuple[list[int], list[str]]]:
+        encoded = self.encode(sentences)
+        lengths = round_up(encoded.lengths, self.length_multiple)
+        found = [([], []) for _ in sentences]
+        names = ["", *self.labels]
+        for chosen in plan_batches(lengths, token_budget=PREDICTION_TOKENS):
+            ids, _, _ = encoded.batch(
+                chosen, self.length_multiple, token_budget=PREDICTION_TOKENS
+            )
+            outputs = self.predict_on_batch(ids)
+            for row, i in enumerate(chosen):
+                n = encoded.lengths[i]
+                heads = np.asarray(outputs["heads"][row][:n]).tolist()
+                labels = np.asarray(outputs["labels"][row][:n]).tolist()
+                deprels = [names[label] for label in labels]
+                if any(SEPARATOR in deprel for deprel in deprels):
+                    heads, deprels = unlift(heads, deprels)
+                    heads = heads.tolist()
+                found[i] = heads, deprels
+        return found
+
+
+def gold_column(sentences) -> str:
+    """The column of the finest tags: `xpos` if all sentences have it, else `pos`."""
+    for column in ("xpos", "pos"):
+        if all("_" not in s.columns.get(column, "_") for s in sentences):
+            return column
+    raise ValueError(
+        "the training sentences have no tags in a column xpos or pos: name their "
+        "column with tags=, or give tags=None"
+    )
+
+
+def with_tags(sentences, tags) -> list[Sentence]:
+    """The sentences with their predicted tags."""
+    return [
+        replace(sentence, columns={**sentence.columns, PREDICTED: list(row)})
+        for sentence, row in zip(sentences, tags, strict=True)
+    ]

@@ -1,0 +1,206 @@
+"""Projective trees, and the lifting of the others: pseudo-projective parsing.
+
+Nivre & Nilsson (2005). Words are counted from 1 and ROOT stands at position 0, before
+the first word. A tree is given by the head of every word.
+"""
+
+from bisect import insort
+from collections import deque
+
+import numpy as np
+
+SEPARATOR = "|"  # cannot occur in a deprel of Universal Dependencies
+
+
+def is_projective(heads) -> bool:
+    """Whether no two arcs cross, that from ROOT included.
+
+    For a tree this is the definition of Nivre & Nilsson (2005), section 2: a head
+    dominates every word between it and its dependent. An empty sentence is projective.
+
+    Args:
+        heads: for each word the number of its head, counted from 1; 0 for ROOT.
+    """
+    arcs = ((min(arc), max(arc)) for arc in enumerate(map(int, heads), 1))
+    ends: list[int] = []  # of the arcs around a place in the sentence, the widest first
+    for left, right in sorted(arcs, key=lambda arc: (arc[0], -arc[1])):
+        while ends and ends[-1] <= left:
+            ends.pop()
+        if ends and ends[-1] < right:
+            return False
+        ends.append(right)
+    return True
+
+
+def check_tree(heads) -> None:
+    """Raises an error unless the heads form a tree with one root.
+
+    No words are a tree too.
+
+    Args:
+        heads: for each word the number of its head, counted from 1; 0 for ROOT.
+
+    Raises:
+        ValueError: if a head is out of range, no word or more than one has the head 0,
+            or words form a cycle; it names the words, in one line.
+    """
+    heads = [int(head) for head in heads]
+    for word, head in enumerate(heads, 1):
+        if not 0 <= head <= len(heads):
+            raise ValueError(
+                f"the head of word {word} is {head} in a sentence of "
+                f"{len(heads)} words: give a word's number or 0"
+            )
+    roots = [word for word, head in enumerate(heads, 1) if head == 0]
+    if heads and not roots:
+        raise ValueError("no word is the root: one word must have the head 0")
+    if len(roots) > 1:
+        raise ValueError(f"the words {_listed(roots)} are roots: only one may be")
+    rooted = {0}
+    for word in range(1, len(heads) + 1):
+        path: dict[int, None] = {}
+        while word not in rooted:
+            if word in path:
+                cycle = list(path)[list(path).index(word) :]
+                raise ValueError(
+                    f"the words {_listed(cycle)} form a cycle: each depends on the next"
+                    if len(cycle) > 1
+                    else f"word {word} forms a cycle: it is its own head"
+                )
+            path[word] = None
+            word = heads[word - 1]
+        rooted.update(path)
+
+
+def lift(heads, deprels) -> tuple[np.ndarray, list[str]]:
+    """A projective tree, by lifting arcs.
+
+    While the tree is not projective, its smallest non-projective arc is lifted: its
+    dependent is attached to the head of its head (Nivre & Nilsson 2005, section 2).
+    Small is short; of arcs of one length the leftmost is taken. The root stays.
+
+    A lifted word gets the deprel `d|h`, the paper's scheme *Head*: d is its own deprel
+    and h that of its head in the given tree. A projective tree stays as it is.
+
+    *Departures*: the separator is `|`, where the paper has an upward arrow.
+
+    Args:
+        heads: for each word the number of its head, counted from 1; 0 for ROOT.
+        deprels: for each word its deprel.
+
+    Returns:
+        Heads, an int32 array, and deprels of the projective tree.
+
+    Raises:
+        ValueError: if the heads do not form a tree, as `check_tree` says, there is not
+            one deprel a word, or a deprel holds a `|`.
+    """
+    _check(heads, deprels)
+    for word, deprel in enumerate(deprels, 1):
+        if SEPARATOR in deprel:
+            raise ValueError(
+                f"the deprel of word {word} is {deprel!r}: it may not hold a "
+                f"`{SEPARATOR}`, which marks lifted arcs"
+            )
+    head_of = [0, *map(int, heads)]
+    lifted = list(head_of)
+    while not is_projective(lifted[1:]):
+        word = _smallest_nonprojective(lifted)
+        lifted[word] = lifted[lifted[word]]
+    labels = [
+        deprel
+        if lifted[word] == head_of[word]
+        else f"{deprel}{SEPARATOR}{deprels[head_of[word] - 1]}"
+        for word, deprel in enumerate(deprels, 1)
+    ]
+    return np.array(lifted[1:], "int32"), labels
+
+
+def unlift(heads, deprels) -> tuple[np.ndarray, list[str]]:
+    """A tree with its lifted arcs back in their places, as far as their labels tell.
+
+    A word with the deprel `d|h` is attached to the first word with the deprel h below
+    its head, searched breadth first, from the top down and left to right (Nivre &
+    Nilsson 2005, section 2, scheme *Head*). If there is none, it stays. Its deprel is
+    d in both cases. The result is a tree with the same root.
+
+    *Departures*, or readings: the words are treated in the breadth-first order of the
+    given tree, each in the tree that the ones before it have left; those that find no
+    head are tried again as long as others have found theirs, for a head may itself be
+    among the lifted. The search passes over the word and all below it, which cannot be
+    its head. Of the deprels of other lifted words it reads d.
+
+    Args:
+        heads: for each word the number of its head, counted from 1; 0 for ROOT.
+        deprels: for each word its deprel, `d` or `d|h`.
+
+    Returns:
+        Heads, an int32 array, and deprels.
+
+    Raises:
+        ValueError: if the heads do not form a tree, as `check_tree` says, or there is
+            not one deprel a word.
+    """
+    _check(heads, deprels)
+    head_of = [0, *map(int, heads)]
+    labels, _, wanted = zip(
+        ("", "", ""), *(deprel.partition(SEPARATOR) for deprel in deprels), strict=True
+    )
+    children: list[list[int]] = [[] for _ in head_of]
+    for word, head in enumerate(head_of[1:], 1):
+        children[head].append(word)
+
+    def restore(word):
+        for head in _below(children, head_of[word], without=word):
+            if labels[head] == wanted[word]:
+                children[head_of[word]].remove(word)
+                insort(children[head], word)
+                head_of[word] = head
+                return True
+        return False
+
+    left = [word for word in _below(children, 0) if wanted[word]]
+    found = True
+    while found:
+        found = [word for word in left if restore(word)]
+        left = [word for word in left if word not in found]
+    return np.array(head_of[1:], "int32"), list(labels[1:])
+
+
+def _check(heads, deprels):
+    check_tree(heads)
+    if len(heads) != len(deprels):
+        raise ValueError(f"{len(heads)} heads but {len(deprels)} deprels")
+
+
+def _listed(words: list[int]) -> str:
+    return f"{', '.join(map(str, words[:-1]))} and {words[-1]}"
+
+
+def _smallest_nonprojective(head_of: list[int]) -> int:
+    """The dependent of the shortest non-projective arc, of equals the leftmost."""
+
+    def size(word):
+        return abs(word - head_of[word]), min(word, head_of[word])
+
+    def dominates(head, word):
+        while word not in (head, 0):
+            word = head_of[word]
+        return word == head
+
+    for word in sorted(range(1, len(head_of)), key=size):
+        head = head_of[word]
+        between = range(min(word, head) + 1, max(word, head))
+        if not all(dominates(head, other) for other in between):
+            return word
+    raise ValueError("the tree is projective")
+
+
+def _below(children: list[list[int]], top: int, without: int = 0):
+    """The words below `top`, breadth first and left to right."""
+    queue = deque(children[top])
+    while queue:
+        word = queue.popleft()
+        if word != without:
+            yield word
+            queue.extend(children[word])

@@ -1,0 +1,327 @@
+"""Trees written into CoNLL-U and CoNLL-X files: all else is kept byte for byte."""
+
+import gzip
+import io
+import itertools
+import os
+import re
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from keras_tagging.data import CorpusError, Sentence, read, readers
+from keras_tagging.data.conllu import as_conllu, read_blocks
+
+
+def row(*cells):
+    return "\t".join(cells) + "\n"
+
+
+def line(number, form="w", head="_", deprel="_"):
+    return row(number, form, "l", "U", "X", "F=1|G=2", head, deprel, "0:r", "M=a b")
+
+
+RANGE = row("1-2", "ab", *"_" * 7, "SpaceAfter=No")
+EMPTY_NODE = row("1.1", "z", "z", "V", "V", "_", "_", "_", "2:x", "_")
+TWO = line("1", "a", "2", "det") + RANGE.replace("1-2", "2-3") + line("2", "b", "0")
+NASTY = {
+    "plain": line("1", head="0", deprel="root") + "\n",
+    "no final line feed": TWO.rstrip("\n"),
+    "no final blank line": TWO,
+    "comments": "# text = a\tb\n#\n#x\n" + TWO + "# inside\n" + line("3") + "\n",
+    "range and empty nodes": EMPTY_NODE.replace("1.1", "0.1")
+    + RANGE
+    + line("1")
+    + EMPTY_NODE
+    + line("2")
+    + "\n",
+    "blank lines before, between, after": "\n \n\t\n"
+    + TWO
+    + "\n\n \t \n"
+    + TWO
+    + "\n\n",
+    "comments alone": "# nothing\n\n# here\n",
+    "comments between sentences": TWO + "\n# alone\n\n# of the next\n" + TWO + "\n",
+    "comments at the end": TWO + "\n# alone\n\n\n# the end",
+    "a range alone": RANGE + "\n" + TWO,
+    "nothing": "",
+    "blank lines alone": "\n\n",
+    "empty heads": line("1", head="", deprel="") + line("2", head="x", deprel="a b"),
+    "strange heads": line("1", head="99", deprel=" ")
+    + line("2", head="1", deprel="\r"),
+    "combining": "# e\u0301\n" + line("1", "cafe\u0301", "0", "e\u0301") + "\n",
+    "odd white space": "".join(
+        line(str(i), form, "\u00a0", "\u2028")
+        for i, form in enumerate(
+            ["\u2028", "a\u0085b", "\x1c", "\x0b", " ", "\ufeff"], 1
+        )
+    ),
+    "CoNLL-X": row("1", "#", "_", "N", "NN", "_", "2", "x", "3", "px")
+    + row("2", "b", "_", "N", "NN", "f", "0", "ROOT", "_", "_")
+    + "\n",
+    "mixed line ends": TWO.replace("\n", "\r\n", 1) + "\r\n" + TWO + "\n",
+    "carriage returns": "# a\rb\r\r\n" + TWO.replace("M=a b", "M=a\rb\r\r") + "\r\n",
+}
+DISGUISES = {
+    "as it is": lambda data: data,
+    "carriage returns": lambda data: re.sub(rb"\r?\n", b"\r\n", data),
+    "byte order mark": lambda data: b"\xef\xbb\xbf" + data,
+}
+
+
+def rewritten(source, **kwargs):
+    """The text with its own heads and relations."""
+    texts = []
+    for block in read_blocks(source, **kwargs):
+        columns = block.sentence.columns
+        heads, deprels = columns.get("head", []), columns.get("deprel", [])
+        texts.append(block.with_trees(heads, deprels))
+    return "".join(texts)
+
+
+def replaced(data: bytes, values: list[bytes], xpos=False) -> bytes:
+    """The reference: a word's line begins with a number and a tab."""
+    values = iter(values)
+    lines = []
+    for whole in re.split(rb"(?<=\n)", data):
+        if re.match(rb"(\xef\xbb\xbf)?[0-9]+\t", whole):
+            value, cells = next(values), whole.split(b"\t")
+            cells[6], cells[7] = b"h" + value, b"d" + value
+            if xpos:
+                cells[4] = b"x" + value
+            whole = b"\t".join(cells)
+        lines.append(whole)
+    assert next(values, None) is None
+    return b"".join(lines)
+
+
+def rewritten_with_numbers(path, xpos=False):
+    """The text, its words' columns made of running numbers, and those numbers."""
+    texts, numbers = [], itertools.count()
+    for block in read_blocks(path):
+        own = [str(next(numbers)) for _ in block.words]
+        tags = ["x" + value for value in own] if xpos else None
+        heads, deprels = ["h" + value for value in own], ["d" + value for value in own]
+        texts.append(block.with_trees(heads, deprels, tags))
+    return "".join(texts).encode(), [b"%d" % i for i in range(next(numbers))]
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+@pytest.mark.parametrize("case", NASTY)
+def test_nasty_files(tmp_path, case, disguise):
+    path = tmp_path / "file"
+    data = DISGUISES[disguise](NASTY[case].encode())
+    path.write_bytes(data)
+    assert rewritten(path).encode() == data
+    for xpos in (False, True):
+        text, values = rewritten_with_numbers(path, xpos)
+        assert text == replaced(data, values, xpos)
+
+
+@pytest.mark.parametrize("case", NASTY)
+def test_blocks_are_the_sentences(case):
+    text = NASTY[case]
+    blocks = list(read_blocks(io.StringIO(text)))
+    assert "".join(itertools.chain(*(block.lines for block in blocks))) == text
+    for block in blocks:
+        forms = [block.lines[word].split("\t")[1] for word in block.words]
+        assert block.sentence.tokens == [
+            unicodedata.normalize("NFC", form) for form in forms
+        ]
+    with_words = [block.sentence for block in blocks if block.words]
+    assert [b.sentence for b in blocks[:-1]] == with_words[: len(blocks) - 1]
+    if case in ("empty heads", "strange heads", "odd white space"):
+        with pytest.raises(CorpusError, match="column 7 is empty|the head is"):
+            list(read(io.StringIO(text), "conllu"))
+    else:
+        assert with_words == list(read(io.StringIO(text), "conllu"))
+
+
+def test_a_block():
+    text = "\n# c\n" + RANGE + line("1", "e\u0301") + EMPTY_NODE + line("2", "b") + "\n"
+    first, second = read_blocks(io.StringIO(text + TWO))
+    assert first.lines == text.splitlines(keepends=True)
+    assert first.words == [3, 5]
+    assert first.sentence.tokens == ["\u00e9", "b"]
+    assert first.sentence.columns["head"] == ["_", "_"]
+    assert second.words == [0, 2]
+    new = first.with_trees(np.array([2, 0]), ["det", "root"])
+    assert new == (
+        "\n# c\n"
+        + RANGE
+        + line("1", "e\u0301", "2", "det")
+        + EMPTY_NODE
+        + line("2", "b", "0", "root")
+        + "\n"
+    )
+    tagged = first.with_trees(["2", "0"], ["det", "root"], ["P", "Q"])
+    assert tagged.splitlines()[3].split("\t")[3:8] == ["U", "P", "F=1|G=2", "2", "det"]
+    assert first.lines == text.splitlines(keepends=True)  # as it was
+
+
+def test_other_sources_and_encodings(tmp_path, monkeypatch):
+    text = ("# \u00e9\n" + TWO + "\n") * 2
+    data = text.encode()
+    plain, packed, wide = (tmp_path / name for name in ("a", "a.gz", "wide"))
+    plain.write_bytes(data.replace(b"\n", b"\r\n"))
+    packed.write_bytes(gzip.compress(data))
+    wide.write_text(text, "utf-16", newline="")
+    assert rewritten(io.BytesIO(data)) == rewritten(str(packed)) == text
+    with open(plain, encoding="utf-8") as stream:  # which would translate line ends
+        assert rewritten(stream) == text.replace("\n", "\r\n")
+    assert rewritten(wide, encoding="utf-16") == text
+    latin = io.BytesIO(text.encode("latin-1"))
+    assert rewritten(latin, encoding="latin-1") == text
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), "ascii"))
+    assert rewritten("-") == text
+
+
+def test_reading_is_lazy():
+    lines = (TWO + "\n").splitlines(keepends=True) * 10_000
+    source = iter(lines)
+    blocks = read_blocks(source)
+    assert next(blocks).words == [0, 2]
+    assert len(list(source)) == len(lines) - 4  # not a line more was read
+
+
+MALFORMED = {
+    "columns": (
+        TWO + "3\tc\td\n",
+        "4: 3 tab-separated columns where CoNLL-U has 10; put `_` where a field is "
+        "empty",
+    ),
+    "blanks": (
+        "1 a a\n",
+        "1: 1 tab-separated columns where CoNLL-U has 10; put `_` where a field is "
+        "empty",
+    ),
+    "number": (
+        TWO + line("4"),
+        "4: the word's number is '4', not 3; number the words 1, 2, 3, ...",
+    ),
+    "no blank line": (
+        TWO + TWO,
+        "4: the word's number is '1', not 3; number the words 1, 2, 3, ...",
+    ),
+    "no form": (
+        "\n\n" + line("1", ""),
+        "3: column 2 is empty; put `_` where a field is empty",
+    ),
+    "no lemma": (
+        TWO + "\n# c\n" + line("1").replace("\tl\t", "\t\t"),
+        "6: column 3 is empty; put `_` where a field is empty",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_files(tmp_path, case):
+    text, message = MALFORMED[case]
+    path = tmp_path / "file"
+    path.write_text(text, "utf-8")
+    with pytest.raises(CorpusError) as caught:
+        list(read_blocks(path))
+    assert str(caught.value) == f"{path}:{message}"
+
+
+def test_unreadable_files(tmp_path):
+    path = tmp_path / "file"
+    with pytest.raises(CorpusError, match="there is no such file; check the path"):
+        read_blocks(path)
+    path.write_bytes((TWO + "\n# caf\u00e9\n" + TWO).encode("latin-1"))
+    blocks = read_blocks(path)
+    assert next(blocks).words == [0, 2]
+    with pytest.raises(CorpusError, match=r"file:5: byte 6 .* utf-8; pass encoding="):
+        next(blocks)
+
+
+@pytest.mark.parametrize("reader", [read_blocks, lambda path: read(path, "conllu")])
+def test_an_error_closes_the_file(tmp_path, monkeypatch, reader):
+    path, opened = tmp_path / "file", []
+    path.write_text((line("2") + "\n") * 3, "utf-8")
+
+    def recording(*args):
+        opened.append(open(*args))
+        return opened[0]
+
+    monkeypatch.setattr(readers, "open", recording, raising=False)
+    with pytest.raises(CorpusError) as caught:
+        list(reader(path))
+    assert opened[0].closed and caught.tb  # and the error's frames are still there
+
+
+def writers():
+    """The two ways of writing two words."""
+    [block] = read_blocks(io.StringIO(TWO))
+    sentence = Sentence(["a", "b"])
+    return [block.with_trees, lambda *fields: as_conllu(sentence, *fields)]
+
+
+@pytest.mark.parametrize("write", writers(), ids=["with_trees", "as_conllu"])
+def test_fields_that_cannot_be_written(write):
+    for fields in (([0], ["r", "r"]), ([0, 1], ["r"]), ([0, 1], ["r", "r"], ["X"])):
+        with pytest.raises(ValueError, match="^1 values for 2 words, beginning "):
+            write(*fields)
+    for bad in ("a\tb", "a\n"):
+        message = f"^{re.escape(repr(bad))} holds a tab or line feed: CoNLL-U cannot"
+        for fields in (
+            ([0, 1], ["r", bad]),
+            (["0", bad], "rr"),
+            ([0, 1], "rr", [bad, "X"]),
+        ):
+            with pytest.raises(ValueError, match=message):
+                write(*fields)
+    with pytest.raises(TypeError):
+        write(np.array([0.0, 1.0]), ["r", "r"])
+
+
+def test_as_conllu():
+    sentence = Sentence(["New York", "#"], ["S/N", "N"])
+    assert as_conllu(sentence, np.array([2, 0]), ["a", "root"]) == (
+        "1\tNew York\t_\t_\t_\t_\t2\ta\t_\t_\n2\t#\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    )
+    columns = {"pos": ["P", ""], "xpos": ["x", "y"], "lemma": ["l", "m"]}
+    sentence = Sentence(["a", "b"], None, columns)
+    assert as_conllu(sentence, ["0", "1"], ["root", "d"]) == (
+        "1\ta\tl\tP\tx\t_\t0\troot\t_\t_\n2\tb\tm\t_\ty\t_\t1\td\t_\t_\n\n"
+    )
+    tagged = as_conllu(sentence, [0, 1], ["root", "d"], ["X", "Y"])
+    assert [row.split("\t")[4] for row in tagged.splitlines()[:2]] == ["X", "Y"]
+    assert as_conllu(Sentence([]), [], []) == "\n"
+    with pytest.raises(ValueError, match="^word 2 is empty: CoNLL-U cannot hold it"):
+        as_conllu(Sentence(["a", ""]), [0, 1], ["root", "d"])
+
+
+def test_as_conllu_is_read_back():
+    tokens = ["\u2028", "a\u00a0b", " ", "\ufeff", "1-2", "_"]
+    heads, deprels = list("011111"), list("rabcde")
+    text = as_conllu(Sentence(tokens), heads, deprels) * 2
+    first, second = read(io.StringIO(text), trees=True)
+    assert first == second
+    assert first.tokens == tokens
+    assert first.columns["head"] == heads
+    assert first.columns["deprel"] == deprels
+    assert first.tags is None
+
+
+DATA = os.environ.get("KERAS_TAGGING_DATA")
+FILES = [
+    f"{folder}/{name}-ud-{split}.conllu"
+    for folder, name in (
+        ("ud-english-ewt", "en_ewt"),
+        ("ud-french-sequoia", "fr_sequoia"),
+    )
+    for split in ("train", "dev", "test")
+]
+
+
+@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+@pytest.mark.parametrize("file", FILES)
+def test_treebanks(file):
+    path = Path(DATA) / file
+    data = path.read_bytes()
+    assert rewritten(path).encode() == data
+    text, values = rewritten_with_numbers(path, xpos=True)
+    assert text == replaced(data, values, xpos=True)

@@ -1,0 +1,397 @@
+import math
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference.attachment import by_loops
+
+from keras_tagging.data import Sentence, read
+from keras_tagging.metrics import attachment_scores
+
+
+def sentence(rows):
+    """From rows of "form xpos head deprel"."""
+    if not rows:
+        return Sentence([])
+    forms, xpos, heads, deprels = zip(*(row.split() for row in rows), strict=True)
+    columns = {"xpos": xpos, "head": heads, "deprel": deprels}
+    return Sentence(list(forms), columns={k: list(v) for k, v in columns.items()})
+
+
+GOLD = [
+    sentence(
+        [
+            "The DT 2 det",
+            "cat NN 3 nsubj",
+            "saw VBD 0 root",
+            "dogs NNS 3 obj",
+            ". . 3 punct",
+        ]
+    ),
+    sentence([]),
+    sentence(["Was VBD 3 aux:pass", "it PRP 3 nsubj:pass", "seen VBN 0 root"]),
+]
+HEADS = [[2, 3, 0, 2, 3], [], [3, 3, 0]]
+DEPRELS = [["det", "obj", "root", "obj", "punct"], [], ["aux", "nsubj:pass", "root"]]
+
+
+def values(table):
+    """Rows with nan as None, so that they can be compared."""
+    rows = table.to_numpy(object).tolist()
+    return [[None if value != value else value for value in row] for row in rows]
+
+
+def test_hand_count():
+    scores = attachment_scores(GOLD, HEADS, DEPRELS)
+    assert scores.words == 8
+    assert scores.uas == 7 / 8
+    assert scores.las == 6 / 8
+    assert scores.label_accuracy == 7 / 8
+    assert scores.ucm == scores.lcm == 1 / 2  # the empty sentence is not counted
+    assert scores.by_sentence.tolist() == [[5, 4, 3], [0, 0, 0], [3, 3, 3]]
+    assert repr(scores) == (
+        "AttachmentScores(words=8, uas=0.8750, las=0.7500, label_accuracy=0.8750)"
+    )
+
+
+def test_subtypes():
+    scores = attachment_scores(GOLD, HEADS, DEPRELS, subtypes=True)
+    assert (scores.uas, scores.las) == (7 / 8, 5 / 8)
+    assert scores.label_accuracy == 6 / 8
+    assert (scores.ucm, scores.lcm) == (1 / 2, 0)
+    assert scores.by_sentence.tolist() == [[5, 4, 3], [0, 0, 0], [3, 3, 2]]
+    assert "nsubj:pass" in scores.names
+
+
+def test_by_relation():
+    table = attachment_scores(GOLD, HEADS, DEPRELS).by_relation()
+    assert list(table.columns) == [
+        *("relation", "gold", "predicted", "correct"),
+        *("precision", "recall", "f1", "uas"),
+    ]
+    assert values(table) == [
+        ["nsubj", 2, 1, 1, 1, 1 / 2, 2 / 3, 1],
+        ["root", 2, 2, 2, 1, 1, 1, 1],
+        ["aux", 1, 1, 1, 1, 1, 1, 1],
+        ["det", 1, 1, 1, 1, 1, 1, 1],
+        ["obj", 1, 2, 0, 0, 0, 0, 0],
+        ["punct", 1, 1, 1, 1, 1, 1, 1],
+    ]
+
+
+def test_relations_that_are_never_gold_or_never_predicted():
+    gold = [sentence(["a X 0 root", "b X 1 obj"])]
+    table = attachment_scores(gold, [[0, 1]], [["root", "nmod"]]).by_relation()
+    assert values(table) == [
+        ["obj", 1, 0, 0, None, 0, 0, 1],
+        ["root", 1, 1, 1, 1, 1, 1, 1],
+        ["nmod", 0, 1, 0, 0, None, 0, None],
+    ]
+
+
+def test_by_distance():
+    table = attachment_scores(GOLD, HEADS, DEPRELS).by_distance()
+    assert list(table.columns) == [
+        *("distance", "gold", "predicted", "precision", "recall"),
+        *("labelled_precision", "labelled_recall"),
+    ]
+    assert values(table) == [
+        ["root", 2, 2, 1, 1, 1, 1],
+        ["1", 4, 3, 1, 3 / 4, 2 / 3, 2 / 4],
+        ["2", 2, 3, 2 / 3, 1, 2 / 3, 1],
+        ["3-6", 0, 0, None, None, None, None],
+        ["7+", 0, 0, None, None, None, None],
+    ]
+
+
+def test_distances_on_both_sides_of_each_bound():
+    # the distances are 7, 6, root, 1, 3, 3, 2, 7, 8 and 1
+    gold_heads = [8, 8, 0, 3, 2, 3, 5, 1, 1, 9]
+    gold = [sentence([f"w X {head} dep" for head in gold_heads])]
+    heads = [10, 8, 0, 4, 2, 1, 6, 2, 1, 3]  # 9, 6, root, 0, 3, 5, 1, 6, 8, 7
+    table = attachment_scores(gold, [heads], [["dep"] * 10]).by_distance()
+    assert table["gold"].tolist() == [1, 2, 1, 3, 3]
+    assert table["predicted"].tolist() == [1, 2, 0, 4, 3]  # 0, its own head, is in "1"
+    assert values(table[["precision", "recall"]]) == [
+        [1, 1],
+        [0, 0],
+        [None, 0],
+        [2 / 4, 2 / 3],
+        [1 / 3, 1 / 3],
+    ]
+
+
+def test_by_sentence_length():
+    lengths = [10, 1, 11, 31, 40, 0]
+    gold = [sentence(["w X 0 dep"] * n) for n in lengths]
+    heads = [[0] * 9 + [1], [1], [0] * 11, [0] * 31, [1] * 4 + [0] * 36, []]
+    deprels = [["dep"] * n for n in lengths]
+    deprels[2][:2] = ["obj", "obj"]
+    table = attachment_scores(gold, heads, deprels).by_sentence_length()
+    assert list(table.columns) == ["length", "sentences", "words", "uas", "las"]
+    assert values(table) == [
+        ["1-10", 2, 11, 9 / 11, 9 / 11],
+        ["11-20", 1, 11, 1, 9 / 11],
+        ["31-40", 2, 71, 67 / 71, 67 / 71],
+    ]
+
+
+def right(gold, **options):
+    """Which words count, told by making every head wrong but theirs."""
+    length = len(gold)
+    heads = np.where(np.eye(length), 0, 1)  # the gold head is 0 for all words
+    return [
+        bool(attachment_scores([gold], [row], [["dep"] * length], **options).uas)
+        for row in heads
+    ]
+
+
+def test_punctuation_of_the_penn_treebank():
+    tags = ["``", "''", ":", ",", ".", "-LRB-", "-RRB-", "HYPH", "$", "#", "SYM", "NN"]
+    # a comma as form does not matter, nor does `pos` where there is `xpos`
+    columns = {"head": ["0"] * 12, "deprel": ["dep"] * 12, "xpos": tags}
+    gold = Sentence([","] * 12, columns={**columns, "pos": [","] * 12})
+    assert right(gold, punctuation="ptb") == [False] * 5 + [True] * 7
+    gold = Sentence([","] * 12, columns={**columns, "pos": columns.pop("xpos")})
+    assert right(gold, punctuation="ptb") == [False] * 5 + [True] * 7
+
+
+@pytest.mark.parametrize(
+    ("form", "counts"),
+    [
+        *((form, False) for form in [".", "...", "?!", ",", "''", '"', "(", "]", "--"]),
+        *(
+            (form, False)
+            for form in ["«", "„", "—", "¿", "…", "。", "،", "_", "&", "%"]
+        ),
+        *((form, False) for form in ["*", "#", "@", "/", ":-)"]),
+        *((form, True) for form in ["$", "+", "<", "=", "^", "``", "|", "~", "€", "©"]),
+        *((form, True) for form in ["'s", "a.", "1,5", ".com", "=)", "<3", "´", "😀"]),
+    ],
+)
+def test_punctuation_by_unicode(form, counts):
+    columns = {"head": ["0", "1"], "deprel": ["dep"] * 2}
+    gold = [Sentence([form, "word"], columns=columns)]
+    scores = attachment_scores(gold, [[0, 2]], [["dep"] * 2], punctuation="unicode")
+    assert scores.words == 1 + counts
+    assert scores.uas == (0.5 if counts else 0)
+
+
+def test_every_word_counts_unless_told_otherwise():
+    assert right(sentence([". . 0 dep", "$ $ 0 dep", "a X 0 dep"])) == [True] * 3
+
+
+def test_words_that_do_not_count_are_in_no_figure():
+    scores = attachment_scores(GOLD, HEADS, DEPRELS, punctuation="ptb")
+    assert scores.words == 7
+    assert (scores.uas, scores.las) == (6 / 7, 5 / 7)
+    assert scores.by_sentence.tolist() == [[4, 3, 2], [0, 0, 0], [3, 3, 3]]
+    assert "punct" not in scores.by_relation()["relation"].tolist()
+    assert scores.by_distance()["gold"].tolist() == [2, 4, 1, 0, 0]
+    assert scores.by_sentence_length()["words"].tolist() == [7]
+
+
+def test_a_sentence_of_punctuation_only():
+    gold = [sentence([". . 0 root"] * 2), GOLD[2]]
+    scores = attachment_scores(
+        gold, [[0, 1], [3, 3, 0]], [["root"] * 2, DEPRELS[2]], punctuation="unicode"
+    )
+    assert scores.ucm == scores.lcm == scores.uas == 1
+    assert values(scores.by_sentence_length()) == [["1-10", 2, 3, 1, 1]]
+
+
+@pytest.mark.parametrize("punctuation", ["keep", "ptb", "unicode"])
+@pytest.mark.parametrize("gold", [[], [[]], [[], [". . 0 root"]]])
+def test_nothing_to_count(gold, punctuation):
+    gold = [sentence(rows) for rows in gold]
+    if punctuation == "keep":
+        gold = [s for s in gold if not s.tokens]
+    predicted = [[0] * len(s) for s in gold], [["root"] * len(s) for s in gold]
+    scores = attachment_scores(gold, *predicted, punctuation=punctuation)
+    figures = [scores.uas, scores.las, scores.label_accuracy, scores.ucm, scores.lcm]
+    assert all(math.isnan(figure) for figure in figures)
+    assert scores.words == 0
+    assert scores.by_sentence.tolist() == [[0, 0, 0]] * len(gold)
+    assert len(scores.by_relation()) == 0
+    assert len(scores.by_sentence_length()) == sum(map(bool, map(len, gold)))
+    assert values(scores.by_distance()) == [
+        [distance, 0, 0, None, None, None, None]
+        for distance in ("root", "1", "2", "3-6", "7+")
+    ]
+
+
+def test_arrays_and_generators_are_accepted():
+    expected = attachment_scores(GOLD, HEADS, DEPRELS)
+    scores = attachment_scores(
+        iter(GOLD), (np.array(row, "int32") for row in HEADS), iter(DEPRELS)
+    )
+    assert scores.by_sentence.tolist() == expected.by_sentence.tolist()
+
+
+def without(column, number):
+    gold = list(GOLD)
+    columns = {k: v for k, v in gold[number - 1].columns.items() if k != column}
+    gold[number - 1] = Sentence(gold[number - 1].tokens, columns=columns)
+    return gold
+
+
+def changed(column, value, number=3):
+    gold = without(column, number)
+    gold[number - 1].columns[column] = [value] * len(gold[number - 1])
+    return gold
+
+
+HEAD = "a head is an integer from 0, for ROOT, to 3, the last word"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"heads": [[2, 3, 0, 2, 3], [], [3, 3]]},
+            "sentence 3 has 3 words but 2 predicted heads",
+        ),
+        ({"heads": HEADS[:2]}, "the predicted heads end after 2 sentences"),
+        ({"gold": GOLD[:2]}, "the words end after 2 sentences"),
+        (
+            {"deprels": [DEPRELS[0], ["x"], DEPRELS[2]]},
+            "sentence 2 has 0 words but 1 predicted deprels",
+        ),
+        ({"gold": without("head", 3)}, "sentence 3 has no column 'head'"),
+        ({"gold": without("deprel", 1)}, "sentence 1 has no column 'deprel'"),
+        (
+            {"gold": without("xpos", 3), "punctuation": "ptb"},
+            "sentence 3 has no column 'xpos' or 'pos'",
+        ),
+        (
+            {"gold": changed("xpos", "_"), "punctuation": "ptb"},
+            "sentence 3 has no tags of the Penn Treebank",
+        ),
+        (
+            {"gold": changed("xpos", "PUNCT", 1), "punctuation": "ptb"},
+            "sentence 1 has no tags of the Penn Treebank",
+        ),
+        ({"gold": changed("head", "_")}, f"sentence 3 has the gold head '_': {HEAD}"),
+        ({"gold": changed("head", "4")}, f"sentence 3 has the gold head '4': {HEAD}"),
+        *(
+            (
+                {"heads": [*HEADS[:2], [3, head, 0]]},
+                f"sentence 3 has the predicted head {head!r}: {HEAD}",
+            )
+            for head in (4, -1, 2.0, None, "x")
+        ),
+        (
+            {"punctuation": "ud"},
+            "unknown punctuation 'ud'; known are keep, ptb, unicode",
+        ),
+    ],
+)
+def test_errors(given, message):
+    given = {"gold": GOLD, "heads": HEADS, "deprels": DEPRELS} | given
+    with pytest.raises(ValueError) as caught:
+        attachment_scores(**given)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+PUNCTUATION = {
+    "keep": lambda form, xpos: True,
+    "ptb": lambda form, xpos: xpos not in ("``", "''", ":", ",", "."),
+    "unicode": lambda form, xpos: form.strip(".,!-()'\"") != "",
+}
+
+
+@pytest.mark.parametrize("subtypes", [False, True])
+@pytest.mark.parametrize("punctuation", PUNCTUATION)
+def test_equals_a_loop_over_words(punctuation, subtypes):
+    rng = random.Random(punctuation)
+    names = ["root", "nsubj", "nsubj:pass", "obl", "obl:tmod", "obl:agent", "punct"]
+    gold, heads, deprels, rows = [], [], [], []
+    for number in range(150):
+        length = rng.choice([0, 1, 2, 5, 10, 11, 20, 21, 45])
+        trees = []
+        for position in range(1, length + 1):
+            head, deprel = rng.randint(0, length), rng.choice(names)
+            form = rng.choice(["a", "b.", "$", "=)", ".", "--", "('", "!!!"])
+            xpos = rng.choice(["NN", "$", "-LRB-", ":", ",", ".", "''", "``"])
+            keeps = rng.random() < 0.8
+            found = head if keeps else rng.randint(0, length)
+            label = deprel if rng.random() < 0.7 else rng.choice(names)
+            trees.append((number, length, position, form, xpos))
+            trees[-1] += (head, deprel, found, label)
+        if number < 50:  # some complete trees
+            trees = [(*row[:7], *row[5:7]) for row in trees]
+        rows += trees
+        gold.append(sentence([" ".join(map(str, row[3:7])) for row in trees]))
+        heads.append([row[7] for row in trees])
+        deprels.append([row[8] for row in trees])
+    scores = attachment_scores(
+        gold, heads, deprels, punctuation=punctuation, subtypes=subtypes
+    )
+    overall, by_sentence, relations, lengths, distances = by_loops(
+        rows, subtypes, PUNCTUATION[punctuation]
+    )
+    figures = [scores.uas, scores.las, scores.label_accuracy, scores.ucm, scores.lcm]
+    assert figures == overall
+    assert all(0.1 < figure < 0.9 for figure in figures)
+    assert scores.by_sentence.tolist() == [
+        by_sentence.get(number, [0, 0, 0]) for number in range(150)
+    ]
+    table = scores.by_relation()
+    assert {row[0]: pytest.approx(row[1:]) for row in table.to_numpy(object)} == (
+        relations
+    )
+    assert table["gold"].is_monotonic_decreasing
+    for row in scores.by_distance().to_numpy(object):
+        assert distances[row[0]] == pytest.approx(row[1:])
+    table = scores.by_sentence_length()
+    for row in table.to_numpy(object):
+        assert lengths[row[0]] == row[2:].tolist()
+    assert table["words"].sum() == scores.words
+
+
+@pytest.mark.skipif(
+    "KERAS_TAGGING_DATA" not in os.environ,
+    reason="KERAS_TAGGING_DATA does not name a folder with the real corpora",
+)
+def test_equals_the_rule_of_conll_2018_on_a_treebank():
+    """UAS and LAS of the shared task's scorer on gold tokens, from the file's lines:
+    head, and relation up to the first colon, of every syntactic word."""
+    path = Path(os.environ["KERAS_TAGGING_DATA"]) / "ud-english-ewt"
+    path /= "en_ewt-ud-dev.conllu"
+    blocks = path.read_text(encoding="utf-8").strip().split("\n\n")
+    trees = []
+    for block in blocks:
+        cells = [line.split("\t") for line in block.split("\n") if line[0] != "#"]
+        trees.append([(int(c[6]), c[7]) for c in cells if c[0].isdigit()])
+    names = sorted({deprel for tree in trees for _, deprel in tree})
+    rng, words, right_heads, right_arcs = random.Random(0), 0, 0, 0
+    heads, deprels = [], []
+    for tree in trees:
+        heads.append([])
+        deprels.append([])
+        for gold_head, gold_deprel in tree:
+            head, deprel = gold_head, gold_deprel
+            if rng.random() < 0.2:
+                head = rng.randint(0, len(tree))
+            if rng.random() < 0.2:
+                deprel = rng.choice(names)
+            if rng.random() < 0.1:
+                deprel = deprel.split(":")[0] + ":other"
+            heads[-1].append(head)
+            deprels[-1].append(deprel)
+            words += 1
+            right_heads += head == gold_head
+            right_arcs += (head, deprel.split(":")[0]) == (
+                gold_head,
+                gold_deprel.split(":")[0],
+            )
+    gold = list(read(path))
+    scores = attachment_scores(gold, heads, deprels)
+    assert words == scores.words > 25_000
+    assert scores.uas == right_heads / words
+    assert scores.las == right_arcs / words
+    exact = attachment_scores(gold, heads, deprels, subtypes=True)
+    assert exact.las < scores.las < scores.uas == exact.uas < 1
