@@ -18,7 +18,7 @@ demo: $(VENV)/installed-test  ## train the Bi-GRU on the demo corpus (under 2 mi
 	$(BIN)/python -m keras_tagging demo
 
 test: $(VENV)/installed-test  ## run the tests and the docstring examples
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py \
 	tests/models/test_label_networks.py::test_on_every_backend

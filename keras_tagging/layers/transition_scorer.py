@@ -131,7 +131,7 @@ class TransitionScorer(keras.layers.Layer):
     def call(self, tokens, nodes, labels, training=False):
         vectors = self._with_boundary(tokens)
         if training and self.dropped == "configurations":
-            projected = self._read(vectors, nodes, labels)
+            projected = self._read(vectors, nodes, labels, training)
         else:
             tables = self._tables(vectors, training)
             projected = self.look_up(tables, nodes, labels)
@@ -150,7 +150,7 @@ class TransitionScorer(keras.layers.Layer):
         boundary = ops.broadcast_to(ops.cast(self.boundary, tokens.dtype), shape)
         return ops.concatenate([boundary, tokens], 1)
 
-    def _read(self, vectors, nodes, labels):
+    def _read(self, vectors, nodes, labels, training):
         """The input of every configuration, dropped, times the cell's kernel."""
         batch, time = ops.shape(nodes)[:2]
         width, size = ops.shape(vectors)[1], vectors.shape[-1]
@@ -161,8 +161,8 @@ class TransitionScorer(keras.layers.Layer):
             ops.reshape(of_nodes, (batch, time, NUM_NODES * size)),
             ops.reshape(of_labels, (batch, time, NUM_LABELS * self.label_dim)),
         ]
-        x = self.drop_input(ops.concatenate(parts, -1), training=True)
-        return self.cell.project(x, training=True)
+        x = self.drop_input(ops.concatenate(parts, -1), training=training)
+        return self.cell.project(x, training=training)
 
     def tables(self, tokens):
         """What the tokens and labels add to the hidden layer, in each place."""

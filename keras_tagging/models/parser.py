@@ -25,7 +25,7 @@ from keras_tagging.parsing.batches import EncodedMoves, MoveBatches
 from keras_tagging.parsing.projectivity import SEPARATOR
 from keras_tagging.parsing.trees import trainable, trees_of
 
-PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
+PREDICTION_TOKENS = 1024  # padded tokens in one call: their tables take 18 rows each
 PREDICTED = "predicted_tag"  # the column of the tags of the parser's own tagger
 FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
 

@@ -1,0 +1,160 @@
+"""Truncated backpropagation against its definition, unrolled step by step in NumPy."""
+
+import keras
+import numpy as np
+import pytest
+from cells.cases import named_weights, random_inputs, randomize
+from keras import ops
+from layers.gradients import gradients
+from reference import parser as reference
+
+from keras_tagging.cells import ElmanCell, FeedForwardCell, GRUCell, SkipLSTMCell
+from keras_tagging.layers.truncation import run_truncated
+
+BATCH, TIME, FEATURES, UNITS = 2, 7, 2, 3
+# a cell, and its gates in the order of its kernel; s is the paper's j
+CELLS = {
+    "elman": (ElmanCell, {}, "h"),
+    "lstm": (SkipLSTMCell, {"skip": None, "gate": None}, "ifoj"),
+    "gru": (GRUCell, {"update": "keep"}, "zrh"),
+}
+EVERY = pytest.mark.parametrize("name", CELLS)
+TRUNCATIONS = pytest.mark.parametrize("truncation", ["sliding", "chunked"])
+ERRORS = random_inputs(BATCH, TIME, UNITS, seed=3)
+
+
+def random_cell(name):
+    cell_class, options, _ = CELLS[name]
+    cell = cell_class(UNITS, **options)
+    cell.build((None, FEATURES))
+    return randomize(cell, 2, scale=0.7)
+
+
+def inputs_as_weights(time=TIME):
+    """Inputs that a gradient can be taken of."""
+    return keras.Variable(random_inputs(BATCH, time, FEATURES), name="inputs")
+
+
+def run(cell, inputs, *options):
+    return run_truncated(cell, cell.project(ops.convert_to_tensor(inputs)), *options)
+
+
+@EVERY
+@TRUNCATIONS
+@pytest.mark.parametrize("time", [TIME, 1])
+def test_outputs_are_those_of_the_whole_recurrence(name, truncation, time):
+    """Whatever the limit, be the length a multiple of it or not."""
+    cell, inputs = random_cell(name), inputs_as_weights(time)
+    values = ops.convert_to_numpy(inputs).astype("float64")
+    expected = reference.run(values, named_weights(cell), CELLS[name][2])[0]
+    for limit in (None, 1, 2, 3, TIME - 1, TIME, TIME + 2):
+        found = ops.convert_to_numpy(run(cell, inputs, limit, truncation))
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+def found_gradients(cell, inputs, limit, truncation, errors=ERRORS):
+    """By name, for given errors of the outputs."""
+    variables = [*cell.weights, inputs]
+    found = gradients(
+        variables, lambda: ops.sum(errors * run(cell, inputs, limit, truncation))
+    )
+    return dict(zip([v.name for v in variables], found, strict=True))
+
+
+def expected_gradients(name, cell, inputs, limit, truncation):
+    return reference.truncated_gradients(
+        ops.convert_to_numpy(inputs).astype("float64"),
+        named_weights(cell),
+        ERRORS,
+        CELLS[name][2],
+        limit,
+        truncation,
+    )
+
+
+def distance(one, other):
+    assert one.keys() == other.keys()
+    return max(abs(one[name] - other[name]).max() for name in one)
+
+
+@EVERY
+@TRUNCATIONS
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_gradients_follow_the_definition(name, truncation, limit):
+    cell, inputs = random_cell(name), inputs_as_weights()
+    found = found_gradients(cell, inputs, limit, truncation)
+    expected = expected_gradients(name, cell, inputs, limit, truncation)
+    assert len(found) == 4
+    for key, array in expected.items():
+        np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=1e-5)
+        assert abs(array).max() > 0.1
+    # neither those of the other way, nor of another limit
+    other = {"sliding": "chunked", "chunked": "sliding"}[truncation]
+    assert distance(found_gradients(cell, inputs, limit, other), expected) > 0.01
+    further = found_gradients(cell, inputs, limit + 1, truncation)
+    assert distance(further, expected) > 0.01
+
+
+@EVERY
+def test_without_a_limit_errors_go_back_to_the_start(name):
+    cell, inputs = random_cell(name), inputs_as_weights()
+    expected = expected_gradients(name, cell, inputs, TIME, "sliding")
+    for limit, truncation in (
+        (None, "sliding"),
+        (None, "chunked"),
+        (TIME - 1, "sliding"),
+        (TIME + 2, "sliding"),
+        (TIME, "chunked"),
+        (TIME + 2, "chunked"),
+    ):
+        found = found_gradients(cell, inputs, limit, truncation)
+        for key, array in expected.items():
+            np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=1e-5)
+
+
+@EVERY
+@TRUNCATIONS
+def test_the_error_of_one_step_reaches_no_step_beyond_the_limit(name, truncation):
+    cell, inputs, limit = random_cell(name), inputs_as_weights(), 3
+    for t in range(TIME):
+        errors = ERRORS * (np.arange(TIME) == t)[:, None]
+        found = found_gradients(cell, inputs, limit, truncation, errors)["inputs"]
+        first = reference.first_step(t, limit, truncation)
+        reached = abs(found).max(axis=(0, 2)) > 0
+        expected = (first <= np.arange(TIME)) & (np.arange(TIME) <= t)
+        np.testing.assert_array_equal(reached, expected)
+
+
+@TRUNCATIONS
+def test_nothing_recurs_in_a_feed_forward_layer(truncation):
+    cell = FeedForwardCell(UNITS)
+    cell.build((None, FEATURES))
+    randomize(cell, 2)
+    inputs = inputs_as_weights()
+    values = ops.convert_to_numpy(inputs).astype("float64")
+    weights = named_weights(cell)
+    expected = np.maximum(values @ weights["kernel"] + weights["bias"], 0)
+    for limit in (None, 1, 3):
+        found = ops.convert_to_numpy(run(cell, inputs, limit, truncation))
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@EVERY
+def test_compiled_with_a_batch_and_a_length_that_are_not_known(name):
+    cell = random_cell(name)
+    start = keras.Input((None, FEATURES))
+    layers = [
+        keras.layers.Lambda(
+            lambda x, options=options: run(cell, x, *options),
+            output_shape=(None, UNITS),
+        )
+        for options in ((2, "sliding"), (2, "chunked"), (None,))
+    ]
+    model = keras.Model(start, [layer(start) for layer in layers])
+    for time in (TIME, 1):
+        inputs = random_inputs(BATCH, time, FEATURES)
+        expected = reference.run(
+            inputs.astype("float64"), named_weights(cell), CELLS[name][2]
+        )[0]
+        for found in model.predict(inputs, verbose=0):
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
