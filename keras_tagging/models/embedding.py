@@ -5,6 +5,7 @@ import numpy as np
 from keras import ops
 
 from keras_tagging.cells.initializers import gaussian, gaussian_table, seeds
+from keras_tagging.cells.recurrent_cell import check_choice
 from keras_tagging.data.vocabulary import UNKNOWN_ID
 from keras_tagging.layers import ContextWindow
 
@@ -107,9 +108,7 @@ def embed_features(
         ValueError: if `window` is even, `window_over` neither of the two, or a window
             is to be over words and there are none.
     """
-    if window_over not in WINDOWS_OVER:
-        known = " and ".join(map(repr, WINDOWS_OVER))
-        raise ValueError(f"window_over={window_over!r}: known are {known}")
+    check_choice("window_over", window_over, WINDOWS_OVER)
     draw = seeds(seed)
     tables = {}
     for column, (name, rows) in enumerate(features.sizes.items()):

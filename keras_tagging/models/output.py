@@ -13,6 +13,7 @@ time)`, read in training only.
 import keras
 from keras import ops
 
+from keras_tagging.cells.recurrent_cell import check_choice
 from keras_tagging.layers import CRF, LabelEmbeddingRNN
 from keras_tagging.models.embedding import uniform
 
@@ -25,9 +26,7 @@ def check_decoder(decoder="softmax", label_smoothing=0.0):
     Raises:
         ValueError: for an unknown decoder, or label smoothing with a CRF.
     """
-    if decoder not in DECODERS:
-        known = ", ".join(map(repr, DECODERS))
-        raise ValueError(f"decoder={decoder!r}: known are {known}")
+    check_choice("decoder", decoder, DECODERS)
     if decoder == "crf" and label_smoothing:
         raise ValueError(
             f"label_smoothing={label_smoothing} has no meaning with decoder='crf', "

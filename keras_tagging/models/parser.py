@@ -96,7 +96,8 @@ class Parser(SentenceModel):
         if self.settings["tags"] == "predicted":  # they are of the gold inventory
             column = gold_column(sentences)
             sentences = with_tags(sentences, (s.columns[column] for s in sentences))
-        _, trees = trainable(trees_of(sentences), self.settings["nonprojective"])
+        treatment = self.settings["nonprojective"]
+        _, trees, _ = trainable(trees_of(sentences), treatment)
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
@@ -203,11 +204,10 @@ class Parser(SentenceModel):
         return super().encode(sentences)
 
     def batches(self, sentences, plan):
-        chosen, trees = trainable(trees_of(sentences), self.settings["nonprojective"])
-        self.metadata["nonprojective"] = {
-            "sentences": len(sentences) - len(chosen),
-            "treatment": "left out",
-        }
+        treatment = self.settings["nonprojective"]
+        chosen, trees, crossing = trainable(trees_of(sentences), treatment)
+        treated = {"skip": "left out", "lift": "lifted"}[treatment]
+        self.metadata["nonprojective"] = {"sentences": crossing, "treatment": treated}
         sentences = [sentences[i] for i in chosen]
         find = self._plain.label_ids.get
         moves = oracle(

@@ -176,6 +176,8 @@ def check_value(name: str, value, default):
     if wrong:
         choices = ", ".join(map(repr, CHOICES.get(name, ())))
         known = f"known are {choices}; " if choices else ""
+        if near := nearest(value, filter(None, CHOICES.get(name, ()))):
+            known = f"did you mean {near!r}? {known}"
         known = "an odd number or 0; " if name == "window" else known
         raise ValueError(
             f"{name}={value!r} is not possible; {known}the default is {default!r}"
@@ -186,6 +188,12 @@ def check_value(name: str, value, default):
 def check_known(kind: str, name: str, known) -> None:
     """Raises a ValueError that lists what is known, nearest match first."""
     if name not in known:
-        near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        near = nearest(name, known)
+        hint = f"; did you mean {near!r}?" if near else "."
         raise ValueError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}")
+
+
+def nearest(name, known) -> str | None:
+    """The known name that is most like this one, if any is."""
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    return near[0] if near else None

@@ -45,14 +45,15 @@ def trainable(trees, nonprojective="skip"):
             projective, see `parsing.lift`.
 
     Returns:
-        Their numbers, from 0, and the trees.
+        Their numbers, from 0, the trees, and how many of all are non-projective.
     """
-    chosen, found = [], []
+    chosen, found, crossing = [], [], 0
     for i, (heads, deprels) in enumerate(trees):
         if not is_projective(heads):
+            crossing += 1
             if nonprojective == "skip":
                 continue
             heads, deprels = lift(heads, deprels)
         chosen.append(i)
         found.append((heads, deprels))
-    return chosen, found
+    return chosen, found, crossing
