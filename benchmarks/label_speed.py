@@ -1,15 +1,15 @@
-"""Speed of the I-RNN: one parallel pass in training against a loop, and tagging.
+"""Speed of the I-RNN: one parallel pass in training against loops, and tagging.
 
     python benchmarks/label_speed.py --corpus "$KERAS_TAGGING_DATA/atis"
 
-Training with gold labels and no hidden context reads all positions at once. The peer is
-the same tagger, the same batches, with a loop over time that reads the gold labels one
-after the other, as the equation stands: h_t = f([I_t L_t] H), where I_t H is computed
-beforehand for all positions. Part of what the parallel pass gains is that it multiplies
-each label with H once and not at every position. First the two losses and gradients are
-compared, then rounds of the two alternate in one process: of the whole training step,
-and of the label layer alone, forward and backward. Then greedy and beam search tag the
-test sentences.
+Training with gold labels and no hidden context reads all positions at once. The peers
+are the same tagger, the same batches, with a loop over time that reads the gold labels
+one after the other, as the equation stands: h_t = f([I_t L_t] H). In the one I_t H is
+computed beforehand for all positions, in the plain one inside the loop. Part of what
+the parallel pass gains is that it multiplies each label with H once and not at every
+position. First the losses and gradients are compared, then rounds of all alternate in
+one process: of the whole training step, and of the label layer alone, forward and
+backward. Then greedy and beam search tag the test sentences.
 """
 
 import argparse
@@ -28,6 +28,17 @@ from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.layers.loop import over_time
 
 
+def sequence(layer, x, labels):
+    """What a loop reads at each position, the gold label's embedding last, and its
+    first state: no labels."""
+    embedded = ops.take(layer.label_embeddings, ops.maximum(labels, 0), axis=0)
+    embedded = ops.where(ops.expand_dims(labels, -1) >= 0, embedded, 0.0)
+    nothing = ops.concatenate(
+        [ops.zeros_like(embedded[:, 0])] * layer.label_context, -1
+    )
+    return ops.concatenate([x, embedded], -1), [nothing]
+
+
 class LoopedRNN(LabelEmbeddingRNN):
     """Reads gold labels position by position: h_t = f([I_t L_t] H), L_t the state."""
 
@@ -40,22 +51,38 @@ class LoopedRNN(LabelEmbeddingRNN):
             here = x[:, :size] + ops.matmul(context, rows)
             return here, [ops.concatenate([context[:, dim:], x[:, size:]], -1)]
 
-        embedded = ops.take(self.label_embeddings, ops.maximum(labels, 0), axis=0)
-        embedded = ops.where(ops.expand_dims(labels, -1) >= 0, embedded, 0.0)
-        nothing = ops.concatenate(
-            [ops.zeros_like(embedded[:, 0])] * self.label_context, -1
-        )
-        return over_time(step, ops.concatenate([x, embedded], -1), [nothing], mask)
+        return over_time(step, *sequence(self, x, labels), mask)
 
 
-def twins(corpus, **settings):
-    """Two taggers with equal weights, the second with the loop."""
+class PlainRNN(LabelEmbeddingRNN):
+    """The same without preparation: the words are multiplied inside the loop, too."""
+
+    def call(self, inputs, **kwargs):
+        self._words = inputs
+        return super().call(inputs, **kwargs)
+
+    def _with_contexts(self, x, labels, mask):
+        size, dim = self.features, self.label_dim
+        kernel = ops.convert_to_tensor(self.kernel)
+
+        def step(x, states):
+            [context] = states
+            here = ops.matmul(ops.concatenate([x[:, :size], context], -1), kernel)
+            context = ops.concatenate([context[:, dim:], x[:, size:]], -1)
+            return here + self.bias, [context]
+
+        return over_time(step, *sequence(self, self._words, labels), mask)
+
+
+def similar(corpus, **settings):
+    """Taggers with equal weights: in parallel, with the loop, with the plain loop."""
     models = []
-    for looped in (False, True):
-        model = keras_tagging.build("i-rnn", seed=0, feedback="gold", **settings)
+    for layer in (LabelEmbeddingRNN, LoopedRNN, PlainRNN):
+        model = keras_tagging.build(
+            "i-rnn", seed=0, feedback="gold", pretrain=None, **settings
+        )
         model.adapt(corpus.train)
-        if looped:
-            model.network.get_layer("forward").__class__ = LoopedRNN
+        model.network.get_layer("forward").__class__ = layer
         models.append(model)
     return models
 
@@ -83,13 +110,15 @@ def alternate(names, steps, rounds):
             step()
             if turn:
                 times[name].append(time.perf_counter() - start)
-    ratios = [b / a for a, b in zip(*times.values(), strict=True)]
+    first, *others = names
     for name, seconds in times.items():
-        print(f"  {name:9} {1000 * statistics.median(seconds):9.1f} ms a round")
-    print(
-        f"  ratio median {statistics.median(ratios):.2f}, from {min(ratios):.2f} to "
-        f"{max(ratios):.2f} in {rounds} rounds"
-    )
+        print(f"  {name:10} {1000 * statistics.median(seconds):9.1f} ms a round")
+    for name in others:
+        ratios = [b / a for a, b in zip(times[first], times[name], strict=True)]
+        print(
+            f"  {name} / {first}: median {statistics.median(ratios):.2f}, from "
+            f"{min(ratios):.2f} to {max(ratios):.2f} in {rounds} rounds"
+        )
 
 
 def main():
@@ -100,7 +129,7 @@ def main():
     parser.add_argument("--batch-size", type=int, help="sentences, else 400 tokens")
     args = parser.parse_args()
     corpus = keras_tagging.load_corpus(args.corpus)
-    models = twins(corpus, dropout=0.0, unknown_rate=0.0)
+    models = similar(corpus, dropout=0.0, layer_dropout=0.0, unknown_rate=0.0)
     encoded = models[0].encode(corpus.train, targets=True)
     plan = {"batch_size": args.batch_size}
     if args.batch_size is None:
@@ -120,7 +149,8 @@ def main():
     found = [tf.nest.flatten(step(*data[0])) for step in steps]
     far = max(
         float(ops.max(ops.abs(a - b)) / (1 + ops.max(ops.abs(a))))
-        for a, b in zip(*found, strict=True)
+        for other in found[1:]
+        for a, b in zip(found[0], other, strict=True)
     )
     print(f"largest relative difference of loss and gradients {far:.1e}")
 
@@ -132,7 +162,7 @@ def main():
         for x, y, mask in data:
             step(x, y, mask)
 
-    names = ("parallel", "loop")
+    names = ("parallel", "loop", "plain loop")
     print("label layer, forward and backward")
     alternate(names, [lambda s=s: differentiate(s) for s in steps], args.rounds)
     print("whole training step")

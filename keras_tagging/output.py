@@ -72,11 +72,13 @@ def next_commands(
         use: the command that uses the model.
     """
     lines = []
+    options = [f"--option {shlex.quote(pair)}" for pair in options or ()]
+    columns = [option for option in options if "columns=" in option]
     if where:
-        parts = [where, *(f"--option {shlex.quote(pair)}" for pair in options or ())]
+        parts = [where, *options]
         parts += [f"--format {format}"] if format else []
         lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
-    lines.append(f"  keras-tagging {use} {out} FILE")
+    lines.append(" ".join([f"  keras-tagging {use} {out} FILE", *columns]))
     return "\n".join([*lines, f"  keras-tagging export {out} {out}/served"])
 
 

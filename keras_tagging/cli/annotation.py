@@ -18,6 +18,7 @@ from keras_tagging.cli.common import (
     load_model,
     pairs,
     refuse,
+    text_of_stdin,
 )
 from keras_tagging.cli.treebanks import recognise, with_columns
 from keras_tagging.data import detect_format, read
@@ -56,12 +57,13 @@ def tag(
     """
     if output == "text" and (beta is not None or probabilities):
         raise ValueError("--output text has no place for probabilities: use jsonl")
+    options = pairs("--option", option)
     if format is None and file == "-":
-        format = "text"
+        format = text_of_stdin(options)
     if format is None and Path(file).is_file():  # a pipe can be read only once
-        format = detect_format(file)
+        format = detect_format(file, encoding=options.get("encoding"))
         sys.stderr.write(f"{file} is read as {format}; --format says otherwise\n")
-    sentences = read(file, format, errors=errors, **pairs("--option", option))
+    sentences = read(file, format, errors=errors, **options)
     model = load_model(run, beam_width, "tag")
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     ahead, sentences = tee(sentences)

@@ -57,6 +57,20 @@ def pairs(name: str, items: list[str] | None) -> dict:
     return found
 
 
+def text_of_stdin(options: dict) -> str:
+    """The format of standard input where none is named, if the options fit it.
+
+    Raises:
+        ValueError: for an option of another format.
+    """
+    if others := set(options) - {"encoding"}:
+        raise ValueError(
+            f"--option {min(others)}: standard input is read as text, which has no "
+            "such option: name its --format, such as conll"
+        )
+    return "text"
+
+
 def open_corpus(corpus, format, option, *, trees=False, **kwargs) -> Corpus:
     """A corpus; with `trees` its format checks them, if it can."""
     kwargs |= pairs("--option", option)

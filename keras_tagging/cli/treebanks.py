@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 
+from keras_tagging.cli.common import text_of_stdin
 from keras_tagging.data import Sentence, detect_format
 from keras_tagging.data.readers import source_name
 
@@ -52,11 +53,12 @@ def recognise(file: str, options: dict):
         sys.stderr.write(f"{file} is read as {format}; --format says otherwise\n")
         return file, format
     name = source_name(file)  # which refuses what does not exist
-    otherwise = "text" if file == "-" else None
-    if "encoding" in options:  # its lines may be no lines of bytes
-        return file, otherwise
-    lines = Lines(sys.stdin.buffer if file == "-" else open(file, "rb"), name)
-    return lines, "conllu" if lines.are_conllu() else otherwise
+    source = file
+    if "encoding" not in options:  # else its lines may be no lines of bytes
+        source = Lines(sys.stdin.buffer if file == "-" else open(file, "rb"), name)
+        if source.are_conllu():
+            return source, "conllu"
+    return source, text_of_stdin(options) if file == "-" else None
 
 
 def with_columns(model, sentences: Iterable[Sentence]) -> Iterator[Sentence]:

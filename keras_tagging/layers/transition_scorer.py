@@ -142,7 +142,8 @@ class TransitionScorer(keras.layers.Layer):
             self.truncation,
         )
         hidden = self.drop_hidden(hidden, training=training)
-        return ops.matmul(hidden, self.output_kernel)
+        # float32: under a mixed policy many moves would have the same rounded logit
+        return ops.cast(ops.matmul(hidden, self.output_kernel), "float32")
 
     def _with_boundary(self, tokens):
         """NULL and ROOT before the tokens: `(batch, words + 2, size)`."""

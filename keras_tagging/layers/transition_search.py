@@ -101,4 +101,5 @@ def move_scores(logits, configuration):
         ],
         1,
     )
+    logits = ops.cast(logits, "float32")  # half precision has no such number
     return ops.log_softmax(ops.where(may, logits, FORBIDDEN))

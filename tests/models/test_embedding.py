@@ -141,7 +141,7 @@ def test_initializers_are_those_of_the_tables_and_the_gates():
 @pytest.mark.parametrize(
     "features, options, message",
     [
-        ({}, {"window_over": "word"}, "'word': known are 'words' and 'features'"),
+        ({}, {"window_over": "word"}, "'word': known are 'words', 'features'"),
         ({}, {"window": 4}, "odd number of positions, not 4"),
         ({}, {"window": -3}, "odd number of positions, not -3"),
         ({"words": False}, {"window": 3}, "over words needs words or vectors"),
