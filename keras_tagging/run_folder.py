@@ -14,8 +14,8 @@ def train_run(
 ) -> dict[str, dict]:
     """Trains an adapted model and saves it as `out/model.keras`.
 
-    Meanwhile `out` has `resume.npz`, from which a killed run goes on, and
-    `best.keras`, its best model so far.
+    Meanwhile `out` has `resume.npz`, from which a killed run goes on, `best.keras`,
+    its best model so far, and perhaps `jackknife.json`, tags predicted for training.
 
     Args:
         model: a `Tagger` or `Parser` with vocabularies.
@@ -50,7 +50,7 @@ def train_run(
         **fitting,
     )
     scores = save_run(model, corpus, out)
-    for left in (state, best, best.with_name("best.metadata.json")):
+    for left in (state, best, out / "best.metadata.json", out / "jackknife.json"):
         left.unlink(missing_ok=True)
     return scores
 

@@ -188,12 +188,13 @@ def _smallest_nonprojective(head_of: list[int]) -> int:
             word = head_of[word]
         return word == head
 
-    for word in sorted(range(1, len(head_of)), key=size):
+    def is_crossed(word):
         head = head_of[word]
         between = range(min(word, head) + 1, max(word, head))
-        if not all(dominates(head, other) for other in between):
-            return word
-    raise ValueError("the tree is projective")
+        return not all(dominates(head, other) for other in between)
+
+    words = sorted(range(1, len(head_of)), key=size)
+    return next(word for word in words if is_crossed(word))
 
 
 def _below(children: list[list[int]], top: int, without: int = 0):

@@ -1,5 +1,6 @@
 """Trees of sentences, as arrays."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,8 +28,11 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
                     f"{where} has no tree: a word has no {name}; give sentences of a "
                     "treebank, such as CoNLL-U"
                 )
+        given = sentence.columns["head"]
+        if not all(re.fullmatch("[0-9]+", head) for head in given):
+            raise ValueError(f"{where} has a head that is no number: {given}")
         try:
-            heads = np.array([int(head) for head in sentence.columns["head"]], "int32")
+            heads = np.array([int(head) for head in given], "int32")
             check_tree(heads)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None

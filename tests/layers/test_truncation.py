@@ -55,6 +55,7 @@ def test_outputs_are_those_of_the_whole_recurrence(name, truncation, time):
 def found_gradients(cell, inputs, limit, truncation, errors=ERRORS):
     """By name, for given errors of the outputs."""
     variables = [*cell.weights, inputs]
+    errors = ops.convert_to_tensor(errors)
     found = gradients(
         variables, lambda: ops.sum(errors * run(cell, inputs, limit, truncation))
     )
@@ -87,7 +88,7 @@ def test_gradients_follow_the_definition(name, truncation, limit):
     assert len(found) == 4
     for key, array in expected.items():
         np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=1e-5)
-        assert abs(array).max() > 0.1
+        assert abs(array).max() > 0.05
     # neither those of the other way, nor of another limit
     other = {"sliding": "chunked", "chunked": "sliding"}[truncation]
     assert distance(found_gradients(cell, inputs, limit, other), expected) > 0.01
@@ -139,22 +140,21 @@ def test_nothing_recurs_in_a_feed_forward_layer(truncation):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@EVERY
-def test_compiled_with_a_batch_and_a_length_that_are_not_known(name):
-    cell = random_cell(name)
+def test_compiled_with_a_batch_and_a_length_that_are_not_known():
     start = keras.Input((None, FEATURES))
-    layers = [
-        keras.layers.Lambda(
-            lambda x, options=options: run(cell, x, *options),
-            output_shape=(None, UNITS),
-        )
-        for options in ((2, "sliding"), (2, "chunked"), (None,))
-    ]
-    model = keras.Model(start, [layer(start) for layer in layers])
+    cells, found = {name: random_cell(name) for name in CELLS}, {}
+    for name, cell in cells.items():
+        for options in ((2, "sliding"), (2, "chunked"), (None,)):
+            layer = keras.layers.Lambda(
+                lambda x, cell=cell, options=options: run(cell, x, *options),
+                output_shape=(None, UNITS),
+            )
+            found[(name, *options)] = layer(start)
+    model = keras.Model(start, list(found.values()))
     for time in (TIME, 1):
         inputs = random_inputs(BATCH, time, FEATURES)
-        expected = reference.run(
-            inputs.astype("float64"), named_weights(cell), CELLS[name][2]
-        )[0]
-        for found in model.predict(inputs, verbose=0):
-            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+        outputs = model.predict(inputs, verbose=0)
+        for (name, *_), output in zip(found, outputs, strict=True):
+            weights, gates = named_weights(cells[name]), CELLS[name][2]
+            expected = reference.run(inputs.astype("float64"), weights, gates)[0]
+            np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-6)

@@ -102,7 +102,7 @@ def test_all_moves_of_all_short_sentences():
 
 
 def test_moves_that_are_not_legal():
-    """In the paper's order of the configurations, one reason each."""
+    """Each reason by itself, as words are shifted."""
     ours, _ = start_both([3])
     shift, none = np.array([SHIFT], "int32"), np.zeros(1, "int32")
     assert legal(ours)[0].tolist() == [True, False, False]  # ROOT alone

@@ -1,0 +1,128 @@
+"""Running the program, and what it has trained."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+from keras_tagging import cli, load_corpus
+from keras_tagging.data import Sentence, write
+
+TINY = ["--set", "units=16", "--set", "num_layers=1", "--set", "batch_size=16"]
+
+
+@pytest.fixture
+def program_bytes(capfdbinary, monkeypatch):
+    """Runs the program here: exit code, standard output, standard error."""
+
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+
+    def run(*args, stdin=b""):
+        stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), "utf-8")
+        monkeypatch.setattr(sys, "stdin", stream)
+        capfdbinary.readouterr()
+        with pytest.raises(SystemExit) as caught:
+            cli.main([str(arg) for arg in args])
+        return caught.value.code, *capfdbinary.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def program(program_bytes):
+    """The same with text."""
+
+    def run(*args, stdin=""):
+        code, out, err = program_bytes(*args, stdin=stdin.encode())
+        return code, out.decode(), err.decode()
+
+    return run
+
+
+@pytest.fixture
+def failing(program):
+    """Runs the program into an error and gives its message."""
+
+    def run(*args, **kwargs):
+        code, out, err = program(*args, **kwargs)
+        assert code == 2
+        err = err.removeprefix(recognised(err))
+        assert err.startswith("keras-tagging: error: ")
+        assert err.count("\n") == 1
+        return err
+
+    return run
+
+
+def recognised(err):
+    """The line that says as what a file is read."""
+    first, _, _ = err.partition("\n")
+    return f"{first}\n" if first.endswith("; --format says otherwise") else ""
+
+
+@pytest.fixture
+def start():
+    """Starts the program, or some code, in a process of its own."""
+
+    def run(*args, code=None, **kwargs):
+        what = ["-c", code] if code else ["-m", "keras_tagging"]
+        # TensorFlow in this process has set its own variables
+        env = {k: v for k, v in os.environ.items() if not k.startswith("TF_")}
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        command = [sys.executable, *what, *map(str, args)]
+        # a shell that runs these tests in the background has them ignore interrupts
+        kwargs["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+        return subprocess.Popen(command, env=env, text=True, **pipes, **kwargs)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """Settings of a small tagger."""
+    return TINY
+
+
+@pytest.fixture(scope="session")
+def corpus_dir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    corpus = load_corpus("demo")
+    for name, sentences in corpus.splits():
+        sentences = [Sentence(s.tokens, s.tags) for s in sentences[:150]]
+        write(sentences, folder / f"{name}.conll")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def silently():
+    """Runs the program, which must succeed, and gives what it printed."""
+
+    def run(*args):
+        printed = io.StringIO()
+        before, sys.stdout = sys.stdout, printed
+        try:
+            with pytest.raises(SystemExit) as caught:
+                cli.main([str(arg) for arg in args])
+        finally:
+            sys.stdout = before
+        assert caught.value.code == 0
+        return printed.getvalue()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def trained(corpus_dir, tmp_path_factory, silently):
+    """A folder with a tagger, and what `train` printed."""
+    folder = tmp_path_factory.mktemp("runs") / "tiny"
+    args = ["--corpus", corpus_dir, "--out", folder, "--epochs", 2, "--tensorboard"]
+    return folder, silently("train", "bigru", *args, *TINY)
+
+
+@pytest.fixture
+def run_dir(trained):
+    return trained[0]

@@ -1,0 +1,105 @@
+import json
+
+import pytest
+
+from keras_tagging.data import Corpus, Sentence
+from keras_tagging.run_folder import hold_out
+
+
+def test_train_writes_its_folder(trained):
+    folder, printed = trained
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"model.keras", "metadata.json", "training.csv", "tensorboard"}
+    assert list((folder / "tensorboard").rglob("events*"))
+    metadata = json.loads((folder / "metadata.json").read_text())
+    assert metadata["settings"]["units"] == 16
+    assert metadata["corpus"]["sentences"] == {"train": 150, "dev": 150, "test": 150}
+    assert len((folder / "training.csv").read_text().splitlines()) == 3
+    for split in ("dev", "test"):
+        accuracy = metadata["scores"][split]["accuracy"]
+        [row] = [x for x in printed.splitlines() if x.split()[:1] == [split]]
+        assert row.split()[2] == f"{100 * accuracy:.2f}"
+    assert f"keras-tagging evaluate {folder} --corpus" in printed
+
+
+def test_finished_run_is_kept(failing, run_dir, corpus_dir):
+    before = (run_dir / "model.keras").read_bytes()
+    args = ["train", "bigru", "--corpus", corpus_dir, "--out", run_dir]
+    assert "--force" in failing(*args)
+    assert (run_dir / "model.keras").read_bytes() == before
+
+
+def test_killed_run_goes_on(tiny, program, corpus_dir, tmp_path, monkeypatch):
+    args = ["train", "bigru", "--corpus", corpus_dir, *tiny, "--epochs", 2, "--out"]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("keras_tagging.run_folder.save_run", interrupted)
+        code, _, err = program(*args, tmp_path / "killed")
+    assert code == 130
+    assert err.endswith("keras-tagging: error: interrupted\n")
+    names = {path.name for path in (tmp_path / "killed").iterdir()}
+    assert {"resume.npz", "best.keras"} < names
+    assert "model.keras" not in names
+    code, out, _ = program(*args, tmp_path / "killed")
+    assert code == 0
+    assert "Going on with the run" in out
+    assert "Epoch 1/" not in out
+    names = {path.name for path in (tmp_path / "killed").iterdir()}
+    assert names == {"model.keras", "metadata.json", "training.csv"}
+
+
+def test_no_resume_starts_anew(tiny, program, corpus_dir, tmp_path):
+    (tmp_path / "resume.npz").write_bytes(b"of some other run")
+    args = ["--corpus", corpus_dir / "train.conll", "--out", tmp_path, "--no-resume"]
+    code, out, _ = program("train", "bigru", *args, *tiny, "--epochs", 1)
+    assert code == 0
+    assert "No development sentences" in out
+    assert not (tmp_path / "resume.npz").exists()
+    assert (tmp_path / "model.keras").exists()
+
+
+def test_hold_out_moves_a_share_that_depends_on_the_seed():
+    sentences = [Sentence([str(i)], ["x"]) for i in range(50)]
+    parts = []
+    for seed in (1, 1, 2):
+        corpus = Corpus(list(sentences))
+        hold_out(corpus, 0.1, seed)
+        assert len(corpus.dev) == 5
+        assert sorted([*corpus.train, *corpus.dev], key=sentences.index) == sentences
+        parts.append(corpus.dev)
+    assert parts[0] == parts[1] != parts[2]
+    with pytest.raises(ValueError, match="already"):
+        hold_out(corpus, 0.1, 1)
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 1, 2, -0.5])
+def test_hold_out_refuses_to_empty_a_part(share):
+    with pytest.raises(ValueError, match="of 50 sentences"):
+        hold_out(Corpus([Sentence(["a"], ["x"])] * 50), share, 0)
+
+
+def test_next_command_reads_as_training_did(tiny, program, corpus_dir, tmp_path):
+    given = ["--corpus", corpus_dir, "--option", "tag_column=1", "--epochs", 1]
+    given += ["--monitor", "val_loss"]
+    _, out, _ = program("train", "bigru", *given, "--out", tmp_path / "run", *tiny)
+    [line] = [line for line in out.splitlines() if "tagging evaluate" in line]
+    assert line.endswith(f"--corpus {corpus_dir} --option tag_column=1")
+
+
+def test_output_folder_is_no_file(failing, corpus_dir, tmp_path):
+    (tmp_path / "x").touch()
+    given = ["--corpus", corpus_dir, "--out", tmp_path / "x"]
+    assert "is a file" in failing("train", "bigru", *given)
+
+
+def test_untagged_test_sentences_are_refused_before_training(tiny, failing, tmp_path):
+    for name, tags in (("train", ["A", "B"]), ("test", None)):
+        sentence = {"tokens": ["They", "left"], **({"tags": tags} if tags else {})}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(sentence) + "\n")
+    out = tmp_path / "run"
+    given = ["--corpus", tmp_path, "--format", "jsonl", "--out", out]
+    assert "has no tags" in failing("train", "bigru", *given, *tiny)
+    assert not (out / "training.csv").exists()
