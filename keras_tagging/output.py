@@ -72,10 +72,13 @@ def next_commands(
         use: the command that uses the model.
     """
     lines = []
-    options = [f"--option {shlex.quote(pair)}" for pair in options or ()]
-    columns = [option for option in options if "columns=" in option]
+    options = list(options or ())
+    given, columns = (
+        [f"--option {shlex.quote(pair)}" for pair in pairs]
+        for pairs in (options, [o for o in options if o.startswith("columns=")])
+    )
     if where:
-        parts = [where, *options]
+        parts = [where, *given]
         parts += [f"--format {format}"] if format else []
         lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
     lines.append(" ".join([f"  keras-tagging {use} {out} FILE", *columns]))

@@ -88,8 +88,8 @@ def train(
     tags: Annotated[
         str | None,
         typer.Option(
-            metavar="gold|predicted|COLUMN",
-            help="Tags that a parser reads; for none, --set tags=None.",
+            metavar="gold|predicted|COLUMN|None",
+            help="Tags that a parser reads; the same as --set tags=...",
         ),
     ] = None,
     bootstrap: Annotated[
@@ -146,9 +146,10 @@ def train(
     else:
         given = {"tags": tags, "vectors": vectors}
         refuse("with --bootstrap, which brings its own, there is no", given)
-    overrides = pairs("--set", settings)
-    named = {"tags": tags, "vectors": vectors}
-    overrides |= {name: value for name, value in named.items() if value is not None}
+    named = [] if tags is None else [f"tags={tags}"]
+    overrides = pairs("--set", [*(settings or ()), *named])
+    if vectors is not None:
+        overrides["vectors"] = vectors
     start_keras()
     import keras_tagging
     from keras_tagging.models import ARCHITECTURES, PARSERS
@@ -159,6 +160,7 @@ def train(
     if arch not in PARSERS:
         given = {"tags": tags, "bootstrap": bootstrap}
         refuse(f"{arch} is a tagger, and a tagger has no", given)
+    ffn = None if bootstrap is None else load_model(bootstrap)
     data = open_corpus(
         corpus,
         format,
@@ -171,11 +173,11 @@ def train(
     if dev_share is not None:
         hold_out(data, dev_share, seed)
     model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
-    if bootstrap is None:
+    if ffn is None:
         model.adapt(data.train)
     else:
         chosen = "all" if gates in (None, "all") else gates.split(",")
-        model.bootstrap(load_model(bootstrap), chosen)
+        model.bootstrap(ffn, chosen)
     print(summary(data))
     print(f"{arch}, {recipe} recipe, seed {seed}: {sizes(model)}")
     if not data.dev:

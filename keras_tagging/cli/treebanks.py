@@ -80,7 +80,7 @@ def with_columns(model, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
                 f"the parser reads the column {name!r}{where}, which the input lacks: "
                 "tag it first, name the column of a file in columns by --option "
                 f"'columns={{\"{name}\": 1}}', or train a parser that needs no tags "
-                "(--tags predicted, or --set tags=None)"
+                "(--tags predicted, or --tags None)"
             )
     empty = {name: [] for name in columns}
     for sentence in chain(head, sentences):

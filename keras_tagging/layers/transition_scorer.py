@@ -63,7 +63,7 @@ class TransitionScorer(keras.layers.Layer):
         Those of the cell; the rows of its kernel are the 18 tokens, then 12 labels.
 
     Raises:
-        ValueError: for an unknown choice, or a beam below 1.
+        ValueError: for an unknown choice, or a beam or a limit below 1.
     """
 
     def __init__(
@@ -84,8 +84,10 @@ class TransitionScorer(keras.layers.Layer):
     ):
         check_choice("truncation", truncation, TRUNCATIONS)
         check_choice("dropped", dropped, DROPPED)
-        if beam_width < 1:
-            raise ValueError(f"beam_width={beam_width}: at least 1 is needed")
+        least = {"beam_width": beam_width, "truncation_limit": truncation_limit}
+        for name, value in least.items():
+            if value is not None and value < 1:
+                raise ValueError(f"{name}={value}: at least 1 is needed")
         super().__init__(**kwargs)
         self.cell = cell
         self.num_labels = num_labels
@@ -201,7 +203,8 @@ class TransitionScorer(keras.layers.Layer):
         labels = labels * NUM_LABELS + ops.arange(NUM_LABELS)
         found = ops.take(ops.reshape(of_nodes, (-1, size)), rows, axis=0)
         more = ops.take(ops.reshape(of_labels, (-1, size)), labels, axis=0)
-        return ops.sum(found, 2) + ops.sum(more, 2) + self.cell.bias
+        projected = ops.sum(found, 2) + ops.sum(more, 2)
+        return projected if self.cell.bias is None else projected + self.cell.bias
 
     def parse(self, tokens, lengths):
         """The tree of every sentence.

@@ -13,7 +13,8 @@ from keras_tagging.parsing import (
 )
 from keras_tagging.parsing.transitions import HEAD, LABEL, Configuration
 
-FORBIDDEN = -1e9  # a score below that of any sequence of moves
+FORBIDDEN = -1e30  # a score below that of any sequence of legal moves
+LARGEST = 1e6  # logit
 
 
 def search(scorer, tokens, lengths, beam_width=1):
@@ -88,8 +89,9 @@ def move_of(outputs, num_labels):
 def move_scores(logits, configuration):
     """Log probabilities of all outputs: `(batch, 2 V + 1)`.
 
-    Illegal ones are `FORBIDDEN`. A sentence that is parsed does one thing, which
-    changes nothing, with a score of 0.
+    Illegal ones are `FORBIDDEN`, whatever the logits are: a network that has diverged
+    gives trees too. A sentence that is parsed does one thing, which changes nothing,
+    with a score of 0.
     """
     labels = logits.shape[-1] // 2
     may = legal(configuration, ops)
@@ -101,5 +103,6 @@ def move_scores(logits, configuration):
         ],
         1,
     )
-    logits = ops.cast(logits, "float32")  # half precision has no such number
+    logits = ops.nan_to_num(ops.cast(logits, "float32"))  # half has no such number
+    logits = ops.clip(logits, -LARGEST, LARGEST)
     return ops.log_softmax(ops.where(may, logits, FORBIDDEN))

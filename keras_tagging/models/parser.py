@@ -39,7 +39,8 @@ class Parser(SentenceModel):
     are columns of sentences: `head` ("0" is ROOT) and `deprel`.
 
     Args:
-        architecture, settings, **kwargs: see `SentenceModel`.
+        architecture, settings: see `SentenceModel`.
+        **kwargs: those of `SentenceModel`.
         tagger: configuration of the parser's own tagger; for `from_config`.
     """
 

@@ -66,8 +66,9 @@ def parser_network(
         character_dim: size of the embedding of each character.
         label_dim: size of the embeddings of dependency labels.
         units: hidden units.
-        input_dropout, dropped, hidden_dropout, truncation, truncation_limit,
-            beam_width: see :class:`keras_tagging.layers.TransitionScorer`.
+        input_dropout, dropped, hidden_dropout: see
+            :class:`keras_tagging.layers.TransitionScorer`.
+        truncation, truncation_limit, beam_width: see there.
         initializer: of all weights: "uniform" is the paper's, "glorot", "gaussian".
         encoder: None, or the stacked architecture whose cell the encoder has.
         encoder_units: of each direction.

@@ -34,7 +34,8 @@ class Tagger(SentencePrediction, SentenceModel):
     `models.output` describes.
 
     Args:
-        architecture, settings, **kwargs: see `SentenceModel`.
+        architecture, settings: see `SentenceModel`.
+        **kwargs: those of `SentenceModel`.
     """
 
     def __init__(self, architecture, settings, **kwargs):

@@ -1,11 +1,13 @@
 import json
 import os
 import threading
+from types import SimpleNamespace
 
 import pytest
 
 from keras_tagging import load, load_corpus
 from keras_tagging.data import Sentence, write
+from keras_tagging.output import next_commands
 
 ODD = "Who read it ?\n\n  \nna\u00efve\u00a0x \u200b , 3/4 a|b \u2028\nit\n"
 ODD_TOKENS = [
@@ -115,6 +117,31 @@ def test_tag_reads_a_pipe_once(program, run_dir, tmp_path):
     assert out.count("\n") == 601
 
 
+def test_tag_reads_columns_without_a_tag(program, failing, tmp_path, monkeypatch):
+    tagger = SimpleNamespace(
+        tag=lambda sentences, **_: (s.columns["word_class"] for s in sentences)
+    )
+    where = "keras_tagging.cli.annotation.load_model"
+    monkeypatch.setattr(where, lambda run, width, command: tagger)
+    rows = "show\tv\nflights\tn\n\nBoston\tn\n\n"
+    path = tmp_path / "classes.txt"
+    path.write_text(rows)
+    option = ["--option", 'columns={"word_class": 1}']
+    assert program("tag", "x", path, *option)[:2] == (0, rows)
+    given = ["tag", "x", *option]
+    assert program(*given, "--format", "conll", stdin=rows) == (0, rows, "")
+    assert "name its --format" in failing(*given, stdin=rows)
+
+
+def test_next_commands_name_columns():
+    columns = 'columns={"pos": 1}'
+    lines = next_commands("out", "c", ["tag_column=2", columns], "conll").splitlines()
+    given = f"--option '{columns}'"
+    where = f"--corpus c --option tag_column=2 {given} --format conll"
+    assert lines[0] == f"  keras-tagging evaluate out {where}"
+    assert lines[1] == f"  keras-tagging tag out FILE {given}"
+
+
 def test_tag_refuses_what_the_output_cannot_hold(failing, run_dir):
     odd = '{"tokens": ["a\\tb"]}\n'
     assert "jsonl" in failing("tag", run_dir, "--format", "jsonl", stdin=odd)
@@ -126,8 +153,10 @@ def test_tag_refuses_what_the_output_cannot_hold(failing, run_dir):
 def test_export(program, run_dir, tmp_path):
     import tensorflow as tf
 
-    code, _, err = program("export", run_dir, tmp_path / "served", "--top-k", 3)
+    code, out, err = program("export", run_dir, tmp_path / "served", "--top-k", 3)
     assert (code, err) == (0, "")
+    assert "\ntakes lengths (batch) int32, tokens (batch, time) string\n" in out
+    assert "tags (batch, time) string, top_probabilities (batch, time, k)" in out
     serve = tf.saved_model.load(tmp_path / "served").signatures["serving_default"]
     tokens = tf.constant([["Who", "read", "it"]])
     served = serve(tokens=tokens, lengths=tf.constant([3]))

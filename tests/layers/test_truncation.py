@@ -1,9 +1,11 @@
 """Truncated backpropagation against its definition, unrolled step by step in NumPy."""
 
+from contextlib import nullcontext
+
 import keras
 import numpy as np
 import pytest
-from cells.cases import named_weights, random_inputs, randomize
+from cells.cases import named_weights, op_by_op, random_inputs, randomize
 from keras import ops
 from layers.gradients import gradients
 from reference import parser as reference
@@ -21,6 +23,13 @@ CELLS = {
 EVERY = pytest.mark.parametrize("name", CELLS)
 TRUNCATIONS = pytest.mark.parametrize("truncation", ["sliding", "chunked"])
 ERRORS = random_inputs(BATCH, TIME, UNITS, seed=3)
+
+
+@pytest.fixture(autouse=True)
+def loops_op_by_op(request):
+    """Except where they are compiled."""
+    with nullcontext() if "compiled" in request.node.name else op_by_op():
+        yield
 
 
 def random_cell(name):
@@ -47,7 +56,7 @@ def test_outputs_are_those_of_the_whole_recurrence(name, truncation, time):
     cell, inputs = random_cell(name), inputs_as_weights(time)
     values = ops.convert_to_numpy(inputs).astype("float64")
     expected = reference.run(values, named_weights(cell), CELLS[name][2])[0]
-    for limit in (None, 1, 2, 3, TIME - 1, TIME, TIME + 2):
+    for limit in (None, 1, 3, TIME, TIME + 2):
         found = ops.convert_to_numpy(run(cell, inputs, limit, truncation))
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
@@ -73,11 +82,6 @@ def expected_gradients(name, cell, inputs, limit, truncation):
     )
 
 
-def distance(one, other):
-    assert one.keys() == other.keys()
-    return max(abs(one[name] - other[name]).max() for name in one)
-
-
 @EVERY
 @TRUNCATIONS
 @pytest.mark.parametrize("limit", [1, 2, 3])
@@ -89,11 +93,11 @@ def test_gradients_follow_the_definition(name, truncation, limit):
     for key, array in expected.items():
         np.testing.assert_allclose(found[key], array, rtol=1e-4, atol=1e-5)
         assert abs(array).max() > 0.05
-    # neither those of the other way, nor of another limit
-    other = {"sliding": "chunked", "chunked": "sliding"}[truncation]
-    assert distance(found_gradients(cell, inputs, limit, other), expected) > 0.01
-    further = found_gradients(cell, inputs, limit + 1, truncation)
-    assert distance(further, expected) > 0.01
+    # those of the other way, and of another limit, are others
+    turned = {"sliding": "chunked", "chunked": "sliding"}[truncation]
+    for options in ((limit, turned), (limit + 1, truncation)):
+        others = expected_gradients(name, cell, inputs, *options)
+        assert max(abs(others[key] - expected[key]).max() for key in others) > 0.01
 
 
 @EVERY
@@ -102,9 +106,7 @@ def test_without_a_limit_errors_go_back_to_the_start(name):
     expected = expected_gradients(name, cell, inputs, TIME, "sliding")
     for limit, truncation in (
         (None, "sliding"),
-        (None, "chunked"),
         (TIME - 1, "sliding"),
-        (TIME + 2, "sliding"),
         (TIME, "chunked"),
         (TIME + 2, "chunked"),
     ):
@@ -117,7 +119,7 @@ def test_without_a_limit_errors_go_back_to_the_start(name):
 @TRUNCATIONS
 def test_the_error_of_one_step_reaches_no_step_beyond_the_limit(name, truncation):
     cell, inputs, limit = random_cell(name), inputs_as_weights(), 3
-    for t in range(TIME):
+    for t in (0, 2, 5, 6):
         errors = ERRORS * (np.arange(TIME) == t)[:, None]
         found = found_gradients(cell, inputs, limit, truncation, errors)["inputs"]
         first = reference.first_step(t, limit, truncation)

@@ -191,16 +191,16 @@ class Hypothesis:
 
 
 def search(tokens, weights, gates, beam_width=None):
-    """The best hypothesis, of as many as the beam holds, at every step.
+    """The hypotheses at the end, best first, with as many kept at every step.
 
-    None for all: it then is the best of all legal sequences of moves.
+    None keeps all: all legal sequences of moves.
     """
     states = start_states(len(weights["output_kernel"]), gates)
     beam = [Hypothesis(arc_standard.start(len(tokens)), states)]
     while not beam[0].done:
         found = [new for old in beam for new in old.successors(tokens, weights, gates)]
         beam = sorted(found, key=lambda one: -one.score)[:beam_width]
-    return beam[0]
+    return beam
 
 
 def greedy(tokens, weights, gates):

@@ -1,0 +1,203 @@
+"""A parser from the command line: train, evaluate, parse."""
+
+import itertools
+import json
+import re
+
+import numpy as np
+import pytest
+
+from keras_tagging import load, load_corpus
+from keras_tagging.data import read
+from keras_tagging.data.conllu import as_conllu
+
+SIZES = ["units=8", "word_dim=4", "affix_dim=3", "label_dim=3", "truncation_limit=2"]
+TINY = [part for size in SIZES for part in ("--set", size)] + ["--epochs", "1"]
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory):
+    """CoNLL-U with comments, UPOS for its tags, and some trees with crossing arcs."""
+    folder = tmp_path_factory.mktemp("treebank")
+    for name, sentences in load_corpus("demo").splits():
+        sentences = sorted(sentences[:150], key=lambda s: not crosses(s))
+        with open(folder / f"{name}.conllu", "w", encoding="utf-8") as stream:
+            for number, s in enumerate(sentences[:40], 1):
+                stream.write(f"# sent_id = {number}\n")
+                stream.write(as_conllu(s, s.columns["head"], s.columns["deprel"]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained_parser(treebank, tmp_path_factory, silently):
+    """A folder with an lstm-parser, and what `train` printed."""
+    folder = tmp_path_factory.mktemp("runs") / "lstm"
+    args = ["--corpus", treebank, "--out", folder, "--seed", 1]
+    return folder, silently("train", "lstm-parser", *args, *TINY)
+
+
+@pytest.fixture
+def parser_dir(trained_parser):
+    return trained_parser[0]
+
+
+def crosses(sentence):
+    heads = map(int, sentence.columns["head"])
+    arcs = [sorted(arc) for arc in enumerate(heads, 1)]
+    pairs = itertools.permutations(arcs, 2)
+    return any(a < c < b < d for (a, b), (c, d) in pairs)
+
+
+def test_train_counts_labels_and_trees(trained_parser, treebank):
+    folder, printed = trained_parser
+    trees = list(read(treebank / "train.conllu"))
+    kept = [tree for tree in trees if not crosses(tree)]
+    labels = set().union(*(tree.columns["deprel"] for tree in kept))
+    assert f"lstm-parser, fast recipe, seed 1: {len(labels)} dependency" in printed
+    assert len(kept) < len(trees)
+    assert f"\n{len(trees) - len(kept)} training sentences are not proj" in printed
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"model.keras", "metadata.json", "training.csv"}
+    scores = json.loads((folder / "metadata.json").read_text())["scores"]
+    row = re.search(r"^dev +(\S+) +(\S+)", printed, re.MULTILINE)
+    expected = [f"{100 * scores['dev'][name]:.2f}" for name in ("uas", "las")]
+    assert list(row.groups()) == expected
+    assert f"keras-tagging evaluate {folder} --corpus {treebank}\n" in printed
+    assert f"keras-tagging parse {folder} FILE\n" in printed
+
+
+def test_evaluate(program, parser_dir, treebank):
+    sentences = load_corpus(treebank).dev
+    right = {"uas": 0, "las": 0}
+    trees = load(parser_dir).parse(sentences)
+    words = 0
+    for sentence, tree in zip(sentences, trees, strict=True):
+        columns = [c[k] for c in (sentence.columns, tree.columns) for k in
+                   ("head", "deprel")]  # fmt: skip
+        for token, *entry in zip(sentence.tokens, *columns, strict=True):
+            gold_head, gold, head, deprel = entry
+            if not re.fullmatch(r"[.,?!;:'-]+", token):
+                words += 1
+                right["uas"] += head == gold_head
+                right["las"] += (head, deprel) == (gold_head, gold)
+    args = ["--corpus", treebank, "--split", "dev", "--punctuation", "unicode"]
+    args += ["--subtypes", "--tables"]
+    _, out, _ = program("evaluate", parser_dir, *args, "--json")
+    assert "NaN" not in out
+    report = json.loads(out)
+    found = {name: report["figures"][name] for name in right}
+    assert found == pytest.approx({k: v / words for k, v in right.items()})
+    assert report["punctuation"] == "unicode"
+    assert sum(row["gold"] for row in report["by_relation"]) == words
+    lengths = report["by_sentence_length"]
+    assert sum(row["sentences"] for row in lengths) == len(sentences)
+    assert sum(row["gold"] for row in report["by_distance"]) == words
+    code, out, _ = program("evaluate", parser_dir, *args)
+    assert code == 0
+    assert f"{100 * found['uas']:.2f}" in out
+    assert all(name in out for name in ("relation ", "length ", "distance "))
+
+
+def test_parse(program, parser_dir, treebank):
+    path = treebank / "test.conllu"
+    before = path.read_text().splitlines()
+    model = load(parser_dir)
+    model.beam_width = 2
+    trees = model.parse(list(read(path)))
+    heads = [head for tree in trees for head in tree.columns["head"]]
+    deprels = [deprel for tree in trees for deprel in tree.columns["deprel"]]
+    code, out, _ = program("parse", parser_dir, path, "--beam-width", 2)
+    assert code == 0
+    words = zip(heads, deprels, strict=True)
+    for line, given in zip(out.splitlines(), before, strict=True):
+        expected = given.split("\t")
+        if len(expected) == 10:
+            expected[6:8] = next(words)
+        assert line.split("\t") == expected
+    assert next(words, None) is None
+
+
+def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch):
+    words_only = ["--tags", "None", "--corpus", treebank]
+    ffn_dir = tmp_path / "ffn"
+    args = ["--out", ffn_dir, *words_only, *TINY]
+    assert program("train", "ffn-parser", *args)[0] == 0
+    # it needs no tags, so that it parses text
+    _, out, _ = program("parse", ffn_dir, stdin="She left .\n\nYes\n")
+    rows = [line.split("\t") for line in out.splitlines()]
+    forms = [row[1] if row[0] else "" for row in rows]
+    assert forms == ["She", "left", ".", "", "", "Yes", ""]
+    assert [row[6] for row in rows if row[0]].count("0") == 2
+
+    made = []
+    where = "keras_tagging.run_folder.train_run"
+    monkeypatch.setattr(where, lambda model, *_, **__: made.append(model))
+    args = ["--corpus", treebank, "--out", tmp_path / "lstm", *TINY]
+    args += ["--bootstrap", ffn_dir, "--gates", "i,o"]
+    code, out, _ = program("train", "lstm-parser", *args)
+    assert (code, "dependency labels" in out) == (0, True)
+    ffn, [lstm] = load(ffn_dir), made
+    given = np.array(ffn.scorer.cell.kernel)
+    blocks = np.split(np.array(lstm.scorer.cell.kernel), 4, axis=-1)
+    copied = [np.array_equal(block, given) for block in blocks]
+    assert dict(zip(lstm.scorer.cell.gates, copied, strict=True)) == {
+        "i": True,
+        "f": False,
+        "o": True,
+        "s": False,
+    }
+    args[-1] = "i,x"
+    assert "no gate x" in failing("train", "lstm-parser", *args)
+    args[-3] = parser_dir
+    assert "a trained ffn-parser" in failing("train", "lstm-parser", *args)
+
+
+def test_broken_trees_are_told_with_their_line(failing, treebank, tmp_path):
+    text = (treebank / "train.conllu").read_text().split("\n\n")
+    path = tmp_path / "train.conllu"
+    second = re.sub(r"(?m)^((?:[^\t\n]+\t){6})[0-9]+", r"\g<1>0", text[1])
+    path.write_text(f"{text[0]}\n\n{second}\n\n")
+    line = text[0].count("\n") + 5
+    message = failing("train", "lstm-parser", "--corpus", path, "--out", tmp_path / "x")
+    assert f"{path}:{line}: " in message
+    assert "have the head 0" in message
+
+
+TRAIN = ["train", "lstm-parser", "--corpus", "demo", "--out", "x"]
+TRAIN_TAGGER = ["train", "bigru", "--corpus", "demo", "--out", "x"]
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        ([*TRAIN_TAGGER, "--tags", "gold"], "a tagger has no --tags"),
+        ([*TRAIN_TAGGER, "--bootstrap", "x"], "a tagger has no --bootstrap"),
+        ([*TRAIN, "--gates", "i"], "without --bootstrap there is no --gates"),
+        ([*TRAIN, "--bootstrap", "x", "--tags", "pos"], "there is no --tags"),
+        ([*TRAIN, "--bootstrap", "x"], "x: no such model"),
+        ([*TRAIN, "--tags", "supertag"], "'supertag'"),
+        (["train", "bigruu", *TRAIN[2:], "--tags", "gold"], "mean 'bigru'"),
+    ],
+)
+def test_odd_trainings_are_refused(failing, args, part, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert part in failing(*args)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_taggers_and_parsers_have_not(failing, parser_dir, run_dir, tmp_path):
+    corpus = ["--corpus", "demo"]
+    for option in (["--per-tag"], ["--multi-tagging"], ["--betas", "0.1"]):
+        message = failing("evaluate", parser_dir, *corpus, *option)
+        assert f"holds a parser, which has no {option[0]}" in message
+    for option in (["--tables"], ["--subtypes"], ["--punctuation", "keep"]):
+        message = failing("evaluate", run_dir, *corpus, *option)
+        assert f"holds a tagger, which has no {option[0]}" in message
+    assert f"keras-tagging parse {parser_dir}" in failing("tag", parser_dir)
+    assert f"keras-tagging tag {run_dir}" in failing("parse", run_dir)
+    top = failing("export", parser_dir, tmp_path / "x", "--top-k", 3)
+    assert "has no --top-k" in top
+    for args in (["tag"], ["evaluate", *corpus], ["export", tmp_path / "x"]):
+        command, *rest = args
+        given = [command, run_dir, *rest, "--beam-width", 3]
+        assert "reads no labels" in failing(*given)
