@@ -19,6 +19,7 @@ def start_keras() -> None:
         import tensorflow as tf
 
         tf.config.list_physical_devices()  # looks for a GPU, and says so
+        tf.get_logger().setLevel("ERROR")  # it warns of many networks in one process
     finally:
         os.dup2(kept, 2)
         os.close(kept)

@@ -82,6 +82,4 @@ def with_columns(model, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
                 f"'columns={{\"{name}\": 1}}', or train a parser that needs no tags "
                 "(--tags predicted, or --tags None)"
             )
-    empty = {name: [] for name in columns}
-    for sentence in chain(head, sentences):
-        yield sentence if sentence.tokens else Sentence([], columns=empty)
+    yield from chain(head, sentences)

@@ -31,12 +31,12 @@ def flat_strings(
     strings = {"tokens": [to_nfc(w) for s in sentences for w in s.tokens]}
     for name in columns:
         for number, sentence in enumerate(sentences, 1):
-            if name not in sentence.columns:
+            if sentence.tokens and name not in sentence.columns:
                 there = ", ".join(sentence.columns) or "none"
                 raise ValueError(
                     f"sentence {number} has no column {name!r}, which this model "
                     f"reads as a feature (it has: {there}); of a file in columns, read "
                     f"it with --option 'columns={{\"{name}\": 1}}'"
                 )
-        strings[name] = [to_nfc(v) for s in sentences for v in s.columns[name]]
+        strings[name] = [to_nfc(v) for s in sentences for v in s.columns.get(name, ())]
     return strings
