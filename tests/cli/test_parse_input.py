@@ -150,9 +150,7 @@ def test_tags_may_be_missing_here_and_there():
     parser = SimpleNamespace(features=SimpleNamespace(columns=("pos",)))
     untagged = Sentence(["a"], columns={"pos": ["_"]})
     given = [Sentence([]), untagged, Sentence(["a"], columns={"pos": ["X"]})]
-    found = list(with_columns(parser, given))
-    assert found[1:] == given[1:]
-    assert found[0] == Sentence([], columns={"pos": []})
+    assert list(with_columns(parser, given)) == given
     assert list(with_columns(parser, [Sentence([])])) == found[:1]
     endless = with_columns(parser, itertools.cycle(given))
     assert next(endless) == found[0]
