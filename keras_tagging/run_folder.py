@@ -14,8 +14,9 @@ def train_run(
 ) -> dict[str, dict]:
     """Trains an adapted model and saves it as `out/model.keras`.
 
-    Meanwhile `out` has `resume.npz`, from which a killed run goes on, `best.keras`,
-    its best model so far, and perhaps `jackknife.json`, tags predicted for training.
+    Meanwhile `out` has `resume.npz`, from which a killed run goes on, and `best.keras`,
+    its best model so far. If a parser reads predicted tags, `jackknife.json` keeps
+    those of the training sentences, for the parsers that it is to bootstrap.
 
     Args:
         model: a `Tagger` or `Parser` with vocabularies.
@@ -50,7 +51,7 @@ def train_run(
         **fitting,
     )
     scores = save_run(model, corpus, out)
-    for left in (state, best, out / "best.metadata.json", out / "jackknife.json"):
+    for left in (state, best, out / "best.metadata.json"):
         left.unlink(missing_ok=True)
     return scores
 

@@ -1,9 +1,10 @@
 """Commands that train: list, train, demo."""
 
-from importlib.util import find_spec
+from importlib.util import shutil
 from pathlib import Path
 from typing import Annotated, Literal
 
+import find_spec
 import typer
 
 from keras_tagging.cli.common import (
@@ -178,6 +179,10 @@ def train(
     else:
         chosen = "all" if gates in (None, "all") else gates.split(",")
         model.bootstrap(ffn, chosen)
+        predicted = bootstrap / "jackknife.json"
+        if predicted.exists() and not (out / predicted.name).exists():
+            out.mkdir(parents=True, exist_ok=True)
+            shutil.copy(predicted, out)
     print(summary(data))
     print(f"{arch}, {recipe} recipe, seed {seed}: {sizes(model)}")
     if not data.dev:

@@ -57,7 +57,7 @@ class Block:
 
         Raises:
             ValueError: if there is not one value a word, or one cannot be a field.
-        TypeError: if a head is not whole, such as 2.0.
+            TypeError: if a head is not whole, such as 2.0.
         """
         new = {HEAD: heads, DEPREL: deprels} | ({} if xpos is None else {XPOS: xpos})
         values = _rows(len(self.words), new.values())

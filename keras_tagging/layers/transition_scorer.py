@@ -89,6 +89,7 @@ class TransitionScorer(keras.layers.Layer):
             if value is not None and value < 1:
                 raise ValueError(f"{name}={value}: at least 1 is needed")
         super().__init__(**kwargs)
+        self.supports_masking = True  # what is beyond the end is never read
         self.cell = cell
         self.num_labels = num_labels
         self.label_dim = label_dim
@@ -218,6 +219,9 @@ class TransitionScorer(keras.layers.Layer):
             beyond a sentence's end.
         """
         return search(self, tokens, lengths, self.beam_width)
+
+    def compute_mask(self, *_, **__):
+        """None: what follows is no layer."""
 
     def get_config(self):
         names = ("num_labels", "label_dim", "truncation_limit", "truncation")

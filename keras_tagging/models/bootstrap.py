@@ -4,6 +4,7 @@ import numpy as np
 from keras import ops
 
 from keras_tagging.features import TokenFeatures
+from keras_tagging.models.jackknife import copied
 from keras_tagging.models.settings import choose
 
 # the paper's j is the cell's s
@@ -22,7 +23,8 @@ def bootstrap(parser, ffn, gates="all") -> None:
 
     Args:
         parser: a recurrent `Parser`, not trained; one without vocabularies takes those
-            of the feed-forward parser.
+            of the feed-forward parser, and what is done with tags and non-projective
+            trees.
         ffn: a trained "ffn-parser" with the same sizes.
         gates: "all", or the names of some: of i, j, f, o (LSTM), r, z, h (GRU), h
             (Elman).
@@ -37,12 +39,16 @@ def bootstrap(parser, ffn, gates="all") -> None:
         raise ValueError("this parser has been trained: bootstrap comes before fit")
     if not parser.scorer:
         parser.settings.update(choose(ffn.settings, TokenFeatures.__init__))
-        parser.settings.update({k: ffn.settings[k] for k in ("tags", "vectors")})
+        taken = ("tags", "vectors", "nonprojective")
+        parser.settings.update({name: ffn.settings[name] for name in taken})
         parser._plain.vector_dim = ffn._plain.vector_dim
         parser._plain.vectors = None
         parser._make_features()
         parser._restore(ffn._plain.vocabularies)
         parser.optimizer.build(parser.trainable_variables)
+    if ffn.tagger and not parser.tagger:
+        parser.own(copied(ffn.tagger))
+        parser._plain.jackknifed = ffn._plain.jackknifed
     if parser._plain.vocabularies != ffn._plain.vocabularies:
         raise ValueError("the parsers have other vocabularies: adapt neither, or both")
 

@@ -21,7 +21,7 @@ def jackknife(
     verbose=False,
     keep=None,
 ):
-    """Predicts the tags of training sentences, each by a tagger of the other folds.
+    """The tags of training sentences, each predicted by a tagger of the other folds.
 
     So the parser is trained on tags with as many errors as it will meet: "as is
     standard we use predicted POS tags for the train, dev, and test sets", Elkaref &
@@ -38,9 +38,9 @@ def jackknife(
         keep: folder in which what is done is kept, so that it is not done again.
 
     Returns:
-        For each sentence its tags, and a tagger trained on all sentences.
+        For each sentence its tags.
     """
-    gold = [Sentence(s.tokens, list(s.columns[column])) for s in sentences]
+    gold = _tagged(sentences, column)
     folds = min(folds, len(gold))
     if folds < 2:
         raise ValueError("tags='predicted' needs two folds and two training sentences")
@@ -53,21 +53,14 @@ def jackknife(
     order = list(range(len(gold)))
     Random(seed).shuffle(order)
 
-    def train(chosen, what):
-        if verbose:
-            print(f"{architecture} for the parser's tags, {what}", flush=True)
-        model = Tagger(
-            architecture, resolve_settings(architecture, "fast", {}), seed=seed
-        )
-        model.fit(chosen, epochs=epochs, verbose=2 if verbose else 0)
-        return model
-
     for fold in range(folds):
         if str(fold) in found:
             continue
         held = set(order[fold::folds])
         rest = [sentence for i, sentence in enumerate(gold) if i not in held]
-        model = train(rest, f"fold {fold + 1} of {folds}")
+        if verbose:
+            print(f"Tags for the parser: fold {fold + 1} of {folds}", flush=True)
+        model = _train(rest, architecture, epochs, seed, verbose)
         found[str(fold)] = model.tag([gold[i].tokens for i in order[fold::folds]])
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +71,34 @@ def jackknife(
     for fold in range(folds):
         for i, row in zip(order[fold::folds], found[str(fold)], strict=True):
             tags[i] = row
-    trained = train(gold, "all sentences")
-    tagger = Tagger.from_config(trained.get_config())  # without its optimizer's state
-    tagger.set_weights(trained.get_weights())
-    return tags, tagger
+    return tags
+
+
+def train_tagger(sentences, column, *, architecture, epochs, seed=0, verbose=False):
+    """A tagger of all training sentences, for those that come later.
+
+    Args:
+        sentences, column, architecture, epochs, seed, verbose: as in `jackknife`.
+    """
+    if verbose:
+        print("Tags for the parser: a tagger of all sentences", flush=True)
+    gold = _tagged(sentences, column)
+    return copied(_train(gold, architecture, epochs, seed, verbose))
+
+
+def copied(tagger):
+    """The same tagger without the state of its optimizer."""
+    twin = Tagger.from_config(tagger.get_config())
+    twin.set_weights(tagger.get_weights())
+    return twin
+
+
+def _tagged(sentences, column):
+    return [Sentence(s.tokens, list(s.columns[column])) for s in sentences]
+
+
+def _train(sentences, architecture, epochs, seed, verbose):
+    settings = resolve_settings(architecture, "fast", {})
+    model = Tagger(architecture, settings, seed=seed)
+    model.fit(sentences, epochs=epochs, verbose=2 if verbose else 0)
+    return model

@@ -16,7 +16,7 @@ from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models import ARCHITECTURES
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.decoding import slices
-from keras_tagging.models.jackknife import jackknife
+from keras_tagging.models.jackknife import jackknife, train_tagger
 from keras_tagging.models.sentence_model import SentenceModel, described
 from keras_tagging.models.settings import check_value, choose
 from keras_tagging.models.tagger import Tagger
@@ -50,10 +50,12 @@ class Parser(SentenceModel):
     def __init__(self, architecture, settings, tagger=None, **kwargs):
         self.scorer = self.tagger = None
         super().__init__(architecture, settings, **kwargs)
+        self._plain.jackknifed = None, None  # training sentences, predicted tags
         if tagger:
-            self._own(Tagger.from_config(tagger))
+            self.own(Tagger.from_config(tagger))
 
-    def _own(self, tagger):
+    def own(self, tagger):
+        """Takes a trained tagger, whose tags the parser reads from now on."""
         tagger.trainable = False
         self.tagger = tagger
 
@@ -188,13 +190,16 @@ class Parser(SentenceModel):
         """With the tags that other sentences' taggers predict, if they are wanted."""
         if self.settings["tags"] != "predicted":
             return sentences
-        options = {"architecture": self.settings["tagger"]}
-        options |= {"folds": self.settings["folds"], "seed": self.seed}
-        options |= {"epochs": self.settings["tagger_epochs"], "verbose": verbose}
         column = gold_column(sentences)
-        tags, tagger = jackknife(sentences, column, keep=keep, **options)
+        options = {"architecture": self.settings["tagger"], "seed": self.seed}
+        options |= {"epochs": self.settings["tagger_epochs"], "verbose": verbose}
+        fingerprint, tags = self._plain.jackknifed
+        if fingerprint != Corpus(sentences).fingerprint():
+            folds = self.settings["folds"]
+            tags = jackknife(sentences, column, folds=folds, keep=keep, **options)
+            self._plain.jackknifed = Corpus(sentences).fingerprint(), tags
         if self.tagger is None:
-            self._own(tagger)
+            self.own(train_tagger(sentences, column, **options))
         return with_tags(sentences, tags)
 
     def encode(self, sentences):

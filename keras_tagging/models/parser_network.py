@@ -100,6 +100,8 @@ def parser_network(
             cell,
             num_layers=encoder_layers,
             merge=encoder_merge,
+            # a cell with skips skips from a layer of its own size
+            input_layer="tanh" if "skip" in cell.reads else None,
             dropout=[encoder_dropout] * encoder_layers,
             seed=next(draw),
             name="encoder",

@@ -18,21 +18,24 @@ CELLS = {
 }
 
 
-def make_scorer(name, weights_seed=1, scale=0.6, units=UNITS, **options):
-    """Built, with random weights and biases.
-
-    Those of one gate are positive: were all units of a ReLU dead, all moves would have
-    the same score, and which is taken first depends on the backend.
-    """
+def make_scorer(name, weights_seed=1, units=UNITS, **options):
+    """Built, with random weights and biases."""
     cell_class, settings, _ = CELLS[name]
     cell = cell_class(units, **settings | options.pop("cell", {}))
     scorer = TransitionScorer(
         cell, **{"num_labels": NUM_LABELS, "label_dim": LABEL_DIM} | options
     )
     scorer.build((None, None, SIZE))
-    randomize(scorer, weights_seed, scale)
+    return randomize_scorer(scorer, weights_seed, 0.6)
+
+
+def randomize_scorer(scorer, seed, scale):
+    """The biases of ReLUs become positive: were all units dead, all moves would have
+    the same score, and which of them is taken depends on the backend."""
+    randomize(scorer, seed, scale)
+    cell = scorer.cell
     if len(cell.gates) == 1 and cell.use_bias:
-        cell.bias.assign(abs(ops.convert_to_numpy(cell.bias)))
+        cell.bias.assign(1 + abs(ops.convert_to_numpy(cell.bias)))
     return scorer
 
 
