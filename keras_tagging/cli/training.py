@@ -1,10 +1,10 @@
 """Commands that train: list, train, demo."""
 
-from importlib.util import shutil
+import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
-import find_spec
 import typer
 
 from keras_tagging.cli.common import (

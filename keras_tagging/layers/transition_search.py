@@ -41,7 +41,8 @@ def search(scorer, tokens, lengths, beam_width=1):
     first = ops.expand_dims(ops.arange(batch) * beam_width, 1)
     nodes, top, front, _ = start(lengths, words + 2, ops)
     states = scorer.cell.get_initial_state(batch * beam_width)
-    scores = ops.tile([[0.0] + [FORBIDDEN] * (beam_width - 1)], (batch, 1))
+    scores = ops.convert_to_tensor([[0.0] + [FORBIDDEN] * (beam_width - 1)], "float32")
+    scores = ops.tile(scores, (batch, 1))
     last = 2 * ops.max(lengths)
 
     def not_done(step, *_):

@@ -59,14 +59,15 @@ def bootstrap(parser, ffn, gates="all") -> None:
             {v: k for k, v in CELL_NAMES.items()}.get(g, g) for g in cell.gates
         )
         raise ValueError(f"no gate {', '.join(sorted(unknown))}: known are {known}")
-    pairs = list(zip(parser.network.variables, ffn.network.variables, strict=False))
+    networks = parser.network.weights, ffn.network.weights
+    pairs = list(zip(*networks, strict=False))
     pairs += [
         (getattr(parser.scorer, name), getattr(ffn.scorer, name))
         for name in ("boundary", "label_embeddings", "output_kernel")
     ]
     sizes = [tuple(v.shape) for v in (cell.kernel, source.kernel)]
     fits = sizes[0] == (sizes[1][0], len(cell.gates) * sizes[1][1])
-    fits &= len(parser.network.variables) == len(ffn.network.variables)
+    fits &= len(networks[0]) == len(networks[1])
     for target, given in pairs:
         fits &= tuple(target.shape) == tuple(given.shape)
     if not fits:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keras_tagging.data.batching import EncodedSentences, TrainingBatches
-from keras_tagging.parsing.oracle import Moves
+from keras_tagging.parsing.oracle import Moves, oracle
 from keras_tagging.parsing.transitions import RIGHT_ARC, SHIFT
 
 
@@ -26,6 +26,8 @@ class EncodedMoves:
 
     @classmethod
     def of(cls, sentences: Sequence[Moves], num_labels: int) -> "EncodedMoves":
+        sentences = sentences or oracle([[]], [[]])
+
         def end_to_end(name, dtype):
             parts = [getattr(moves, name) for moves in sentences]
             return np.concatenate(parts).astype(dtype)

@@ -153,7 +153,7 @@ def test_tags_may_be_missing_here_and_there():
     assert list(with_columns(parser, given)) == given
     assert list(with_columns(parser, given[:1])) == given[:1]
     endless = with_columns(parser, itertools.cycle(given))
-    assert next(endless) == found[0]
+    assert next(endless) == given[0]
     with pytest.raises(ValueError, match="'pos'"):
         next(with_columns(parser, itertools.repeat(untagged)))
 

@@ -1,5 +1,7 @@
 """The scores of moves against NumPy, and what is dropped in training."""
 
+from contextlib import nullcontext
+
 import keras
 import numpy as np
 import pytest
@@ -33,8 +35,10 @@ CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 
 
 @pytest.fixture(autouse=True)
-def loops_op_by_op():
-    with op_by_op():
+def loops_op_by_op(request):
+    """Except in models of Keras, which look ahead with shapes that are not known."""
+    models = {"compiled", "file"} & set(request.node.name.split("_"))
+    with nullcontext() if models else op_by_op():
         yield
 
 

@@ -46,7 +46,7 @@ def compiled_scorer(name, width):
 class RandomParser:
     """With weights that are drawn anew."""
 
-    def __init__(self, name, width=1, seed=2):
+    def __init__(self, name, width=1, seed=4):
         self.scorer, self.parse = compiled_scorer(name, width)
         randomize_scorer(self.scorer, seed, 0.3)
         self.gates = CELLS[name][2]
@@ -79,7 +79,7 @@ def best(*arguments):
 @EVERY
 def test_greedy_search(name):
     found = []
-    for seed in (2, 3, 4):
+    for seed in (3, 4, 5):
         parser, tokens = RandomParser(name, seed=seed), random_tokens(LENGTHS, seed)
         expected = parser.expected(reference.greedy, tokens, LENGTHS)
         assert parser(tokens, LENGTHS) == expected
@@ -93,7 +93,7 @@ def test_greedy_search(name):
 @EVERY
 def test_beam_search(name):
     others = 0
-    for seed in (2, 3, 4):
+    for seed in (3, 4, 5):
         parser, tokens = RandomParser(name, 3, seed), random_tokens(LENGTHS, seed)
         expected = parser.expected(best, tokens, LENGTHS, 3)
         assert parser(tokens, LENGTHS) == expected
@@ -105,7 +105,7 @@ def test_beam_search(name):
 @EVERY
 def test_a_wide_beam_finds_the_best_of_all_sequences_of_moves(name):
     others = 0
-    for seed in (2, 3, 4):
+    for seed in (3, 4, 5):
         parser, tokens = RandomParser(name, 64, seed), random_tokens(SHORT, seed)
         every = parser.expected(reference.search, tokens, SHORT)
         assert list(map(len, every)) == [64, 2, 8, 64, 8, 64, 64, 64]
