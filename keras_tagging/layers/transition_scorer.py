@@ -132,6 +132,7 @@ class TransitionScorer(keras.layers.Layer):
         )
 
     def call(self, tokens, nodes, labels, training=False):
+        nodes, labels = ops.cast(nodes, "int32"), ops.cast(labels, "int32")
         vectors = self._with_boundary(tokens)
         if training and self.dropped == "configurations":
             projected = self._read(vectors, nodes, labels, training)

@@ -7,8 +7,7 @@ from keras_tagging.features import TokenFeatures
 from keras_tagging.models.jackknife import copied
 from keras_tagging.models.settings import choose
 
-# the paper's j is the cell's s
-CELL_NAMES = {"j": "s"}
+PAPER_NAMES = {"s": "j"}  # of gates that have other names in the cells
 
 
 def bootstrap(parser, ffn, gates="all") -> None:
@@ -53,12 +52,12 @@ def bootstrap(parser, ffn, gates="all") -> None:
         raise ValueError("the parsers have other vocabularies: adapt neither, or both")
 
     cell, source = parser.scorer.cell, ffn.scorer.cell
-    chosen = cell.gates if gates == "all" else [CELL_NAMES.get(g, g) for g in gates]
-    if unknown := set(chosen) - set(cell.gates):
-        known = ", ".join(
-            {v: k for k, v in CELL_NAMES.items()}.get(g, g) for g in cell.gates
+    known = [PAPER_NAMES.get(gate, gate) for gate in cell.gates]
+    chosen = known if gates == "all" else gates
+    if unknown := set(chosen) - set(known):
+        raise ValueError(
+            f"no gate {', '.join(sorted(unknown))}: known are {', '.join(known)}"
         )
-        raise ValueError(f"no gate {', '.join(sorted(unknown))}: known are {known}")
     networks = parser.network.weights, ffn.network.weights
     pairs = list(zip(*networks, strict=False))
     pairs += [
@@ -83,7 +82,7 @@ def bootstrap(parser, ffn, gates="all") -> None:
         blocks = np.split(
             np.array(ops.convert_to_numpy(variable)), len(cell.gates), axis=-1
         )
-        for i, gate in enumerate(cell.gates):
+        for i, gate in enumerate(known):
             if gate in chosen:
                 added = constant * getattr(cell, "forget_bias", 0.0) * (gate == "f")
                 blocks[i] = given + added

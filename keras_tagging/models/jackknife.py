@@ -94,7 +94,7 @@ def copied(tagger):
 
 
 def _tagged(sentences, column):
-    return [Sentence(s.tokens, list(s.columns[column])) for s in sentences]
+    return [Sentence(s.tokens, list(s.columns.get(column, []))) for s in sentences]
 
 
 def _train(sentences, architecture, epochs, seed, verbose):

@@ -98,7 +98,8 @@ class Parser(SentenceModel):
             self._make_features()
         if self.settings["tags"] == "predicted":  # they are of the gold inventory
             column = gold_column(sentences)
-            sentences = with_tags(sentences, (s.columns[column] for s in sentences))
+            tags = (s.columns.get(column, []) for s in sentences)
+            sentences = with_tags(sentences, tags)
         treatment = self.settings["nonprojective"]
         _, trees, _ = trainable(trees_of(sentences), treatment)
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
@@ -215,10 +216,15 @@ class Parser(SentenceModel):
         treated = {"skip": "left out", "lift": "lifted"}[treatment]
         self.metadata["nonprojective"] = {"sentences": crossing, "treatment": treated}
         sentences = [sentences[i] for i in chosen]
-        find = self._plain.label_ids.get
+        ids = self._plain.label_ids
+        if unknown := {d for _, deprels in trees for d in deprels} - set(ids):
+            raise ValueError(
+                f"this parser does not know the deprels {', '.join(sorted(unknown))}: "
+                "build a new one for these sentences"
+            )
         moves = oracle(
             [heads for heads, _ in trees],
-            [[find(deprel, 0) for deprel in deprels] for _, deprels in trees],
+            [[ids[deprel] for deprel in deprels] for _, deprels in trees],
         )
         return MoveBatches(
             self.encode(sentences),
@@ -353,7 +359,7 @@ class Parser(SentenceModel):
 def gold_column(sentences) -> str:
     """The column of the finest tags: `xpos` if all sentences have it, else `pos`."""
     for column in ("xpos", "pos"):
-        if all("_" not in s.columns.get(column, "_") for s in sentences):
+        if all("_" not in s.columns.get(column, "_") for s in sentences if s.tokens):
             return column
     raise ValueError(
         "the training sentences have no tags in a column xpos or pos: name their "

@@ -16,6 +16,12 @@ def check_pretraining(pretrain=None):
     check_choice("pretrain", pretrain, (*METHODS, None))
 
 
+def has_tables(model) -> bool:
+    """Whether a tagger has embeddings of words or labels."""
+    layers = (x for x in model.network.layers if isinstance(x, LabelEmbeddingRNN))
+    return "word" in model.features.names or any(layer.embeds for layer in layers)
+
+
 def pretrain_tables(
     model,
     sentences,

@@ -162,11 +162,12 @@ def check_value(name: str, value, default):
         return value
     if isinstance(default, tuple):
         return (value,) if isinstance(value, str | int) else tuple(value)
-    if default is None or (value is None and name in OPTIONAL):
+    if value is None and (default is None or name in OPTIONAL):
         return value
     number = isinstance(default, int | float) and not isinstance(default, bool)
     kinds = int | float if isinstance(default, float) else type(default)
-    wrong = not isinstance(value, kinds) or value not in CHOICES.get(name, [value])
+    wrong = default is not None and not isinstance(value, kinds)
+    wrong |= value not in tuple(CHOICES.get(name, [value]))
     if number and not wrong:
         least = 1 if name in AT_LEAST_1 else 0
         least = -math.inf if name.endswith("_bias") else least

@@ -17,7 +17,7 @@ from keras_tagging.models import ARCHITECTURES
 from keras_tagging.models.embedding import vector_table
 from keras_tagging.models.output import check_decoder, path_loss, run_network
 from keras_tagging.models.prediction import SentencePrediction
-from keras_tagging.models.pretrain import check_pretraining, pretrain_tables
+from keras_tagging.models.pretrain import check_pretraining, has_tables, pretrain_tables
 from keras_tagging.models.sentence_model import SentenceModel, described
 from keras_tagging.models.settings import (
     check_label_options,
@@ -199,7 +199,8 @@ class Tagger(SentencePrediction, SentenceModel):
         return pretrain_tables(self, sentences, method, **options)
 
     def before_fit(self, sentences, verbose):
-        if self._plain.pretraining_due:
+        # a recipe's own choice asks for what there is
+        if self._plain.pretraining_due and has_tables(self):
             self.pretrain(sentences, self.settings["pretrain"], verbose=verbose)
 
     def compute_loss(

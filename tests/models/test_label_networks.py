@@ -17,6 +17,7 @@ SENTENCES = random_sentences(16, 4, longest=6)
 STRANGE = [["zebra", "the", "dog", "sees", "a", "cat", "1984"], [], ["Paris"]]
 SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "label_context": 2}
 SIZES |= {"seed": 3, "batch_size": 16, "learning_rate": 0.05}
+SIZES |= {"layer_dropout": 0.0, "pretrain": None}
 # Network -> the settings that tell it from the others
 NETWORKS = {
     "elman-rnn": {"label_input": None, "hidden_context": 2},

@@ -202,7 +202,7 @@ def test_the_first_fit_pretrains_if_the_settings_say_so(method, monkeypatch):
 
     method_itself = pretrain.METHODS[method]
     monkeypatch.setitem(pretrain.METHODS, method, count)
-    still = {"learning_rate": 0.0, "decay": None, "dropout": 0.0}
+    still = {"learning_rate": 0.0, "decay": None, "dropout": 0.0, "layer_dropout": 0.0}
     model, expected = build(pretrain=method, **still), build(**still)
     model.run_eagerly = True
     model.fit(SENTENCES, epochs=1, verbose=0)
@@ -212,7 +212,7 @@ def test_the_first_fit_pretrains_if_the_settings_say_so(method, monkeypatch):
         np.testing.assert_array_equal(one, other)
     calls.clear()
     model.fit(SENTENCES, epochs=1, verbose=0)
-    plain = build()
+    plain = build(pretrain=None)
     plain.run_eagerly = True
     plain.fit(SENTENCES, epochs=1, verbose=0)
     assert calls == []

@@ -14,6 +14,7 @@ WORDS = ["the", "dog", "sees", "a", "Paris", "quickly", "barks", "cats"]
 CONTEXT = 2
 SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "seed": 3}
 SIZES |= {"label_context": CONTEXT}
+SIZES |= {"layer_dropout": 0.0, "pretrain": None}
 STILL = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
 DIRECTIONS = ("forward", "backward", "bidirectional")
 DECODER = {"decoder": "i-rnn", "label_units": 4, "label_dim": 3}

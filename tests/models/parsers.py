@@ -1,0 +1,53 @@
+"""Parsers of some thousand weights, and a small part of the demo corpus."""
+
+import numpy as np
+from cells.cases import randomize
+
+import keras_tagging
+from keras_tagging import Sentence
+from keras_tagging.parsing import is_projective
+
+TINY = {"units": 8, "word_dim": 6, "affix_dim": 4, "label_dim": 3, "seed": 1}
+# without what draws random numbers
+PLAIN = {"input_dropout": 0.0, "hidden_dropout": 0.0, "unknown_rate": 0.0}
+# learns some sentences by heart in a few seconds
+LEARNING = {"learning_rate": 0.03, "token_budget": 30, "decay": None, **PLAIN}
+DEMO = keras_tagging.load_corpus("demo")
+TRAIN, DEV = DEMO.train[:40], DEMO.dev[:14]
+# "What did she say he read ?" and its like
+CROSSING = [
+    sentence
+    for sentence in DEMO.train[:200]
+    if not is_projective(list(map(int, sentence.columns["head"])))
+][:2]
+EMPTY = Sentence([], None, {"pos": [], "head": [], "deprel": []})
+
+
+def build(name="lstm-parser", **options):
+    return keras_tagging.build(name, **TINY | options)
+
+
+def random_parser(name="lstm-parser", **options):
+    """With vocabularies and random weights."""
+    model = build(name, **options)
+    model.adapt(TRAIN)
+    return randomize(model, 3, 0.5)
+
+
+def fitted(name="lstm-parser", sentences=TRAIN, epochs=1, fitting=(), **options):
+    model = build(name, **options)
+    model.fit(sentences, epochs=epochs, verbose=0, **dict(fitting))
+    return model
+
+
+def gold(sentences):
+    """Heads and deprels of each."""
+    return [(list(map(int, s.columns["head"])), s.columns["deprel"]) for s in sentences]
+
+
+def weights(model):
+    return [np.array(weight) for weight in model.get_weights()]
+
+
+def equal(one, other):
+    return len(one) == len(other) and all(map(np.array_equal, one, other))

@@ -1,0 +1,184 @@
+"""Bootstrapping: sections 4, 7 and 8 of Elkaref & Bohnet (2017), Tables 3 to 5."""
+
+import keras
+import numpy as np
+import pytest
+from cells.cases import named_weights, randomize
+from models.parsers import DEV, LEARNING, TRAIN, build, gold, random_parser
+
+import keras_tagging
+from keras_tagging.embeddings import WordVectors
+
+# The paper's gates in the order of the cell's kernel.
+GATES = {"lstm-parser": "ifoj", "gru-parser": "zrh", "elman-parser": "h"}
+# All rows of the tables, and what the choice of several gates may look like.
+ROWS = [
+    ("elman-parser", "all"),
+    ("elman-parser", "h"),
+    *(("lstm-parser", gates) for gates in ("all", "i", "j", "f", "o")),
+    *(("lstm-parser", gates) for gates in (("i", "j"), ["f", "o", "j"], "ifoj", ())),
+    *(("gru-parser", gates) for gates in ("all", "r", "z", "h", ("r", "h"))),
+]
+
+
+@pytest.fixture(scope="module")
+def ffn():
+    """Random weights: to be read, not changed."""
+    return random_parser("ffn-parser")
+
+
+def blocks(weights, gates):
+    """Kernel and bias of each gate."""
+    parts = (np.split(weights[name], len(gates), -1) for name in ("kernel", "bias"))
+    return dict(zip(gates, zip(*parts, strict=True), strict=True))
+
+
+def copied(parser):
+    """By name: what is copied whatever the gates."""
+    tables = {w.path: w for w in parser.network.weights}
+    scorer = {w.name: w for w in parser.scorer.weights}
+    names = ("boundary", "label_embeddings", "output_kernel")
+    found = tables | {name: scorer[name] for name in names}
+    return {name: keras.ops.convert_to_numpy(w) for name, w in found.items()}
+
+
+@pytest.mark.parametrize("adapted", [False, True])
+@pytest.mark.parametrize("name, gates", ROWS)
+def test_what_is_copied(ffn, name, gates, adapted):
+    untouched = build(name)
+    untouched.adapt(TRAIN)
+    parser = build(name)
+    if adapted:
+        parser.adapt(TRAIN)
+    parser.bootstrap(ffn, gates)
+
+    found, expected = copied(parser), copied(ffn)
+    assert len(found) == len(expected) == 5  # words, tags, and those of the scorer
+    for one, other in zip(found.values(), expected.values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+    source = named_weights(ffn.scorer.cell)
+    before, after = (named_weights(each.scorer.cell) for each in (untouched, parser))
+    own, given = (blocks(w, GATES[name]) for w in (after, before))
+    chosen = GATES[name] if gates == "all" else gates
+    for gate, (kernel, bias) in own.items():
+        if gate in chosen:
+            np.testing.assert_array_equal(kernel, source["kernel"])
+            # 1 is in the equation of the forget gate (section 3.3)
+            np.testing.assert_allclose(bias, source["bias"] + (gate == "f"), rtol=1e-6)
+        else:
+            np.testing.assert_array_equal(kernel, given[gate][0])
+            np.testing.assert_array_equal(bias, given[gate][1])
+    # what reads h_{t-1} stays as it was
+    key = "recurrent_kernel"
+    np.testing.assert_array_equal(after[key], before[key])
+    assert abs(after[key]).max() > 0.1
+    assert parser.labels == ffn.labels
+    assert parser.features.vocabularies == ffn.features.vocabularies
+
+
+def test_elman_that_does_not_look_back_gives_the_trees_of_the_feed_forward_parser(ffn):
+    parser = build("elman-parser")
+    parser.bootstrap(ffn)
+    expected = ffn.predict(DEV)
+    assert parser.predict(DEV) != expected
+    recurrent = parser.scorer.cell.recurrent_kernel
+    recurrent.assign(np.zeros(recurrent.shape))
+    assert parser.predict(DEV) == expected
+    assert len({tuple(heads) for heads, _ in expected}) > 5
+
+
+def test_the_feed_forward_parser_stays_as_it_is(ffn):
+    before = [np.array(w) for w in ffn.get_weights()]
+    expected = ffn.predict(DEV)
+    parser = build()
+    parser.bootstrap(ffn)
+    randomize(parser)
+    for old, new in zip(before, ffn.get_weights(), strict=True):
+        np.testing.assert_array_equal(old, new)
+    assert ffn.predict(DEV) == expected
+
+
+def test_a_bootstrapped_parser_is_trained_and_saved(ffn, tmp_path):
+    parser = build(**LEARNING)
+    parser.bootstrap(ffn, "j")
+    history = parser.fit(TRAIN[:12], epochs=8, verbose=0).history["loss"]
+    assert history[-1] < history[0] / 2
+    parser.save(tmp_path / "model.keras")
+    assert keras_tagging.load(tmp_path).predict(DEV) == parser.predict(DEV)
+    with pytest.raises(ValueError, match="has been trained: bootstrap comes before"):
+        parser.bootstrap(ffn)
+
+
+def test_an_encoder_is_copied_and_keeps_its_own_dropout():
+    options = {"encoder": "bilstm", "encoder_units": 3}
+    ffn = random_parser("ffn-parser", **options)
+    ffn.network(np.ones((1, 2, 2), "int32"), training=True)  # draws
+    parser = build(**options)
+    parser.adapt(TRAIN)
+
+    def arrays(variables):
+        return [keras.ops.convert_to_numpy(v) for v in variables]
+
+    def states(model):
+        return arrays(v for v in model.network.variables if "seed" in v.path)
+
+    before = states(parser)
+    parser.bootstrap(ffn)
+    pairs = arrays(parser.network.weights), arrays(ffn.network.weights)
+    for one, other in zip(*pairs, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert any("encoder" in weight.path for weight in parser.network.weights)
+    np.testing.assert_array_equal(states(parser), before)
+    assert (np.array(states(ffn)) != before).any()
+
+
+def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(tmp_path):
+    rng = np.random.default_rng(5)
+    vectors = WordVectors(["unseen", "she"], rng.normal(size=(2, 5)).astype("float32"))
+    options = {"vectors": vectors, "tags": None, "nonprojective": "lift"}
+    ffn = build("ffn-parser", **options)
+    ffn.adapt(TRAIN)
+    parser = build(vectors=vectors)  # which are not read again
+    parser.bootstrap(ffn)
+    for name in ("vectors", "tags", "nonprojective"):
+        assert parser.settings[name] == ffn.settings[name]
+    assert parser.features.names == ("word",)
+    words = [sentence.tokens for sentence in DEV]
+    expected = gold(parser.parse(words))
+    parser.save(tmp_path / "model.keras")
+    assert gold(keras_tagging.load(tmp_path).parse(words)) == expected
+
+
+@pytest.mark.parametrize(
+    "options, gates, message",
+    [
+        ({}, "x", "no gate x: known are i, f, o, j"),
+        ({}, ("i", "z"), "no gate z"),
+        ({"name": "gru-parser"}, "j", "no gate j: known are z, r, h"),
+        ({"units": 9}, "all", "other sizes"),
+        ({"word_dim": 7}, "all", "other sizes"),
+        ({"label_dim": 7}, "all", "other sizes"),
+        ({"encoder": "bilstm", "encoder_units": 5}, "all", "other sizes"),
+    ],
+)
+def test_parsers_that_do_not_fit(ffn, options, gates, message):
+    with pytest.raises(ValueError, match=message) as error:
+        build(**options).bootstrap(ffn, gates)
+    assert "\n" not in str(error.value)
+
+
+def test_other_misuse(ffn):
+    with pytest.raises(ValueError, match="from a trained ffn-parser: give one"):
+        build().bootstrap(build("ffn-parser"))
+    with pytest.raises(ValueError, match="from a trained ffn-parser: give one"):
+        build().bootstrap(random_parser("elman-parser"))
+    other = build()
+    other.adapt(TRAIN[:9])
+    with pytest.raises(ValueError, match="other vocabularies: adapt neither, or both"):
+        other.bootstrap(ffn)
+    # what failed can be done again with other gates
+    parser = build()
+    with pytest.raises(ValueError, match="no gate s"):
+        parser.bootstrap(ffn, "is")
+    parser.bootstrap(ffn, "i")

@@ -1,0 +1,68 @@
+"""Parsers in files, and parsers that TensorFlow serves."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from models.parsers import DEV, EMPTY, TRAIN, build, equal, random_parser, weights
+
+import keras_tagging
+
+
+def test_save_and_load(tmp_path):
+    model = random_parser(beam_width=2)
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path)
+    assert type(again) is keras_tagging.Parser
+    assert again.settings == json.loads(json.dumps(model.settings))
+    assert again.labels == model.labels and again.metadata == model.metadata
+    assert equal(weights(again), weights(model))
+    assert again.parse(DEV) == model.parse(DEV)
+    content = json.loads((tmp_path / "metadata.json").read_text())
+    assert content["settings"]["tags"] == "pos"
+
+
+@pytest.mark.filterwarnings("ignore:You are saving a model that has not yet been b")
+def test_without_vocabularies(tmp_path):
+    model = build()
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path)
+    for each in (model, again):
+        each.adapt(TRAIN)
+    assert equal(weights(again), weights(model))
+
+
+@pytest.mark.parametrize("encoder, width", [(None, 1), ("bilstm", 3)])
+def test_a_saved_model_equals_parse(encoder, width, tmp_path):
+    model = random_parser(encoder=encoder, encoder_units=3, beam_width=width)
+    model.export(tmp_path / "served")
+    serve = tf.saved_model.load(str(tmp_path / "served")).signatures["serving_default"]
+
+    def trees(sentences, width=None, garbage=""):
+        """What is served for the sentences, padded to a width with garbage."""
+        lengths = [len(s) for s in sentences]
+        width = max(lengths, default=0) if width is None else width
+        strings = {}
+        for name in ("tokens", "pos"):
+            rows = np.full((len(sentences), width), garbage, object)
+            for row, s in zip(rows, sentences, strict=True):
+                row[: len(s)] = s.tokens if name == "tokens" else s.columns["pos"]
+            strings[name] = tf.constant(rows, tf.string)
+        found = serve(lengths=tf.constant(lengths, tf.int32), **strings)
+        heads, deprels = found["heads"].numpy(), found["deprels"].numpy()
+        assert heads.shape == deprels.shape == (len(sentences), width)
+        real = np.arange(width) < np.array(lengths, int)[:, None]
+        assert (heads[~real] == -1).all() and not any(deprels[~real])
+        return [
+            (some_heads[:n].tolist(), [deprel.decode() for deprel in some_deprels[:n]])
+            for some_heads, some_deprels, n in zip(heads, deprels, lengths, strict=True)
+        ]
+
+    expected = model.predict([*DEV, EMPTY])
+    assert trees([*DEV, EMPTY]) == expected
+    assert trees([*DEV, EMPTY], 40, "She") == expected
+    assert trees(DEV[:1]) == expected[:1]
+    assert trees([]) == [] and trees([], 3) == []
+    assert trees([EMPTY, EMPTY]) == [([], [])] * 2
+    assert trees([EMPTY], 2) == [([], [])]
