@@ -61,6 +61,18 @@ def test_outputs_are_those_of_the_whole_recurrence(name, truncation, time):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
+@TRUNCATIONS
+def test_nothing_happens_before_the_first_step(truncation):
+    """Where a step from zeros does not end in zeros, either."""
+    cell = ElmanCell(UNITS, activation="sigmoid")
+    cell.build((None, FEATURES))
+    randomize(cell, 2)
+    inputs = inputs_as_weights()
+    expected = ops.convert_to_numpy(run(cell, inputs))
+    found = ops.convert_to_numpy(run(cell, inputs, 3, truncation))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 def found_gradients(cell, inputs, limit, truncation, errors=ERRORS):
     """By name, for given errors of the outputs."""
     variables = [*cell.weights, inputs]

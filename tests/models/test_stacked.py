@@ -9,10 +9,11 @@ from conftest import random_sentences, randomize
 from reference import context_window, shortcut_block, skip_lstm, skip_stack
 
 import keras_tagging
+from keras_tagging.models import TAGGERS
 
 # bigru and those that read labels have tests of their own
 OTHERS = ("bigru", "elman-rnn", "jordan-rnn", "i-rnn", "ie-rnn")
-STACKED = [name for name in keras_tagging.available() if name not in OTHERS]
+STACKED = [name for name in TAGGERS if name not in OTHERS]
 SIZES = {"units": 3, "word_dim": 4, "affix_dim": 2, "character_dim": 2, "seed": 3}
 SENTENCES = random_sentences(12, 4, longest=5)
 
