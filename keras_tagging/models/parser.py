@@ -124,7 +124,8 @@ class Parser(SentenceModel):
         if vectors:
             table = self.network.get_layer("word_embedding").embeddings
             rows = np.array(ops.convert_to_numpy(table))
-            found = dict(zip(words, vectors.matrix, strict=True))
+            # of two words that are one in NFC the first counts
+            found = dict(zip(words[::-1], vectors.matrix[::-1], strict=True))
             for row, form in enumerate(vocabularies["word"], FIRST_ID):
                 if form in of_forms:
                     rows[row] = found[of_forms[form]]

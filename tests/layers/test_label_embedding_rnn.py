@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from cells.cases import op_by_op
 from keras import ops
+from layers.gradients import gradients
 from reference import label_rnn
 
 from keras_tagging.layers import LabelEmbeddingRNN
@@ -206,35 +207,6 @@ def test_dropout_is_of_what_the_output_layer_reads(backwards):
 
 
 # Gradients
-
-
-def gradients(variables, function):
-    """Of a scalar by each variable; zeros where it does not depend on it."""
-    backend = keras.backend.backend()
-    if backend == "tensorflow":
-        import tensorflow as tf
-
-        with tf.GradientTape() as tape:
-            value = function()
-        found = tape.gradient(value, [v.value for v in variables])
-    elif backend == "jax":
-        import jax
-
-        def of_values(values):
-            mapping = list(zip(variables, values, strict=True))
-            with keras.StatelessScope(state_mapping=mapping):
-                return function()
-
-        found = jax.grad(of_values)([v.value for v in variables])
-    else:
-        for variable in variables:
-            variable.value.grad = None
-        function().backward()
-        found = [v.value.grad for v in variables]
-    return [
-        np.zeros(v.shape) if g is None else ops.convert_to_numpy(g)
-        for v, g in zip(variables, found, strict=True)
-    ]
 
 
 @directions
