@@ -28,7 +28,7 @@ test-backends: $(VENV)/installed-test $(VENV)/installed-backends  ## run what an
 
 # JAX compiles much and computes little here: it is told to compile quickly.
 test-jax:
-	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(BACKEND_TESTS) $(ARGS)
 
 test-torch:
 	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q $(BACKEND_TESTS) $(ARGS)
