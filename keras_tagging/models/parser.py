@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from keras_tagging import training
 from keras_tagging.data.batching import plan_batches, round_up
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
@@ -92,7 +93,8 @@ class Parser(SentenceModel):
             ValueError: if the model has vocabularies already, or there are no trees.
         """
         self._refuse_second_adapt()
-        sentences = self.annotated(sentences)
+        sentences = as_sentences(sentences)
+        given = trees_of(sentences)
         if self.settings["tags"] == "gold":
             self.settings["tags"] = gold_column(sentences)
             self._make_features()
@@ -100,8 +102,7 @@ class Parser(SentenceModel):
             column = gold_column(sentences)
             tags = (s.columns.get(column, []) for s in sentences)
             sentences = with_tags(sentences, tags)
-        treatment = self.settings["nonprojective"]
-        _, trees, _ = trainable(trees_of(sentences), treatment)
+        _, trees, _ = trainable(given, self.settings["nonprojective"])
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
@@ -195,11 +196,12 @@ class Parser(SentenceModel):
         column = gold_column(sentences)
         options = {"architecture": self.settings["tagger"], "seed": self.seed}
         options |= {"epochs": self.settings["tagger_epochs"], "verbose": verbose}
-        fingerprint, tags = self._plain.jackknifed
-        if fingerprint != Corpus(sentences).fingerprint():
+        fingerprint = Corpus(sentences).fingerprint()
+        known, tags = self._plain.jackknifed
+        if known != fingerprint:
             folds = self.settings["folds"]
             tags = jackknife(sentences, column, folds=folds, keep=keep, **options)
-            self._plain.jackknifed = Corpus(sentences).fingerprint(), tags
+            self._plain.jackknifed = fingerprint, tags
         if self.tagger is None:
             self.own(train_tagger(sentences, column, **options))
         return with_tags(sentences, tags)
@@ -245,12 +247,8 @@ class Parser(SentenceModel):
         )
         targets = tf.TensorSpec((None, None), tf.int32)
         mask = tf.TensorSpec((None, None), tf.float32)
-        data = tf.data.Dataset.from_generator(
-            lambda: iter(batches), output_signature=(ids, nodes, labels, targets, mask)
-        )
-        data = data.map(lambda *parts: (parts[:3], *parts[3:]))
-        size = tf.data.experimental.assert_cardinality(len(batches))
-        return data.apply(size).prefetch(2)
+        data = training.streamed(batches, ids, nodes, labels, targets, mask)
+        return data.map(lambda *parts: (parts[:3], *parts[3:]))
 
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True
@@ -295,11 +293,8 @@ class Parser(SentenceModel):
         return self._scores(self.annotated(sentences), **options)
 
     def _scores(self, sentences, **options):
-        heads, deprels = [], []
-        for chunk in slices(sentences):
-            for some_heads, some_deprels in self._trees(chunk):
-                heads.append(some_heads)
-                deprels.append(some_deprels)
+        trees = self.predict(sentences)
+        heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
         return attachment_scores(sentences, heads, deprels, **options)
 
     def predict(self, x, **kwargs):

@@ -15,7 +15,7 @@ from keras_tagging.training.objectives import (
 from keras_tagging.training.pretraining import cbow_embeddings, window_embeddings
 from keras_tagging.training.recipes import compile_settings, fit_settings
 from keras_tagging.training.resume import Resume
-from keras_tagging.training.run import dataset, fit_model
+from keras_tagging.training.run import dataset, fit_model, streamed
 
 __all__ = [
     "AveragedWeights",
@@ -33,5 +33,6 @@ __all__ = [
     "dataset",
     "fit_model",
     "fit_settings",
+    "streamed",
     "window_embeddings",
 ]

@@ -136,17 +136,24 @@ def dataset(batches, num_features, reads_labels=False):
         `(batch, time)`; in place of the ids a pair of ids and targets if
         `reads_labels`.
     """
-    data = tf.data.Dataset.from_generator(
-        lambda: iter(batches),
-        output_signature=(
-            tf.TensorSpec((None, None, num_features), tf.int32),
-            tf.TensorSpec((None, None), tf.int32),
-            tf.TensorSpec((None, None), tf.float32),
-        ),
+    data = streamed(
+        batches,
+        tf.TensorSpec((None, None, num_features), tf.int32),
+        tf.TensorSpec((None, None), tf.int32),
+        tf.TensorSpec((None, None), tf.float32),
     )
     if reads_labels:
         data = data.map(lambda ids, targets, mask: ((ids, targets), targets, mask))
-    return data.apply(tf.data.experimental.assert_cardinality(len(batches))).prefetch(2)
+    return data
+
+
+def streamed(batches, *signature):
+    """A `tf.data.Dataset` of batches with these shapes and types."""
+    data = tf.data.Dataset.from_generator(
+        lambda: iter(batches), output_signature=signature
+    )
+    size = tf.data.experimental.assert_cardinality(len(batches))
+    return data.apply(size).prefetch(2)
 
 
 def plan_callbacks(
