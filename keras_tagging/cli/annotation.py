@@ -89,8 +89,9 @@ def parse(
 
     Of CoNLL-U and CoNLL-X, HEAD and DEPREL are replaced and every other byte stays as
     it is. All other formats, such as text with its tokens between blanks, one sentence
-    a line, become CoNLL-U anew; an empty sentence is an empty line. The input is read
-    up to 2000 sentences ahead, so that memory does not grow with it.
+    a line, become CoNLL-U anew; an empty sentence is an empty line. There a parser with
+    a tagger of its own (--tags predicted) writes its tags as XPOS. The input is read up
+    to 2000 sentences ahead, so that memory does not grow with it.
     """
     options = pairs("--option", option)
     source, encoding = file, "utf-8"
@@ -113,7 +114,9 @@ def parse(
     ahead, items = tee(items)
     parsed = model.parse(with_columns(model, (sentence for sentence, _ in ahead)))
     for (_, written), tree in zip(items, parsed, strict=True):
-        sys.stdout.write(written(tree.columns["head"], tree.columns["deprel"]))
+        columns = tree.columns  # those of CoNLL-U have its XPOS, if only as "_"
+        tags = None if "xpos" in columns else columns.get("predicted_tag")
+        sys.stdout.write(written(columns["head"], columns["deprel"], tags))
 
 
 def export(

@@ -208,10 +208,13 @@ class Parser(SentenceModel):
 
     def encode(self, sentences):
         """Ids of all tokens of the sentences; tags that are lacking are predicted."""
+        return super().encode(self._tagged(sentences))
+
+    def _tagged(self, sentences):
         if self.tagger and not all(PREDICTED in s.columns for s in sentences):
             words = [s.tokens for s in sentences]
             sentences = with_tags(sentences, self.tagger.tag(words))
-        return super().encode(sentences)
+        return sentences
 
     def batches(self, sentences, plan):
         treatment = self.settings["nonprojective"]
@@ -314,7 +317,8 @@ class Parser(SentenceModel):
                 a generator that reads a limited number of sentences ahead.
 
         Returns:
-            The sentences with the columns `head` and `deprel`.
+            The sentences with the columns `head` and `deprel`, and `predicted_tag` if
+            the parser has a tagger of its own.
         """
         self._require_network()
         if isinstance(sentences, (str, Corpus)):
@@ -324,6 +328,7 @@ class Parser(SentenceModel):
         return list(parsed) if isinstance(sentences, (list, tuple)) else parsed
 
     def _parse(self, sentences):
+        sentences = self._tagged(sentences)
         for sentence, (heads, deprels) in zip(
             sentences, self._trees(sentences), strict=True
         ):

@@ -117,6 +117,25 @@ def test_parse(program, parser_dir, treebank):
     assert next(words, None) is None
 
 
+def test_predicted_tags_are_xpos_of_text_alone(program, treebank, tmp_path):
+    args = ["--corpus", treebank, "--out", tmp_path / "x", *TINY, "--tags", "predicted"]
+    args += ["--set", "folds=2", "--set", "tagger_epochs=1"]
+    assert program("train", "ffn-parser", *args)[0] == 0
+    assert (tmp_path / "x" / "jackknife.json").exists()
+    words = ["She", "left", "."]
+    [tree] = load(tmp_path / "x").parse([words])
+    _, out, _ = program("parse", tmp_path / "x", stdin="She left .\n")
+    rows = [line.split("\t") for line in out.splitlines() if line]
+    assert [row[1] for row in rows] == words
+    assert [row[4] for row in rows] == tree.columns["predicted_tag"]
+    assert "_" not in tree.columns["predicted_tag"]
+    given = "".join(
+        f"{n}\t{word}" + 8 * "\t_" + "\n" for n, word in enumerate(words, 1)
+    )
+    _, out, _ = program("parse", tmp_path / "x", stdin=f"{given}\n")
+    assert [line.split("\t")[4] for line in out.splitlines() if line] == 3 * ["_"]
+
+
 def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch):
     words_only = ["--tags", "None", "--corpus", treebank]
     ffn_dir = tmp_path / "ffn"

@@ -1,9 +1,11 @@
-"""Whole taggers: what must hold on TensorFlow, JAX and PyTorch alike."""
+"""Whole taggers and parsers: what must hold on TensorFlow, JAX and PyTorch alike."""
 
 import keras
 import numpy as np
 import pytest
 from conftest import TINY, random_sentences, randomize
+from models.parsers import LEARNING, fitted
+from models.parsers import TRAIN as TREES
 
 import keras_tagging
 from keras_tagging import training
@@ -58,3 +60,21 @@ def test_rows_of_padding_change_neither_loss_nor_gradients(train_sentences, deco
     for change, same in zip(*changes, strict=True):
         assert abs(change).max() > 1e-5
         np.testing.assert_allclose(change, same, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["ffn-parser", "lstm-parser"])
+def test_fit_save_load_and_parse(tmp_path, name):
+    """Trees by heart, with an encoder and without."""
+    encoder = "bigru" if name == "ffn-parser" else None
+    options = LEARNING | {"encoder": encoder, "encoder_units": 16}
+    options |= {"units": 32, "word_dim": 16, "affix_dim": 8}
+    trees = sorted(TREES, key=len)[:6]
+    # one batch an epoch: JAX compiles for every shape
+    fitting = {"batch_size": 6, "token_budget": None}
+    model = fitted(name, trees, epochs=30, fitting=fitting, **options)
+    assert model.evaluate(trees, return_dict=True)["las"] > 0.9
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    assert again.parse(trees) == model.parse(trees)
+    again.beam_width = 3
+    assert len(again.parse(trees)) == len(trees)
