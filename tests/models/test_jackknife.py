@@ -1,0 +1,134 @@
+"""Parsers that read the tags of taggers of their own."""
+
+import itertools
+import json
+from dataclasses import replace
+
+import pytest
+import tensorflow as tf
+from models.parsers import DEV, TRAIN, build, equal, weights
+
+import keras_tagging
+from keras_tagging.models import jackknife as module
+
+PREDICTED = {"tags": "predicted", "folds": 2, "tagger_epochs": 1}
+WORDS = [sentence.tokens for sentence in DEV]
+
+
+@pytest.fixture
+def trainings(monkeypatch):
+    """What taggers are trained on; each tags everything with its number."""
+    made = []
+
+    class Fake:
+        def __init__(self, number):
+            self.number = number
+
+        def tag(self, sentences):
+            return [[str(self.number)] * len(words) for words in sentences]
+
+    def train(sentences, architecture, epochs, seed, verbose):
+        made.append(sentences)
+        return Fake(len(made) - 1)
+
+    monkeypatch.setattr(module, "_train", train)
+    return made
+
+
+@pytest.mark.parametrize("folds", [2, 3, 100])
+def test_no_tagger_tags_what_it_has_seen(trainings, folds):
+    sentences = [
+        replace(s, tokens=[f"{i}:{token}" for token in s.tokens])  # all differ
+        for i, s in enumerate(TRAIN[:7])
+    ]
+    found = module.jackknife(sentences, "pos", folds=folds)
+    assert len(trainings) == min(folds, 7)
+    for sentence, tags in zip(sentences, found, strict=True):
+        [number] = set(tags)
+        seen = [s.tokens for s in trainings[int(number)]]
+        assert len(tags) == len(sentence) and sentence.tokens not in seen
+    for seen in trainings:
+        assert all(s.tags == s.columns.get("pos", s.tags) for s in seen)
+        assert len(seen) in {7 - 7 // len(trainings), 7 - -(-7 // len(trainings))}
+    shares = [len(seen) for seen in trainings]
+    assert sum(7 - share for share in shares) == 7
+
+
+def test_folds_are_kept(trainings, tmp_path):
+    def tags(**options):
+        del trainings[:]
+        options = {"folds": 3, "keep": tmp_path / "run"} | options
+        return module.jackknife(TRAIN, "pos", **options), len(trainings)
+
+    expected, trained = tags()
+    assert trained == 3
+    assert tags() == (expected, 0)
+    path = tmp_path / "run" / "jackknife.json"
+    content = json.loads(path.read_text())
+    del content["tags"]["2"]  # as if it had been interrupted
+    path.write_text(json.dumps(content))
+    assert tags()[1] == 1
+    for change in ({"seed": 1}, {"epochs": 9}, {"architecture": "bilstm"}):
+        assert tags(**change)[1] == 3
+
+
+def test_too_few_folds():
+    with pytest.raises(ValueError, match="two folds and two training sentences"):
+        module.jackknife(TRAIN, "pos", folds=1)
+
+
+@pytest.fixture(scope="module")
+def parser():
+    model = build("ffn-parser", **PREDICTED)
+    model.fit(TRAIN, epochs=1, verbose=0)
+    return model
+
+
+def test_the_parser_tags_what_it_parses(parser):
+    assert {"predicted_tag"} == set(parser.features.columns)
+    parsed = parser.parse(WORDS)
+    tags = parser.tagger.tag(WORDS)
+    assert [s.columns["predicted_tag"] for s in parsed] == tags
+    assert len(set(itertools.chain(*tags))) > 1
+    # gold tags are not looked at
+    trees = [(s.columns["head"], s.columns["deprel"]) for s in parsed]
+    assert trees == [
+        (s.columns["head"], s.columns["deprel"]) for s in parser.parse(DEV)
+    ]
+    # but the predicted ones are
+    other = next(tag for tag in parser.features.vocabularies["predicted_tag"])
+    changed = [replace(s, columns={"predicted_tag": [other] * len(s)}) for s in parsed]
+    assert parser.predict(changed) != parser.predict(WORDS)
+
+
+def test_the_tagger_does_not_change_with_the_parser(parser):
+    before = weights(parser.tagger)
+    parser.fit(TRAIN, epochs=1, verbose=0)
+    assert equal(before, weights(parser.tagger))
+
+
+def test_saved_with_its_tagger(parser, tmp_path):
+    parser.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path)
+    assert again.parse(WORDS) == parser.parse(WORDS)
+    again.export(tmp_path / "served")
+    serve = tf.saved_model.load(str(tmp_path / "served")).signatures["serving_default"]
+    assert set(serve.structured_input_signature[1]) == {"tokens", "lengths"}
+    found = serve(
+        tokens=tf.ragged.constant(WORDS).to_tensor(""),
+        lengths=tf.constant(list(map(len, WORDS)), tf.int32),
+    )
+    for heads, words, (expected, _) in zip(
+        found["heads"].numpy(), WORDS, parser.predict(WORDS), strict=True
+    ):
+        assert heads[: len(words)].tolist() == expected
+
+
+def test_bootstrapping_takes_the_tagger(parser, trainings):
+    model = build("elman-parser")
+    model.bootstrap(parser)
+    assert model.settings["tags"] == "predicted"
+    assert equal(weights(model.tagger), weights(parser.tagger))
+    model.fit(TRAIN, epochs=1, verbose=0)
+    assert not trainings  # it has the same tags
+    assert equal(weights(model.tagger), weights(parser.tagger))
