@@ -11,7 +11,8 @@ import typer
 
 from keras_tagging.cli.annotation import export, parse, tag
 from keras_tagging.cli.common import one_line
-from keras_tagging.cli.evaluation import describe_corpus, evaluate
+from keras_tagging.cli.corpora import describe_corpus, list_corpora
+from keras_tagging.cli.evaluation import evaluate
 from keras_tagging.cli.training import demo, list_architectures, train
 
 app = typer.Typer(
@@ -29,13 +30,13 @@ COMMANDS = {
         train,
         "train bigru --corpus demo --out runs/demo --epochs 5",
         "train bigru --corpus my.conll --dev-share 0.1 --out runs/my --set units=200",
-        "train lstm-parser --corpus ud-english-ewt --out runs/parser",
+        "train lstm-parser --corpus ud-en-ewt --out runs/parser",
     ),
     "evaluate": (
         evaluate,
         "evaluate runs/demo --corpus demo",
         "evaluate runs/my --corpus held-out.conll --multi-tagging --json",
-        "evaluate runs/parser --corpus ud-english-ewt --split dev --tables",
+        "evaluate runs/parser --corpus ud-en-ewt --split dev --tables",
     ),
     "tag": (
         tag,
@@ -48,7 +49,12 @@ COMMANDS = {
         "parse runs/words-only < sentences.txt > parsed.conllu",
     ),
     "export": (export, "export runs/demo served/"),
-    "describe": (describe_corpus, "describe demo", "describe corpora/atis"),
+    "corpora": (list_corpora, "corpora", "corpora ud-en-ewt"),
+    "describe": (
+        describe_corpus,
+        "describe demo",
+        "describe ud-en-ewt --vectors glove.6B.100d.txt --plot ewt.png",
+    ),
     "demo": (demo, "demo --out demo-model"),
 }
 

@@ -9,7 +9,10 @@ import typer
 from keras_tagging.data import Corpus, CorpusError, load_corpus
 from keras_tagging.startup import start_keras
 
-CORPUS = "'demo', a directory that holds the splits, a file or a pattern."
+CORPUS = (
+    "A name that `corpora` shows, a directory that holds the splits, a file or a "
+    "pattern."
+)
 CorpusPath = Annotated[str, typer.Option("--corpus", help=CORPUS)]
 Dev = Annotated[str | None, typer.Option(metavar="FILE", help="Development file.")]
 Test = Annotated[str | None, typer.Option(metavar="FILE", help="Test file.")]

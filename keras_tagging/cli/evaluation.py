@@ -1,22 +1,18 @@
-"""Commands that count: evaluate, describe."""
+"""The command that counts what a model gets right: evaluate."""
 
 import json
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from keras_tagging.cli.common import (
-    CORPUS,
     BeamWidth,
     CorpusPath,
-    Dev,
     Errors,
     Format,
     Options,
     Run,
-    Test,
     is_parser,
     load_model,
     one_line,
@@ -24,7 +20,6 @@ from keras_tagging.cli.common import (
     refuse,
 )
 from keras_tagging.cli.treebanks import with_columns
-from keras_tagging.data import describe
 from keras_tagging.output import (
     figures,
     levels_table,
@@ -140,16 +135,3 @@ def parser_report(model, sentences, further, **counting) -> tuple[dict, dict]:
             table = getattr(found, name)()
             tables[name] = table, percentages(table, shares)
     return scores, tables
-
-
-def describe_corpus(
-    corpus: Annotated[str, typer.Argument(help=CORPUS)],
-    dev: Dev = None,
-    test: Test = None,
-    format: Format = None,
-    option: Options = None,
-    errors: Errors = "skip",
-) -> None:
-    """Count sentences, tokens, labels and unseen words, and look for problems."""
-    files = {"dev": dev, "test": test, "require_train": not Path(corpus).is_dir()}
-    print(describe(open_corpus(corpus, format, option, errors=errors, **files)))

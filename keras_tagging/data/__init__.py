@@ -3,11 +3,13 @@
 from keras_tagging.data.corpus import load_corpus
 from keras_tagging.data.describe import describe
 from keras_tagging.data.formats import FORMATS
+from keras_tagging.data.public_table import PUBLIC
 from keras_tagging.data.readers import CorpusError, detect_format, read, write
 from keras_tagging.data.sentence import Corpus, Sentence
 
 __all__ = [
     "FORMATS",
+    "PUBLIC",
     "Corpus",
     "CorpusError",
     "Sentence",

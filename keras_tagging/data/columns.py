@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
+from keras_tagging.data.categories import category_at
 from keras_tagging.data.records import (
     Line,
     Malformed,
@@ -26,6 +27,7 @@ def conll(
     tag_column: int | None = -1,
     columns: dict[str, int] | None = None,
     comments: bool = True,
+    categories: str | None = None,
 ) -> Iterator[Sentence | Malformed]:
     """One token a line, blank lines between sentences.
 
@@ -42,6 +44,8 @@ def conll(
         tag_column: index of the tag. None, or the token's column: no tags.
         columns: indices of further columns, by the name they get.
         comments: False where no line is a comment.
+        categories: "ccgbank" or "pmb" if the tags are CCG categories: they come in
+            normal form in this notation, and one that cannot be parsed is malformed.
     """
     rows, lines = _first_rows(lines, comments)
     if separator is None and 2 * sum("\t" in row for row in rows) > len(rows):
@@ -64,9 +68,10 @@ def conll(
     if width and tag_column is not None and tag_column % width == token_column % width:
         tag_column = None
 
-    def is_comment(line: str, cells: list[str], inside: bool) -> bool:
-        if not comments or not line.startswith("#"):
+    def is_comment(line: str, inside: bool) -> bool:
+        if not line.startswith("#") or not comments:
             return False
+        cells = split(line)
         if not separator:
             return not inside and len(cells) != width
         titled = re.match(r"#+ ", cells[0]) is not None
@@ -75,11 +80,41 @@ def conll(
         return titled or len(cells) == 1 < width
 
     def parse(block: list[Line]) -> Sentence | None:
+        start = 0
+        while start < len(block) and is_comment(block[start][1], inside=False):
+            start += 1
+        block = block[start:]
+        # Nearly always every other line is a row: only an odd block is looked at
+        # line by line.
+        rows = [split(line) for _, line in block]
+        is_odd = set(map(len, rows)) != {width} or any("" in row for row in rows)
+        if is_odd or any(line.startswith("#") for _, line in block):
+            rows = checked_rows(block)
+        if not rows:
+            return None
+        by_column = list(zip(*rows, strict=True))
+        tags = None if tag_column is None else by_column[tag_column]
+        if tags and categories:
+            tags = [category(block, tag) for tag in tags]
+        return sentence_of(
+            by_column[token_column],
+            tags,
+            {name: by_column[index] for name, index in columns.items()},
+        )
+
+    def category(block: list[Line], text: str) -> str:
+        try:
+            return category_at(0, text, categories)
+        except Malformed as problem:
+            number = next(number for number, line in block if text in split(line))
+            raise Malformed(number, problem.what, problem.remedy) from None
+
+    def checked_rows(block: list[Line]) -> list[list[str]]:
         rows = []
         for number, line in block:
-            cells = split(line)
-            if is_comment(line, cells, bool(rows)):
+            if is_comment(line, inside=bool(rows)):
                 continue
+            cells = split(line)
             if len(cells) != width:
                 what = f"{len(cells)} columns where the file has {width}"
                 remedy = "mend the row, or pass separator= if it is cut wrongly"
@@ -89,16 +124,34 @@ def conll(
                     what = f"column {index % width + 1} ({name}) is empty"
                     raise Malformed(number, what, "fill it in, or remove the row")
             rows.append(cells)
-        if not rows:
-            return None
-        by_column = list(zip(*rows, strict=True))
-        return sentence_of(
-            by_column[token_column],
-            None if tag_column is None else by_column[tag_column],
-            {name: by_column[index] for name, index in columns.items()},
-        )
+        return rows
 
     yield from parse_each(blocks(lines), parse)
+
+
+def as_rows(rows: Sequence[tuple[str, ...]], is_first: bool = False) -> str:
+    """A sentence in columns between tabs, as `conll` reads it, without the blank line.
+
+    Args:
+        rows: one for each token.
+        is_first: whether a file begins with it.
+
+    Raises:
+        ValueError: if they could not be read back.
+    """
+    lines = []
+    for position, row in enumerate(rows):
+        line = "\t".join(row)
+        is_taken_for = (
+            is_blank(line)
+            or line.endswith("\r")
+            or (position == 0 and re.match("#+ ", line))  # a comment
+            or (position == 0 and is_first and line.startswith("\ufeff"))
+        )
+        if not all(row) or "\n" in line or line.count("\t") >= len(row) or is_taken_for:
+            raise ValueError(f"{row} cannot be a CoNLL row: write 'jsonl' instead")
+        lines.append(line + "\n")
+    return "".join(lines)
 
 
 def _first_rows(lines, comments: bool, count: int = 50):

@@ -6,7 +6,9 @@ import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
+from keras_tagging.data.public import PUBLIC, locate, unknown
 from keras_tagging.data.readers import (
     CorpusError,
     check_options,
@@ -57,10 +59,14 @@ def load_corpus(
     `00` and `23`.
 
     Args:
-        path: "demo" for the corpus that comes with the package, a directory, or the
-            training data: a file, a list of files or a glob pattern. None: no training
-            data.
-        format: as in `read`; by default recognised from the first file of all.
+        path: "demo" for the corpus that comes with the package, the name of a public
+            corpus in `data.PUBLIC`, a directory, or the training data: a file, a list
+            of files or a glob pattern. None: no training data. A public corpus is
+            taken from the folder that the environment variable KERAS_TAGGING_DATA
+            names, or downloaded, once, to KERAS_TAGGING_CACHE or the user's cache; its
+            licence and citation are printed. A path of that name comes first.
+        format: as in `read`; by default recognised from the first file of all, and of
+            a public corpus known.
         dev, test: a file, list or pattern each, instead of the directory's.
         errors: as in `read`; with "skip" one warning gives the total, and
             `Corpus.skipped` the number for each file.
@@ -69,7 +75,8 @@ def load_corpus(
         options: as in `read`, for example `tag_column=4`.
 
     Raises:
-        CorpusError: if files are missing, ambiguous or malformed.
+        CorpusError: if files are missing, ambiguous or malformed, or cannot be
+            downloaded.
         ValueError: if an option is unknown.
     """
     if path == "demo" and dev is test is None:
@@ -80,7 +87,11 @@ def load_corpus(
         return demo_corpus()
     files: dict[str, list[Path]] = {"train": [], "dev": [], "test": []}
     is_directory = isinstance(path, str | Path) and Path(path).is_dir()
-    if is_directory:
+    if is_public(path):
+        files.update({split: [file] for split, file in locate(path).items()})
+        if format in (None, PUBLIC[path].format):
+            format, options = PUBLIC[path].format, {**PUBLIC[path].options, **options}
+    elif is_directory:
         files.update(find_splits(path))
     elif path is not None:
         files["train" if require_train else "test"] = _expand(path)
@@ -129,6 +140,11 @@ def load_corpus(
     )
 
 
+def is_public(path) -> bool:
+    """Whether this is the name of a public corpus, and of no file or directory."""
+    return isinstance(path, str) and path in PUBLIC and not Path(path).exists()
+
+
 def _label(path: Files | None) -> str:
     if path is None or isinstance(path, str | Path):
         return str(path or "")
@@ -145,10 +161,7 @@ def _expand(files: Files) -> list[Path]:
         raise CorpusError(f"{files}: is a directory; name the files in it")
     matches = sorted(Path(match) for match in glob.glob(str(files), recursive=True))
     if not matches:
-        raise CorpusError(
-            f"{files}: no such corpus (tried a file, a directory and a pattern); "
-            "check the path, or use 'demo'"
-        )
+        raise CorpusError(unknown(files))
     return [match for match in matches if match.is_file()]
 
 
@@ -248,3 +261,25 @@ def _ccgbank(directory: Path) -> dict[str, list[Path]]:
         if any(splits.values()):
             return {split: files for split, files in splits.items() if files}
     return {}
+
+
+def hold_out(corpus: Corpus, share: float, seed: int) -> None:
+    """Moves a random share of the training sentences to the development set.
+
+    Args:
+        corpus: which is changed.
+        share: of 1.
+        seed: of the draw.
+
+    Raises:
+        ValueError: if there are development sentences, or none of either would be.
+    """
+    if corpus.dev:
+        raise ValueError("--dev-share: the corpus has development sentences already")
+    total = len(corpus.train)
+    count = round(share * total)
+    if not 0 < count < total:
+        raise ValueError(f"--dev-share {share} takes {count} of {total} sentences")
+    held = set(Random(seed).sample(range(total), count))
+    corpus.dev = [s for i, s in enumerate(corpus.train) if i in held]
+    corpus.train = [s for i, s in enumerate(corpus.train) if i not in held]

@@ -4,7 +4,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from keras_tagging.data.brackets import mrg, pos
+from keras_tagging.data.categories import category_at
 from keras_tagging.data.columns import conll, tokens
+from keras_tagging.data.derivations import auto
 from keras_tagging.data.records import (
     Line,
     Malformed,
@@ -17,9 +20,16 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.treebanks import conllu, conllx
 
 
-def pipe(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
+def pipe(
+    lines: Iterable[Line], *, categories: str | None = None
+) -> Iterator[Sentence | Malformed]:
     """`word|pos|category` between blanks, one sentence a line; an empty line is an
-    empty sentence. Split from the right: a word may contain bars. Column: `pos`."""
+    empty sentence. Split from the right: a word may contain bars. Column: `pos`.
+
+    Args:
+        categories: "ccgbank" or "pmb" for CCG categories in normal form in this
+            notation, where one that cannot be parsed is malformed.
+    """
 
     def parse(record: list[Line]) -> Sentence:
         [(number, line)] = record
@@ -29,59 +39,10 @@ def pipe(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
                 what = f"item {position}, {'|'.join(item)[:60]!r}, is not word|pos|tag"
                 raise Malformed(number, what, "give all three, without blanks inside")
         words, pos, tags = zip(*items, strict=True) if items else ((), (), ())
+        tags = [category_at(number, tag, categories) for tag in tags]
         return sentence_of(words, tags, {"pos": pos})
 
     return parse_each(([line] for line in lines), parse)
-
-
-# A leaf, the opening of an inner node, or the end of one.
-_NODE = re.compile(r"\(<L (?P<leaf>.*?)>\)|(?P<open>\(<T .*?>(?= ))|(?P<close>\))")
-
-
-def auto(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
-    """The leaves of CCGBank derivations: an `ID=` line, then the derivation on one
-    line. The tag is the category, the column `pos` the first of the two tags. Further
-    `{...}` and `[...]` fields, as PropBank's, are skipped, and so are lines beginning
-    with `#`."""
-
-    def records() -> Iterator[list[Line]]:
-        header = None
-        for number, line in lines:
-            if is_blank(line) or (isinstance(line, str) and line.startswith("#")):
-                continue
-            is_header = isinstance(line, str) and line.startswith("ID=")
-            if header and is_header:
-                yield [header]
-            if not is_header:
-                yield [(number, line)]
-            header = (number, line) if is_header else None
-        if header:
-            yield [header]
-
-    def parse(record: list[Line]) -> Sentence:
-        [(number, line)] = record
-        if line.startswith("ID="):
-            what = "no derivation follows this ID line"
-            raise Malformed(number, what, "add the derivation, or remove the line")
-        leaves, depth = [], 0
-        rest = split_blanks(_NODE.sub("", line))
-        for node in _NODE.finditer(line):
-            depth += (node["open"] is not None) - (node["close"] is not None)
-            if node["leaf"] is None:
-                continue
-            leaf = split_blanks(node["leaf"])
-            if len(leaf) < 5 or not all(extra[0] in "{[" for extra in leaf[5:]):
-                what = f"leaf {len(leaves) + 1}, {node['leaf'][:60]!r}, is malformed"
-                remedy = "write five fields, (<L category pos pos word category>)"
-                raise Malformed(number, what, remedy)
-            leaves.append(leaf)
-        if rest or depth or not leaves:
-            what = "this is not a derivation, or its brackets do not balance"
-            raise Malformed(number, what, "mend it: a derivation is one line of nodes")
-        categories, pos, _, words = zip(*(leaf[:4] for leaf in leaves), strict=True)
-        return sentence_of(words, categories, {"pos": pos})
-
-    return parse_each(records(), parse)
 
 
 def atis(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
@@ -171,6 +132,8 @@ FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {
     "conllx": conllx,
     "pipe": pipe,
     "auto": auto,
+    "mrg": mrg,
+    "pos": pos,
     "atis": atis,
     "jsonl": jsonl,
     "text": text,

@@ -16,10 +16,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
+from keras_tagging.data.columns import as_rows
 from keras_tagging.data.formats import FORMATS
 from keras_tagging.data.records import Line, Malformed, is_blank, split_blanks
 from keras_tagging.data.sentence import Sentence
 
+WRITTEN = ("conll", "conllu", "jsonl")
 HEAD = 200  # lines by which a format is recognised
 
 
@@ -198,7 +200,12 @@ def _numbered_lines(
     path, name: str, encoding: str | None
 ) -> Generator[Line, None, None]:
     with closing(raw_lines(path, name, encoding)) as lines:
-        yield from map(content, lines)
+        yield from map(content, islice(lines, 1))
+        for number, line in lines:  # as `content` does, without its call
+            if isinstance(line, str):
+                yield number, line.removesuffix("\n").removesuffix("\r")
+            else:
+                yield number, line
 
 
 def detect_format(path: str | Path, *, encoding: str | None = None) -> str:
@@ -220,11 +227,15 @@ def _recognise(head: Iterable[Line], name: str) -> str:
     if not rows:
         return "text"
     first = rows[0]
-    if "\0" in first or re.match(r"[ \t]*(<\?xml|<!|\( ?\([A-Z])", first):
-        what = "this is binary, XML or a bracketed tree, which is no corpus format here"
+    if "\0" in first or re.match(r"[ \t]*(<\?xml|<!)", first):
+        what = "this is binary or XML, which is no corpus format here"
         raise CorpusError(f"{name}: {what}; convert it, or pass format= ({_known()})")
     if first.startswith(("ID=", "(<T ", "(<L ")):
         return "auto"
+    if re.match(r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b", first):
+        return "mrg"
+    if re.match(r"={5,}[ \t]*$|\[ [^ ]+/[^ ]+ ", first):
+        return "pos"
     if re.match(r'[ \t]*\{[ \t]*("|\}|$)', first):
         return "jsonl"
     if re.match(r"[0-9]+([-.][0-9]+)?\t", first) and first.count("\t") == 9:
@@ -261,26 +272,42 @@ def _recognise_blanks(lines: list[str], rows: list[str], name: str) -> str:
 def write(
     sentences: Iterable[Sentence], target: str | Path | IO[str], format: str = "conll"
 ) -> None:
-    """Write sentences as `read` reads them: "conll" (token, columns, tag, between tabs)
-    or "jsonl". CoNLL has no empty sentence: one leaves an extra blank line.
+    """Write sentences as `read` reads them: "conll" (token, columns, tag, between
+    tabs), "conllu" or "jsonl". The first two have no empty sentence: one leaves an
+    extra blank line. CoNLL-U has the columns `lemma`, `pos`, `xpos`, `head` and
+    `deprel`, no others, and the tags only where `pos` is not there.
 
     Raises:
         ValueError: if the format is another one, or a value cannot stand in a column.
     """
-    if format not in ("conll", "jsonl"):
-        raise ValueError(f"cannot write format {format!r}: it is 'conll' or 'jsonl'")
+    if format not in WRITTEN:
+        known = ", ".join(map(repr, WRITTEN))
+        raise ValueError(f"cannot write format {format!r}: it is one of {known}")
     if isinstance(target, str | Path):
         with open(target, "w", encoding="utf-8", newline="\n") as stream:
             return write(sentences, stream, format)
+    is_first = True
     for sentence in sentences:
         tags = {} if sentence.tags is None else {"tags": sentence.tags}
         if format == "jsonl":
+            if clash := sentence.columns.keys() & {"tokens", "tags"}:
+                raise ValueError(f"a column cannot be called {min(clash)!r}: rename it")
             fields = {"tokens": sentence.tokens, **tags, **sentence.columns}
             target.write(json.dumps(fields, ensure_ascii=False) + "\n")
             continue
+        if format == "conllu":
+            target.write(_as_conllu(sentence))
+            continue
         columns = [sentence.tokens, *sentence.columns.values(), *tags.values()]
-        for row in zip(*columns, strict=True):
-            if not all(row) or re.search("[\t\n]", "".join(row)):
-                raise ValueError(f"{row} cannot be a CoNLL row: write 'jsonl' instead")
-            target.write("\t".join(row) + "\n")
-        target.write("\n")
+        target.write(as_rows(list(zip(*columns, strict=True)), is_first) + "\n")
+        is_first &= not sentence.tokens
+
+
+def _as_conllu(sentence: Sentence) -> str:
+    from keras_tagging.data.conllu import as_conllu  # which imports this module
+
+    unknown = ["_"] * len(sentence)
+    columns = {"head": unknown, "deprel": unknown, "pos": sentence.tags or unknown}
+    columns |= sentence.columns
+    whole = Sentence(sentence.tokens, None, columns)
+    return as_conllu(whole, columns["head"], columns["deprel"])

@@ -90,6 +90,10 @@ def word_rows(
     rows: list[Row] = []
     for number, line in block:
         cells = line.split("\t")
+        is_next = cells[ID] == str(len(rows) + 1)
+        if is_next and len(cells) == COLUMNS and "" not in cells:
+            rows.append((number, cells))
+            continue
         if not line.startswith("#") and len(cells) != COLUMNS:
             what = f"{len(cells)} tab-separated columns where {name} has {COLUMNS}"
             raise Malformed(number, what, "put `_` where a field is empty")
@@ -98,7 +102,7 @@ def word_rows(
                 what = f"{name} has no comments, multiword tokens and empty nodes"
                 raise Malformed(number, what, "read the file as format='conllu'")
             continue
-        if cells[ID] != str(len(rows) + 1):
+        if not is_next:
             what = f"the word's number is {cells[ID]!r}, not {len(rows) + 1}"
             raise Malformed(number, what, "number the words 1, 2, 3, ...")
         for column, cell in enumerate(cells):
@@ -122,6 +126,8 @@ def sentence_of_rows(rows: list[Row], tag: int | None = UPOS) -> Sentence:
 
 
 def _check_heads(rows: list[Row], trees: bool) -> None:
+    if {cells[HEAD] for _, cells in rows} <= set(map(str, range(len(rows) + 1))):
+        return
     for number, cells in rows:
         head = cells[HEAD]
         is_number = re.fullmatch("[0-9]{1,9}", head)

@@ -6,7 +6,8 @@ import pytest
 
 from keras_tagging.cli.common import pairs
 
-COMMANDS = ["list", "train", "evaluate", "tag", "parse", "export", "describe", "demo"]
+COMMANDS = ["list", "train", "evaluate", "tag", "parse", "export"]
+COMMANDS += ["corpora", "describe", "demo"]
 TRAIN_DEMO = ["train", "bigru", "--corpus", "demo", "--out", "x"]
 
 
@@ -63,6 +64,9 @@ def test_starts_without_tensorflow(start, tmp_path):
         (["tag", "nowhere", "--format", "xml"], "'xml'"),
         (["describe", "no-such-corpus"], "no-such-corpus"),
         (["describe", "demo", "--no-such-option"], "--no-such-option"),
+        (["describe", "demo", "--vectors", "no-such.vec"], "no-such.vec"),
+        (["describe", "demo", "--plot", "x.odd"], "'odd' is not supported"),
+        (["corpora", "atsi"], "did you mean 'atis'?"),
         (["no-such-command"], "no-such-command"),
     ],
 )

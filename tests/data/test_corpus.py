@@ -112,7 +112,7 @@ def test_files_lists_and_patterns(tmp_path):
     assert files(one, require_train=False) == ["", "", "s00.x"]
     with pytest.raises(CorpusError, match="None: no file is named train"):
         load_corpus(None, test=one)
-    with pytest.raises(CorpusError, match="tried a file, a directory and a pattern"):
+    with pytest.raises(CorpusError, match="tried a file, a directory, a pattern and"):
         load_corpus(tmp_path / "none")
     with pytest.raises(CorpusError, match="is a directory; name the files in it"):
         load_corpus(one, dev=tmp_path)

@@ -1,7 +1,11 @@
+import sys
+
 import pandas as pd
 import pytest
 
-from keras_tagging.data import Corpus, Sentence, describe
+from keras_tagging.data import Corpus, Sentence, describe, load_corpus
+from keras_tagging.data.demo import demo_corpus
+from keras_tagging.data.plots import plot_description
 
 
 def tagged(text):
@@ -155,3 +159,153 @@ def test_text():
     assert "\u200b" not in text  # shown escaped
     clean = str(describe(Corpus([tagged("a/N")])))
     assert clean.endswith("No problems found.")
+
+
+def test_percentiles_of_lengths():
+    train = [Sentence(["w"] * n) for n in (*range(100, 0, -1), 250)]
+    [row] = describe(Corpus(train)).lengths
+    # 5 % of 101 sentences are 5.05: at least that many have no more tokens
+    expected = {5: 6, 25: 26, 50: 51, 75: 76, 95: 96, 99: 100, 100: 250}
+    assert row == {"split": "train"} | {f"{p} %": n for p, n in expected.items()}
+    [row] = describe(Corpus([Sentence([])])).lengths
+    assert set(row.values()) == {"train", 0}
+
+
+def test_counts_of_labels():
+    found = describe(Corpus([tagged("a/X b/Y")], test=[tagged("c/X d/X")])).labels
+    assert found == {"train": {"X": 1, "Y": 1}, "test": {"X": 2}}
+
+
+def test_leakage():
+    train = [tagged("go/V to/P B12/N"), tagged("yes/I"), Sentence([], [])]
+    dev = [tagged("yes/X"), tagged("no/I way/N")]
+    test = [
+        tagged("yes/I"),
+        tagged("Go/V to/P b99/N !/."),
+        tagged("no/I way/N"),
+        tagged("new/N"),
+    ]
+    columns = "sentences", "sentences %", "tokens %", "with other tags", "alike"
+    found = {
+        (row["split"], row["also in"]): tuple(row[c] for c in columns)
+        for row in describe(Corpus(train, dev, test)).leakage
+    }
+    assert found == {
+        ("dev", "train"): (1, 50.0, 100 / 3, 1, 1),
+        ("test", "train"): (1, 25.0, 12.5, 0, 2),
+        ("test", "dev"): (2, 50.0, 37.5, 1, 2),
+    }
+    marks = describe(Corpus([tagged("?/.")], test=[tagged("!/.")])).leakage
+    assert marks[0]["alike"] == 0
+    assert describe(Corpus(train)).leakage == []
+
+
+def with_heads(*heads):
+    words = [f"w{i}" for i, _ in enumerate(heads)]
+    return Sentence(words, words, {"head": [str(head) for head in heads]})
+
+
+def test_trees():
+    projective, crossing = with_heads(2, 0, 2), with_heads(3, 4, 0, 3)
+    broken = with_heads(2, 1), with_heads(0, 0), with_heads(7), with_heads("_", 0)
+    train = [tagged("a/A"), projective, crossing, *broken, crossing]
+    [row] = describe(Corpus(train, test=[with_heads("_", "_")])).trees
+    assert row == {
+        "split": "train",
+        "with heads": 7,
+        "no trees": 4,
+        "not projective": 2,
+        "not projective %": 200 / 7,
+        "the first": 3,
+    }
+    assert describe(Corpus([tagged("a/A")])).trees == []
+
+
+def test_coverage_by_vectors():
+    words = ["Paris", "the", "0000", "caf\u00e9", "Unused"]
+    train = [Sentence("Paris The 1984 the cafe\u0301 PARIS zzz zzz yy xx".split())]
+    [row] = describe(Corpus(train), vectors=words).coverage
+    assert row == {
+        "split": "train",
+        "as written, tokens %": 30.0,  # Paris the café
+        "lower case, tokens %": 10.0,  # The
+        "digits as 0, tokens %": 10.0,  # 1984
+        "missing, tokens %": 50.0,
+        "missing, types %": 100 * 4 / 9,
+        "most frequent of them": "zzz PARIS xx yy",
+    }
+    assert describe(Corpus(train)).coverage == []
+
+    class Vectors:
+        def __init__(self, words):
+            self.words = words
+
+    assert describe(Corpus(train), vectors=Vectors(words)).coverage == [row]
+
+
+def test_all_tables_are_in_the_text():
+    corpus = demo_corpus()
+    text = str(describe(corpus, vectors=["the"]))
+    for title in ("Sentence lengths", "share", "Trees", "Words with a vector"):
+        assert title in text
+    trees = {row["split"]: row["not projective"] for row in describe(corpus).trees}
+    assert all(trees.values())  # it has some on purpose
+
+
+def test_damage_with_file_and_line(tmp_path):
+    path = tmp_path / "train.conll"
+    path.write_bytes(
+        b"# a comment \xef\xbf\xbd\n"
+        b"caf\xc3\x83\xc2\xa9\tN\n"  # é twice encoded
+        b"fine\tN\n\n"
+        b"caf\xe9\tN\n\n"  # Latin-1
+        b"x\xef\xbf\xbdy\tN\nAT&amp;T\tN\n"
+    )
+    with pytest.warns(UserWarning, match="1 malformed sentences left out"):
+        corpus = load_corpus(path, "conll", errors="skip")
+    found = describe(corpus)
+    assert {p.kind: (p.count, p.locations) for p in found.damage} == {
+        "UTF-8 read as Latin-1": (1, [f"{path}:2"]),
+        "bytes that are not utf-8": (1, [f"{path}:5"]),
+        "replacement character": (1, [f"{path}:7"]),
+        "HTML entity": (1, [f"{path}:8"]),
+    }
+    text = str(found)
+    assert f"{path}:5" in text
+    assert "(é?)" in text
+    latin = describe(load_corpus(path, "conll", encoding="latin-1"), encoding="latin-1")
+    kinds = {p.kind: p.locations for p in latin.damage}
+    assert f"{path}:5" not in kinds["UTF-8 read as Latin-1"]
+
+
+def test_damage_of_a_corpus_in_memory():
+    dev = [tagged("fine/N"), Sentence(["\ufffd", "a\ufffd"], ["N", "\x00"])]
+    found = describe(Corpus([], dev, files={"dev": ["no/such/file"]})).damage
+    assert {p.kind: (p.count, p.locations) for p in found} == {
+        "replacement character": (1, ["dev, sentence 2"]),
+        "control character": (1, ["dev, sentence 2"]),
+    }
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_plot(tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    tags = [f"T{i}" for i in range(60)] + ["$x$", "PRP$", r"S\NP", "a_b^"]
+    train = [Sentence(["w"] * len(tags), tags), Sentence(["w"] * 9, ["$x$"] * 9)]
+    description = describe(Corpus(train, test=[tagged("w/T1")], name="$pets$"))
+    path = plot_description(description, tmp_path / "new" / f"labels.{suffix}")
+    assert path.stat().st_size > 2000
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    untagged = describe(Corpus([Sentence(["w"])]))
+    assert plot_description(untagged, path).exists()
+
+
+def test_plots_that_cannot_be_written(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    description = describe(Corpus([tagged("a/N")]))
+    with pytest.raises(ValueError, match="'xyz' is not supported"):
+        plot_description(description, tmp_path / "labels.xyz")
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ValueError, match="need matplotlib: pip install"):
+        plot_description(description, tmp_path / "labels.png")

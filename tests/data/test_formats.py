@@ -172,6 +172,32 @@ def test_pos_columns_and_extras():
     assert sentence == Sentence(["a", "b"], ["B-x", "I-x"])
 
 
+@pytest.mark.parametrize("format", ["pipe", "conll"])
+def test_ccg_categories(tmp_path, format):
+    rows = [("a", "D", "np/n"), ("cat", "N", "((N))"), ("sits", "V", r"S[dcl]_1\NP_2")]
+    path = tmp_path / "corpus"
+
+    def content(rows):
+        if format == "pipe":
+            return " ".join(map("|".join, rows)) + "\n"
+        return "# id\n" + "".join("\t".join(row) + "\n" for row in rows) + "\n"
+
+    path.write_text(content(rows), "utf-8")
+    [sentence] = read(path, format)
+    assert sentence.tags == [row[-1] for row in rows]
+    [sentence] = read(path, format, categories="ccgbank")
+    assert sentence.tags == ["NP/N", "N", r"S[dcl]\NP"]
+    [sentence] = read(path, format, categories="pmb")
+    assert sentence.tags == ["np/n", "n", r"s:dcl\np"]
+    path.write_text(content(rows) + content([*rows, ("!", ".", "S//")]), "utf-8")
+    line = 2 if format == "pipe" else 10
+    what = f"^{path}:{line}: the category 'S//' has no result before '/'.*; write it"
+    with pytest.raises(CorpusError, match=what):
+        list(read(path, format, categories="ccgbank"))
+    with pytest.raises(CorpusError, match="no notation 'x'"):
+        list(read(path, format, categories="x"))
+
+
 def test_json_fields():
     line = '{"words": ["a", "b"], "ner": [0, 1], "head": [2, 0], "id": 7, "x": [[]]}'
     [sentence] = read_text(line, "jsonl", token_field="words", tag_field="ner")

@@ -44,7 +44,18 @@ def pipe_line(words, tags):
 
 def auto_lines(words, tags):
     leaves = [f"(<L {t} P Q {w} {t}_1>) " for w, t in zip(words, tags, strict=True)]
-    return f"ID=x.1 PARSER=GOLD NUMPARSE=1\n(<T S 0 2> {''.join(leaves)})"
+    node = f"(<T S 0 {len(leaves)}> {''.join(leaves)})"
+    return f"ID=x.1 PARSER=GOLD NUMPARSE=1\n{node}"
+
+
+def mrg_lines(words, tags):
+    leaves = "\n".join(f"  ({t} {w})" for w, t in zip(words, tags, strict=True))
+    return f"( (S (-NONE- *-1)\n{leaves}))"
+
+
+def pos_lines(words, tags):
+    items = [f"{w}/{t}" for w, t in zip(words, tags, strict=True)]
+    return f"[ {items[0]} ]\n{' '.join(items[1:])}\n\n======"
 
 
 def atis_line(words, tags):
@@ -65,13 +76,15 @@ RENDER = {
     "conllx": by_row(conllx_row),
     "pipe": by_line(pipe_line),
     "auto": by_line(auto_lines),
+    "mrg": by_line(mrg_lines),
+    "pos": by_line(pos_lines),
     "atis": by_line(atis_line),
     "jsonl": by_line(json_line),
     "text": by_line(lambda words, tags: " ".join(words)),
     "tokens": by_row(lambda i, w, t: w),
 }
 UNTAGGED = ("text", "tokens")
-BLOCKS = ("conll", "conllu", "conllx", "tokens", "auto")
+BLOCKS = ("conll", "conllu", "conllx", "tokens", "auto", "mrg", "pos")
 # CoNLL-X, which cannot be told from CoNLL-U
 RECOGNISED = {"conllx": "conllu"}
 SMALL = [(["The", "cat", "sat"], ["D", "N", "V"]), (["Go", "!"], ["V", "."])]
@@ -160,6 +173,10 @@ CONTENT = {
     "": "text",
     '{\n"tokens": []}': "jsonl",
     "a|b|N/N c|d|N\nnever mind\n": "pipe",
+    "\n( (S (NP x)))": "mrg",
+    "(ROOT\n  (S (NP x)))": "mrg",
+    "\n======\n[ a/DT b/NN ]\n": "pos",
+    "[ a b ]\n": "text",
 }
 
 
@@ -176,7 +193,6 @@ def test_further_formats_recognised(tmp_path, content):
         ("a b\nc d\n", "pass format='text' for sentences, format='conll' for tokens"),
         ("a\nb\n", "pass format='text' for sentences, format='tokens' for tokens"),
         ("<?xml version='1.0'?>", "convert it, or pass format="),
-        ("\n( (S (NP x)))", "convert it, or pass format="),
         ("a\0b", "convert it, or pass format="),
     ],
 )
@@ -264,8 +280,8 @@ def test_unknown_names(tmp_path):
         ValueError, match="unknown format 'xml': it is one of 'conll', "
     ):
         read(path, "xml")
-    with pytest.raises(ValueError, match="'pipe' has no option 'tag'; it has encoding"):
-        read(path, "pipe", tag="upos")
+    with pytest.raises(ValueError, match="'text' has no option 'tag'; it has encoding"):
+        read(path, "text", tag="upos")
     with pytest.raises(
         ValueError, match="no option 'tags'; it has separator, token_co"
     ):
@@ -295,6 +311,20 @@ def test_write(tmp_path, format):
     assert list(read(untagged, "tokens" if format == "conll" else format)) == [
         Sentence(["a", "b"])
     ]
+
+
+def test_write_conllu():
+    tree = {"lemma": ["A", "b"], "pos": ["D", "N"], "xpos": ["x", "y"]}
+    tree |= {"head": ["2", "0"], "deprel": ["det", "root"]}
+    sentences = [Sentence(["a", "b c"], ["D", "N"], tree)]
+    stream = io.StringIO()
+    write(sentences, stream, "conllu")
+    stream.seek(0)
+    assert list(read(stream, "conllu", trees=True)) == sentences
+    stream = io.StringIO()
+    write([Sentence(["a"], ["D"]), Sentence(["b"])], stream, "conllu")
+    stream.seek(0)
+    assert [s.tags for s in read(stream, "conllu")] == [["D"], None]
 
 
 def test_write_refuses_what_cannot_be_read_back():

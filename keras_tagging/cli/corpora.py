@@ -1,0 +1,114 @@
+"""Commands about corpora: corpora, describe."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from keras_tagging.cli.common import (
+    CORPUS,
+    Dev,
+    Errors,
+    Format,
+    Options,
+    Test,
+    open_corpus,
+    pairs,
+)
+from keras_tagging.data import PUBLIC, Corpus, describe
+from keras_tagging.output import aligned
+
+
+def list_corpora(
+    name: Annotated[str | None, typer.Argument(help="Show all about this one.")] = None,
+) -> None:
+    """List the corpora that have a name, with their size, licence and whether they are
+    here or would be downloaded; or where one comes from and what to cite."""
+    from keras_tagging.data.download import cache_folder
+    from keras_tagging.data.public import check_name
+
+    if name is None:
+        rows = [["name", "what it is", "size", "where", "licence"]]
+        made = "generated English sentences with CCG categories and trees"
+        rows.append(["demo", made, "-", "built in", "that of keras-tagging"])
+        for key, corpus in PUBLIC.items():
+            rows.append([key, corpus.title, _size(corpus), place(key), corpus.licence])
+        print(aligned(rows))
+        print(f"\nDownloads are kept in {cache_folder()} (KERAS_TAGGING_CACHE).")
+        return
+    check_name(name)
+    corpus = PUBLIC[name]
+    rows = [
+        ["title", corpus.title],
+        ["licence", corpus.licence],
+        ["citation", corpus.citation],
+        ["source", corpus.base],
+        ["size", _size(corpus)],
+        ["where", place(name)],
+        ["format", " ".join([corpus.format, *_given(corpus.options)])],
+    ]
+    for split, file in corpus.files.items():
+        check = file.sha256 or "recorded at the first download"
+        rows.append([split, f"{file.name}, SHA-256 {check}"])
+    print(aligned(rows))
+
+
+def place(name: str) -> str:
+    """Where a public corpus would be taken from."""
+    from keras_tagging.data.public import in_cache, in_data_folder
+
+    if in_data_folder(name):
+        return "KERAS_TAGGING_DATA"
+    return "downloaded" if in_cache(name) else "to download"
+
+
+def _size(corpus) -> str:
+    return f"{corpus.size / 1e6:.1f} MB"
+
+
+def _given(options) -> list[str]:
+    return [f"{key}={value}" for key, value in options.items()]
+
+
+def describe_corpus(
+    corpus: Annotated[str, typer.Argument(help=CORPUS)],
+    dev: Dev = None,
+    test: Test = None,
+    format: Format = None,
+    option: Options = None,
+    errors: Errors = "skip",
+    vectors: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="How many words have a vector in it."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw labels and sentence lengths: .png, .pdf or .svg (matplotlib).",
+        ),
+    ] = None,
+) -> None:
+    """Count sentences, tokens, labels, unseen words and trees, and look for problems:
+    suspicious rows and labels, sentences that splits share, text encoded wrongly."""
+    files = {"dev": dev, "test": test, "require_train": not Path(corpus).is_dir()}
+    data = open_corpus(corpus, format, option, errors=errors, **files)
+    known = None if vectors is None else _words_of(vectors, data)
+    encoding = pairs("--option", option).get("encoding")
+    found = describe(data, vectors=known, encoding=encoding)
+    print(found)
+    if plot is not None:
+        from keras_tagging.data.plots import plot_description
+
+        sys.stderr.write(f"Written to {plot_description(found, plot)}\n")
+
+
+def _words_of(vectors: str, corpus: Corpus) -> list[str]:
+    """The words of the file that could be those of the corpus."""
+    from keras_tagging.data.measures import word_forms
+    from keras_tagging.embeddings import load_vectors
+
+    words = {w for _, part in corpus.splits() for s in part for w in s.tokens}
+    forms = {form for word in words for form in word_forms(word)}
+    return load_vectors(vectors, vocabulary=sorted(forms)).words

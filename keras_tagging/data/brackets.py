@@ -1,0 +1,229 @@
+"""The Penn Treebank's own formats: bracketed trees, `.mrg`, and tagged text, `.pos`."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from keras_tagging.data.records import (
+    Line,
+    Malformed,
+    is_blank,
+    parse_each,
+    sentence_of,
+    split_blanks,
+)
+from keras_tagging.data.sentence import Sentence
+
+TRACE = "-NONE-"
+ESCAPES = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "-LSB-": "[",
+    "-RSB-": "]",
+}
+
+
+def unescaped(word: str) -> str:
+    r"""The word as a text has it.
+
+    Example:
+        >>> [unescaped(word) for word in ("-LRB-", r"1\/2", r"\*", "cat")]
+        ['(', '1/2', '*', 'cat']
+    """
+    if word in ESCAPES:
+        return ESCAPES[word]
+    return word.replace("\\/", "/").replace("\\*", "*") if "\\" in word else word
+
+
+class Tree(NamedTuple):
+    """A node of a bracketed tree: a word with its tag, or a constituent.
+
+    Args:
+        label: the tag, or the constituent's label; "" at the root of most trees.
+        children: none of a word.
+        word: "" of a constituent.
+    """
+
+    label: str
+    children: tuple["Tree", ...] = ()
+    word: str = ""
+
+    def leaves(self) -> Iterator["Tree"]:
+        """The words in their order, traces included."""
+        waiting = [self]
+        while waiting:
+            tree = waiting.pop()
+            if tree.word:
+                yield tree
+            waiting += reversed(tree.children)
+
+
+def mrg(
+    lines: Iterable[Line], *, unescape: bool = True, all_tags: bool = False
+) -> Iterator[Sentence | Malformed]:
+    """The words of the Penn Treebank's bracketed trees, without traces; the tag is the
+    part of speech.
+
+    Args:
+        unescape: whether `-LRB-` becomes a bracket, and a slash or an asterisk loses
+            its backslash.
+        all_tags: whether a word keeps all its tags, `VBG|NN`, or the first alone.
+    """
+    for tree in trees(lines):
+        if isinstance(tree, Malformed):
+            yield tree
+        else:
+            leaves = ((leaf.word, leaf.label) for leaf in tree.leaves())
+            kept = [(word, tag) for word, tag in leaves if tag != TRACE]
+            yield _sentence(kept, unescape, all_tags)
+
+
+def trees(lines: Iterable[Line]) -> Iterator[Tree | Malformed]:
+    """The trees of a file, traces included. A tree begins on a line of its own, with
+    two brackets or a root that is named."""
+    return parse_each(_records(lines), _tree)
+
+
+# What begins a tree, and not another line of one: "( (S", "((S", "(ROOT", "(TOP".
+_BEGINNING = re.compile(r"\([ \t]*\(|\((ROOT|TOP|S1)\b")
+_TOKEN = re.compile(r"[()]|[^() \t]+")
+
+
+def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    record, depth = [], 0
+    for number, line in lines:
+        if not record and is_blank(line):
+            continue
+        is_text = isinstance(line, str)
+        if record and is_text and _BEGINNING.match(line):
+            yield record  # its brackets do not balance
+            record, depth = [], 0
+        record.append((number, line))
+        if is_text:
+            depth += line.count("(") - line.count(")")
+        if depth <= 0:
+            yield record
+            record, depth = [], 0
+    if record:
+        yield record
+
+
+def _tree(record: list[Line]) -> Tree:
+    # a bracket that is open: its label, its children, its word
+    outer: list[list] = [[None, [], ""]]
+    for number, line in record:
+        for token in _TOKEN.findall(line):
+            top = outer[-1]
+            if token == "(":
+                if top[2]:
+                    raise _beside(number, top[2])
+                outer.append([None, [], ""])
+            elif token == ")":
+                if len(outer) == 1:
+                    what = "a bracket closes that none opened"
+                    raise Malformed(number, what, "remove it, or open it before")
+                label, children, word = outer.pop()
+                if not (children or word):
+                    what = f"the bracket ({label or ''}) holds no word"
+                    raise Malformed(number, what, "write (TAG word), or remove it")
+                outer[-1][1].append(Tree(label or "", tuple(children), word))
+            elif len(outer) == 1:
+                what = f"{token[:40]!r} stands outside of a bracketed tree"
+                raise Malformed(number, what, "write (TAG word), or remove it")
+            elif top[1] or top[2]:
+                raise _beside(number, token)
+            elif top[0] is None:
+                top[0] = token
+            else:
+                top[2] = token
+    number = record[0][0]
+    if len(outer) > 1:
+        what = f"{len(outer) - 1} brackets of the tree that begins here stay open"
+        raise Malformed(number, what, "close them; every tree begins its own line")
+    [[_, found, _]] = outer
+    if len(found) > 1:
+        what = f"{len(found)} trees share a line"
+        raise Malformed(number, what, "begin every tree on a line of its own")
+    return found[0]
+
+
+def _beside(number: int, word: str) -> Malformed:
+    what = f"{word[:40]!r} stands beside another word or bracket"
+    return Malformed(number, what, "give every word its own bracket, (TAG word)")
+
+
+def pos(
+    lines: Iterable[Line], *, unescape: bool = True, all_tags: bool = False
+) -> Iterator[Sentence | Malformed]:
+    r"""The Penn Treebank's tagged text: `word/TAG` between blanks, a slash of the word
+    written `\/`, around noun phrases `[` and `]`; lines `*x*` are about the file.
+
+    A line of `=` ends a sentence. No other mark does, for blank lines stand inside of
+    sentences too: a sentence also ends behind the tag `.` and the quotes and brackets
+    that close there, unless the next word begins with a small letter. In the public
+    sample of 3914 sentences this finds 96% of those that `.mrg` has.
+
+    Args:
+        unescape, all_tags: as in `mrg`.
+    """
+
+    def records() -> Iterator[list[Line]]:
+        """A sentence as lines that are items, so that a message has its line."""
+        record: list[Line] = []
+        ended = is_open = False
+        for number, line in lines:
+            if isinstance(line, str) and line.startswith("*x*"):
+                continue
+            is_rule = isinstance(line, str) and re.fullmatch(r"={5,}[ \t]*", line)
+            items = split_blanks(line) if isinstance(line, str) else [line]
+            for item in () if is_rule else items:
+                if not isinstance(item, str):
+                    record.append((number, item))
+                    continue
+                tag = item[item.rfind("/") + 1 :]
+                closes = tag in CLOSING or item == "]"
+                goes_on = closes or is_open or tag == "." or item[0].islower()
+                if ended and not goes_on:
+                    yield record
+                    record = []
+                is_open = item == "[" or (is_open and item != "]")
+                ended = tag == "." or (ended and closes)
+                record.append((number, item))
+            if is_rule and record:
+                yield record
+                record, ended, is_open = [], False, False
+        if record:
+            yield record
+
+    def parse(record: list[Line]) -> Sentence:
+        words, opened = [], 0
+        for number, item in record:
+            if item in ("[", "]"):
+                opened += 1 if item == "[" else -1
+                if opened not in (0, 1):
+                    what = f"{item!r} does not match the bracket before it"
+                    raise Malformed(number, what, "write noun phrases as [ a/DT b/NN ]")
+                continue
+            word, _, tag = item.rpartition("/")
+            if not word or not tag or word.endswith("\\"):
+                what = f"{item[:60]!r} is not word/TAG"
+                raise Malformed(number, what, r"give both; a slash of the word is \/")
+            words.append((word, tag))
+        if opened:
+            what = "the sentence ends inside of brackets"
+            raise Malformed(record[-1][0], what, "write noun phrases as [ a/DT b/NN ]")
+        return _sentence(words, unescape, all_tags)
+
+    return parse_each(records(), parse)
+
+
+CLOSING = ("''", ")", "-RRB-")  # tags that may stand behind the end of a sentence
+
+
+def _sentence(words: list[tuple[str, str]], unescape: bool, all_tags: bool) -> Sentence:
+    if not all_tags:
+        words = [(w, t.split("|", 1)[0] or t) if "|" in t else (w, t) for w, t in words]
+    tokens = [unescaped(word) if unescape else word for word, _ in words]
+    return sentence_of(tokens, [tag for _, tag in words])

@@ -1,0 +1,205 @@
+r"""The categories of combinatory categorial grammar: parsing and one normal form.
+
+CCGbank (Hockenmaier & Steedman 2007) writes `(S[dcl]\NP)/NP`, the Parallel Meaning Bank
+`(s:dcl\np)/np`. Both are read here, and each can be written in either notation.
+"""
+
+import re
+from functools import lru_cache
+from sys import intern
+from typing import NamedTuple
+
+from keras_tagging.data.records import Malformed
+
+NOTATIONS = ("ccgbank", "pmb")
+LONGEST = 500  # characters; CCGbank's longest category has 219
+
+# Slips of the published treebank; the first in wsj_0595.15.
+ERRATA = {r"((S[b]\NP)/NP)/": r"(S[b]\NP)/NP"}
+
+# Features and the indices of predicate-argument structure: NP[nb]_29, S[b]_11, NP_10:B.
+_INDEX = r"_[0-9]+(?::[BU])?"
+_MARKS = rf"(?P<marks>(?:\[[A-Za-z0-9=,]+\]|{_INDEX})*)"
+_TOKEN = re.compile(
+    rf"(?P<slash>[/\\])|(?P<open>\()|(?:(?P<close>\))"
+    rf"|(?P<name>[A-Za-z]+|[.,:;])(?::(?P<feature>[A-Za-z]+))?){_MARKS}"
+)
+
+
+class CategoryError(ValueError):
+    """What is wrong with a category, and how to mend it."""
+
+    def __init__(self, what: str, remedy: str):
+        super().__init__(f"{what}; {remedy}")
+        self.what, self.remedy = what, remedy
+
+
+class Atom(NamedTuple):
+    """`N`, `S[dcl]`, `conj` or a punctuation mark."""
+
+    name: str
+    features: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return write_category(self)
+
+
+class Functor(NamedTuple):
+    """`result/argument`, `result\\argument`; with a feature `(result/argument)[conj]`.
+
+    The argument of `/` stands to the right of the word, that of `\\` to the left.
+    """
+
+    result: "Atom | Functor"
+    slash: str
+    argument: "Atom | Functor"
+    features: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return write_category(self)
+
+
+Category = Atom | Functor
+
+
+def parse_category(text: str) -> Category:
+    r"""The category a text stands for, in CCGbank's notation or the Meaning Bank's.
+
+    Slashes associate to the left. Brackets may be more than needed, blanks may stand
+    around the whole. Indices are dropped. Names become CCGbank's: `s:dcl` is
+    `S[dcl]`, while `conj` is small in both.
+
+    Raises:
+        CategoryError: if the text is no category.
+
+    Example:
+        >>> parse_category(r"((S[dcl]_1\NP_2)_1/NP_3)").argument
+        Atom(name='NP', features=())
+        >>> print(parse_category(r"s:dcl\np/np"))
+        (S[dcl]\NP)/NP
+    """
+    text = text.strip(" \t")
+    text = ERRATA.get(re.sub(_INDEX, "", text), text)
+    if len(text) > LONGEST:
+        raise _error(text, f"has {len(text)} characters")
+    outer: list[tuple[Category | None, str]] = []  # what stands before open brackets
+    left, slash, position = None, "", 0
+    while position < len(text):
+        token = _TOKEN.match(text, position)
+        if token is None:
+            raise _error(text, f"has {text[position]!r} at character {position + 1}")
+        position = token.end()
+        if token["slash"]:
+            if left is None or slash:
+                raise _error(text, f"has no result before {token['slash']!r}", position)
+            slash = token["slash"]
+            continue
+        if token["close"]:
+            if not outer:
+                raise _error(text, "closes a bracket that none opens", position)
+            if left is None or slash:
+                raise _error(text, "closes a bracket too early", position)
+            value = left._replace(features=left.features + _features(token["marks"]))
+            left, slash = outer.pop()
+        elif left is not None and not slash:
+            raise _error(text, "has no slash between two categories", position)
+        elif token["open"]:
+            outer.append((left, slash))
+            left, slash = None, ""
+            continue
+        else:
+            value = _atom(token)
+        left = Functor(left, slash, value) if slash else value
+        slash = ""
+    if outer:
+        raise _error(text, "does not close a bracket")
+    if left is None:
+        raise _error(text, "is empty")
+    if slash:
+        raise _error(text, f"has no argument behind {slash!r}", position)
+    return left
+
+
+def _features(marks: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\[([^]]+)\]", marks))
+
+
+def _atom(token: re.Match) -> Atom:
+    name, feature = token["name"], token["feature"]
+    name = "conj" if name.lower() == "conj" else name.upper()
+    first = (feature,) if feature else ()
+    return Atom(name, first + _features(token["marks"]))
+
+
+def _error(text: str, what: str, position: int | None = None) -> CategoryError:
+    shown = text if len(text) <= 80 else f"{text[:80]}..."
+    place = "" if position is None else f" at character {position}"
+    remedy = r"write it as (S[dcl]\NP)/NP or (s:dcl\np)/np"
+    return CategoryError(f"the category {shown!r} {what}{place}", remedy)
+
+
+def write_category(category: Category, notation: str = "ccgbank") -> str:
+    r"""The category with the brackets it needs, and no others.
+
+    Args:
+        category: as `parse_category` gives it.
+        notation: "ccgbank", `S[dcl]\NP`, or "pmb", `s:dcl\np`; what the second cannot
+            write, a feature of a functor or a second one, it writes in brackets.
+    """
+    if isinstance(category, Atom):
+        return _write_atom(category, notation)
+    result, argument = (
+        f"({written})" if isinstance(part, Functor) and not part.features else written
+        for part in (category.result, category.argument)
+        for written in (write_category(part, notation),)
+    )
+    written = f"{result}{category.slash}{argument}"
+    if not category.features:
+        return written
+    return f"({written})" + "".join(f"[{feature}]" for feature in category.features)
+
+
+def _write_atom(atom: Atom, notation: str) -> str:
+    name, features = atom.name, atom.features
+    if notation == "pmb":
+        name = name.lower()
+        if features and features[0].isalpha():
+            name, features = f"{name}:{features[0]}", features[1:]
+    return name + "".join(f"[{feature}]" for feature in features)
+
+
+@lru_cache(maxsize=1 << 14)
+def normalise(text: str, notation: str = "ccgbank") -> str:
+    r"""The normal form of a category: no needless bracket, no index, one notation.
+
+    Raises:
+        CategoryError: if the text is no category.
+        ValueError: if the notation is unknown.
+
+    Example:
+        >>> normalise(r"((S[to]_20\NP_10)/(S[b]_30\NP_10:B))")
+        '(S[to]\\NP)/(S[b]\\NP)'
+        >>> normalise(r"(S[dcl]\NP)/NP", "pmb")
+        '(s:dcl\\np)/np'
+    """
+    if notation not in NOTATIONS:
+        known = ", ".join(map(repr, NOTATIONS))
+        raise ValueError(f"no notation {notation!r} of categories: it is {known}")
+    return intern(write_category(parse_category(text), notation))
+
+
+def category_at(line: int, text: str, notation: str | None) -> str:
+    """What a parser of a format makes of a category: its normal form in the notation;
+    with None the text as it stands, but for the slips of the published treebank.
+
+    Raises:
+        Malformed: if it is no category, or the notation is unknown.
+    """
+    if notation is None:
+        return ERRATA.get(text, text)
+    try:
+        return normalise(text, notation)
+    except CategoryError as error:
+        raise Malformed(line, error.what, error.remedy) from None
+    except ValueError as error:
+        raise Malformed(line, str(error), "pass one of them as categories=") from None

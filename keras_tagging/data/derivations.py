@@ -1,0 +1,214 @@
+r"""CCGbank's derivations, as its `.auto` files hold them (Hockenmaier & Steedman 2007).
+
+An `ID=` line, then the derivation on one line: `(<T category head count> nodes )` is an
+inner node, `(<L category modified-pos pos word predicate>)` a leaf.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from keras_tagging.data.categories import category_at
+from keras_tagging.data.records import (
+    Line,
+    Malformed,
+    is_blank,
+    parse_each,
+    sentence_of,
+)
+from keras_tagging.data.sentence import Sentence
+
+
+class Leaf(NamedTuple):
+    r"""A word of a derivation.
+
+    Args:
+        category: its lexical category, the supertag.
+        pos: its part of speech, as CCGbank corrected it.
+        original_pos: its part of speech in the Penn Treebank.
+        word: with brackets as `-LRB-` and slashes as `\/`.
+        predicate: the category with the indices of predicate-argument structure.
+    """
+
+    category: str
+    pos: str
+    original_pos: str
+    word: str
+    predicate: str
+
+
+class Node(NamedTuple):
+    """An inner node of a derivation.
+
+    Args:
+        category: what its children make together.
+        head: the index of the head among the children.
+        children: one or two.
+    """
+
+    category: str
+    head: int
+    children: "tuple[Node | Leaf, ...]"
+
+
+class Derivation(NamedTuple):
+    """The derivation of a sentence.
+
+    Args:
+        name: what follows `ID=`, such as "wsj_0001.1"; "" where no such line is.
+        root: its topmost node.
+        leaves: its leaves in the order of the sentence.
+    """
+
+    name: str
+    root: Node | Leaf
+    leaves: list[Leaf]
+
+    def nodes(self) -> Iterator[Node]:
+        """The inner nodes, each before its children."""
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, Node):
+                yield node
+                waiting += reversed(node.children)
+
+    def heads(self) -> list[int]:
+        """For each word the number of the word it depends on, counted from 1, and 0
+        for the head of all: a node's head child passes its own head word up, on which
+        the head words of the other children depend."""
+        found = [0] * len(self.leaves)
+        words: list[int] = []  # the head words of nodes that are done
+        waiting: list[Node | Leaf | tuple[Node]] = [self.root]
+        position = 0
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, Leaf):
+                position += 1
+                words.append(position)
+            elif isinstance(node, Node):
+                waiting.append((node,))  # again, when its children are done
+                waiting += reversed(node.children)
+            else:
+                count, head = len(node[0].children), node[0].head
+                below = words[-count:]
+                del words[-count:]
+                for word in below:
+                    if word != below[head]:
+                        found[word - 1] = below[head]
+                words.append(below[head])
+        return found
+
+
+_BLANKS = "[ \t]+"
+_FIELD = "([^ \t]+)"
+_EXTRAS = r"(?:[ \t]+[{\[][^ \t>]*)*[ \t]*"  # PropBank's {join.01:ARG0} and [ARG0,ARG1]
+_TOKEN = re.compile(
+    rf"\(<L{_BLANKS}{_BLANKS.join([_FIELD] * 4)}{_BLANKS}([^ \t>]+){_EXTRAS}>\)"
+    rf"|\(<T{_BLANKS}{_FIELD}{_BLANKS}([0-9]+){_BLANKS}([0-9]+){_EXTRAS}>"
+    r"|(\))"
+    r"|(\(<L.*?>\)|[^ \t]+)"  # what is malformed
+)
+
+
+def derivations(
+    lines: Iterable[Line], *, categories: str | None = None
+) -> Iterator[Derivation | Malformed]:
+    """The derivations of a file. Lines beginning with `#` are left aside.
+
+    Args:
+        lines: numbered, as every parser of a format gets them.
+        categories: "ccgbank" or "pmb" for categories in normal form in this notation
+            (`categories.normalise`), where one that cannot be parsed is malformed;
+            None as they stand, but for the slips of the published treebank.
+    """
+
+    def records() -> Iterator[list[Line]]:
+        header = []
+        for number, line in lines:
+            if is_blank(line) or (isinstance(line, str) and line.startswith("#")):
+                continue
+            is_header = isinstance(line, str) and line.startswith("ID=")
+            if header and is_header:
+                yield header
+            if not is_header:
+                yield [*header, (number, line)]
+            header = [(number, line)] if is_header else []
+        if header:
+            yield header
+
+    def parse(record: list[Line]) -> Derivation:
+        number, line = record[-1]
+        if line.startswith("ID="):
+            what = "no derivation follows this ID line"
+            raise Malformed(number, what, "add the derivation, or remove the line")
+        root, leaves = _tree(number, line, categories)
+        name = record[0][1][3:].split(" ")[0] if len(record) == 2 else ""
+        return Derivation(name, root, leaves)
+
+    return parse_each(records(), parse)
+
+
+def auto(
+    lines: Iterable[Line], *, categories: str | None = None
+) -> Iterator[Sentence | Malformed]:
+    """The leaves of CCGbank's derivations: an `ID=` line, then the derivation on one
+    line. The tag is the category, the column `pos` the first of the two tags. Further
+    `{...}` and `[...]` fields, as PropBank's, are skipped, and so are lines beginning
+    with `#`.
+
+    Args:
+        categories: as in `derivations`.
+    """
+    for result in derivations(lines, categories=categories):
+        if isinstance(result, Derivation):
+            tags, pos, _, words, _ = zip(*result.leaves, strict=True)
+            yield sentence_of(words, tags, {"pos": pos})
+        else:
+            yield result
+
+
+def _tree(number: int, line: str, notation: str | None):
+    """The root and the leaves of the derivation on the line."""
+    leaves: list[Leaf] = []
+    outer: list[tuple] = []  # what the open nodes say, and the siblings before them
+    siblings: list[Node | Leaf] = []
+    for token in _TOKEN.findall(line):
+        tag, pos, original, word, predicate, category, head, count, close, bad = token
+        if tag:
+            tag = category_at(number, tag, notation)
+            leaf = Leaf(tag, pos, original, word, predicate)
+            leaves.append(leaf)
+            siblings.append(leaf)
+        elif category:
+            category = category_at(number, category, notation)
+            outer.append((category, int(head), int(count), siblings))
+            siblings = []
+        elif close and outer:
+            category, head, count, before = outer.pop()
+            if len(siblings) != count or head >= count:
+                raise _miscounted(number, category, head, count, len(siblings))
+            before.append(Node(category, head, tuple(siblings)))
+            siblings = before
+        elif bad.startswith("(<L") and bad.endswith(">)"):
+            shown = bad.removeprefix("(<L").removesuffix(">)").strip(" \t")[:60]
+            what = f"leaf {len(leaves) + 1}, {shown!r}, is malformed"
+            remedy = "write five fields, (<L category pos pos word category>)"
+            raise Malformed(number, what, remedy)
+        else:
+            raise _unbalanced(number, bad or close)
+    if outer or len(siblings) != 1:
+        raise _unbalanced(number)
+    return siblings[0], leaves
+
+
+def _unbalanced(number: int, stray: str = "") -> Malformed:
+    near = f" at {stray[:40]!r}" if stray else ""
+    what = f"this is not a derivation, or its brackets do not balance{near}"
+    return Malformed(number, what, "mend it: a derivation is one line of nodes")
+
+
+def _miscounted(number: int, category: str, head: int, count: int, found: int):
+    said = f"{count}, the head being number {head} from 0"
+    what = f"a node {category!r} has {found} children but says {said}"
+    return Malformed(number, what, "write (<T category head count> children )")

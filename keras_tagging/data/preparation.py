@@ -1,0 +1,241 @@
+"""What the scripts of `data_prep` share: splits written all or none, figures beside
+those that a paper prints, progress, and errors told in one line."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from keras_tagging.data.readers import WRITTEN, CorpusError, write
+from keras_tagging.data.sentence import Sentence
+
+
+@dataclass
+class Counts:
+    """What a split holds, counted as `describe` counts.
+
+    Args:
+        sentences, tokens: how many.
+        types: different tokens, letter for letter.
+        labels: different tags.
+        unknown: tokens whose form the training split lacks; None for that split, and
+            where there is none.
+        more: further figures by name, such as {"concepts": 43078}.
+    """
+
+    sentences: int = 0
+    tokens: int = 0
+    types: int = 0
+    labels: int = 0
+    unknown: int | None = None
+    more: dict[str, int] = field(default_factory=dict)
+
+    def figures(self) -> dict[str, int | None]:
+        """All of them by name."""
+        names = ("sentences", "tokens", "types", "labels", "unknown")
+        return {name: getattr(self, name) for name in names} | self.more
+
+
+def write_splits(
+    out: str | Path,
+    splits: Mapping[str, Iterable[Sentence]],
+    format: str = "conll",
+    *,
+    overwrite: bool = False,
+) -> dict[str, Counts]:
+    """Write `out/train.conll` and so on, every one of them or none.
+
+    The splits are consumed one after the other, in their order, and need not fit into
+    memory. They are written to a folder that is given its name, or, where `out` is
+    there already, whose files are moved to it, when all of them are complete.
+
+    Args:
+        out: the folder; made if need be.
+        splits: sentences by the name of the split; "train" first, so that the words
+            unknown to it can be counted in the others.
+        format: as in `data.write`: "conll", "conllu" or "jsonl".
+        overwrite: whether to replace the files of a folder that is not empty. Others
+            that are there stay; but a corpus file that would then stand beside the
+            new ones is an error.
+
+    Raises:
+        CorpusError: if the folder is not empty, or the splits cannot be written to it.
+        ValueError: if the format is unknown, or a value cannot stand in a column.
+    """
+    if format not in WRITTEN:
+        known = ", ".join(map(repr, WRITTEN))
+        raise ValueError(f"cannot write format {format!r}: it is one of {known}")
+    names = [f"{split}.{format}" for split in splits]
+    check_out(out, names, overwrite=overwrite)
+    with _folder_for(Path(out).resolve()) as folder:
+        words: set[str] | None = None
+        found = {}
+        for split, sentences in splits.items():
+            counts = found[split] = Counts()
+            types: set[str] = set()
+            counted = _counting(sentences, counts, types, words)
+            write(counted, folder / f"{split}.{format}", format)
+            if split == "train":
+                words = types
+    return found
+
+
+def check_out(out: str | Path, names: Iterable[str], *, overwrite: bool) -> None:
+    """Raise a CorpusError if files so named cannot be written to the folder.
+
+    `write_splits` does so before it takes the first sentence; a script that has read
+    everything by then does so itself at its start.
+    """
+    out, names = Path(out).resolve(), set(names)
+    if out.exists() and not out.is_dir():
+        raise CorpusError(f"{out}: is a file; name a folder to write to")
+    there = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    if there and not overwrite:
+        shown = ", ".join(there[:3]) + ", ..." * (len(there) > 3)
+        remedy = "name another one, or replace its corpus with --overwrite"
+        raise CorpusError(f"{out}: the folder is not empty ({shown}); {remedy}")
+    for name in there:
+        if name in names and (out / name).is_dir():
+            raise CorpusError(f"{out / name}: is a folder; remove it")
+        if name not in names and name.endswith(tuple(f".{f}" for f in WRITTEN)):
+            what = "would stand beside the new files, which it does not belong to"
+            raise CorpusError(f"{out / name}: {what}; remove it")
+
+
+@contextmanager
+def _folder_for(out: Path) -> Iterator[Path]:
+    """A new folder, whose files come to `out` if the block does not raise."""
+    is_there = out.is_dir()  # perhaps as a mount, which cannot be replaced
+    if not is_there:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    folder = (out if is_there else out.parent) / f".{os.getpid()}.{out.name}"
+    folder.mkdir()
+    try:
+        yield folder
+        if not is_there:
+            folder.rename(out)
+        else:
+            for path in sorted(folder.iterdir()):
+                os.replace(path, out / path.name)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _counting(sentences, counts: Counts, types: set, train: set | None):
+    labels: set[str] = set()
+    counts.unknown = None if train is None else 0
+    for sentence in sentences:
+        counts.sentences += 1
+        counts.tokens += len(sentence)
+        types.update(sentence.tokens)
+        labels.update(sentence.tags or ())
+        if train is not None:
+            counts.unknown += sum(token not in train for token in sentence.tokens)
+        yield sentence
+    counts.types, counts.labels = len(types), len(labels)
+
+
+def statistics(
+    counts: Mapping[str, Counts],
+    published: Mapping[str, Mapping[str, int]],
+    source: str,
+) -> str:
+    """A table of the counts beside those that a paper prints, and a line beginning
+    with "warning:" for each of these that differs.
+
+    Args:
+        counts: for each split, as `write_splits` gives them.
+        published: for each split, figures by the names of `Counts.figures`.
+        source: where they are printed, such as "D16 Table 1".
+
+    Example:
+        >>> counts = {"train": Counts(sentences=2, tokens=9, types=7, labels=3)}
+        >>> print(statistics(counts, {"train": {"sentences": 2, "tokens": 8}}, "X"))
+        split  figure     here  X
+        train  sentences     2  2
+               tokens        9  8
+               types         7  -
+               labels        3  -
+        warning: train has 9 tokens, X has 8
+    """
+    rows = [("split", "figure", "here", source)]
+    warnings = []
+    for split in [*counts, *(split for split in published if split not in counts)]:
+        figures = counts[split].figures() if split in counts else {}
+        printed = published.get(split, {})
+        for name in [*figures, *(name for name in printed if name not in figures)]:
+            here, there = figures.get(name), printed.get(name)
+            if here is None and there is None:
+                continue
+            is_first = all(row[0] != split for row in rows[1:])
+            rows.append((split if is_first else "", name, _shown(here), _shown(there)))
+            if there is not None and here != there:
+                found = f"{_shown(here)} {name}" if here is not None else f"no {name}"
+                warnings.append(
+                    f"warning: {split} has {found}, {source} has {_shown(there)}"
+                )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for split, name, here, there in rows:
+        left = f"{split:{widths[0]}}  {name:{widths[1]}}  {here:>{widths[2]}}"
+        lines.append(f"{left}  {there:>{widths[3]}}")
+    return "\n".join([*lines, *warnings])
+
+
+def _shown(figure: int | None) -> str:
+    return "-" if figure is None else str(figure)
+
+
+def track(iterable: Iterable, description: str, total: int | None = None) -> Iterator:
+    """The iterable, with its progress on standard error if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield from iterable
+        return
+    from rich.console import Console
+    from rich.progress import track as track_with_rich
+
+    console = Console(stderr=True)
+    yield from track_with_rich(
+        iterable, description, total, console=console, transient=True
+    )
+
+
+def run_script(command: Callable, example: str, args: list[str] | None = None) -> None:
+    """Run a script's function as its command line; then exit.
+
+    What its user can mend is told in one line and ends it with 1; an option that is
+    wrong, with 2.
+
+    Args:
+        command: a function whose parameters typer understands. Its docstring is the
+            help.
+        example: lines to show at the end of `--help`.
+        args: instead of the program's.
+    """
+    import typer
+
+    name = Path(command.__code__.co_filename).name
+    app = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    epilog = "\n".join(["\b", "Example:", *(f"  {e}" for e in example.splitlines())])
+    app.command(epilog=epilog)(command)
+    args = sys.argv[1:] if args is None else args
+    message = "interrupted"  # for which typer gives a code and no exception
+    try:
+        code = app(args or ["--help"], prog_name=name, standalone_mode=False) or 0
+    except (typer.Abort, KeyboardInterrupt):
+        code = 130
+    except typer.BadParameter.__base__ as error:
+        code, message = error.exit_code, error.format_message()
+    except (ValueError, OSError) as error:
+        code, message = 1, str(error)
+    if code:
+        sys.stderr.write(f"{name}: error: {' '.join(message.split())}\n")
+    sys.exit(code)

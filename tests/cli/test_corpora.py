@@ -1,0 +1,84 @@
+"""Corpora by name on the command line, and what is told of them."""
+
+import hashlib
+
+import pytest
+
+from keras_tagging.data import PUBLIC, public
+from keras_tagging.data.public_table import File, PublicCorpus
+
+ROWS = b"the\tD\ncat\tN\nsleeps\tV\n\n" * 30
+
+
+@pytest.fixture
+def pets(monkeypatch, tmp_path):
+    """A public corpus, which lies in KERAS_TAGGING_DATA."""
+    monkeypatch.setenv("KERAS_TAGGING_DATA", str(tmp_path))
+    monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(public, "_shown", set())
+    (tmp_path / "pets").mkdir()
+    files = {}
+    for split in ("train", "test"):
+        (tmp_path / "pets" / f"{split}.x").write_bytes(ROWS)
+        digest = hashlib.sha256(ROWS).hexdigest()
+        files[split] = File(f"{split}.x", digest, len(ROWS))
+    about = {"title": "Pets", "licence": "CC0", "citation": "Cat & Dog (2001)"}
+    corpus = PublicCorpus(
+        base="https://x.org/r1", files=files, folder="pets", format="conll", **about
+    )
+    monkeypatch.setitem(PUBLIC, "pets", corpus)
+    return corpus
+
+
+def test_the_list_of_corpora(program, pets):
+    code, out, _ = program("corpora")
+    assert code == 0
+    lines = [line.split() for line in out.splitlines()]
+    assert ["pets", "Pets", "0.0", "MB", "KERAS_TAGGING_DATA", "CC0"] in lines
+    for name in ("demo", *PUBLIC):
+        assert any(line[:1] == [name] for line in lines)
+
+
+def test_one_corpus(program, pets, tmp_path):
+    _, out, _ = program("corpora", "pets")
+    for part in ("Cat & Dog (2001)", "CC0", "https://x.org/r1", "test.x, SHA-256"):
+        assert part in out
+    (tmp_path / "pets" / "test.x").unlink()
+    assert "to download" in program("corpora", "pets")[1]
+
+
+def test_commands_take_the_name(program, pets, tmp_path, tiny):
+    code, out, err = program("describe", "pets")
+    assert code == 0
+    assert out.startswith("pets (format conll)")
+    assert err == "pets: Pets. Licence: CC0.\n  Please cite: Cat & Dog (2001).\n"
+    train = ["train", "bigru", "--corpus", "pets", "--epochs", 1]
+    code, out, _ = program(*train, "--out", tmp_path / "run", *tiny)
+    assert code == 0
+    assert "evaluate" in out and "--corpus pets" in out
+    code, out, err = program("evaluate", tmp_path / "run", "--corpus", "pets")
+    assert code == 0
+    assert "accuracy" in out
+
+
+def test_vectors_and_plot(program, pets, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "v.txt").write_text("the 1 2\nCAT 3 4\nother 5 6\n")
+    args = ["--vectors", tmp_path / "v.txt", "--plot", tmp_path / "labels.svg"]
+    code, out, err = program("describe", "pets", *args)
+    assert code == 0
+    table = out.split("Words with a vector\n")[1].split("\n\n")[0]
+    for line in table.splitlines()[1:]:
+        assert line.split()[1:6] == ["33.3", "0.0", "0.0", "66.7", "66.7"]
+        assert line.split()[6:] == ["cat", "sleeps"]
+    assert err.endswith(f"Written to {tmp_path / 'labels.svg'}\n")
+    assert "<svg" in (tmp_path / "labels.svg").read_text()
+
+
+def test_an_encoding_is_that_of_the_damage_too(program, tmp_path):
+    path = tmp_path / "latin.conll"
+    path.write_bytes(b"caf\xe9\tN\n\nd\tN\n")
+    with pytest.warns(UserWarning, match="1 malformed"):
+        assert "not utf-8" in program("describe", path, "--format", "conll")[1]
+    latin = ["--option", "encoding=latin-1", "--format", "conll"]
+    assert "No problems found." in program("describe", path, *latin)[1]

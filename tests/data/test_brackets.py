@@ -1,0 +1,225 @@
+import io
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keras_tagging.data import CorpusError, Sentence, read
+from keras_tagging.data.brackets import Tree, trees, unescaped
+from keras_tagging.data.records import Malformed
+
+MRG = r"""
+( (S
+    (NP-SBJ (-NONE- *-1) (DT The) (NN cat) )
+    (PRN (-LRB- -LRB-) (CD 1\/2) (-RRB- -RRB-) )
+    (VP (VBG|NN sitting) (ADVP|PRT (-NONE- *T*-2) (RP down) ))
+    (. .) ))
+( (X (SYM \*) ))
+"""
+POS = r"""*x*1 about the file *x*
+
+[ The/DT cat/NN ]
+(/( 1\/2/CD )/)
+sitting/VBG|NN
+
+[ ``/`` Mr./NNP Cat/NNP ]
+sat/VBD ./. ''/''
+[ It/PRP ] sat/VBD ?/. ''/'' asked/VBD he/PRP ./.
+======================================
+
+[ \*/SYM ]
+"""
+
+
+def sentences(text, format, **options):
+    return list(read(io.StringIO(text), format, **options))
+
+
+def test_words_of_trees():
+    first, second = sentences(MRG, "mrg")
+    assert first.tokens == ["The", "cat", "(", "1/2", ")", "sitting", "down", "."]
+    assert first.tags == ["DT", "NN", "-LRB-", "CD", "-RRB-", "VBG", "RP", "."]
+    assert second == Sentence(["*"], ["SYM"])
+    first, second = sentences(MRG, "mrg", unescape=False, all_tags=True)
+    assert first.tokens[2:5] == ["-LRB-", r"1\/2", "-RRB-"]
+    assert first.tags[5] == "VBG|NN"
+    assert second.tokens == [r"\*"]
+
+
+def test_tagged_text():
+    found = sentences(POS, "pos")
+    assert [" ".join(sentence.tokens) for sentence in found] == [
+        "The cat ( 1/2 ) sitting `` Mr. Cat sat . ''",
+        "It sat ? '' asked he .",
+        "*",
+    ]
+    assert found[0].tags == "DT NN ( CD ) VBG `` NNP NNP VBD . ''".split()
+    [first, *_, last] = sentences(POS, "pos", unescape=False, all_tags=True)
+    assert first.tokens[3] == r"1\/2"
+    assert first.tags[5] == "VBG|NN"
+    assert last.tokens == [r"\*"]
+
+
+def test_a_full_stop_inside_of_brackets_ends_nothing():
+    [sentence] = sentences("[ 30/CD days/NNS ./. 9.8/CD %/NN ] ,/, and/CC ./.\n", "pos")
+    assert len(sentence) == 8
+
+
+def test_trees_keep_labels_and_traces():
+    first, _ = trees(enumerate(MRG.split("\n"), 1))
+    assert first.label == ""
+    [clause] = first.children
+    assert [child.label for child in clause.children] == ["NP-SBJ", "PRN", "VP", "."]
+    assert [leaf.word for leaf in first.leaves()][:2] == ["*-1", "The"]
+    assert sum(leaf.label == "-NONE-" for leaf in first.leaves()) == 2
+
+
+def test_other_roots_and_trees_of_one_line():
+    text = "(ROOT (S (NN a)))\n((S (NN b)))\n(S (NN c))\n(NN d)\n"
+    assert [s.tokens for s in sentences(text, "mrg")] == [["a"], ["b"], ["c"], ["d"]]
+
+
+def test_a_sentence_of_traces_is_empty():
+    assert sentences("( (S (-NONE- *)))\n", "mrg") == [Sentence([], [])]
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("-LRB-", "("),
+        ("-RCB-", "}"),
+        ("-RSB-", "]"),
+        (r"1\/2\/3", "1/2/3"),
+        (r"\*\*", "**"),
+        ("--", "--"),
+        (r"a\b", r"a\b"),
+    ],
+)
+def test_escapes(word, text):
+    assert unescaped(word) == text
+
+
+GOOD = "( (S\n  (NN a)))\n"
+# format, text, malformed line, what is wrong, sentences that remain
+MALFORMED = {
+    "open": ("mrg", "( (S\n  (NN a))\n" + GOOD, 1, "1 brackets of the tree that", 1),
+    "open at the end": ("mrg", GOOD + "( (S (NN a)\n", 3, "2 brackets of the tree", 1),
+    "closed": ("mrg", "( (S (NN a))))\n" + GOOD, 1, "a bracket closes that none", 1),
+    "no word": (
+        "mrg",
+        "( (S\n (NN )))\n" + GOOD,
+        2,
+        "the bracket (NN) holds no word",
+        1,
+    ),
+    "nothing": ("mrg", "( (S\n ()))\n" + GOOD, 2, "the bracket () holds no word", 1),
+    "two words": ("mrg", "( (S (NN a)\n (NN b c)))\n", 2, "'c' stands beside", 0),
+    "word first": ("mrg", "( (S (NN a (NN b))))\n" + GOOD, 1, "'a' stands beside", 1),
+    "word last": ("mrg", "( (S (NN b) a))\n" + GOOD, 1, "'a' stands beside", 1),
+    "text": ("mrg", "a word\n" + GOOD, 1, "'a' stands outside of a bracketed", 1),
+    "two trees": ("mrg", "( (S (NN a))) (S (NN b))\n", 1, "2 trees share a line", 0),
+    "no tag": ("pos", "a/NN b\n====\n", 1, "'b' is not word/TAG", 0),
+    "empty tag": ("pos", "a/NN\nb/\n======\nc/NN\n", 2, "'b/' is not word/TAG", 1),
+    "no token": ("pos", "/NN\n======\nc/NN\n", 1, "'/NN' is not word/TAG", 1),
+    "escaped": ("pos", "1\\/2\n======\nc/NN\n", 1, r"'1\\/2' is not word/TAG", 1),
+    "not closed": ("pos", "[ a/NN\n======\nc/NN\n", 1, "ends inside of brackets", 1),
+    "not opened": ("pos", "a/NN\n]\n======\nc/NN\n", 2, "']' does not match", 1),
+    "twice": ("pos", "[ [ a/NN ] ]\n======\nc/NN\n", 1, "'[' does not match", 1),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_input(tmp_path, case):
+    format, text, line, what, remaining = MALFORMED[case]
+    path = tmp_path / "wsj_0001"
+    path.write_text(text, "utf-8")
+    with pytest.raises(CorpusError, match=re.escape(what)) as caught:
+        list(read(path, format))
+    assert re.fullmatch(rf"{path}:{line}: [^;]+; .+", str(caught.value))
+    skipped = []
+    left = list(read(path, format, errors="skip", skipped=skipped))
+    assert len(left) == remaining
+    assert skipped[0] == str(caught.value)
+
+
+words = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=4)
+words = words.filter(lambda text: not set(text) & set("()"))
+leaves = st.builds(lambda label, word: Tree(label, (), word), words, words)
+
+
+def constituent(part):
+    children = st.lists(part, min_size=1, max_size=3).map(tuple)
+    return st.builds(lambda label, below: Tree(label, below), words, children)
+
+
+@st.composite
+def layout(draw, tree):
+    """The tree as text, with any white space between its parts."""
+    blank = st.sampled_from(["", " ", "\n  ", "\t", "\n\n "])
+    if tree.word:
+        return f"({draw(blank)}{tree.label} {tree.word}{draw(blank)})"
+    parts = [draw(layout(child)) for child in tree.children]
+    return f"({tree.label}{draw(blank)}{draw(blank).join(parts)}{draw(blank)})"
+
+
+@given(st.data(), st.lists(st.recursive(leaves, constituent, max_leaves=8)))
+def test_rendered_trees_are_read_back(data, given_trees):
+    roots = [Tree("", (tree,)) for tree in given_trees]
+    text = "\n".join(f"( {data.draw(layout(tree))} )" for tree in given_trees)
+    assert list(trees(enumerate(text.split("\n"), 1))) == roots
+
+
+pos_words = words.filter(lambda text: not set(text) & set("[]/\\|="))
+
+
+@given(st.lists(st.lists(st.tuples(pos_words, pos_words), min_size=1), min_size=1))
+def test_rendered_tagged_text_is_read_back(given_sentences):
+    text = ""
+    for sentence in given_sentences:
+        items = [f"{word}/T{tag}" for word, tag in sentence]
+        text += f"[ {items[0]} ]\n{' '.join(items[1:])}\n\n=====\n"
+    found = sentences(text.replace("\r", ""), "pos")
+    assert [len(sentence) for sentence in found] == list(map(len, given_sentences))
+    tags = [[f"T{tag}" for _, tag in sentence] for sentence in given_sentences]
+    assert [sentence.tags for sentence in found] == tags
+
+
+def test_depth_is_no_limit():
+    depth = 20_000
+    text = "(X " * depth + "(NN a)" + ")" * depth
+    assert sentences(text, "mrg") == [Sentence(["a"], ["NN"])]
+
+
+DATA = os.environ.get("KERAS_TAGGING_DATA")
+real = pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+
+
+def real_sentences(folder, format):
+    for path in sorted(Path(DATA, "ptb-sample", folder).glob(f"*.{format}")):
+        yield from read(path, format)
+
+
+@real
+def test_real_trees():
+    found = list(real_sentences("combined", "mrg"))
+    assert len(found) == 3914
+    assert sum(map(len, found)) == 94084
+    assert len({tag for sentence in found for tag in sentence.tags}) == 45
+    traces = 0
+    for path in sorted(Path(DATA, "ptb-sample", "combined").glob("*.mrg")):
+        for tree in trees(enumerate(path.read_text("utf-8").split("\n"), 1)):
+            assert not isinstance(tree, Malformed)
+            traces += sum(leaf.label == "-NONE-" for leaf in tree.leaves())
+    assert traces == 6592
+
+
+@real
+def test_real_tagged_text():
+    found = list(real_sentences("tagged", "pos"))
+    assert sum(map(len, found)) == 94200
+    whole = {tuple(sentence.tokens) for sentence in real_sentences("combined", "mrg")}
+    same = sum(tuple(sentence.tokens) in whole for sentence in found)
+    assert (len(found), same) == (3928, 3742)

@@ -1,0 +1,160 @@
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keras_tagging.data import read
+from keras_tagging.data.categories import (
+    Atom,
+    CategoryError,
+    Functor,
+    category_at,
+    normalise,
+    parse_category,
+    write_category,
+)
+from keras_tagging.data.records import Malformed
+
+N, NP, S = Atom("N"), Atom("NP"), Atom("S")
+DCL = Atom("S", ("dcl",))
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("N", N),
+        ("((N))", N),
+        ("N/N", Functor(N, "/", N)),
+        (r"(S[dcl]\NP)/NP", Functor(Functor(DCL, "\\", NP), "/", NP)),
+        (r"((S[dcl]\NP)/NP)", Functor(Functor(DCL, "\\", NP), "/", NP)),
+        (r"S[dcl]\NP/NP", Functor(Functor(DCL, "\\", NP), "/", NP)),
+        (r"S/(S\NP)", Functor(S, "/", Functor(S, "\\", NP))),
+        (r"(s:dcl\np)/np", Functor(Functor(DCL, "\\", NP), "/", NP)),
+        ("(S_1/NP_2:B)_1", Functor(S, "/", NP)),
+        ("NP[nb]_29/N_29", Functor(Atom("NP", ("nb",)), "/", N)),
+        ("S[dcl][conj]", Atom("S", ("dcl", "conj"))),
+        (r"(S\NP)[conj]", Functor(S, "\\", NP, ("conj",))),
+        (r"(S\NP)[conj]/NP", Functor(Functor(S, "\\", NP, ("conj",)), "/", NP)),
+        ("conj/conj", Functor(Atom("conj"), "/", Atom("conj"))),
+        (":/NP", Functor(Atom(":"), "/", NP)),
+        ("lrb", Atom("LRB")),
+        (r"s:X\s:X", Functor(Atom("S", ("X",)), "\\", Atom("S", ("X",)))),
+        ("NP[case=ga,mod=X]", Atom("NP", ("case=ga,mod=X",))),
+        (" , ", Atom(",")),
+    ],
+)
+def test_parsing(text, category):
+    assert parse_category(text) == category
+    assert parse_category(str(category)) == category
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "is empty"),
+        ("()", "closes a bracket too early at character 2"),
+        ("(S/)", "closes a bracket too early at character 4"),
+        ("S[dcl", "has '[' at character 2"),
+        ("S[]", "has '[' at character 2"),
+        ("S{dcl}", "has '{' at character 2"),
+        ("S NP", "has ' ' at character 2"),
+        ("S2", "has '2' at character 2"),
+        (r"(S\NP)~SB", "has '~' at character 7"),
+        ("S//NP", "has no result before '/' at character 3"),
+        (r"\NP", r"has no result before '\\' at character 1"),
+        ("S/", "has no argument behind '/'"),
+        ("S(NP)", "has no slash between two categories"),
+        ("(S)(NP)", "has no slash between two categories"),
+        (r"(S\NP", "does not close a bracket"),
+        (r"S\NP)", "closes a bracket that none opens at character 5"),
+        ("(" * 600, "has 600 characters"),
+    ],
+)
+def test_unknown_syntax(text, what):
+    with pytest.raises(CategoryError, match=re.escape(what)) as caught:
+        parse_category(text)
+    assert re.fullmatch(r"the category '.*' [^;]+; write it as .+", str(caught.value))
+    with pytest.raises(Malformed) as caught:
+        category_at(7, text, "ccgbank")
+    assert caught.value.line == 7
+    assert what in caught.value.what
+
+
+def test_the_published_slip_is_mended():
+    slip, mended = r"((S[b]\NP)/NP)/", r"(S[b]\NP)/NP"
+    assert normalise(slip) == category_at(1, slip, None) == mended
+    assert normalise(r"((S[b]\NP_199)/NP_200)/_201") == mended
+    with pytest.raises(CategoryError):
+        normalise(r"((S[pt]\NP)/NP)/")
+
+
+def test_without_a_notation_categories_stay_as_they_are():
+    assert category_at(1, "((N", None) == "((N"
+    with pytest.raises(Malformed, match="no notation 'xml'"):
+        category_at(1, "N", "xml")
+
+
+names = st.sampled_from("S N NP PP PR conj LRB . , : ;".split())
+features = st.lists(st.sampled_from("dcl b X conj".split()), max_size=2).map(tuple)
+atoms = st.builds(Atom, names, features)
+categories = st.recursive(
+    atoms,
+    lambda part: st.builds(Functor, part, st.sampled_from("/\\"), part, features),
+    max_leaves=12,
+)
+
+
+@given(categories, st.sampled_from(["ccgbank", "pmb"]))
+def test_what_is_written_is_read_back(category, notation):
+    written = write_category(category, notation)
+    assert parse_category(written) == category
+    assert normalise(f"(({written}))", notation) == written
+
+
+@given(st.text("SNP()/\\[]:_1dcl", max_size=20))
+def test_any_text_is_a_category_or_an_error(text):
+    try:
+        written = normalise(text)
+    except CategoryError:
+        return
+    assert normalise(written) == written
+
+
+DATA = os.environ.get("KERAS_TAGGING_DATA")
+real = pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+
+
+@real
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("all_ccgbank", 1285),
+        ("thr_10_ccgbank", 425),
+        ("all_rebank", 1574),
+        ("thr_10_rebank", 511),
+    ],
+)
+def test_real_inventories(name, size):
+    path = Path(DATA, "ccg-categories", "jakpra", f"{name}.json")
+    wrapped = json.loads(path.read_text("utf-8"))  # in a pair of brackets each
+    bare = {category[1:-1] for category in wrapped}
+    assert {normalise(category) for category in wrapped} == bare
+    assert {normalise(category) for category in bare} == bare
+    assert len(bare) == size
+    small = {normalise(category, "pmb") for category in bare}
+    assert {normalise(category) for category in small} == bare
+
+
+@real
+def test_categories_of_the_meaning_bank():
+    found = set()
+    for path in sorted(Path(DATA, "pmb-ccg").rglob("*.conll")):
+        for sentence in read(path, "conll", tag_column=4):
+            found.update(sentence.tags)
+    assert len(found) == 404
+    assert {normalise(category, "pmb") for category in found} == found
+    assert len({normalise(category) for category in found}) == 404

@@ -1,0 +1,195 @@
+import io
+import os
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keras_tagging.data import CorpusError, Sentence, read
+from keras_tagging.data.categories import normalise
+from keras_tagging.data.derivations import Derivation, Leaf, Node, derivations
+from keras_tagging.data.records import Malformed
+
+HAS = r"(<L (S[dcl]\NP)/NP VBZ VB has (S[dcl]\NP_1)/NP_2>)"
+TEXT = rf"""# a comment
+ID=wsj_0001.1 PARSER=GOLD NUMPARSE=1
+(<T S[dcl] 1 2> (<T NP 0 1> (<L N PRP NN She N>) ) (<T S[dcl]\NP 0 2> {HAS} """
+TEXT += "(<T NP 1 2> (<L NP[nb]/N DT DT a NP[nb]_9/N_9>) (<L N NN NN cat N>) ) ) ) \n"
+
+
+def parse(text, **options):
+    return list(derivations(enumerate(text.split("\n"), 1), **options))
+
+
+def test_a_derivation_in_full():
+    [derivation] = parse(TEXT)
+    assert derivation.name == "wsj_0001.1"
+    she = Leaf("N", "PRP", "NN", "She", "N")
+    has = Leaf(r"(S[dcl]\NP)/NP", "VBZ", "VB", "has", r"(S[dcl]\NP_1)/NP_2")
+    a = Leaf("NP[nb]/N", "DT", "DT", "a", "NP[nb]_9/N_9")
+    cat = Leaf("N", "NN", "NN", "cat", "N")
+    phrase = Node(r"S[dcl]\NP", 0, (has, Node("NP", 1, (a, cat))))
+    assert derivation.root == Node("S[dcl]", 1, (Node("NP", 0, (she,)), phrase))
+    assert derivation.leaves == [she, has, a, cat]
+    found = [node.category for node in derivation.nodes()]
+    assert found == ["S[dcl]", "NP", r"S[dcl]\NP", "NP"]
+    assert derivation.heads() == [2, 0, 4, 2]
+
+
+def test_supertags_and_parts_of_speech():
+    [sentence] = read(io.StringIO(TEXT), "auto")
+    assert sentence == Sentence(
+        ["She", "has", "a", "cat"],
+        ["N", r"(S[dcl]\NP)/NP", "NP[nb]/N", "N"],
+        {"pos": ["PRP", "VBZ", "DT", "NN"]},
+    )
+
+
+def test_normal_forms():
+    text = TEXT.replace("<L NP[nb]/N", "<L (np:nb/n)")
+    [sentence] = read(io.StringIO(text), "auto", categories="ccgbank")
+    assert sentence.tags == ["N", r"(S[dcl]\NP)/NP", "NP[nb]/N", "N"]
+    [sentence] = read(io.StringIO(text), "auto", categories="pmb")
+    assert sentence.tags == ["n", r"(s:dcl\np)/np", "np:nb/n", "n"]
+    assert next(read(io.StringIO(text), "auto")).tags[2] == "(np:nb/n)"
+
+
+def test_a_derivation_without_a_name():
+    [derivation] = parse("(<L N NN NN cat N>)")
+    assert derivation == ("", Leaf("N", "NN", "NN", "cat", "N"), [derivation.root])
+    assert derivation.heads() == [0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("<T NP 1 2>", "<T NP 1 1>", "a node 'NP' has 2 children but says 1, the head"),
+        ("<T NP 0 1>", "<T NP 1 1>", "a node 'NP' has 1 children but says 1, the head"),
+        ("(<L NP[nb]/N DT DT a NP[nb]_9/N_9>) ", "", "has 1 children but says 2"),
+        (" DT DT a", " DT a", "leaf 3, 'NP[nb]/N DT a NP[nb]_9/N_9', is malformed"),
+        ("a NP", "a b NP", "leaf 3, 'NP[nb]/N DT DT a b NP[nb]_9/N_9', is malformed"),
+        (") ) ) \n", ") ) \n", "its brackets do not balance"),
+        (") ) ) \n", ") ) ) ) \n", "its brackets do not balance at ')'"),
+        ("<T NP 1 2>", "<T NP 1>", "not a derivation, or its brackets"),
+        ("<T NP 1 2>", "<T NP x 2>", "not a derivation, or its brackets"),
+        ("(<T NP 1", "stray (<T NP 1", "do not balance at 'stray'"),
+        ("<L NP[nb]/N", "<L NP[nb/N", "the category 'NP[nb/N' has '['"),
+        (r"<T S[dcl]\NP", r"<T S[dcl]\\NP", "the category 'S[dcl]"),
+    ],
+)
+def test_malformed_derivations(tmp_path, old, new, what):
+    assert TEXT.count(old) == 1
+    path = tmp_path / "wsj_0001.auto"
+    path.write_text(TEXT + TEXT.replace(old, new), "utf-8")
+    with pytest.raises(CorpusError, match=re.escape(what)) as caught:
+        list(read(path, "auto", categories="ccgbank"))
+    assert re.fullmatch(rf"{path}:6: [^;]+; [^;]+", str(caught.value))
+    skipped = []
+    read_in = read(path, "auto", categories="ccgbank", errors="skip", skipped=skipped)
+    assert len(list(read_in)) == 1
+    assert skipped == [str(caught.value)]
+
+
+def test_an_unknown_notation(tmp_path):
+    with pytest.raises(CorpusError, match="no notation 'html'"):
+        list(read(io.StringIO(TEXT), "auto", categories="html"))
+
+
+words = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=4)
+fields = words.filter(lambda text: not set(text) & set("<>(){}[]#"))
+leaves = st.builds(Leaf, fields, fields, fields, fields, fields)
+
+
+@st.composite
+def inner(draw, part):
+    children = draw(st.lists(part, min_size=1, max_size=2))
+    head = draw(st.integers(0, len(children) - 1))
+    return Node(draw(fields), head, tuple(children))
+
+
+nodes = st.recursive(leaves, inner, max_leaves=12)
+
+
+def render(node):
+    if isinstance(node, Leaf):
+        return f"(<L {' '.join(node)}>)"
+    children = " ".join(map(render, node.children))
+    return f"(<T {node.category} {node.head} {len(node.children)}> {children} )"
+
+
+def in_order(node):
+    if isinstance(node, Leaf):
+        return [node]
+    return [leaf for child in node.children for leaf in in_order(child)]
+
+
+@given(st.lists(nodes, max_size=3))
+def test_rendered_trees_are_read_back(roots):
+    text = "\n".join(f"ID=x.{i}\n{render(root)} " for i, root in enumerate(roots))
+    found = parse(text)
+    assert [derivation.root for derivation in found] == roots
+    assert [derivation.leaves for derivation in found] == list(map(in_order, roots))
+    assert [derivation.name for derivation in found] == [
+        f"x.{i}" for i in range(len(roots))
+    ]
+
+
+def heads_by_definition(node, numbers, heads):
+    """The head word of the node; fills in the heads of the others below it."""
+    if isinstance(node, Leaf):
+        return next(numbers)
+    found = [heads_by_definition(child, numbers, heads) for child in node.children]
+    for word in found:
+        heads[word] = found[node.head]
+    return found[node.head]
+
+
+def test_heads_against_the_definition():
+    rng = random.Random(3)
+
+    def tree(size):
+        if size == 1:
+            leaf = Leaf("N", "A", "B", "w", "N")
+            return Node("NP", 0, (leaf,)) if rng.random() < 0.3 else leaf
+        left = rng.randint(1, size - 1)
+        return Node("X", rng.randint(0, 1), (tree(left), tree(size - left)))
+
+    for _ in range(50):
+        root = tree(rng.randint(1, 12))
+        heads = {}
+        top = heads_by_definition(root, iter(range(1, 13)), heads)
+        heads[top] = 0
+        count = len(in_order(root))
+        expected = [heads[word] for word in range(1, count + 1)]
+        assert Derivation("", root, in_order(root)).heads() == expected
+
+
+def test_depth_is_no_limit():
+    depth = 20_000
+    text = "(<T N 0 1> " * depth + "(<L N A B w N>)" + " )" * depth
+    [derivation] = parse(text)
+    assert derivation.heads() == [0]
+    assert sum(1 for _ in derivation.nodes()) == depth
+
+
+DATA = os.environ.get("KERAS_TAGGING_DATA")
+
+
+@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+def test_real_derivations():
+    sizes = []
+    for path in sorted(Path(DATA, "ccgbank-format", "AUTO").rglob("*.auto")):
+        found = parse(path.read_text("utf-8"), categories="ccgbank")
+        assert not [result for result in found if isinstance(result, Malformed)]
+        leaves = [leaf for derivation in found for leaf in derivation.leaves]
+        sizes.append((len(found), len(leaves), len({leaf.category for leaf in leaves})))
+        differ = [x for x in leaves if normalise(x.predicate) != x.category]
+        assert len(differ) <= 1  # one in wsj_0595, in the file itself
+        for derivation in found:
+            heads = derivation.heads()
+            assert heads.count(0) == 1
+            assert max(heads) <= len(derivation.leaves)
+    assert sizes == [(2, 31, 13), (30, 712, 75), (22, 371, 53), (35, 913, 94)]

@@ -1,0 +1,270 @@
+"""Whatever is written is read back unchanged, or refused."""
+
+import io
+import json
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keras_tagging.data import Corpus, Sentence, load_corpus, read, write
+from keras_tagging.data.conllu import as_conllu, read_blocks
+from keras_tagging.data.preparation import write_splits
+from keras_tagging.output import WRITERS
+
+# No database: a folder in the working directory.
+checked = settings(max_examples=60, deadline=None, database=None)
+few = settings(checked, max_examples=15)
+
+# What files trip over comes more often than by chance.
+ODD = "\t\n\r #|\ufeff\u00a0\u2028\u200b\x00\x1c\x85\"\\'[]{}_0é\u0301"
+CHARACTERS = st.sampled_from(ODD) | st.characters(exclude_categories=["Cs"])
+TRAPS = ["", " ", "# x", "## x", "#", "\ufeffx", "x\r", "x\ty", "x\ny", "\u00a0", "_"]
+anything = st.sampled_from(TRAPS) | st.text(CHARACTERS, max_size=6)
+# A cell that any format with tabs can hold.
+cells = st.text(
+    CHARACTERS.filter(lambda c: c not in "\t\n\r \ufeff#"), min_size=1, max_size=6
+)
+
+
+NAMES = st.sampled_from(["pos", "head", "x y"])
+
+
+def nfc(text):
+    return unicodedata.normalize("NFC", text)
+
+
+@st.composite
+def corpora(draw, values, least=0, names=NAMES):
+    """Sentences that have all the same columns, and tags or none."""
+    columns = draw(st.lists(names, unique=True, max_size=2))
+    is_tagged = draw(st.booleans())
+    sentences = []
+    for length in draw(st.lists(st.integers(least, 5), max_size=4)):
+        row = st.lists(values, min_size=length, max_size=length)
+        tokens = list(map(nfc, draw(row)))
+        tags = draw(row) if is_tagged else None
+        sentences.append(Sentence(tokens, tags, {name: draw(row) for name in columns}))
+    return sentences
+
+
+def written(sentences, format):
+    stream = io.StringIO()
+    write(sentences, stream, format)
+    return stream.getvalue()
+
+
+def read_rows(text, sentences):
+    """Columns, with the options that say which they are."""
+    source = io.BytesIO(text.encode())
+    first = sentences[0]
+    if first.tags is None and not first.columns:
+        return list(read(source, "tokens"))
+    columns = {name: index for index, name in enumerate(first.columns, 1)}
+    tag_column = None if first.tags is None else len(columns) + 1
+    options = {"separator": "\t", "columns": columns, "tag_column": tag_column}
+    return list(read(source, "conll", **options))
+
+
+@checked
+@given(corpora(cells))
+def test_conll(sentences):
+    text = written(sentences, "conll")
+    filled = [sentence for sentence in sentences if sentence.tokens]
+    assert not filled or read_rows(text, filled) == filled
+
+
+@checked
+@given(corpora(anything))
+def test_conll_refuses_what_would_change(sentences):
+    filled = [sentence for sentence in sentences if sentence.tokens]
+    try:
+        text = written(sentences, "conll")
+    except ValueError as error:
+        assert "cannot be a CoNLL row: write 'jsonl' instead" in str(error)
+        values = [
+            value
+            for s in sentences
+            for column in (s.tokens, s.tags or (), *s.columns.values())
+            for value in column
+        ]
+        odd = re.compile("|[ \t\r\ufeff]*|.*[\t\n].*|#+ .*|.*\r|\ufeff.*", re.DOTALL)
+        assert any(map(odd.fullmatch, values))
+    else:
+        assert not filled or read_rows(text, filled) == filled
+
+
+# A file's sentences, of which `conll` would lose something.
+LOST = {
+    "a comment": [Sentence(["# x", "y"], ["N", "N"])],
+    "a comment, later": [Sentence(["x"], ["N"]), Sentence(["## y"], ["N"])],
+    "a comment, untagged": [Sentence(["x"]), Sentence(["# y"])],
+    "a byte order mark": [Sentence([], []), Sentence(["\ufeffx"], ["N"])],
+    "a carriage return": [Sentence(["x"], ["N\r"])],
+    "a blank row": [Sentence(["x", " ", "y"])],
+    "a row of blanks": [Sentence([" "], [" "])],
+}
+KEPT = [
+    Sentence(["x", "# y", "#", "\ufeff"], ["N", "#", " ", "N"]),
+    Sentence(["\ufeffx", " ", "\ry"], ["\rN", "N", "\ufeff"]),
+    Sentence(["#", "#x"], ["N", "# "]),
+]
+
+
+@pytest.mark.parametrize("case", LOST)
+def test_conll_refuses(case):
+    with pytest.raises(ValueError, match="cannot be a CoNLL row: write 'jsonl'"):
+        written(LOST[case], "conll")
+    assert list(read(io.StringIO(written(LOST[case], "jsonl")), "jsonl")) == LOST[case]
+
+
+def test_conll_keeps():
+    assert read_rows(written(KEPT, "conll"), KEPT) == KEPT
+
+
+@checked
+@given(corpora(anything, names=anything.filter(lambda n: n not in ("tokens", "tags"))))
+def test_jsonl(sentences):
+    text = written(sentences, "jsonl")
+    assert list(read(io.BytesIO(text.encode()), "jsonl")) == sentences
+
+
+def test_jsonl_refuses_columns_of_its_own_names():
+    for name in ("tokens", "tags"):
+        with pytest.raises(ValueError, match=f"cannot be called '{name}': rename it"):
+            written([Sentence(["a"], None, {name: ["b"]})], "jsonl")
+
+
+@st.composite
+def treebanks(draw, values=cells):
+    """Sentences with all the columns of CoNLL-U."""
+    sentences = []
+    for length in draw(st.lists(st.integers(1, 5), max_size=4)):
+        row = st.lists(values, min_size=length, max_size=length)
+        heads = st.integers(0, length).map(str)
+        columns = {name: draw(row) for name in ("pos", "xpos", "deprel", "lemma")}
+        columns["head"] = draw(st.lists(heads, min_size=length, max_size=length))
+        tags = None if set(columns["pos"]) == {"_"} else columns["pos"]
+        sentences.append(Sentence(list(map(nfc, draw(row))), tags, columns))
+    return sentences
+
+
+@checked
+@given(treebanks())
+def test_conllu(sentences):
+    text = "".join(
+        as_conllu(s, s.columns["head"], s.columns["deprel"]) for s in sentences
+    )
+    for format in ("conllu", "conllx"):
+        assert list(read(io.BytesIO(text.encode()), format)) == sentences
+    assert written(sentences, "conllu") == text
+
+
+@checked
+@given(treebanks(), st.data())
+def test_trees_written_into_a_file(sentences, data):
+    comment = st.text(CHARACTERS.filter(lambda c: c != "\n"), max_size=9)
+    text = ""
+    for s in sentences:
+        text += (
+            f"# text = {data.draw(comment)}\n1-2\tab{chr(9) + '_'}" + "\t_" * 7 + "\n"
+        )
+        text += as_conllu(s, s.columns["head"], s.columns["deprel"])
+        text += "\n" * data.draw(st.integers(0, 2))
+    blocks = list(read_blocks(io.BytesIO(text.encode())))
+    assert "".join(line for block in blocks for line in block.lines) == text
+    same = "".join(
+        block.with_trees(columns["head"], columns["deprel"], columns["xpos"])
+        if (columns := block.sentence.columns)
+        else "".join(block.lines)
+        for block in blocks
+    )
+    assert same == text
+    words = [block for block in blocks if block.words]
+    other = "".join(
+        block.with_trees(range(len(block.words)), ["new"] * len(block.words))
+        for block in words
+    )
+    found = list(read(io.BytesIO(other.encode()), "conllu", trees=True))
+    assert [s.tokens for s in found] == [s.tokens for s in sentences]
+    for sentence in found:
+        assert sentence.columns["head"] == [
+            str(i) for i, _ in enumerate(sentence.tokens)
+        ]
+        assert set(sentence.columns["deprel"]) == {"new"}
+
+
+@checked
+@given(treebanks())
+def test_what_tag_prints(sentences):
+    conll = "".join(WRITERS["conll"](s.tokens, s.columns["pos"]) for s in sentences)
+    jsonl = "".join(WRITERS["jsonl"](s.tokens, s.columns["pos"]) for s in sentences)
+    expected = [Sentence(s.tokens, s.columns["pos"]) for s in sentences]
+    assert list(read(io.BytesIO(jsonl.encode()), "jsonl")) == expected
+    assert list(read(io.BytesIO(conll.encode()), "conll")) == expected
+
+
+@given(sentences=corpora(cells, least=1).filter(bool))
+@few
+def test_splits_in_a_folder(tmp_path_factory, sentences):
+    for format in ("conll", "jsonl"):
+        folder = tmp_path_factory.mktemp("corpus") / "out"
+        write_splits(folder, {"train": sentences, "test": sentences[:1]}, format)
+        first = sentences[0]
+        options = {}
+        if format == "conll":
+            columns = {name: index for index, name in enumerate(first.columns, 1)}
+            tag_column = None if first.tags is None else len(columns) + 1
+            options = {"separator": "\t", "columns": columns, "tag_column": tag_column}
+        corpus = load_corpus(folder, format, **options)
+        expected = Corpus(sentences, test=sentences[:1])
+        assert corpus.fingerprint() == expected.fingerprint()
+
+
+# The formats that the package only reads, written here.
+
+plain = st.text(
+    CHARACTERS.filter(lambda c: c not in "\t\n\r \ufeff#|<>()[]{}"),
+    min_size=1,
+    max_size=6,
+)
+
+
+def pipe(s):
+    rows = zip(s.tokens, s.columns["pos"], s.tags, strict=True)
+    return " ".join(f"{w}|{p}|{t}" for w, p, t in rows)
+
+
+def auto(s):
+    rows = zip(s.tokens, s.columns["pos"], s.tags, strict=True)
+    *leaves, derivation = [f"(<L {t} {p} X {w} {t}>)" for w, p, t in rows]
+    for leaf in reversed(leaves):
+        derivation = f"(<T S 0 2> {leaf} {derivation} )"
+    return f"ID=x\n{derivation}"
+
+
+def atis(s):
+    return f"BOS {' '.join(s.tokens)} EOS\tO {' '.join(s.tags)} O"
+
+
+def json_line(s):
+    # as other programs write it
+    return json.dumps({"x": 1, "tags": s.tags, "tokens": s.tokens, **s.columns})
+
+
+@pytest.mark.parametrize("writer", [pipe, auto, atis, json_line])
+@checked
+@given(treebanks(plain))
+def test_formats_of_others(writer, sentences):
+    columns = {"json_line": ["pos"], "atis": []}.get(writer.__name__, ["pos"])
+    sentences = [
+        Sentence(
+            s.tokens, s.columns["lemma"], {name: s.columns[name] for name in columns}
+        )
+        for s in sentences
+    ]
+    text = "".join(writer(sentence) + "\n" for sentence in sentences)
+    format = {"json_line": "jsonl"}.get(writer.__name__, writer.__name__)
+    assert list(read(io.BytesIO(text.encode()), format)) == sentences
