@@ -30,9 +30,9 @@ import numpy as np
 import pandas as pd
 
 import keras_tagging
+from keras_tagging.data.corpus import hold_out
 from keras_tagging.data.word_classes import WordClasses
 from keras_tagging.metrics import chunk_scores, paired_permutation
-from keras_tagging.run_folder import hold_out
 
 NETWORKS = {
     "E-RNN": "elman-rnn",

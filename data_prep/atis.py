@@ -1,55 +1,68 @@
-"""ATIS in CoNLL columns, with a development set and word classes as in D16 section 3.
+"""ATIS in CoNLL columns, with a development set and word classes, as in D16."""
 
-The folder holds ATIS as corpus of slot filling, one sentence a line: `BOS words EOS`, a
-tab, as many labels; in atis-2.train.iob, atis-2.dev.iob and atis.test.iob, or files
-named alike. Written are train.conll, dev.conll and test.conll: the word, with --classes
-its class, the label. None of the three is touched before all of them are complete.
-"""
-
-import argparse
-from contextlib import ExitStack
 from pathlib import Path
+from typing import Annotated
 
-from keras_tagging import Corpus, load_corpus
-from keras_tagging.data import write
-from keras_tagging.data.atomic import replacing
+import typer
+
+from keras_tagging import Corpus
+from keras_tagging.data.atis import read_atis
+from keras_tagging.data.corpus import hold_out
+from keras_tagging.data.preparation import (
+    check_out,
+    run_script,
+    statistics,
+    write_splits,
+)
 from keras_tagging.data.word_classes import WordClasses
-from keras_tagging.run_folder import hold_out
 
-EXAMPLE = """example:
-  python data_prep/atis.py path/to/atis prepared/atis --classes --held-out 0.18 --seed 1
-  keras-tagging describe prepared/atis --option 'columns={"word_class": 1}'
-"""
+EXAMPLE = """\
+python data_prep/atis.py path/to/atis prepared/atis --classes --held-out 0.18 --seed 1
+keras-tagging describe prepared/atis --option 'columns={"word_class": 1}'"""
+
+# D16 section 3.1; the development file is the one that goes about with it.
+TRAIN, DEV, TEST = 4978, 500, 893
 
 
 def prepare(
-    folder: str | Path, *, held_out: float | None = None, seed: int = 0, classes=False
+    source: str | Path,
+    *,
+    held_out: float | None = None,
+    seed: int = 0,
+    full: bool = False,
+    classes: bool = False,
 ) -> Corpus:
-    """The corpus of the folder, as `convert` writes it.
+    """The corpus as it is written.
 
     Args:
-        folder: the folder of ATIS.
+        source: ATIS, in any form that `read_atis` reads.
         held_out: share of the training sentences, those of a development file
             included, to use for development; None to leave the files as they are.
         seed: of the choice of these sentences.
+        full: whether all of them are training sentences.
         classes: whether to add the column `word_class`, learned from what is left of
             the training sentences.
 
     Raises:
         ValueError: if a file is missing or malformed, or the share is not possible.
     """
-    corpus = load_corpus(folder, "atis")
-    if held_out is not None:
+    if full and held_out is not None:
+        raise ValueError("--full leaves nothing for --held-out: give one of them")
+    corpus = read_atis(source)
+    if held_out is not None or full:
         corpus.train += corpus.dev
         corpus.dev = []
+    if held_out is not None:
         try:
             hold_out(corpus, held_out, seed)
         except (ValueError, OverflowError):
             what = "leaves nothing for training, or nothing for development"
             raise ValueError(f"--held-out {held_out}: {what}") from None
-    for split, remedy in (("dev", "give --held-out"), ("test", "add its file")):
-        if not getattr(corpus, split):
-            raise ValueError(f"{folder}: has no {split} sentences; {remedy}")
+    if not corpus.dev and not full:
+        remedy = "give --held-out, or --full to do without"
+        raise ValueError(f"{source}: has no dev sentences; {remedy}")
+    if not corpus.test:
+        raise ValueError(f"{source}: has no test sentences; add its file")
     if classes:
         found = WordClasses.learn(corpus.train)
         for split, sentences in corpus.splits():
@@ -57,46 +70,52 @@ def prepare(
     return corpus
 
 
-def convert(folder: Path, out: Path, **options) -> Corpus:
-    """Writes what `prepare` gives for the folder and the options, and returns it."""
-    if out.resolve() == folder.resolve():
-        raise ValueError(f"{out}: is the folder of ATIS; write to another one")
-    corpus = prepare(folder, **options)
-    with ExitStack() as stack:
-        for split, sentences in corpus.splits():
-            path = stack.enter_context(replacing(out / f"{split}.conll"))
-            write(sentences, path)
-    return corpus
+def atis(
+    source: Annotated[
+        Path, typer.Argument(help="The folder or archive of ATIS, or its pickle.")
+    ],
+    out: Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")],
+    held_out: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of training (with development) to use for development; "
+            "D16: 0.18. By default the 500 sentences of the development file.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the choice of held-out sentences.")] = 0,
+    full: Annotated[
+        bool, typer.Option("--full", help="Train on all 4978; write no development.")
+    ] = False,
+    classes: Annotated[
+        bool, typer.Option("--classes", help="Add the words' classes as a column.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the corpus that is in OUT.")
+    ] = False,
+) -> None:
+    """Write ATIS, the corpus of slot filling, in CoNLL columns.
+
+    SOURCE has lines of `BOS words EOS`, a tab and the labels, with or without intents;
+    or folders with seq.in and seq.out; or CoNLL columns; or integers with their
+    dictionaries as a pickle or JSON, as of is13 and CNTK. Written are train.conll,
+    dev.conll and test.conll, all or none: the word, with --classes its class, the
+    label.
+    """
+    splits = ["train", "test"] if full else ["train", "dev", "test"]
+    check_out(out, [f"{split}.conll" for split in splits], overwrite=overwrite)
+    corpus = prepare(source, held_out=held_out, seed=seed, full=full, classes=classes)
+    counts = write_splits(out, dict(corpus.splits()), overwrite=overwrite)
+    dev = DEV if held_out is None else round(held_out * TRAIN)
+    sizes = {"train": TRAIN - dev, "dev": dev, "test": TEST}
+    if full:
+        sizes = {"train": TRAIN, "test": TEST}
+    published = {split: {"sentences": size} for split, size in sizes.items()}
+    print(statistics(counts, published, "published"))
 
 
 def main(args: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="atis.py",
-        description=__doc__,
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("folder", type=Path, help="where the files of ATIS are")
-    parser.add_argument("out", type=Path, help="where to write; made if need be")
-    parser.add_argument(
-        "--classes", action="store_true", help="add the words' classes as a column"
-    )
-    parser.add_argument(
-        "--held-out",
-        type=float,
-        metavar="SHARE",
-        help="share of training (with development) to use for development; D16: 0.18",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="of the choice of held-out sentences"
-    )
-    options = vars(parser.parse_args(args))
-    try:
-        corpus = convert(**options)
-    except (ValueError, OSError) as error:
-        parser.exit(2, f"atis.py: error: {' '.join(str(error).splitlines())}\n")
-    for split, sentences in corpus.splits():
-        print(f"{options['out'] / split}.conll: {len(sentences)} sentences")
+    run_script(atis, EXAMPLE, args)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,14 @@ from pathlib import Path
 
 from keras_tagging.data import Corpus, CorpusError, Sentence, load_corpus
 
-# The command line imports TensorFlow only where it needs it: it takes seconds, and
-# talks meanwhile. Everywhere else the tagger is imported, and thereby registered, at
-# once: `keras.saving.load_model` must find it. `python -m` calls its script "-m" here.
-if Path(sys.argv[0]).stem == "keras-tagging" or (
-    sys.argv[0] == "-m" and "keras_tagging" in sys.orig_argv
+# The command line and the scripts of data_prep import TensorFlow only where they need
+# it: it takes seconds, and talks meanwhile. Everywhere else the tagger is imported, and
+# thereby registered, at once: `keras.saving.load_model` must find it. `python -m` calls
+# its script "-m" here.
+if (
+    Path(sys.argv[0]).stem == "keras-tagging"
+    or Path(sys.argv[0]).absolute().parent.name == "data_prep"
+    or (sys.argv[0] == "-m" and "keras_tagging" in sys.orig_argv)
 ):
 
     def __getattr__(name):

@@ -1,7 +1,6 @@
 """A training run and the folder it is kept in."""
 
 from pathlib import Path
-from random import Random
 
 import keras
 
@@ -72,20 +71,3 @@ def save_run(model, corpus: Corpus, out: Path) -> dict[str, dict]:
     model.metadata["scores"] = scores
     model.save(out / "model.keras")
     return scores
-
-
-def hold_out(corpus: Corpus, share: float, seed: int) -> None:
-    """Moves a random share of the training sentences to the development set.
-
-    Raises:
-        ValueError: if there are development sentences, or none of either would be.
-    """
-    if corpus.dev:
-        raise ValueError("--dev-share: the corpus has development sentences already")
-    total = len(corpus.train)
-    count = round(share * total)
-    if not 0 < count < total:
-        raise ValueError(f"--dev-share {share} takes {count} of {total} sentences")
-    held = set(Random(seed).sample(range(total), count))
-    corpus.dev = [s for i, s in enumerate(corpus.train) if i in held]
-    corpus.train = [s for i, s in enumerate(corpus.train) if i not in held]

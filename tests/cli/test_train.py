@@ -2,8 +2,9 @@ import json
 
 import pytest
 
+from keras_tagging import load_corpus
 from keras_tagging.data import Corpus, Sentence
-from keras_tagging.run_folder import hold_out
+from keras_tagging.data.corpus import hold_out
 
 
 def test_train_writes_its_folder(trained):
@@ -103,3 +104,27 @@ def test_untagged_test_sentences_are_refused_before_training(tiny, failing, tmp_
     given = ["--corpus", tmp_path, "--format", "jsonl", "--out", out]
     assert "has no tags" in failing("train", "bigru", *given, *tiny)
     assert not (out / "training.csv").exists()
+
+
+def test_embeddings_from_a_file(
+    tiny, program, failing, corpus_dir, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path / "cache"))
+    sentences = load_corpus(str(corpus_dir)).test
+    word = sentences[0].tokens[-1]
+    path = tmp_path / "vectors.txt"
+    path.write_text(f"{word} 1 2\nelsewhere 3 4\n")
+    args = ["train", "bigru", "--corpus", corpus_dir, "--epochs", 1, *tiny]
+    for options, count in ([], 2), (["--corpus-words"], 1):
+        out = tmp_path / str(count)
+        options = ["--embeddings", path, *options, "--set", "trainable=False"]
+        code, _, err = program(*args, *options, "--out", out)
+        assert code == 0, err
+        settings = json.loads((out / "metadata.json").read_text())["settings"]
+        expected = str(path) if count == 2 else "1 vectors given as an object"
+        assert settings["embeddings"] == expected
+        assert settings["word_dim"] == 2 and settings["trainable"] is False
+    out = tmp_path / "none"
+    message = failing(*args, "--embeddings", tmp_path / "no", "--out", out)
+    assert message.endswith("/no: there is no such file; check the path\n")
+    assert "without --embeddings" in failing(*args, "--corpus-words", "--out", out)

@@ -1,21 +1,9 @@
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
 import pytest
 
 import keras_tagging
 from keras_tagging.data.word_classes import WordClasses
 
-SCRIPT = Path(__file__).parents[2] / "data_prep" / "atis.py"
 COLUMNS = {"word_class": 1}
-
-
-@pytest.fixture(scope="module")
-def atis():
-    spec = spec_from_file_location("data_prep_atis", SCRIPT)
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def iob(*cities):
@@ -43,13 +31,11 @@ def cities(sentences):
     return [sentence.tokens[2] for sentence in sentences]
 
 
-def run(atis, folder, out, *options):
-    atis.main([str(folder), str(out), *options])
-
-
-def test_files_are_read_back_as_they_were(atis, folder, tmp_path, capsys):
-    run(atis, folder, tmp_path / "deep" / "out")
-    assert capsys.readouterr().out.count("sentences") == 3
+def test_files_are_read_back_as_they_were(run, folder, tmp_path):
+    code, out, _ = run("atis", folder, tmp_path / "deep" / "out")
+    assert code == 0
+    assert "warning: train has 8 sentences, published has 4478\n" in out
+    assert "warning: test has 3 sentences, published has 893" in out
     given = keras_tagging.load_corpus(folder)
     written = keras_tagging.load_corpus(tmp_path / "deep" / "out")
     assert written.format == "conll"
@@ -57,8 +43,8 @@ def test_files_are_read_back_as_they_were(atis, folder, tmp_path, capsys):
     assert len(given.train) == 8
 
 
-def test_classes_are_a_column_learned_from_training_alone(atis, folder, tmp_path):
-    run(atis, folder, tmp_path / "out", "--classes")
+def test_classes_are_a_column_learned_from_training_alone(run, folder, tmp_path):
+    run("atis", folder, tmp_path / "out", "--classes")
     written = keras_tagging.load_corpus(tmp_path / "out", columns=COLUMNS)
     to_town = ["O", "O", "city_name", "O", "number"]
     for sentence in written.train:
@@ -72,10 +58,10 @@ def test_classes_are_a_column_learned_from_training_alone(atis, folder, tmp_path
     assert classes.annotate(written.test) == written.test
 
 
-def test_held_out_sentences_come_from_all_training_sentences(atis, folder, tmp_path):
-    run(atis, folder, tmp_path / "a", "--held-out", "0.3", "--seed", "1", "--classes")
-    run(atis, folder, tmp_path / "b", "--held-out", "0.3", "--seed", "1", "--classes")
-    run(atis, folder, tmp_path / "c", "--held-out", "0.3", "--seed", "2", "--classes")
+def test_held_out_sentences_come_from_all_training_sentences(run, folder, tmp_path):
+    run("atis", folder, tmp_path / "a", "--held-out", "0.3", "--seed", "1", "--classes")
+    run("atis", folder, tmp_path / "b", "--held-out", "0.3", "--seed", "1", "--classes")
+    run("atis", folder, tmp_path / "c", "--held-out", "0.3", "--seed", "2", "--classes")
     a, b, c = (
         keras_tagging.load_corpus(tmp_path / name, columns=COLUMNS) for name in "abc"
     )
@@ -89,13 +75,19 @@ def test_held_out_sentences_come_from_all_training_sentences(atis, folder, tmp_p
     assert {s.columns["word_class"][2] for s in a.dev} == {"O"}
 
 
-def test_a_column_feeds_a_tagger(atis, folder, tmp_path):
-    run(atis, folder, tmp_path / "out", "--classes")
+def test_a_column_feeds_a_tagger(run, folder, tmp_path):
+    run("atis", folder, tmp_path / "out", "--classes")
     written = keras_tagging.load_corpus(tmp_path / "out", columns=COLUMNS)
     model = keras_tagging.build("bigru", columns="word_class", units=3, num_layers=1)
     model.adapt(written.train)
     expected = ["O", "city_name", "number"]  # by frequency, then code point
     assert model.features.vocabularies["word_class"] == expected
+
+
+def test_all_sentences_can_be_for_training(run, folder, tmp_path):
+    assert run("atis", folder, tmp_path / "out", "--full")[0] == 0
+    written = keras_tagging.load_corpus(tmp_path / "out")
+    assert (len(written.train), len(written.dev), len(written.test)) == (10, 0, 3)
 
 
 def without(name):
@@ -116,46 +108,38 @@ def broken(folder):
         (None, ["--held-out", "1"], "--held-out 1.0: leaves nothing for training"),
         (None, ["--held-out", "inf"], "--held-out inf: leaves nothing for training"),
         (None, ["--held-out", "nan"], "--held-out nan: leaves nothing for training"),
+        (None, ["--held-out", "0.2", "--full"], "--full leaves nothing for --held-out"),
     ],
 )
+@pytest.mark.parametrize("overwrite", [True, False])
 def test_errors_are_one_line_and_leave_old_files(
-    atis, folder, tmp_path, capsys, change, options, message
+    run, folder, tmp_path, change, options, message, overwrite
 ):
     if change:
         change(folder)
     old = tmp_path / "out" / "train.conll"
     old.parent.mkdir()
     old.write_text("old\tO\n", "utf-8")
-    with pytest.raises(SystemExit) as stopped:
-        run(atis, folder, old.parent, *options)
-    told = capsys.readouterr().err
-    assert stopped.value.code == 2
+    if not overwrite:
+        message = "out: the folder is not empty (train.conll); name another one, or"
+    options = [*options, *["--overwrite"] * overwrite]
+    code, out, told = run("atis", folder, old.parent, *options)
+    assert (code, out) == (1, "")
     assert told.startswith("atis.py: error: ") and told.count("\n") == 1
     assert message in told
     assert [path.name for path in old.parent.iterdir()] == ["train.conll"]
     assert old.read_text("utf-8") == "old\tO\n"
 
 
-def test_what_fails_half_way_leaves_old_files(atis, folder, tmp_path, capsys):
-    out = tmp_path / "out"
-    (out / "test.conll").mkdir(parents=True)  # cannot be replaced by a file
-    with pytest.raises(SystemExit):
-        run(atis, folder, out)
-    assert capsys.readouterr().err.startswith("atis.py: error: ")
-    assert not list(out.glob(".*"))
-
-
 @pytest.mark.parametrize("out", ["atis", "missing/../atis"])
-def test_the_folder_itself_is_not_written_to(atis, folder, tmp_path, capsys, out):
+def test_the_folder_itself_is_not_written_to(run, folder, tmp_path, out):
     before = sorted(folder.iterdir())
-    with pytest.raises(SystemExit):
-        run(atis, folder, tmp_path / out)
-    assert "write to another one" in capsys.readouterr().err
+    code, _, told = run("atis", folder, tmp_path / out)
+    assert code == 1 and "the folder is not empty (atis-2.dev.iob, " in told
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_folder_that_does_not_exist_is_told(atis, tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        run(atis, tmp_path / "nowhere", tmp_path / "out")
-    assert "nowhere: no such corpus" in capsys.readouterr().err
+def test_a_folder_that_does_not_exist_is_told(run, tmp_path):
+    code, _, told = run("atis", tmp_path / "nowhere", tmp_path / "out")
+    assert code == 1 and "nowhere: there is no such file or folder" in told
     assert not (tmp_path / "out").exists()

@@ -1,0 +1,30 @@
+"""Running the scripts of data_prep as their users do."""
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "data_prep"
+
+
+def load_script(name):
+    spec = spec_from_file_location(f"data_prep_{name}", FOLDER / f"{name}.py")
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def run(capsys):
+    """`run(script, *arguments)` gives its exit code, output and errors."""
+
+    def run_script(name, *arguments):
+        with pytest.raises(SystemExit) as stopped:
+            load_script(name).main(list(map(str, arguments)))
+        told = capsys.readouterr()
+        return stopped.value.code, told.out, told.err
+
+    return run_script

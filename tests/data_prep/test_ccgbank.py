@@ -1,0 +1,207 @@
+import gzip
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import keras_tagging
+from keras_tagging.data import read
+
+SECTIONS = [f"{number:02}" for number in (0, *range(2, 22), 23)]
+
+
+def derivation(name, word, category="N/N"):
+    leaves = f"(<L {category} JJ JJ {word} {category}>) (<L N NN NN cat N>)"
+    return f"ID={name} PARSER=GOLD NUMPARSE=1\n(<T N 1 2> {leaves} ) \n"
+
+
+@pytest.fixture
+def disc(tmp_path):
+    """A tree of folders as the disc has it: one sentence a section, section 21 two."""
+    auto = tmp_path / "ccgbank_1_1" / "data" / "AUTO"
+    for section in [*SECTIONS, "01", "24"]:
+        (auto / section).mkdir(parents=True)
+        name = f"wsj_{section}01"
+        word = "Big\\/Red" if section == "00" else f"A{section}"
+        text = derivation(f"{name}.1", word)
+        (auto / section / f"{name}.auto").write_text(text, "utf-8")
+    (auto / "21" / "wsj_2103.auto").write_text(
+        derivation("wsj_2103.1", "x", r"((S[b]\NP)/NP)/"), "utf-8"
+    )
+    return tmp_path / "ccgbank_1_1"
+
+
+def first_words(out):
+    corpus = keras_tagging.load_corpus(out, columns={"pos": 1})
+    return {split: [s.tokens[0] for s in part] for split, part in corpus.splits()}
+
+
+TRAIN = [f"A{section}" for section in SECTIONS[1:-1]] + ["x"]
+WHOLE = {"train": TRAIN, "dev": ["Big\\/Red"], "test": ["A23"]}
+
+
+def archived(disc, suffix):
+    target = disc.parent / f"disc{suffix}"
+    files = [path for path in sorted(disc.rglob("*")) if path.is_file()]
+    if suffix == ".zip":
+        with zipfile.ZipFile(target, "w") as archive:
+            for path in files:
+                archive.write(path, path.relative_to(disc.parent))
+    else:
+        with tarfile.open(target, "w:gz") as archive:
+            archive.add(disc, disc.name)
+    return target
+
+
+@pytest.mark.parametrize("source", ["disc", "AUTO", ".zip", ".tgz"])
+def test_sections_of_the_disc(disc, tmp_path, run, source):
+    given = {"disc": disc, "AUTO": disc / "data" / "AUTO"}.get(source)
+    code, told, _ = run("ccgbank", given or archived(disc, source), tmp_path / "out")
+    assert code == 0
+    assert first_words(tmp_path / "out") == WHOLE
+    assert "warning: train has 21 sentences, W16, K18 has 39604" in told
+    corpus = keras_tagging.load_corpus(tmp_path / "out", columns={"pos": 1})
+    assert corpus.dev[0].columns == {"pos": ["JJ", "NN"]}
+    assert corpus.train[-1].tags == [r"(S[b]\NP)/NP", "N"]  # the slip is mended
+
+
+def test_the_inventory(disc, tmp_path, run):
+    run("ccgbank", disc, tmp_path / "all")
+    every = (tmp_path / "all" / "categories.tsv").read_text("utf-8")
+    assert every == "N\t21\nN/N\t20\n(S[b]\\NP)/NP\t1\n"
+    code, told, _ = run("ccgbank", disc, tmp_path / "ten", "--min-count", 10)
+    frequent = (tmp_path / "ten" / "categories.tsv").read_text("utf-8")
+    assert frequent == "N\t21\nN/N\t20\n"
+    rows = [line.split() for line in told.splitlines()]
+    assert ["categories", "in", "inventory", "2", "425"] in rows
+    outside = [row[-2] for row in rows if row[:1] == ["tokens"] and "outside" in row]
+    assert outside == ["1", "0", "0"]
+    assert first_words(tmp_path / "ten") == WHOLE  # nothing is left out of the files
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("none", ["Big\\/Red", "A02", "A23"]),
+        ("k18", ["red", "a0", "a0"]),
+        ("w16", ["big\\/red", "a99", "a99"]),
+    ],
+)
+def test_preprocessing(disc, tmp_path, run, name, words):
+    run("ccgbank", disc, tmp_path / "out", "--preprocess", name)
+    found = first_words(tmp_path / "out")
+    assert [found[split][0] for split in ("dev", "train", "test")] == words
+
+
+def test_pipe_format(tmp_path, run):
+    source = tmp_path / "gold"
+    source.mkdir()
+    for name in ("wsj02-21", "wsj00", "wsj23"):
+        (source / f"{name}.stagged").write_text(f"{name}|NN|((N))\n", "utf-8")
+    code, _, _ = run("ccgbank", source, tmp_path / "out", "--format", "pipe")
+    assert code == 0
+    expected = {"train": ["wsj02-21"], "dev": ["wsj00"], "test": ["wsj23"]}
+    assert first_words(tmp_path / "out") == expected
+    assert next(read(tmp_path / "out" / "dev.conll")).tags == ["N"]
+
+
+def without_sections(auto):
+    (auto / "00" / "wsj_0001.auto").unlink()
+    (auto / "13" / "wsj_1301.auto").unlink()
+
+
+def changed(old, new):
+    def change(auto):
+        path = auto / "13" / "wsj_1301.auto"
+        path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
+
+    return change
+
+
+def truncated(auto):
+    path = auto / "13" / "wsj_1301.auto"
+    data = path.read_bytes() * 200
+    path.unlink()
+    path.with_name("wsj_1301.auto.gz").write_bytes(gzip.compress(data)[:-10])
+
+
+def empty(auto):
+    for path in auto.rglob("*.auto"):
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            without_sections,
+            "no file holds section 13, 00 (train, dev); name the folder",
+        ),
+        (changed(" ) \n", " \n"), "wsj_1301.auto:2: this is not a derivation, or"),
+        (changed("N 1 2", "N 1 3"), "wsj_1301.auto:2: a node 'N' has 2 children but"),
+        (changed("N/N", "N/{N}"), "wsj_1301.auto:2: the category 'N/{N}' has '{'"),
+        (changed("JJ JJ", "JJ"), "wsj_1301.auto:2: leaf 1, 'N/N JJ A13 N/N', is malf"),
+        (truncated, "wsj_1301.auto.gz: cannot be read: "),
+        (empty, "holds no file whose name ends in .auto"),
+    ],
+)
+def test_errors_are_one_line_and_leave_no_files(disc, tmp_path, run, change, message):
+    change(disc / "data" / "AUTO")
+    code, told, error = run("ccgbank", disc, tmp_path / "out")
+    assert code == 1
+    assert error.startswith("ccgbank.py: error: ") and error.count("\n") == 1
+    assert message in error
+    assert not told
+    assert not (tmp_path / "out").exists()
+
+
+def test_malformed_sentences_are_left_out_if_asked(disc, tmp_path, run):
+    changed("N/N", "N/{N}")(disc / "data" / "AUTO")
+    code, told, _ = run("ccgbank", disc, tmp_path / "out", "--skip-malformed")
+    assert code == 0
+    assert "warning: 1 malformed sentences left out; the first: " in told
+    assert "A13" not in first_words(tmp_path / "out")["train"]
+
+
+def test_a_truncated_archive(disc, tmp_path, run):
+    path = archived(disc, ".tgz")
+    path.write_bytes(path.read_bytes()[:-200])
+    code, _, error = run("ccgbank", path, tmp_path / "out")
+    assert code == 1
+    assert "disc.tgz: cannot be read: " in error
+
+
+def test_a_corpus_is_replaced_only_if_asked(disc, tmp_path, run):
+    assert run("ccgbank", disc, tmp_path / "out")[0] == 0
+    code, _, error = run("ccgbank", disc, tmp_path / "out")
+    assert code == 1
+    assert "the folder is not empty" in error
+    assert run("ccgbank", disc, tmp_path / "out", "--overwrite")[0] == 0
+
+
+def test_help_has_an_example(run):
+    code, told, _ = run("ccgbank", "--help")
+    assert code == 0
+    assert "python data_prep/ccgbank.py LDC2005T13.tgz prepared/ccgbank" in told
+
+
+DATA = os.environ.get("KERAS_TAGGING_DATA")
+
+
+@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+def test_the_real_sample(tmp_path, run):
+    source = Path(DATA, "ccgbank-format")
+    code, told, _ = run("ccgbank", source, tmp_path / "out", "--partial")
+    assert code == 0
+    sizes = {
+        split: (
+            len(part),
+            sum(map(len, part)),
+            len({tag for sentence in part for tag in sentence.tags}),
+        )
+        for split, part in keras_tagging.load_corpus(tmp_path / "out").splits()
+    }
+    assert sizes == {"train": (35, 913, 94), "dev": (54, 1114, 96)}
+    assert "warning: test has no sentences, W16, K18 has 2407" in told

@@ -1,0 +1,136 @@
+import zipfile
+
+import pytest
+
+from keras_tagging import load_corpus
+
+TURN = (
+    '<turn speaker="spk"><semAnnotation withContext="false">{}</semAnnotation></turn>'
+)
+SEM = '<sem concept="{}" specif="{}"><transcription>{}</transcription></sem>'
+FILES = {
+    **{f"media_lot{i}": f"{i}" for i in range(1, 5)},
+    "media_testHC_a_blanc": "5",
+    "media_testHC": "6",
+}
+
+
+def official(name):
+    """One turn with a city, and one without a word."""
+    first = SEM.format("null", "null", "Voici")
+    first += SEM.format("ville", "-a", f"Aix {name}")
+    turns = TURN.format(first) + TURN.format("")
+    return f'<?xml version="1.0"?><M><dialogue id="{name}">{turns}</dialogue></M>'
+
+
+def semantizer(word):
+    return (
+        '<?xml version="1.0"?><!DOCTYPE Trans SYSTEM "trans-14.dtd"><Trans>'
+        '<Speaker id="u" name="speaker"/><Turn speaker="u">é '
+        f'<SemDebut concept="ville-a"/>{word}<SemFin/></Turn>'
+        '<Turn speaker="u v">ensemble</Turn></Trans>'
+    )
+
+
+@pytest.fixture
+def disc(tmp_path):
+    folder = tmp_path / "E0024" / "MEDIA1FR" / "DATA"
+    (folder / "semantizer_files").mkdir(parents=True)
+    for file, name in FILES.items():
+        (folder / f"{file}.xml").write_text(official(name), "latin-1")
+    for name in ("3", "6", "7"):
+        path = folder / "semantizer_files" / f"{name}_HC.xml"
+        path.write_text(semantizer(f"Nice{name}"), "latin-1")
+    return tmp_path / "E0024"
+
+
+def words(sentences):
+    return [" ".join(sentence.tokens) for sentence in sentences]
+
+
+def test_the_splits_are_those_of_the_disc(run, disc, tmp_path):
+    out = tmp_path / "out"
+    code, told, _ = run("media", disc, out)
+    assert code == 0
+    corpus = load_corpus(out)
+    assert words(corpus.train) == [f"Voici Aix {i}" for i in range(1, 5)]
+    assert words(corpus.dev) == ["Voici Aix 5"]
+    assert words(corpus.test) == ["Voici Aix 6"]
+    assert corpus.train[0].tags == ["O", "B-ville-a", "I-ville-a"]
+    rows = [line.split() for line in told.splitlines()]
+    assert ["train", "sentences", "4", "12908"] in rows
+    assert ["concepts", "8", "43078"] in rows
+    assert ["concept", "types", "2", "99"] in rows
+    assert ["turns", "without", "words", "4", "-"] in rows
+    assert "warning: train has 12 tokens, D16 Table 1 has 94466" in told
+
+
+@pytest.mark.parametrize("table", [None, "ville-*,lieu\n"])
+def test_relaxed_and_the_second_test_set(run, disc, tmp_path, table):
+    out, options = tmp_path / "out", ["--relax", "--test2", "--lower"]
+    if table:
+        (tmp_path / "table.csv").write_text(table)
+        options += ["--relax-table", tmp_path / "table.csv"]
+    code, told, err = run("media", disc, out, *options)
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in told.splitlines()]
+    assert ["turns", "of", "several", "speakers", "1", "-"] in rows
+    found = load_corpus(out / "train.conll", test=out / "test2.conll")
+    assert found.train[0].tokens == ["voici", "aix", "1"]
+    assert found.train[0].tags == ["O", "B-ville", "I-ville"]
+    # of the dialogues with such files, 3 and 6 are in the official ones
+    assert words(found.test) == ["é nice7"]
+    assert found.test[0].tags == ["O", "B-lieu" if table else "B-ville"]
+
+
+def test_an_archive_is_read_in_place(run, disc, tmp_path):
+    with zipfile.ZipFile(tmp_path / "disc.zip", "w") as archive:
+        for path in disc.rglob("*.xml"):
+            archive.write(path, path.relative_to(tmp_path))
+    assert run("media", disc, tmp_path / "a")[0] == 0
+    assert run("media", tmp_path / "disc.zip", tmp_path / "b")[0] == 0
+    given = load_corpus(tmp_path / "a")
+    assert load_corpus(tmp_path / "b").fingerprint() == given.fingerprint()
+
+
+def test_what_is_missing_is_told(run, disc, tmp_path):
+    folder = disc / "MEDIA1FR" / "DATA"
+    (folder / "media_lot2.xml").unlink()
+    (folder / "media_testHC.xml").unlink()
+    code, _, told = run("media", disc, tmp_path / "out")
+    assert code == 1 and "has no file media_lot2.xml; name the folder that has" in told
+    assert not (tmp_path / "out").exists()
+    code, out, _ = run("media", disc, tmp_path / "out", "--partial")
+    assert code == 0 and "warning: test has no sentences, D16 Table 1 has 3005" in out
+    assert len(load_corpus(tmp_path / "out").train) == 3
+    (folder / "media_lot1.xml").rename(folder / "copy.xml")
+    (folder / "old").mkdir()
+    for path in (folder / "media_lot3.xml", folder / "old" / "media_lot3.xml"):
+        path.write_text(official("3"), "latin-1")
+    code, _, told = run("media", disc, tmp_path / "b", "--partial")
+    assert code == 1 and "are both media_lot3.xml; name the folder of one" in told
+    (folder / "old" / "media_lot3.xml").unlink()
+    for path in (folder / "semantizer_files").iterdir():
+        path.unlink()
+    code, _, told = run("media", disc, tmp_path / "b", "--partial", "--test2")
+    assert code == 1 and "has no semantizer_files/*_HC.xml; leave out --test2" in told
+
+
+def test_malformed_turns_stop_or_are_left_out(run, disc, tmp_path):
+    path = disc / "MEDIA1FR" / "DATA" / "media_lot2.xml"
+    text = path.read_text("latin-1")
+    path.write_text(text.replace('concept="ville" ', ""), "latin-1")
+    out = tmp_path / "out"
+    code, _, told = run("media", disc, out)
+    assert code == 1 and told.count("\n") == 1 and not out.exists()
+    assert f"error: {path}:1: <sem> has no concept, or one with blanks; add it" in told
+    code, told, _ = run("media", disc, out, "--skip-malformed")
+    assert code == 0 and f"left out: {path}:1: <sem> has no concept" in told
+    assert words(load_corpus(out).train) == [f"Voici Aix {i}" for i in (1, 3, 4)]
+
+
+@pytest.mark.parametrize("script", ["media", "ftb", "ud", "atis"])
+def test_help_has_an_example(run, script):
+    code, told, _ = run(script, "--help")
+    assert code == 0
+    assert f"python data_prep/{script}.py " in told.split("Example:")[1]

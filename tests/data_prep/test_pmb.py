@@ -1,0 +1,160 @@
+import gzip
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import keras_tagging
+from keras_tagging.data import Sentence, read
+
+HEAD = "### Generated\n# newdoc id = p02/d0010\n# raw sent = #hash Tom~Smith ~ .\n"
+
+
+def content(word):
+    rows = [
+        f"{word}\t{word}\t{word}\tPER\tnp\tO\t[]",
+        "#\t#\t#\tCON\tn\tn.01\t[Of]",
+        r"sits	sits	sit	ENS	s:dcl\np	sit.v.01	[Agent,Theme]",
+        "~\t~\t~\tNIL\t.\tO\t[]",
+    ]
+    return HEAD + "\n".join(rows) + "\n\n"
+
+
+def fill(folder, splits=("train", "dev", "test", "eval")):
+    folder.mkdir(parents=True)
+    for split in splits:
+        text = content(f"Tom~{split}")
+        (folder / f"{split}.conll").write_text(text, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def gold(tmp_path):
+    return fill(tmp_path / "4.0.0" / "en" / "gold")
+
+
+def test_words_semantic_tags_and_categories(gold, tmp_path, run):
+    code, told, error = run("pmb", gold, tmp_path / "out")
+    assert (code, error) == (0, "")
+    for split in ("train", "dev", "test", "eval"):
+        [sentence] = read(tmp_path / "out" / f"{split}.conll", columns={"semtag": 1})
+        assert sentence == Sentence(
+            [f"Tom~{split}", "#", "sits", "~"],
+            ["np", "n", r"s:dcl\np", "."],
+            {"semtag": ["PER", "CON", "ENS", "NIL"]},
+        )
+    assert told.count("sentences") == 4
+    corpus = keras_tagging.load_corpus(tmp_path / "out")
+    assert [s.tokens[0] for s in corpus.test] == ["Tom~test"]
+
+
+def first(out, **options):
+    return next(read(out / "train.conll", **options))
+
+
+def test_options(gold, tmp_path, run):
+    run("pmb", gold, tmp_path / "a", "--notation", "ccgbank", "--joiner", "_")
+    sentence = first(tmp_path / "a")
+    assert sentence.tokens == ["Tom_train", "#", "sits", "~"]
+    assert sentence.tags == ["NP", "N", r"S[dcl]\NP", "."]
+    run("pmb", gold, tmp_path / "b", "--tag", "semtag", "--joiner", " ")
+    sentence = first(tmp_path / "b", columns={"category": 1})
+    assert sentence.tokens[0] == "Tom train"
+    assert sentence.tags == ["PER", "CON", "ENS", "NIL"]
+    assert sentence.columns["category"][2] == r"s:dcl\np"
+    code, _, error = run("pmb", gold, tmp_path / "c", "--joiner", "\t")
+    assert code == 1
+    assert "cannot be a CoNLL row" in error
+
+
+def test_releases_and_languages(gold, tmp_path, run):
+    fill(tmp_path / "4.0.0" / "de" / "gold", ["train", "dev"])
+    fill(tmp_path / "3.0.0" / "en" / "gold", ["train"])
+    source = tmp_path / "data.zip"
+    with zipfile.ZipFile(source, "w") as archive:
+        for path in sorted(tmp_path.rglob("*.conll")):
+            archive.write(path, path.relative_to(tmp_path))
+    code, _, error = run("pmb", source, tmp_path / "out")
+    assert code == 1
+    assert "data.zip/4.0.0/de/gold/train.conll is a train file too; name one f" in error
+    chosen = ["--release", "4.0.0", "--language", "de"]
+    assert run("pmb", source, tmp_path / "out", *chosen)[0] == 0
+    names = [path.name for path in sorted((tmp_path / "out").iterdir())]
+    assert names == ["dev.conll", "train.conll"]
+    code, _, error = run("pmb", source, tmp_path / "none", "--language", "fr")
+    assert code == 1
+    assert "no file train.conll of this release and language; name the f" in error
+
+
+def changed(old, new):
+    def change(path):
+        text = path.read_text("utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), "utf-8")
+
+    return change
+
+
+def truncated(path):
+    data = gzip.compress(path.read_bytes() * 200)
+    path.unlink()
+    path.with_name(f"{path.name}.gz").write_bytes(data[:-10])
+
+
+def other_columns(path):
+    row = "1\ta\ta\tDET\tDT\t_\t0\troot\t_\t_\n"
+    path.write_text(row, "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (changed("\tENS", ""), "train.conll:6: 6 columns where the file has 7; mend"),
+        (changed(r"s:dcl\np", r"s:dcl\\np"), "train.conll:6: the category 's:dcl"),
+        (changed("\tnp\t", "\tnp]\t"), "train.conll:4: the category 'np]' has ']'"),
+        (changed("\tENS", "\t"), "train.conll:6: column 4 (semtag) is empty"),
+        (other_columns, "train.conll: column 7 holds '0' and not roles"),
+        (truncated, "train.conll.gz: cannot be read: "),
+        (Path.unlink, "no file train.conll of this release"),
+    ],
+)
+def test_errors_are_one_line_and_leave_no_files(gold, tmp_path, run, change, message):
+    change(gold / "train.conll")
+    code, told, error = run("pmb", gold, tmp_path / "out")
+    assert (code, told) == (1, "")
+    assert error.startswith("pmb.py: error: ") and error.count("\n") == 1
+    assert message in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_malformed_sentences_are_left_out_if_asked(gold, tmp_path, run):
+    path = gold / "train.conll"
+    path.write_text(content("a") + content("b").replace("\tnp\t", "\t/\t"), "utf-8")
+    code, told, _ = run("pmb", gold, tmp_path / "out", "--skip-malformed")
+    assert code == 0
+    assert "warning: 1 malformed sentences left out; the first: " in told
+    assert [s.tokens[0] for s in read(tmp_path / "out" / "train.conll")] == ["a"]
+
+
+DATA = os.environ.get("KERAS_TAGGING_DATA")
+# for each language, sentences and tokens of train, dev, test
+REAL = {
+    "en": [(7745, 50408), (1174, 7368), (1053, 6821)],
+    "de": [(1741, 10126), (559, 3211), (547, 3234)],
+    "it": [(685, 3810), (540, 2864), (461, 2531)],
+    "nl": [(539, 3301), (438, 2659), (491, 3065)],
+}
+
+
+@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+@pytest.mark.parametrize("notation", ["pmb", "ccgbank"])
+@pytest.mark.parametrize("language", REAL)
+def test_the_real_release(tmp_path, run, language, notation):
+    options = ["--language", language, "--notation", notation]
+    assert run("pmb", Path(DATA, "pmb-ccg"), tmp_path / "out", *options)[0] == 0
+    corpus = keras_tagging.load_corpus(tmp_path / "out")
+    sizes = [(len(part), sum(map(len, part))) for _, part in corpus.splits()]
+    assert sizes == REAL[language]
+    tags = {tag for sentence in corpus.train for tag in sentence.tags}
+    assert len(tags) == {"en": 294, "de": 160, "it": 112, "nl": 109}[language]

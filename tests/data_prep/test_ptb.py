@@ -1,0 +1,210 @@
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+import keras_tagging
+from keras_tagging.data import read
+
+
+def tree(word):
+    return (
+        f"\n( (S \n    (NP-SBJ (-NONE- *-1) (NNP {word}) )\n"
+        "    (VP (VBZ|NNS sees) (-LRB- -LRB-) (CD 1\\/2) )\n    (. .) ))\n"
+    )
+
+
+def tagged(word):
+    return f"[ {word}/NNP ]\nsees/VBZ|NNS (/( 1\\/2/CD ./. \n\n======\n"
+
+
+def tree_rows(word):
+    rows = [
+        f"1\t{word}\t_\tNNP\tNNP\t_\t2\tnsubj\t_\t_",
+        "2\tsees\t_\tVBZ\tVBZ\t_\t0\troot\t_\t_",
+        "3\t-LRB-\t_\t-LRB-\t-LRB-\t_\t2\tpunct\t_\t_",
+    ]
+    return "\n".join(rows) + "\n\n"
+
+
+@pytest.fixture
+def disc(tmp_path):
+    """Treebank-3: the Wall Street Journal and, beside it, the Brown corpus."""
+    root = tmp_path / "treebank_3"
+    brown = root / "parsed" / "mrg" / "brown" / "cf" / "cf01.mrg"
+    brown.parent.mkdir(parents=True)
+    brown.write_text(tree("Brown"), "utf-8")
+    for section in range(25):
+        name = f"wsj_{section:02}01"
+        for kind, text in (("parsed/mrg", tree(name)), ("tagged/pos", tagged(name))):
+            folder = root / kind / "wsj" / f"{section:02}"
+            folder.mkdir(parents=True)
+            path = folder / f"{name}.{kind[-3:]}"
+            path.write_text(text, "utf-8")
+    return root
+
+
+def numbers(sentences):
+    return [int(sentence.tokens[0][4:6]) for sentence in sentences]
+
+
+def splits(out):
+    corpus = keras_tagging.load_corpus(out)
+    return {split: numbers(part) for split, part in corpus.splits()}
+
+
+TAGGING = {
+    "train": list(range(19)),
+    "dev": [19, 20, 21],
+    "test": [22, 23, 24],
+}
+
+
+@pytest.mark.parametrize("format", ["mrg", "pos"])
+def test_tagging(disc, tmp_path, run, format):
+    code, told, _ = run("ptb", disc, tmp_path / "out", "--format", format)
+    assert code == 0
+    assert splits(tmp_path / "out") == TAGGING
+    sentence = next(read(tmp_path / "out" / "dev.conll"))
+    assert sentence.tokens == ["wsj_1901", "sees", "(", "1/2", "."]
+    bracket = {"mrg": "-LRB-", "pos": "("}[format]
+    assert sentence.tags == ["NNP", "VBZ", bracket, "CD", "."]
+    assert "warning: train has 19 sentences, D16 Table 3 has 38219" in told
+
+
+def test_escapes_and_tags_stay_if_asked(disc, tmp_path, run):
+    out = tmp_path / "out"
+    assert run("ptb", disc, out, "--keep-escapes", "--all-tags")[0] == 0
+    sentence = next(read(out / "dev.conll"))
+    assert sentence.tokens == ["wsj_1901", "sees", "-LRB-", "1\\/2", "."]
+    assert sentence.tags == ["NNP", "VBZ|NNS", "-LRB-", "CD", "."]
+
+
+@pytest.fixture
+def stanford(tmp_path):
+    folder = tmp_path / "stanford"
+    folder.mkdir()
+    for section in range(2, 24):
+        text = tree_rows(f"wsj_{section:02}01")
+        (folder / f"{section:02}.conllx").write_text(text, "utf-8")
+    return folder
+
+
+PARSING = {"train": list(range(2, 22)), "dev": [22], "test": [23]}
+
+
+@pytest.mark.parametrize("escapes", [[], ["--keep-escapes"]])
+def test_parsing(stanford, tmp_path, run, escapes):
+    out = tmp_path / "out"
+    code, told, _ = run("ptb", stanford, out, "--task", "parsing", *escapes)
+    assert code == 0
+    assert splits(out) == PARSING
+    assert "warning" not in told
+    sentence = next(read(out / "test.conllu", "conllu", tag="xpos", trees=True))
+    assert sentence.tokens == ["wsj_2301", "sees", "-LRB-" if escapes else "("]
+    assert sentence.tags == ["NNP", "VBZ", "-LRB-"]
+    assert sentence.columns["head"] == ["2", "0", "2"]
+    assert sentence.columns["deprel"] == ["nsubj", "root", "punct"]
+
+
+def test_parsing_from_one_file_a_split(stanford, tmp_path, run):
+    train = "".join(
+        (stanford / f"{section:02}.conllx").read_text("utf-8")
+        for section in range(2, 22)
+    )
+    for section in range(2, 22):
+        (stanford / f"{section:02}.conllx").unlink()
+    (stanford / "02-21.conllx").write_text(train, "utf-8")
+    assert run("ptb", stanford, tmp_path / "out", "--task", "parsing")[0] == 0
+    assert splits(tmp_path / "out") == PARSING
+
+
+def changed(old, new):
+    def change(path):
+        text = path.read_text("utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), "utf-8")
+
+    return change
+
+
+def removed(path):
+    path.unlink()
+
+
+def truncated(path):
+    data = gzip.compress(path.read_bytes() * 200)
+    path.unlink()
+    path.with_name(f"{path.name}.gz").write_bytes(data[:-10])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (removed, "no file holds section 20 (dev); name the folder or archive"),
+        (changed(") )\n    (. .) ))", ") )\n    (. .) )"), "wsj_2001.mrg:2: 1 bracket"),
+        (changed("(. .)", "(. .) )"), "wsj_2001.mrg:5: a bracket closes that none"),
+        (changed("(VBZ|NNS sees)", "sees"), "wsj_2001.mrg:4: 'sees' stands beside"),
+        (changed("1\\/2", ""), "wsj_2001.mrg:4: the bracket (CD) holds no word"),
+        (truncated, "wsj_2001.mrg.gz: cannot be read: "),
+    ],
+)
+def test_malformed_trees(disc, tmp_path, run, change, message):
+    change(disc / "parsed" / "mrg" / "wsj" / "20" / "wsj_2001.mrg")
+    code, told, error = run("ptb", disc, tmp_path / "out")
+    assert (code, told) == (1, "")
+    assert error.startswith("ptb.py: error: ") and error.count("\n") == 1
+    assert message in error
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (removed, "no file holds section 22 (dev)"),
+        (changed("\t0\troot", "\t1\troot"), "22.conllx:1: no word has the head 0"),
+        (changed("sees\t_", "sees"), "22.conllx:2: 9 tab-separated columns where Co"),
+        (changed("\t2\tpunct", "\t9\tpunct"), "22.conllx:3: the head is '9' in a"),
+    ],
+)
+def test_malformed_dependencies(stanford, tmp_path, run, change, message):
+    change(stanford / "22.conllx")
+    code, _, error = run("ptb", stanford, tmp_path / "out", "--task", "parsing")
+    assert code == 1
+    assert message in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_part_and_malformed_sentences(disc, tmp_path, run):
+    changed("1\\/2", "")(disc / "parsed" / "mrg" / "wsj" / "20" / "wsj_2001.mrg")
+    removed(disc / "parsed" / "mrg" / "wsj" / "24" / "wsj_2401.mrg")
+    options = ["--partial", "--skip-malformed"]
+    code, told, _ = run("ptb", disc, tmp_path / "out", *options)
+    assert code == 0
+    assert "warning: 1 malformed sentences left out; the first: " in told
+    expected = TAGGING | {"dev": [19, 21], "test": [22, 23]}
+    assert splits(tmp_path / "out") == expected
+
+
+def test_help_tells_how_to_convert(run):
+    code, told, _ = run("ptb", "--help")
+    assert code == 0
+    assert "edu.stanford.nlp.trees.EnglishGrammaticalStructure \\\n" in told
+    assert "-basic -keepPunct -conllx -treeFile $s.mrg > stanford/$s.conllx" in told
+
+
+DATA = os.environ.get("KERAS_TAGGING_DATA")
+
+
+@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+@pytest.mark.parametrize(
+    ("format", "sizes"), [("mrg", (3914, 94084, 45)), ("pos", (3928, 94200, 45))]
+)
+def test_the_real_sample(tmp_path, run, format, sizes):
+    source = Path(DATA, "ptb-sample")
+    options = ["--partial", "--format", format]
+    assert run("ptb", source, tmp_path / "out", *options)[0] == 0
+    train = keras_tagging.load_corpus(tmp_path / "out").train
+    tags = {tag for sentence in train for tag in sentence.tags}
+    assert (len(train), sum(map(len, train)), len(tags)) == sizes
