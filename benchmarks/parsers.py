@@ -78,7 +78,7 @@ def measure(system, corpus, seed, settings, models) -> dict:
 
 
 def las(counts: np.ndarray) -> np.ndarray:
-    """Of `(..., 3)`: words, right heads, right heads and labels."""
+    """Of sums `(..., 3)`: words, right heads, right heads and labels."""
     words, _, right = np.moveaxis(counts, -1, 0)
     return 100 * right / words
 
@@ -107,7 +107,7 @@ def report(runs: list[dict]) -> None:
             rows.append(
                 row
                 | {
-                    "more LAS": las(a).mean() - las(b).mean(),
+                    "more LAS": las(a.sum(1)).mean() - las(b.sum(1)).mean(),
                     "p": paired_permutation(a, b, las),
                 }
             )
@@ -144,9 +144,9 @@ def main():
     for seed in args.seeds:
         options = dict(settings)
         if args.vectors:
-            options["vectors"] = args.vectors
+            options["embeddings"] = args.vectors
             if args.vectors == "train":
-                options["vectors"] = train_vectors(corpus.train, seed=seed)
+                options["embeddings"] = train_vectors(corpus.train, seed=seed)
         for system in args.systems:
             if (system, seed) in done:
                 continue

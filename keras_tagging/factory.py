@@ -28,14 +28,21 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
             the model keeps as `model.seed`.
         **overrides: keywords of the architecture, of its features
             (`TokenFeatures`) and of its training (`training.compile_settings`,
-            `training.fit_settings`); `vectors`, a file of word vectors or
-            `WordVectors`; `min_count`, below which a tag is left out.
+            `training.fit_settings`). `embeddings`: pretrained vectors that the word
+            embeddings start as, a file of any common format, `WordVectors` or gensim's
+            `KeyedVectors`. They give the size, `word_dim`, and words unseen in
+            training that have one keep it.
+            `trainable=False` leaves these embeddings as they are. `vectors`, for
+            taggers: the same as one more feature beside the words, the fourth of
+            Kadari et al. (2018). `min_count`, below which a tag is left out.
 
     Returns:
         A `Tagger`, or for the name of a parser a `Parser`.
 
     Raises:
-        ValueError: for an unknown name, recipe or keyword, naming the nearest.
+        ValueError: for an unknown name, recipe or keyword, naming the nearest, and
+            for vectors that cannot be read.
+        OSError: if there is no such file of vectors.
 
     Example:
         >>> import keras_tagging

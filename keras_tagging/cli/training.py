@@ -19,6 +19,7 @@ from keras_tagging.cli.common import (
     pairs,
     refuse,
 )
+from keras_tagging.data.corpus import hold_out
 from keras_tagging.output import (
     aligned,
     figures,
@@ -103,9 +104,18 @@ def train(
         str | None,
         typer.Option(help="Which gates start so: 'all', or some, such as i,j."),
     ] = None,
-    vectors: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Pretrained word vectors.")
+    embeddings: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Vectors that word embeddings start as."),
     ] = None,
+    corpus_words: Annotated[
+        bool,
+        typer.Option(
+            "--corpus-words",
+            help="Of --embeddings take the words of this corpus only, of all splits: "
+            "for files that are too large to be kept as a whole.",
+        ),
+    ] = False,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Else the recipe's.")
     ] = None,
@@ -145,17 +155,20 @@ def train(
     if bootstrap is None:
         refuse("without --bootstrap there is no", {"gates": gates})
     else:
-        given = {"tags": tags, "vectors": vectors}
+        given = {"tags": tags, "embeddings": embeddings}
         refuse("with --bootstrap, which brings its own, there is no", given)
     named = [] if tags is None else [f"tags={tags}"]
     overrides = pairs("--set", [*(settings or ()), *named])
-    if vectors is not None:
-        overrides["vectors"] = vectors
+    if embeddings is not None:
+        overrides["embeddings"] = embeddings
+    else:
+        refuse("without --embeddings there is no", {"corpus_words": corpus_words})
     start_keras()
     import keras_tagging
+    from keras_tagging.embeddings import load_vectors
     from keras_tagging.models import ARCHITECTURES, PARSERS
-    from keras_tagging.models.settings import check_known
-    from keras_tagging.run_folder import hold_out, train_run
+    from keras_tagging.models.settings import check_known, resolve_settings
+    from keras_tagging.run_folder import train_run
 
     check_known("architecture", arch, ARCHITECTURES)
     if arch not in PARSERS:
@@ -173,6 +186,13 @@ def train(
     )
     if dev_share is not None:
         hold_out(data, dev_share, seed)
+    if corpus_words:
+        normalise = resolve_settings(arch, recipe, overrides)["normalise"]
+        overrides["embeddings"] = load_vectors(
+            embeddings,
+            vocabulary=[s for _, sentences in data.splits() for s in sentences],
+            normalise=None if normalise == "dinarelli" else normalise,
+        )
     model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
     if ffn is None:
         model.adapt(data.train)

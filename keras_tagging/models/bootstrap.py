@@ -38,10 +38,11 @@ def bootstrap(parser, ffn, gates="all") -> None:
         raise ValueError("this parser has been trained: bootstrap comes before fit")
     if not parser.scorer:
         parser.settings.update(choose(ffn.settings, TokenFeatures.__init__))
-        taken = ("tags", "vectors", "nonprojective")
+        taken = ("tags", "embeddings", "trainable", "nonprojective")
+        if ffn.settings["embeddings"] is not None or parser._plain.given:
+            taken += ("word_dim",)
         parser.settings.update({name: ffn.settings[name] for name in taken})
-        parser._plain.vector_dim = ffn._plain.vector_dim
-        parser._plain.vectors = None
+        parser._plain.given = {}
         parser._make_features()
         parser._restore(ffn._plain.vocabularies)
         parser.optimizer.build(parser.trainable_variables)

@@ -5,7 +5,6 @@ from itertools import islice
 
 import numpy as np
 
-from keras_tagging.data.vocabulary import UNKNOWN_ID
 from keras_tagging.metrics import (
     assigned,
     chunk_scores,
@@ -81,7 +80,7 @@ def within_beta(
     return ranked
 
 
-def figures(sentences, encoded, batches, tags, word_size) -> dict[str, float]:
+def figures(sentences, encoded, batches, tags, words) -> dict[str, float]:
     """What `Tagger.evaluate` returns.
 
     Args:
@@ -89,7 +88,8 @@ def figures(sentences, encoded, batches, tags, word_size) -> dict[str, float]:
         encoded: the same as `EncodedSentences`, with targets.
         batches: what the network gives for them.
         tags: the tag inventory.
-        word_size: number of word ids, or None if words are no feature.
+        words: what `token_accuracy` tells unseen words by, or {} if words are no
+            feature.
     """
     predicted = [[] for _ in sentences]
     total, known = 0.0, 0
@@ -105,12 +105,7 @@ def figures(sentences, encoded, batches, tags, word_size) -> dict[str, float]:
         for i, tag_ids in zip(chosen, best, strict=True):
             predicted[i] = [tags[j] for j in tag_ids[: len(sentences[i])]]
     gold_tags = [sentence.tags for sentence in sentences]
-    unseen = {}
-    if word_size:
-        # words by their id: all but the unknown one stood in the training sentences
-        words = [encoded.ids[a:b, 0].tolist() for a, b in encoded.spans()]
-        unseen = {"sentences": words, "known_words": range(UNKNOWN_ID + 1, word_size)}
-    scores = token_accuracy(gold_tags, predicted, **unseen)
+    scores = token_accuracy(gold_tags, predicted, **words)
     found = {"loss": total / known if known else float("nan")}
     for name in ("accuracy", "oov_accuracy", "sentence_accuracy"):
         found[name] = scores[name]

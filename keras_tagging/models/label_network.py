@@ -23,6 +23,7 @@ def label_network(
     window_over="features",
     window_gated=False,
     window_dropout=0.0,
+    trainable=True,
     dropout=0.0,
     layer_dropout=0.0,
     units=100,
@@ -55,6 +56,7 @@ def label_network(
         character_dim: size of the embedding of each character.
         window, window_over, window_gated, window_dropout: the context window, see
             `embed_features`; 2w + 1 = 7 in the paper.
+        trainable: whether the word embeddings are trained.
         dropout: of the hidden layer's input.
         layer_dropout: of the hidden layer.
         units: hidden units, of each direction.
@@ -86,6 +88,7 @@ def label_network(
         window_over=window_over,
         window_gated=window_gated,
         window_dropout=window_dropout,
+        trainable=trainable,
     )
 
     def layer(name, **options):

@@ -22,6 +22,7 @@ def stacked_network(
     window_over="words",
     window_gated=False,
     window_dropout=0.0,
+    trainable=True,
     dropout=0.0,
     units=300,
     num_layers=2,
@@ -60,6 +61,7 @@ def stacked_network(
         character_dim: size of the embedding of each character.
         window, window_over, window_gated, window_dropout: the context window, see
             `embed_features`.
+        trainable: whether the word embeddings are trained.
         dropout: of the input of the recurrent layers.
         units: size of the hidden state of each direction.
         num_layers: bidirectional layers.
@@ -97,6 +99,7 @@ def stacked_network(
         window_over=window_over,
         window_gated=window_gated,
         window_dropout=window_dropout,
+        trainable=trainable,
     )
 
     # Recurrent layers

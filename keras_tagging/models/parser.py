@@ -10,15 +10,14 @@ from keras import ops
 
 from keras_tagging import training
 from keras_tagging.data.batching import plan_batches, round_up
-from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
-from keras_tagging.data.vocabulary import FIRST_ID, count_vocabulary
+from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models import ARCHITECTURES
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.decoding import slices
 from keras_tagging.models.jackknife import jackknife, train_tagger
-from keras_tagging.models.sentence_model import SentenceModel, described
+from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.settings import check_value, choose
 from keras_tagging.models.tagger import Tagger
 from keras_tagging.parsing import NUM_LABELS, NUM_NODES, oracle, unlift
@@ -83,9 +82,6 @@ class Parser(SentenceModel):
     def adapt(self, sentences: Iterable[Sentence]) -> None:
         """Counts words, tags and dependency labels, and builds the network.
 
-        Words with a pretrained vector have a row of their own, which starts as that
-        vector, whether they occur in training or not.
-
         Args:
             sentences: training sentences with trees.
 
@@ -106,33 +102,9 @@ class Parser(SentenceModel):
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
-        self.features.adapt(
-            flat_strings(sentences, self.features.columns),
-            lengths=list(map(len, sentences)),
-        )
-        vocabularies = dict(self.features.vocabularies)
-        vectors = self._plain.vectors
-        if vectors:
-            # of several words with one normal form that form's own, else the first
-            words = list(map(to_nfc, vectors.words))
-            of_forms = dict(
-                zip(self.features.normal_forms(words)[::-1], words[::-1], strict=True)
-            )
-            of_forms |= {word: word for word in words if word in of_forms}
-            known = dict.fromkeys([*vocabularies["word"], *of_forms])
-            vocabularies["word"] = list(known)
+        vocabularies = self._count(sentences)
         self._restore({**vocabularies, "labels": labels})
-        if vectors:
-            table = self.network.get_layer("word_embedding").embeddings
-            rows = np.array(ops.convert_to_numpy(table))
-            # of two words that are one in NFC the first counts
-            found = dict(zip(words[::-1], vectors.matrix[::-1], strict=True))
-            for row, form in enumerate(vocabularies["word"], FIRST_ID):
-                if form in of_forms:
-                    rows[row] = found[of_forms[form]]
-            table.assign(rows)
-            self._plain.vectors = None  # the table has them now
-            self.settings["vectors"] = described(self.settings["vectors"])
+        self._take_vectors()
         self.optimizer.build(self.trainable_variables)
 
     def _make_features(self):
@@ -140,7 +112,7 @@ class Parser(SentenceModel):
         columns = tuple(self.settings["columns"])
         if tags not in (None, "gold"):
             columns += (PREDICTED if tags == "predicted" else tags,)
-        super()._make_features(columns=columns, vectors=False)
+        super()._make_features(columns=columns)
 
     def _restore(self, vocabularies):
         self._plain.vocabularies = vocabularies
@@ -152,8 +124,6 @@ class Parser(SentenceModel):
         )
         module = ARCHITECTURES[self.architecture]
         settings = choose(self.settings, module.build_network, module.CELL)
-        if self._plain.vector_dim:
-            settings["word_dim"] = self._plain.vector_dim
         self.network, self.scorer = module.build_network(
             self.features, len(vocabularies["labels"]), seed=self.seed, **settings
         )

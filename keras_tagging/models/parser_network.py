@@ -34,6 +34,7 @@ def parser_network(
     word_dim=100,
     affix_dim=100,
     character_dim=5,
+    trainable=True,
     label_dim=100,
     units=256,
     input_dropout=0.3,
@@ -64,6 +65,7 @@ def parser_network(
         word_dim: size of the word embeddings.
         affix_dim: size of the embeddings of tags, and of each further feature.
         character_dim: size of the embedding of each character.
+        trainable: whether the word embeddings are trained.
         label_dim: size of the embeddings of dependency labels.
         units: hidden units.
         input_dropout, dropped, hidden_dropout: see
@@ -89,6 +91,7 @@ def parser_network(
         {"word": word_dim, "character": character_dim, "column": affix_dim},
         dropout=encoder_dropout if encoder else 0.0,
         initializer=initializer,
+        trainable=trainable,
     )
     if encoder:
         cell = ENCODERS[encoder].CELL(

@@ -5,7 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from keras_tagging.data.batching import plan_batches, round_up
+from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Corpus, as_sentence, as_sentences
+from keras_tagging.data.vocabulary import FIRST_ID
 from keras_tagging.metrics import assigned, multi_tagging
 from keras_tagging.models.decoding import (
     Batches,
@@ -26,18 +28,33 @@ PATH_FLOATS = 2**24
 class SentencePrediction:
     """The part of `Tagger` that evaluates, predicts and tags.
 
-    It needs `encode`, `tags`, `features`, `length_multiple`, `_require_network` and
-    Keras' `predict_on_batch`.
+    It needs a `SentenceModel` that has `tags`.
     """
 
     def evaluator(self, sentences) -> Callable[[], dict]:
         """A function that evaluates the model as it then is on these sentences."""
         sentences = as_sentences(sentences, tagged=True)
         encoded = self.encode(sentences, targets=True)
-        words = self.features.sizes.get("word")
+        words = self._words(sentences, encoded)
         return lambda: figures(
             sentences, encoded, self._outputs(encoded), self.tags, words
         )
+
+    def _words(self, sentences, encoded) -> dict:
+        """The words as training knows them, and which it knows; {} without words."""
+        known = self._plain.vocabularies.get("word")
+        if known is None:
+            return {}
+        if self.settings.get("embeddings") is None:
+            size = self.features.sizes["word"]
+            # by their ids: all but the unknown one stood in the training sentences
+            words = [encoded.ids[a:b, 0].tolist() for a, b in encoded.spans()]
+            return {"sentences": words, "known_words": range(FIRST_ID, size)}
+        # words that only the vectors know have ids too
+        forms = self.features.normal_forms(flat_strings(sentences)["tokens"])
+        words = [forms[a:b] for a, b in encoded.spans()]
+        known = set(known[: self._plain.training_words])
+        return {"sentences": words, "known_words": known}
 
     def evaluate(self, x, y=None, *, return_dict=False, **kwargs):
         """Figures on sentences with gold tags, over their real tokens.

@@ -16,10 +16,15 @@ def check_pretraining(pretrain=None):
     check_choice("pretrain", pretrain, (*METHODS, None))
 
 
+def has_words(model) -> bool:
+    """Whether a tagger has word embeddings that do not start as vectors of others."""
+    return "word" in model.features.names and model.settings.get("embeddings") is None
+
+
 def has_tables(model) -> bool:
-    """Whether a tagger has embeddings of words or labels."""
+    """Whether a tagger has embeddings of words or labels to pretrain."""
     layers = (x for x in model.network.layers if isinstance(x, LabelEmbeddingRNN))
-    return "word" in model.features.names or any(layer.embeds for layer in layers)
+    return has_words(model) or any(layer.embeds for layer in layers)
 
 
 def pretrain_tables(
@@ -58,7 +63,7 @@ def pretrain_tables(
         set_tables.append(variable.path)
         return table
 
-    if word_epochs and "word" in model.features.names:
+    if word_epochs and has_words(model):
         column = model.features.names.index("word")
         train(
             model.network.get_layer("word_embedding").embeddings,

@@ -11,11 +11,15 @@ from keras import ops
 from keras_tagging import training
 from keras_tagging.data.atomic import replacing
 from keras_tagging.data.batching import EncodedSentences
-from keras_tagging.data.normalisation import flat_strings
-from keras_tagging.embeddings import WordVectors, load_vectors
+from keras_tagging.data.normalisation import flat_strings, to_nfc
+from keras_tagging.embeddings import as_vectors
 from keras_tagging.features import TokenFeatures
 from keras_tagging.metadata import metadata_path, write_metadata
+from keras_tagging.models.embedding import joined_words, word_table
 from keras_tagging.models.settings import choose
+
+#: settings that may be vectors: those that words start as, and a feature of K18's
+PRETRAINED = ("embeddings", "vectors")
 
 
 class SentenceModel(keras.Model):
@@ -37,7 +41,7 @@ class SentenceModel(keras.Model):
         seed: of weights, dropout and the order of batches; by default drawn from
             Python's `random`.
         vocabularies: of the features and of what is learnt; for `from_config`.
-        vector_dim: of the pretrained vectors; for `from_config`.
+        vector_dim: of the pretrained vectors that are a feature; for `from_config`.
         metadata: for `from_config`.
     """
 
@@ -56,15 +60,21 @@ class SentenceModel(keras.Model):
             raise ValueError(f"seed={seed}: a seed is not negative")
         self.architecture = architecture
         self.seed = random.randrange(10**6) if seed is None else int(seed)
-        vectors = settings["vectors"]
-        if vectors is not None and not vocabularies:
-            if not isinstance(vectors, WordVectors):
-                vectors = load_vectors(vectors)
-            vector_dim = vectors.matrix.shape[1]
+        given = {}
+        if not vocabularies:
+            names = [name for name in PRETRAINED if settings.get(name) is not None]
+            given = {name: as_vectors(settings[name]) for name in names}
+            for name in names:
+                if not isinstance(settings[name], str | Path):
+                    settings[name] = given[name]
+        if "vectors" in given:
+            vector_dim = given["vectors"].matrix.shape[1]
+        if "embeddings" in given:
+            settings["word_dim"] = given["embeddings"].matrix.shape[1]
         # kept out of Keras' tracking, which wraps containers and copies them
         self._plain = SimpleNamespace(
             settings=settings,
-            vectors=vectors,
+            given=given,
             vector_dim=vector_dim,
             metadata=metadata or {},
             penalty=0.0,
@@ -117,6 +127,32 @@ class SentenceModel(keras.Model):
                 "this model has vocabularies already, and its weights belong to them; "
                 "build a new model for other sentences"
             )
+
+    def _count(self, sentences, vector_words=()):
+        """Counts the vocabularies of the features and gives them.
+
+        Words with a pretrained vector are in that of the words, behind those of
+        training.
+        """
+        strings = flat_strings(sentences, self.features.columns)
+        self.features.adapt(strings, vector_words, lengths=list(map(len, sentences)))
+        found = dict(self.features.vocabularies)
+        if vectors := self._plain.given.get("embeddings"):
+            words = list(map(to_nfc, vectors.words))
+            found["word"], self._plain.rows = joined_words(self.features, words)
+        return found
+
+    def _take_vectors(self):
+        """Gives the word table its pretrained vectors, which then are forgotten."""
+        if vectors := self._plain.given.get("embeddings"):
+            table = self.network.get_layer("word_embedding").embeddings
+            initial = ops.convert_to_numpy(table)
+            words = self._plain.vocabularies["word"]
+            table.assign(word_table(initial, words, self._plain.rows, vectors))
+            self._plain.rows = None
+        for name in self._plain.given:
+            self.settings[name] = described(self.settings[name])
+        self._plain.given = {}
 
     # Training
 
@@ -222,11 +258,12 @@ class SentenceModel(keras.Model):
     # Saving
 
     def get_config(self):
-        vectors = described(self.settings["vectors"])
+        names = [name for name in PRETRAINED if name in self.settings]
+        pretrained = {name: described(self.settings[name]) for name in names}
         return {
             "name": self.name,
             "architecture": self.architecture,
-            "settings": {**self.settings, "vectors": vectors},
+            "settings": {**self.settings, **pretrained},
             "seed": self.seed,
             "vocabularies": self._plain.vocabularies,
             "vector_dim": self._plain.vector_dim,
@@ -247,7 +284,8 @@ class SentenceModel(keras.Model):
             raise ValueError(f"{path}: the file name of a model ends in .keras")
         if path.exists() and not overwrite:
             raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
-        if self.network is None and isinstance(self.settings["vectors"], WordVectors):
+        given = [self.settings.get(name) for name in PRETRAINED]
+        if not all(isinstance(source, str | Path | None) for source in given):
             raise ValueError("vectors given as an object are saved once fit has run")
         with replacing(path) as partial:
             super().save(partial, **kwargs)
@@ -261,8 +299,8 @@ class SentenceModel(keras.Model):
         export(self, filepath, top_k=top_k, **kwargs)
 
 
-def described(vectors) -> str | None:
+def described(source) -> str | None:
     """Vectors as a setting: their file, or how many an object held."""
-    if isinstance(vectors, WordVectors):
-        return f"{len(vectors.words)} vectors given as an object"
-    return None if vectors is None else str(vectors)
+    if source is None or isinstance(source, str | Path):
+        return None if source is None else str(source)
+    return f"{len(source.words)} vectors given as an object"

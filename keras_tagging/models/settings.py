@@ -57,8 +57,8 @@ CHOICES = {
 # of the layer that reads labels
 LABEL_DECODER = ("label_units", "label_dim", "label_context", "label_activation")
 LABEL_DECODER += ("feedback", "beam_width")
-TAGGER = {"vectors": None, "min_count": 1, "pretrain": None}
-PARSER = {"vectors": None, "tags": "gold", "nonprojective": "skip"}
+TAGGER = {"embeddings": None, "vectors": None, "min_count": 1, "pretrain": None}
+PARSER = {"embeddings": None, "tags": "gold", "nonprojective": "skip"}
 PARSER |= {"tagger": "bigru", "folds": 5, "tagger_epochs": 5}  # of predicted tags
 
 
@@ -100,10 +100,17 @@ def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
         fit_settings,
     ):
         settings |= keywords(function)
-    settings["vectors"] = None
+    settings.pop("vectors")  # the switch of `TokenFeatures`, which a file turns on
+    if architecture in TAGGERS:
+        settings["vectors"] = None
     settings |= module.PAPER
     if recipe == "fast":
         settings |= module.FAST
+    if architecture in PARSERS and "vectors" in overrides:
+        raise ValueError(
+            f"vectors= are a feature of taggers: the words of {architecture} start as "
+            "those of embeddings="
+        )
     for name in overrides:
         check_known(f"{architecture} keyword", name, sorted(settings))
     checked = {k: check_value(k, v, settings[k]) for k, v in overrides.items()}
@@ -114,6 +121,7 @@ def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
     module.CELL(settings["units"], **options)
     fit_settings(**choose(settings, fit_settings))
     check_label_options(settings, overrides)
+    check_embeddings(settings)
     # one of the two decides; an override of either switches the other off
     if overrides.get("batch_size") and "token_budget" not in overrides:
         settings["token_budget"] = None
@@ -144,6 +152,20 @@ def check_label_options(settings: dict, overrides: dict) -> None:
                 f"{name}={overrides[name]!r} has no effect with "
                 f"label_input={label_input!r}: it needs {' or '.join(needed)}"
             )
+
+
+def check_embeddings(settings: dict) -> None:
+    """Refuses what contradicts the vectors that the word table starts as.
+
+    Raises:
+        ValueError: naming the option and why it has no effect.
+    """
+    if settings["embeddings"] is None and not settings["trainable"]:
+        raise ValueError(
+            "trainable=False is of embeddings=: random ones are to be trained"
+        )
+    if settings["embeddings"] is not None and not settings["words"]:
+        raise ValueError("embeddings= are those of words: give words=True")
 
 
 def check_value(name: str, value, default):

@@ -8,7 +8,7 @@ import numpy as np
 
 from keras_tagging import training
 from keras_tagging.data.batching import EncodedSentences, TrainingBatches
-from keras_tagging.data.normalisation import flat_strings, to_nfc
+from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.layers import LabelEmbeddingRNN
@@ -18,7 +18,7 @@ from keras_tagging.models.embedding import vector_table
 from keras_tagging.models.output import check_decoder, path_loss, run_network
 from keras_tagging.models.prediction import SentencePrediction
 from keras_tagging.models.pretrain import check_pretraining, has_tables, pretrain_tables
-from keras_tagging.models.sentence_model import SentenceModel, described
+from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.settings import (
     check_label_options,
     check_value,
@@ -35,13 +35,16 @@ class Tagger(SentencePrediction, SentenceModel):
 
     Args:
         architecture, settings: see `SentenceModel`.
+        training_words: how many of the words stood in training, not only among the
+            vectors; for `from_config`.
         **kwargs: those of `SentenceModel`.
     """
 
-    def __init__(self, architecture, settings, **kwargs):
+    def __init__(self, architecture, settings, training_words=None, **kwargs):
         check_decoder(**choose(settings, check_decoder))
         check_pretraining(settings.get("pretrain"))
         super().__init__(architecture, settings, **kwargs)
+        self._plain.training_words = training_words
         self._plain.pretraining_due = False
 
     def _make_features(self):
@@ -87,16 +90,16 @@ class Tagger(SentencePrediction, SentenceModel):
                 "no tag to learn: the training sentences have no tokens, or no tag "
                 f"occurs min_count={self.settings['min_count']} times"
             )
-        vectors = self._plain.vectors
+        vectors = self._plain.given.get("vectors")
         words = [to_nfc(word) for word in vectors.words] if vectors else ()
-        strings = flat_strings(sentences, self.features.columns)
-        self.features.adapt(strings, words, lengths=list(map(len, sentences)))
-        self._restore({**self.features.vocabularies, "tags": tags})
+        vocabularies = self._count(sentences, words)
+        # those that vectors add are behind them
+        self._plain.training_words = len(self.features.vocabularies.get("word", ()))
+        self._restore({**vocabularies, "tags": tags})
         if vectors:
             table = self.network.get_layer("vector_embedding").embeddings
             table.assign(vector_table(vectors, table.shape[0]))
-            self._plain.vectors = None  # the table has them now
-            self.settings["vectors"] = described(self.settings["vectors"])
+        self._take_vectors()
         self._plain.pretraining_due = self.settings["pretrain"] is not None
         self.optimizer.build(self.trainable_variables)
 
@@ -115,6 +118,10 @@ class Tagger(SentencePrediction, SentenceModel):
             **choose(self.settings, module.build_network, module.CELL),
         )
         self.built = True
+
+    def get_config(self):
+        config = {"training_words": self._plain.training_words}
+        return {**super().get_config(), **config}
 
     def call(self, inputs, training=False):
         """What the network gives for ids `(batch, time, features)`.
@@ -170,7 +177,8 @@ class Tagger(SentencePrediction, SentenceModel):
         """Learns the embeddings of words and labels from their sequences alone.
 
         Section 3.2 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`; to be called
-        before `fit`. The setting `pretrain` makes the first `fit` do so.
+        before `fit`. The setting `pretrain` makes the first `fit` do so. Words that
+        start as the vectors of `embeddings=` keep them.
 
         Args:
             sentences: training sentences with tags. The first ones a model sees also

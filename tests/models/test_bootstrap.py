@@ -133,15 +133,17 @@ def test_an_encoder_is_copied_and_keeps_its_own_dropout():
     assert (np.array(states(ffn)) != before).any()
 
 
-def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(tmp_path):
+@pytest.mark.parametrize("trainable", [True, False])
+def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(trainable, tmp_path):
     rng = np.random.default_rng(5)
     vectors = WordVectors(["unseen", "she"], rng.normal(size=(2, 5)).astype("float32"))
-    options = {"vectors": vectors, "tags": None, "nonprojective": "lift"}
+    options = {"embeddings": vectors, "tags": None, "nonprojective": "lift"}
+    options["trainable"] = trainable
     ffn = build("ffn-parser", **options)
     ffn.adapt(TRAIN)
-    parser = build(vectors=vectors)  # which are not read again
+    parser = build(embeddings=vectors)  # which are not read again
     parser.bootstrap(ffn)
-    for name in ("vectors", "tags", "nonprojective"):
+    for name in ("embeddings", "trainable", "tags", "nonprojective"):
         assert parser.settings[name] == ffn.settings[name]
     assert parser.features.names == ("word",)
     words = [sentence.tokens for sentence in DEV]

@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 from conftest import TINY, random_sentences, randomize
 from models.parsers import LEARNING, fitted
+from models.parsers import TINY as SMALL
 from models.parsers import TRAIN as TREES
 
 import keras_tagging
-from keras_tagging import training
+from keras_tagging import Sentence, training
+from keras_tagging.embeddings import WordVectors
 
 DECODERS = pytest.mark.parametrize("decoder", ["softmax", "crf"])
 
@@ -78,3 +80,43 @@ def test_fit_save_load_and_parse(tmp_path, name):
     assert again.parse(trees) == model.parse(trees)
     again.beam_width = 3
     assert len(again.parse(trees)) == len(trees)
+
+
+@pytest.mark.parametrize("name", ["bigru", "ffn-parser"])
+def test_frozen_embeddings_stay_as_they_are(tmp_path, train_sentences, name):
+    sentences = TREES[:6] if name == "ffn-parser" else train_sentences
+    words = [sentences[0].tokens[0].lower(), "unseen"]
+    matrix = np.random.default_rng(1).normal(size=(2, 5)).astype("float32")
+    options = TINY if name == "bigru" else SMALL
+    model = keras_tagging.build(
+        name,
+        **options,
+        embeddings=WordVectors(words, matrix),
+        trainable=False,
+        decay=None,
+        weight_average=0.9,
+        l2=0.1,
+    )
+    model.adapt(sentences)
+
+    def table(model):
+        weights = model.network.get_layer("word_embedding").embeddings
+        return np.array(keras.ops.convert_to_numpy(weights))
+
+    before = table(model)
+    fitting = {"batch_size": 32, "token_budget": None, "verbose": 0}
+    fitting |= {"restore_best": False, "resume": tmp_path}
+    model.fit(sentences, epochs=1, **fitting)
+    model.fit(sentences, epochs=2, **fitting)
+    np.testing.assert_array_equal(table(model), before)
+    variables = [*model.optimizer.variables, *model.trainable_variables]
+    assert before.shape not in {tuple(variable.shape) for variable in variables}
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    np.testing.assert_array_equal(table(again), before)
+    column = again.features.names.index("word")
+    columns = {key: ["N"] for key in again.features.columns}
+    [row] = again.encode([Sentence(["unseen"], None, columns)]).ids[:, column]
+    np.testing.assert_array_equal(before[row], matrix[1])
+    again.fit(sentences, epochs=1, verbose=0, batch_size=32, restore_best=False)
+    np.testing.assert_array_equal(table(again), before)

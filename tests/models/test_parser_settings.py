@@ -33,7 +33,7 @@ def random_vectors(words, dim=5):
 def test_vectors_are_the_first_values_of_word_embeddings(tmp_path):
     known = TRAIN[0].tokens[1]
     vectors = random_vectors([known, "Unseen", "cafe\u0301", "12"])
-    model = build("ffn-parser", vectors=vectors, tags=None)
+    model = build("ffn-parser", embeddings=vectors, tags=None)
     model.adapt(TRAIN)
     table = model.network.get_layer("word_embedding").embeddings
     rows = ops.convert_to_numpy(table)
@@ -51,7 +51,7 @@ def test_vectors_are_the_first_values_of_word_embeddings(tmp_path):
     assert model.encode([Sentence(["elsewhere"])]).ids[0, 0] == UNKNOWN_ID
     assert len(set(words)) == len(words)
     model.fit(TRAIN[:5], epochs=1, verbose=0)
-    assert model.settings["vectors"] == "4 vectors given as an object"
+    assert model.settings["embeddings"] == "4 vectors given as an object"
     model.save(tmp_path / "model.keras")
     again = keras_tagging.load(tmp_path / "model.keras")
     bare = [s.tokens for s in DEV]
@@ -171,6 +171,7 @@ def test_the_width_of_the_beam_may_be_set(model):
 @pytest.mark.parametrize(
     "options, message",
     [
+        ({"vectors": "x"}, "vectors= are a feature of taggers: .* of embeddings="),
         ({"unit": 3}, "unknown lstm-parser keyword 'unit'; did you mean 'units'"),
         ({"encoder": "lstm"}, "encoder='lstm'.*'bilstm'"),
         ({"dropped": "all"}, "dropped='all'.*'configurations', 'tokens'"),

@@ -89,7 +89,14 @@ def test_choose_takes_what_the_function_knows():
     [
         ({"optimizer": "rmsprop"}, "optimizer='rmsprop'"),
         ({"normalise": "x"}, "normalise='x'"),
-        ({"vectors": "no/such/file"}, "no/such/file"),
+        ({"vectors": "no/such/file"}, "^no/such/file: there is no such file"),
+        ({"embeddings": "no/such/file"}, "^no/such/file: there is no such file"),
+        (
+            {"embeddings": [1.0]},
+            "a list holds no word vectors: give the name of a file",
+        ),
+        ({"embeddings": "v", "words": False}, "are those of words: give words=True"),
+        ({"trainable": False}, "^trainable=False is of embeddings="),
     ],
 )
 def test_wrong_values_are_told_by_build(overrides, message):

@@ -1,51 +1,26 @@
+import bz2
 import gzip
 import os
 import pickle
-import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
+from embeddings.examples import (
+    BINARY,
+    CONTENTS,
+    GLOVE,
+    MATRIX,
+    WORDS,
+    assert_are,
+    write,
+)
 from gensim.models import FastText, KeyedVectors, Word2Vec
+from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
-from keras_tagging.data.sentence import Sentence
-from keras_tagging.embeddings import WordVectors, load_vectors, train_vectors
+from keras_tagging.embeddings import WordVectors, as_vectors, load_vectors
 
-WORDS = ["the", "Über", "1.5", "a\u00a0b"]
-MATRIX = np.array(
-    [[0.5, -1, 0.25], [1e-3, 2, 3], [0, 0, -4], [7, 8, 9]], dtype=np.float32
-)
-ROWS = [
-    " ".join([word, *map(str, row)]) for word, row in zip(WORDS, MATRIX, strict=True)
-]
-GLOVE = "\n".join(ROWS) + "\n"
-WORD2VEC = f"4 3\n{GLOVE}"
-FASTTEXT = "4 3\n" + "".join(f"{row} \n" for row in ROWS)
-BINARY = b"4 3\n" + b"".join(
-    word.encode() + b" " + struct.pack("<3f", *row) + b"\n"
-    for word, row in zip(WORDS, MATRIX, strict=True)
-)
-CONTENTS = {
-    "glove": GLOVE.encode(),
-    "glove-crlf": GLOVE.replace("\n", "\r\n").encode(),
-    "glove-no-last-newline": GLOVE.rstrip().encode(),
-    "word2vec": WORD2VEC.encode(),
-    "word2vec-blank-end": (WORD2VEC + "\n").encode(),
-    "fasttext": FASTTEXT.encode(),
-    "binary": BINARY,
-    "binary-no-newlines": BINARY.replace(b"\n", b"").replace(b"4 3", b"4 3\n", 1),
-}
-
-
-def write(path, content):
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
-
-
-def assert_is_the_example(vectors):
-    assert vectors.words == WORDS
-    assert vectors.matrix.dtype == np.float32
-    np.testing.assert_array_equal(vectors.matrix, MATRIX)
+ALL = [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("kind", CONTENTS)
@@ -55,22 +30,18 @@ def test_formats(kind, compressed, tmp_path):
     # The name says nothing about the format.
     path = tmp_path / ("vectors.dat.gz" if compressed else "vectors.dat")
     write(path, gzip.compress(content, mtime=0) if compressed else content)
-    assert_is_the_example(load_vectors(path))
-    assert_is_the_example(load_vectors(str(path)))
-    first = load_vectors(path, limit=2)
-    assert first.words == WORDS[:2]
-    np.testing.assert_array_equal(first.matrix, MATRIX[:2])
-    assert_is_the_example(load_vectors(path, limit=99))
+    assert_are(load_vectors(path, cache=False), ALL)
+    assert_are(load_vectors(str(path)), ALL)
+    assert_are(load_vectors(path, limit=2), [0, 1])
+    assert_are(load_vectors(path, limit=99), ALL)
 
 
 def test_gensim_keyed_vectors(tmp_path):
     keyed = KeyedVectors(3)
     keyed.add_vectors(WORDS, MATRIX)
     keyed.save(str(tmp_path / "vectors"))
-    assert_is_the_example(load_vectors(tmp_path / "vectors"))
-    first = load_vectors(tmp_path / "vectors", limit=2)
-    assert first.words == WORDS[:2]
-    np.testing.assert_array_equal(first.matrix, MATRIX[:2])
+    assert_are(load_vectors(tmp_path / "vectors"), ALL)
+    assert_are(load_vectors(tmp_path / "vectors", limit=2), [0, 1])
 
 
 @pytest.mark.parametrize("kind", [Word2Vec, FastText])
@@ -94,7 +65,7 @@ def test_the_first_of_two_equal_words_is_kept(tmp_path):
 
 def test_encoding(tmp_path):
     path = write(tmp_path / "v", GLOVE.encode("latin-1"))
-    assert_is_the_example(load_vectors(path, encoding="latin-1"))
+    assert_are(load_vectors(path, encoding="latin-1"), ALL)
     assert load_vectors(path).words[1] == "\ufffdber"
 
 
@@ -125,7 +96,8 @@ def test_encoding(tmp_path):
             "v: is compressed: give it a name .* .gz",
         ),
         (b"PK\x03\x04rest", "v: is a zip archive: unzip it first"),
-        (b"\xba\x16\x4f\x2f\x0c\0\0\0", "v: is a fastText model: use the .vec file"),
+        (bz2.compress(b"a 1\n"), "v: is compressed: give it a name .* .bz2"),
+        (b"\xba\x16\x4f\x2f\x0c\0\0\0", "v: gensim cannot read it as fastText's model"),
         (pickle.dumps({"a": 1}), "v: gensim cannot load it"),
         (b"\x80\x04damaged", "v: gensim cannot load it"),
     ],
@@ -147,6 +119,37 @@ def test_wrongly_compressed(content, tmp_path):
         load_vectors(path)
 
 
+def test_fasttext_models(tmp_path):
+    text = [["a", "b", "a"], ["b", "cabbage"]]
+    model = FastText(text, vector_size=4, min_count=1, workers=1, bucket=50)
+    save_facebook_model(model, str(tmp_path / "v.bin"))
+    expected = load_facebook_vectors(str(tmp_path / "v.bin"))
+    vectors = load_vectors(tmp_path / "v.bin")
+    assert vectors.words == expected.index_to_key
+    np.testing.assert_array_equal(vectors.matrix, expected.vectors)
+    first = load_vectors(tmp_path / "v.bin", limit=1)
+    assert first.words == vectors.words[:1]
+    np.testing.assert_array_equal(first.matrix, vectors.matrix[:1])
+
+
+def test_vectors_in_memory():
+    keyed = KeyedVectors(3)
+    keyed.add_vectors(WORDS, MATRIX)
+    vectors = as_vectors(keyed)
+    assert_are(vectors, ALL)
+    assert as_vectors(vectors) is vectors
+    model = Word2Vec([["a", "b"]], vector_size=3, min_count=1, workers=1)
+    assert as_vectors(model).words == model.wv.index_to_key
+    assert isinstance(as_vectors(model.wv), WordVectors)
+    with pytest.raises(ValueError, match="a dict holds no word vectors: give the name"):
+        as_vectors({"a": [1.0]})
+    keyed.vectors[1, 0] = np.nan
+    with pytest.raises(ValueError, match="given: the vector of 'Über' holds a value"):
+        as_vectors(keyed)
+    with pytest.raises(ValueError, match="given: has no vectors"):
+        as_vectors(KeyedVectors(3))
+
+
 def test_gensim_object_without_vectors(tmp_path):
     from gensim.corpora import Dictionary
 
@@ -161,72 +164,12 @@ def test_lines_beyond_the_limit_are_not_read(tmp_path):
 
 
 def test_bad_arguments(tmp_path):
-    with pytest.raises(FileNotFoundError, match="missing"):
+    with pytest.raises(FileNotFoundError, match="/missing: there is no such file; "):
         load_vectors(tmp_path / "missing")
+    with pytest.raises(IsADirectoryError, match=": is a folder; name the file"):
+        load_vectors(tmp_path)
     with pytest.raises(ValueError, match="limit is 0"):
         load_vectors(write(tmp_path / "v", GLOVE), limit=0)
-
-
-def test_mean():
-    mean = WordVectors(WORDS, MATRIX).mean()
-    assert mean.dtype == np.float32
-    np.testing.assert_array_equal(mean, np.float32([7.501 / 4, 9 / 4, 8.25 / 4]))
-
-
-def test_lookup():
-    vectors = WordVectors(["the", "The", "0"], np.float32([[1, 2], [3, 4], [5, 6]]))
-    rows, found = vectors.lookup(["The", "THE", "the"])
-    assert rows.tolist() == [[3, 4], [0, 0], [1, 2]]
-    assert rows.dtype == np.float32
-    assert found.tolist() == [True, False, True]
-    # One form only: the exact one is not tried.
-    rows, found = vectors.lookup(["The", "17"], str.lower)
-    assert rows.tolist() == [[1, 2], [0, 0]]
-    # Several, in order.
-    rows, found = vectors.lookup(["The", "THE", "x"], lambda w: (w, w.lower()))
-    assert rows.tolist() == [[3, 4], [1, 2], [0, 0]]
-    assert found.tolist() == [True, True, False]
-    rows, found = vectors.lookup([])
-    assert rows.shape == (0, 2) and found.shape == (0,)
-
-
-TEXT = [["a", "b", "c", "a"], ["b", "d"], [], ["a", "d", "b"]] * 20
-
-
-def test_training():
-    vectors = train_vectors(TEXT, size=8, epochs=2)
-    assert vectors.words[0] in {"a", "b"}
-    assert sorted(vectors.words) == ["a", "b", "c", "d"]
-    assert vectors.matrix.shape == (4, 8)
-    assert vectors.matrix.dtype == np.float32
-    assert train_vectors(TEXT, size=8, min_count=30).index.keys() == {"a", "b", "d"}
-
-
-@pytest.mark.parametrize("skip_gram", [False, True])
-def test_training_repeats(skip_gram):
-    def train(sentences=TEXT, **options):
-        vectors = train_vectors(sentences, size=8, skip_gram=skip_gram, **options)
-        return vectors.matrix[[vectors.index[word] for word in "abcd"]]
-
-    first = train()
-    np.testing.assert_array_equal(train(), first)
-    np.testing.assert_array_equal(train(Sentence(list(s)) for s in TEXT), first)
-    assert np.abs(train(seed=1) - first).max() > 1e-3
-    assert np.abs(train(epochs=9) - first).max() > 1e-5
-
-
-def test_training_reads_all_of_a_long_sentence():
-    vectors = train_vectors([["a"] * 10_000 + ["b", "c"] * 3000], size=4, epochs=1)
-    cut = train_vectors([["a"] * 10_000, ["b", "c"] * 3000], size=4, epochs=1)
-    np.testing.assert_array_equal(vectors.matrix, cut.matrix)
-
-
-def test_training_errors():
-    with pytest.raises(ValueError, match="sentence 2 is a string"):
-        train_vectors([["a"], "a b"])
-    for sentences in ([], [[]], [["a", "b"]]):
-        with pytest.raises(ValueError, match="no word occurs 2 times"):
-            train_vectors(sentences, min_count=2)
 
 
 DATA = os.environ.get("KERAS_TAGGING_DATA")

@@ -1,0 +1,94 @@
+"""Word vectors in memory."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+#: What the unknown word is called in the vector files in use.
+UNKNOWN_ROWS = ("UNKNOWN", "*UNKNOWN*", "<unk>", "<UNK>", "UNK", "unk")
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """Words and their vectors.
+
+    Args:
+        words: the words, each once.
+        matrix: `(words, dimension)`, float32; row `i` is the vector of `words[i]`.
+    """
+
+    words: list[str]
+    matrix: np.ndarray
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The row of each word."""
+        return {word: row for row, word in enumerate(self.words)}
+
+    def mean(self) -> np.ndarray:
+        """The mean of all vectors, `(dimension,)`."""
+        return self.matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
+
+    def unknown(self) -> np.ndarray:
+        """The vector of an unknown word: the file's own, or where there is none the
+        mean, `(dimension,)`.
+
+        GoogleNews has no row for the UNKNOWN of Kadari et al. (2018); the paper does
+        not say what it does then.
+        """
+        for name in UNKNOWN_ROWS:
+            if name in self.index:
+                return self.matrix[self.index[name]]
+        return self.mean()
+
+    def lookup(
+        self,
+        words: Sequence[str],
+        normalise: Callable[[str], str | Iterable[str]] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The vectors of some words, and which of them have one.
+
+        Args:
+            words: the words to look up.
+            normalise: gives the form of a word to look up, or several forms to try
+                in order; by default the word itself.
+
+        Returns:
+            `(words, dimension)` float32, zeros where there is no vector, and
+            `(words,)` bool, whether there is one.
+        """
+        rows = np.full(len(words), -1)
+        for i, word in enumerate(words):
+            forms = normalise(word) if normalise else word
+            for form in [forms] if isinstance(forms, str) else forms:
+                if form in self.index:
+                    rows[i] = self.index[form]
+                    break
+        found = rows >= 0
+        vectors = np.zeros((len(words), self.matrix.shape[1]), np.float32)
+        vectors[found] = self.matrix[rows[found]]
+        return vectors, found
+
+
+def composed(keyed, words: Iterable[str] = ()) -> WordVectors:
+    """All vectors of gensim's `KeyedVectors`, and of fastText's also those of further
+    words, made of their pieces."""
+    # gensim leaves empty places at the end for words that occurred before.
+    count = len(keyed.key_to_index)
+    known, matrix = list(keyed.index_to_key[:count]), keyed.vectors[:count]
+    others = [word for word in words if can_compose(keyed, word)]
+    if others:
+        rows = np.stack([keyed.get_vector(word) for word in others])
+        matrix = np.concatenate([matrix, rows], dtype=np.float32)
+    return WordVectors(known + others, matrix)
+
+
+def can_compose(keyed, word: str) -> bool:
+    """Whether these are fastText's vectors, and the word is made of known pieces."""
+    if word in keyed.key_to_index or not getattr(keyed, "bucket", 0):
+        return False
+    from gensim.models.fasttext import ft_ngram_hashes
+
+    return bool(ft_ngram_hashes(word, keyed.min_n, keyed.max_n, keyed.bucket))

@@ -1,0 +1,301 @@
+"""Pretrained vectors that the word embeddings of every architecture start as."""
+
+import gzip
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from conftest import TINY, random_sentences
+from gensim.models import KeyedVectors
+from keras import ops
+from models.parsers import PLAIN, TRAIN, equal, fitted, weights
+from models.parsers import TINY as SMALL
+
+import keras_tagging
+from keras_tagging import Sentence
+from keras_tagging.data.vocabulary import FIRST_ID, UNKNOWN_ID
+from keras_tagging.embeddings import WordVectors
+from keras_tagging.features import TokenFeatures
+from keras_tagging.models import PARSERS
+from keras_tagging.models.embedding import joined_words
+
+TAGGED = random_sentences(12, 1)
+RATES = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
+
+
+def vectors_of(words, dim=6, seed=3):
+    rng = np.random.default_rng(seed)
+    return WordVectors(words, rng.normal(size=(len(words), dim)).astype("float32"))
+
+
+def corpus(name):
+    return TRAIN[:12] if name in PARSERS else TAGGED
+
+
+def build(name, **options):
+    if name in PARSERS:
+        return keras_tagging.build(name, **SMALL | PLAIN | options)
+    known = keras_tagging.build(name).settings
+    sizes = {key: value for key, value in (TINY | RATES).items() if key in known}
+    return keras_tagging.build(name, **sizes | {"seed": 1} | options)
+
+
+@cache
+def example(name):
+    """A word of training and two that are not there."""
+    return vectors_of([corpus(name)[0].tokens[0].lower(), "zebra", "unicorn"])
+
+
+def table_of(model):
+    table = model.network.get_layer("word_embedding").embeddings
+    return np.array(ops.convert_to_numpy(table))
+
+
+def rows_of(model, words):
+    """What the network reads for some words."""
+    columns = {name: ["N"] * len(words) for name in model.features.columns}
+    ids = model.encode([Sentence(words, None, columns)]).ids
+    return table_of(model)[ids[:, model.features.names.index("word")]]
+
+
+def shapes(model):
+    """Of all that the optimizer keeps, and of the weights it trains."""
+    variables = [*model.optimizer.variables, *model.trainable_variables]
+    return {tuple(variable.shape) for variable in variables}
+
+
+@pytest.mark.parametrize("trainable", [True, False])
+@pytest.mark.parametrize("name", keras_tagging.available())
+def test_every_architecture(name, trainable):
+    vectors = example(name)
+    model = build(name, embeddings=vectors, trainable=trainable)
+    model.adapt(corpus(name))
+    before = table_of(model)
+    assert before.shape[1] == model.settings["word_dim"] == 6
+    np.testing.assert_array_equal(rows_of(model, vectors.words), vectors.matrix)
+    unknown = rows_of(model, ["elsewhere"])[0]
+    np.testing.assert_array_equal(unknown, before[UNKNOWN_ID])
+    np.testing.assert_array_equal(unknown, vectors.mean())
+    known = len(before) - FIRST_ID - 2
+    other = rows_of(model, [corpus(name)[0].tokens[-1]])  # without a vector: random
+    assert 0 < abs(other).max() < 0.5 and known > 3
+
+    assert (before.shape in shapes(model)) == trainable
+
+
+@pytest.mark.parametrize("trainable", [True, False])
+@pytest.mark.parametrize("name", ["bigru", "i-rnn", "lstm-parser"])  # one of each kind
+def test_fit_save_and_load(name, trainable, tmp_path):
+    model = build(name, embeddings=example(name), trainable=trainable)
+    model.adapt(corpus(name))
+    before = table_of(model)
+    model.fit(corpus(name), epochs=1, verbose=0, restore_best=False)
+    after = table_of(model)
+    if trainable:
+        assert abs(after - before).max() > 1e-6
+    else:
+        np.testing.assert_array_equal(after, before)
+    assert (after.shape in shapes(model)) == trainable
+    assert model.settings["embeddings"] == "3 vectors given as an object"
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    np.testing.assert_array_equal(table_of(again), after)
+    assert (after.shape in shapes(again)) == trainable
+    found, expected = (m.predict(corpus(name)) for m in (again, model))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+
+
+# Which row a word finds
+
+
+def adapted(words, vector_words, **options):
+    options = {"normalise": "wu", "suffixes": (), "capitals": False} | options
+    features = TokenFeatures(**options)
+    features.adapt({"tokens": words})
+    return features, joined_words(features, vector_words)
+
+
+def test_words_are_found_by_their_normal_form():
+    """As in the papers; worked out by hand."""
+    training = ["The", "the", "12", "rare"]
+    vectors = ["The", "the", "Paris", "PARIS", "17", "99", "1", "2"]
+    _, (words, rows) = adapted(training, vectors)
+    assert words == ["the", "99", "rare", "paris", "9"]
+    assert rows == {"the": 1, "paris": 2, "99": 5, "9": 6}
+
+
+def test_words_are_found_as_they_are_written():
+    training = ["The", "the", "12", "rare", "paris", "34"]
+    vectors = ["The", "the", "Paris", "PARIS", "17", "a", "a"]
+    features, (words, rows) = adapted(training, vectors, lookup="cascade")
+    assert words[:4] == ["99", "the", "paris", "rare"]
+    assert words[4:] == ["The", "Paris", "PARIS", "17", "a"]
+    # a training word without a vector has that of the first with its normal form
+    expected = {"The": 0, "the": 1, "Paris": 2, "PARIS": 3, "17": 4, "a": 5}
+    assert rows == expected | {"99": 4, "paris": 2}
+    features.set_vocabularies({"word": words})
+    tokens = ["The", "THE", "PARIS", "pARIS", "17", "18", "A", "zebra"]
+    ids = features.encode({"tokens": tokens})[:, 0] - FIRST_ID
+    found = [words[i] if i >= 0 else None for i in ids]
+    expected = ["The", "the", "PARIS", "paris", "17", "99", "a", None]
+    assert found == expected
+
+
+@pytest.mark.parametrize("recipe", ["fast", "paper"])
+def test_words_are_compared_in_nfc(recipe):
+    vectors = vectors_of(["cafe\u0301", "caf\u00e9", "b"])
+    model = build("bigru", recipe=recipe, embeddings=vectors)
+    model.adapt(TAGGED)
+    for word in ("cafe\u0301", "caf\u00e9"):
+        np.testing.assert_array_equal(rows_of(model, [word]), vectors.matrix[:1])
+
+
+def test_a_files_own_unknown_row():
+    vectors = vectors_of(["a", "<unk>"])
+    model = build("bigru", embeddings=vectors)
+    model.adapt(TAGGED)
+    np.testing.assert_array_equal(rows_of(model, ["x"]), vectors.matrix[1:])
+
+
+# Evaluation, pretraining
+
+
+@pytest.mark.parametrize("recipe", ["fast", "paper"])
+def test_unseen_words_are_those_that_training_lacks(recipe, tmp_path):
+    """Whatever the vectors know: counted as without vectors."""
+    train = [Sentence(["the", "dog", "Paris", "12"], ["D", "N", "P", "M"])]
+    # unseen: zebra, unicorn; in their normal form seen: PARIS, The, 34
+    words = ["PARIS", "The", "34", "zebra", "unicorn", "dog"]
+    dev = [Sentence(words, ["D"] * 6), Sentence([], []), Sentence(["zebra"], ["N"])]
+    vectors = vectors_of(["the", "The", "PARIS", "zebra", "34", "dog"])
+    for given in (None, vectors):
+        model = build("bigru", recipe=recipe, embeddings=given)
+        model.adapt(train)
+        model.save(tmp_path / "model.keras")
+        for each in (model, keras_tagging.load(tmp_path / "model.keras")):
+            tagged = each.tag(dev)
+            hits = [tagged[0][3] == "D", tagged[0][4] == "D", tagged[2][0] == "N"]
+            figures = each.evaluate(dev, return_dict=True)
+            assert figures["oov_accuracy"] == pytest.approx(np.mean(hits))
+    bare = build("bigru", words=False)
+    bare.adapt(train)
+    assert math.isnan(bare.evaluate(dev, return_dict=True)["oov_accuracy"])
+
+
+def test_pretraining_leaves_the_vectors():
+    vectors = example("i-rnn")
+    tables = {"label_epochs": 1, "word_epochs": 1}
+    model = build("i-rnn", embeddings=vectors)
+    assert model.settings["pretrain"] == "cbow"
+    names = model.pretrain(TAGGED, **tables)
+    assert [name.split("/")[-1] for name in names] == ["label_embeddings"]
+    np.testing.assert_array_equal(rows_of(model, vectors.words), vectors.matrix)
+    # and there may be nothing else to pretrain
+    with pytest.raises(ValueError, match="neither words nor label embeddings"):
+        build("bigru", embeddings=vectors).pretrain(TAGGED, **tables)
+    model = build("bigru", embeddings=vectors, pretrain="cbow", trainable=False)
+    model.fit(TAGGED, epochs=1, verbose=0)
+    np.testing.assert_array_equal(rows_of(model, vectors.words), vectors.matrix)
+
+
+def test_embeddings_and_the_feature_of_k18_are_two_tables():
+    words, feature = vectors_of(["zebra", "dog"]), vectors_of(["zebra", "x"], 5, 4)
+    options = {"embeddings": words, "vectors": feature, "trainable": False}
+    model = build("bigru", recipe="paper", **options)
+    model.adapt(TAGGED)
+    assert model.features.names[:2] == ("word", "vector")
+    np.testing.assert_array_equal(rows_of(model, words.words), words.matrix)
+    table = model.network.get_layer("vector_embedding")
+    np.testing.assert_array_equal(table.get_weights()[0][2:], feature.matrix)
+    # the feature is trained further, as in the paper
+    before = table.get_weights()[0].copy()
+    model.fit([Sentence(["zebra"] * 2, ["N", "V"])], epochs=1, verbose=0)
+    assert abs(table.get_weights()[0] - before).max() > 0
+    np.testing.assert_array_equal(rows_of(model, words.words), words.matrix)
+
+
+# Sources
+
+
+def keyed(vectors):
+    found = KeyedVectors(vectors.matrix.shape[1])
+    found.add_vectors(vectors.words, vectors.matrix)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["text", "gz", "binary", "keyed"])
+def test_sources(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path / "cache"))
+    vectors = example("bigru")
+    source = keyed(vectors)
+    if kind != "keyed":
+        path = str(tmp_path / "vectors")
+        source.save_word2vec_format(path, binary=kind == "binary")
+        if kind == "gz":
+            content = (tmp_path / "vectors").read_bytes()
+            path = tmp_path / "vectors.gz"
+            path.write_bytes(gzip.compress(content))
+        source = path
+    model = build("bigru", embeddings=source)
+    model.adapt(TAGGED)
+    found = rows_of(model, vectors.words)
+    np.testing.assert_allclose(found, vectors.matrix, rtol=1e-6)
+    text = "3 vectors given as an object" if kind == "keyed" else str(source)
+    assert model.settings["embeddings"] == text
+    if kind != "keyed":  # no file is needed again
+        (tmp_path / "vectors").unlink()
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    np.testing.assert_array_equal(rows_of(again, vectors.words), found)
+
+
+def test_unfitted_models(tmp_path):
+    vectors = example("bigru")
+    with pytest.raises(ValueError, match="as an object are saved once fit has run"):
+        build("bigru", embeddings=keyed(vectors)).save(tmp_path / "model.keras")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Going on
+
+
+@pytest.mark.parametrize("name", ["bigru", "lstm-parser"])
+def test_a_frozen_run_is_resumed(name, tmp_path):
+    options = {"embeddings": example(name), "trainable": False, "decay": None}
+
+    def trained(epochs, folder):
+        model = build(name, **options)
+        fitting = {"verbose": 0, "restore_best": False, "resume": tmp_path / folder}
+        model.fit(corpus(name), epochs=epochs, **fitting)
+        return model
+
+    whole = trained(2, "whole")
+    trained(1, "parts")
+    assert equal(weights(trained(2, "parts")), weights(whole))
+    with pytest.raises(ValueError, match="other trainable"):
+        options["trainable"] = True
+        trained(2, "parts")
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("trainable", [True, False])
+def test_bootstrapping_takes_the_vectors_of_the_ffn(trainable, given):
+    vectors = example("ffn-parser")
+    options = {"embeddings": vectors, "trainable": trainable}
+    ffn = fitted("ffn-parser", TRAIN[:12], **options)
+    other = vectors_of(["x"], 4)
+    parser = build("lstm-parser", **{"embeddings": other} if given else {})
+    parser.bootstrap(ffn)
+    before = table_of(ffn)
+    np.testing.assert_array_equal(table_of(parser), before)
+    parser.fit(TRAIN[:12], epochs=1, verbose=0, restore_best=False)
+    assert np.array_equal(table_of(parser), before) == (not trainable)
+
+
+def test_bootstrapping_without_vectors_takes_none():
+    parser = build("lstm-parser", embeddings=vectors_of(["x"], 4))
+    parser.bootstrap(fitted("ffn-parser", TRAIN[:12]))
+    assert parser.settings["embeddings"] is None
+    assert table_of(parser).shape[1] == SMALL["word_dim"]
