@@ -89,7 +89,7 @@ def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Mem
     if source.is_dir():
         found = _in_folder(source)
     elif name.endswith(".zip"):
-        found = _in_zip(source, suffixes)
+        found = _in_zip(source)
     elif name.endswith(TAR):
         found = _in_tar(source, suffixes)
     else:
@@ -121,7 +121,7 @@ def _in_folder(source: Path) -> Iterator[Member]:
             yield Member(str(path), inside, lambda path=path: open(path, "rb"))
 
 
-def _in_zip(source: Path, suffixes: tuple[str, ...]) -> Iterator[Member]:
+def _in_zip(source: Path) -> Iterator[Member]:
     try:
         archive = zipfile.ZipFile(source)  # closed with the last member that holds it
     except (*_DAMAGED, ValueError) as error:
