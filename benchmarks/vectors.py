@@ -1,7 +1,7 @@
 """Time and memory of loading pretrained vectors, on files that it generates.
 
     python benchmarks/vectors.py
-    python benchmarks/vectors.py --folder /tmp/vectors --large
+    python benchmarks/vectors.py --folder vectors/ --large
 
 GloVe text of 400,000 words and 100 dimensions, of which 25,000 words are kept; with
 `--large` also word2vec's binary of 3 million words and 300 dimensions (3.6 GB), of

@@ -9,6 +9,8 @@ from keras_tagging import Corpus
 from keras_tagging.data.atis import read_atis
 from keras_tagging.data.corpus import hold_out
 from keras_tagging.data.preparation import (
+    Out,
+    Overwrite,
     check_out,
     run_script,
     statistics,
@@ -74,7 +76,7 @@ def atis(
     source: Annotated[
         Path, typer.Argument(help="The folder or archive of ATIS, or its pickle.")
     ],
-    out: Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")],
+    out: Out,
     held_out: Annotated[
         float | None,
         typer.Option(
@@ -90,9 +92,7 @@ def atis(
     classes: Annotated[
         bool, typer.Option("--classes", help="Add the words' classes as a column.")
     ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the corpus that is in OUT.")
-    ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write ATIS, the corpus of slot filling, in CoNLL columns.
 

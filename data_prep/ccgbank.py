@@ -12,6 +12,9 @@ from keras_tagging.data.archives import members
 from keras_tagging.data.atomic import replacing
 from keras_tagging.data.preparation import (
     Counts,
+    Out,
+    Overwrite,
+    SkipMalformed,
     check_out,
     run_script,
     statistics,
@@ -62,7 +65,7 @@ def ccgbank(
     source: Annotated[
         Path, typer.Argument(help="The disc, its folder AUTO, or an archive of them.")
     ],
-    out: Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")],
+    out: Out,
     format: Annotated[
         Literal["auto", "pipe"],
         typer.Option(help="Derivations, or word|pos|category as wsj02-21.stagged."),
@@ -78,12 +81,8 @@ def ccgbank(
     partial: Annotated[
         bool, typer.Option("--partial", help="Do without sections that are missing.")
     ] = False,
-    skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Leave out what cannot be read.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the corpus that is in OUT.")
-    ] = False,
+    skip_malformed: SkipMalformed = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write CCGbank in CoNLL columns: the word, its part of speech, its supertag.
 

@@ -10,6 +10,9 @@ from keras_tagging.data import CorpusError, Sentence, read
 from keras_tagging.data.archives import Member, members
 from keras_tagging.data.ftb import read_ftb, with_common_nouns_lowered
 from keras_tagging.data.preparation import (
+    Out,
+    Overwrite,
+    SkipMalformed,
     check_out,
     run_script,
     statistics,
@@ -34,7 +37,7 @@ def ftb(
     source: Annotated[
         Path, typer.Argument(help="The treebank's folder, archive or single file.")
     ],
-    out: Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")],
+    out: Out,
     compounds: Annotated[
         Literal["joined", "split"],
         typer.Option(help="Of XML: one token, or one for each part."),
@@ -55,12 +58,8 @@ def ftb(
     encoding: Annotated[
         str | None, typer.Option(help="Else what XML declares, or UTF-8.")
     ] = None,
-    skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Leave out what cannot be read.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the corpus that is in OUT.")
-    ] = False,
+    skip_malformed: SkipMalformed = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write the French Treebank in CoNLL columns: a word and its tag in each row.
 

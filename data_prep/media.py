@@ -18,6 +18,9 @@ from keras_tagging.data.media import (
     read_test2,
 )
 from keras_tagging.data.preparation import (
+    Out,
+    Overwrite,
+    SkipMalformed,
     check_out,
     run_script,
     statistics,
@@ -48,7 +51,7 @@ def media(
         Path,
         typer.Argument(help="The disc ELRA-E0024, its folder or an archive."),
     ],
-    out: Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")],
+    out: Out,
     relax: Annotated[
         bool, typer.Option("--relax", help="Leave out the specifiers of concepts.")
     ] = False,
@@ -78,12 +81,8 @@ def media(
     partial: Annotated[
         bool, typer.Option("--partial", help="Do without files that are missing.")
     ] = False,
-    skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Leave out what cannot be read.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the corpus that is in OUT.")
-    ] = False,
+    skip_malformed: SkipMalformed = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write MEDIA in CoNLL columns: the user's turns, a word and its BIO label in each
     row.

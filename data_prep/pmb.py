@@ -9,6 +9,9 @@ import typer
 from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.data.archives import Member, members
 from keras_tagging.data.preparation import (
+    Out,
+    Overwrite,
+    SkipMalformed,
     check_out,
     run_script,
     statistics,
@@ -77,7 +80,7 @@ def pmb(
     source: Annotated[
         Path, typer.Argument(help="The folder of a language, a release, or an archive.")
     ],
-    out: Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")],
+    out: Out,
     release: Annotated[
         str | None, typer.Option(help="Of several in SOURCE, such as 4.0.0.")
     ] = None,
@@ -95,12 +98,8 @@ def pmb(
     joiner: Annotated[
         str, typer.Option(help="What joins the parts of a word; '_' as in GoogleNews.")
     ] = "~",
-    skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Leave out what cannot be read.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the corpus that is in OUT.")
-    ] = False,
+    skip_malformed: SkipMalformed = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write the Parallel Meaning Bank in CoNLL columns: the word, its semantic tag, its
     supertag.

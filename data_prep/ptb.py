@@ -8,6 +8,9 @@ import typer
 from keras_tagging.data.archives import members
 from keras_tagging.data.brackets import unescaped
 from keras_tagging.data.preparation import (
+    Out,
+    Overwrite,
+    SkipMalformed,
     check_out,
     run_script,
     statistics,
@@ -40,7 +43,7 @@ def ptb(
     source: Annotated[
         Path, typer.Argument(help="The disc, its folder wsj, or an archive of them.")
     ],
-    out: Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")],
+    out: Out,
     task: Annotated[
         Literal["tagging", "parsing"],
         typer.Option(help="Which sections, and what is read."),
@@ -59,12 +62,8 @@ def ptb(
     partial: Annotated[
         bool, typer.Option("--partial", help="Do without sections that are missing.")
     ] = False,
-    skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Leave out what cannot be read.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the corpus that is in OUT.")
-    ] = False,
+    skip_malformed: SkipMalformed = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write the Wall Street Journal of the Penn Treebank, for tagging or for parsing.
 

@@ -9,6 +9,9 @@ import typer
 from keras_tagging.data import CorpusError, Sentence, read
 from keras_tagging.data.archives import Member, members
 from keras_tagging.data.preparation import (
+    Out,
+    Overwrite,
+    SkipMalformed,
     check_out,
     run_script,
     statistics,
@@ -28,7 +31,7 @@ def ud(
     source: Annotated[
         Path, typer.Argument(help="A treebank's folder, or an archive of a release.")
     ],
-    out: Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")],
+    out: Out,
     treebank: Annotated[
         str | None,
         typer.Option(help="Its folder, where SOURCE has several: UD_French-GSD."),
@@ -41,12 +44,8 @@ def ud(
     trees: Annotated[
         bool, typer.Option("--trees", help="Refuse sentences that are no trees.")
     ] = False,
-    skip_malformed: Annotated[
-        bool, typer.Option("--skip-malformed", help="Leave out what cannot be read.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the corpus that is in OUT.")
-    ] = False,
+    skip_malformed: SkipMalformed = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write the splits of a UD treebank in CoNLL columns: a syntactic word, the columns
     asked for, its tag.

@@ -8,9 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from keras_tagging.data.readers import WRITTEN, CorpusError, write
 from keras_tagging.data.sentence import Sentence
+
+# Parameters that the scripts have alike
+Out = Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the corpus that is in OUT.")
+]
+SkipMalformed = Annotated[
+    bool, typer.Option("--skip-malformed", help="Leave out what cannot be read.")
+]
 
 
 @dataclass
@@ -215,8 +227,6 @@ def run_script(command: Callable, example: str, args: list[str] | None = None) -
         example: lines to show at the end of `--help`.
         args: instead of the program's.
     """
-    import typer
-
     name = Path(command.__code__.co_filename).name
     app = typer.Typer(
         add_completion=False,
