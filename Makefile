@@ -31,7 +31,7 @@ test-jax:
 	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(BACKEND_TESTS) $(ARGS)
 
 test-torch:
-	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(BACKEND_TESTS) $(ARGS)
 
 lint: $(VENV)/installed-dev  ## check code and notebooks with ruff
 	$(BIN)/ruff check .
