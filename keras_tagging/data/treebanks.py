@@ -1,7 +1,7 @@
 """The formats whose words have heads: CoNLL-U and CoNLL-X."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from keras_tagging.data.records import (
@@ -138,6 +138,8 @@ def _check_heads(rows: list[Row], trees: bool) -> None:
 
 
 def _check_tree(rows: list[Row]) -> None:
+    from keras_tagging.parsing.projectivity import find_cycle  # parsing imports data
+
     for word, (number, cells) in enumerate(rows, 1):
         if cells[HEAD] == "_":
             what = f"word {_named(word, rows)} has no head"
@@ -158,7 +160,7 @@ def _check_tree(rows: list[Row]) -> None:
         what = f"{len(roots)} words have the head 0: {', '.join(islice(shown, 8))}"
         remedy = "leave it one root, or such sentences out with errors='skip'"
         raise Malformed(rows[roots[1] - 1][0], what, remedy)
-    if cycle := _cycle(heads):
+    if cycle := find_cycle(heads):
         shown = [_named(word, rows) for word in cycle[:8]]
         shown += [f"... ({len(cycle)} words)"] * (len(cycle) > 8)
         what = f"the heads go round: {' -> '.join([*shown, shown[0]])}"
@@ -168,20 +170,3 @@ def _check_tree(rows: list[Row]) -> None:
 
 def _named(word: int, rows: list[Row]) -> str:
     return f"{word} {rows[word - 1][1][FORM][:40]!r}"
-
-
-def _cycle(heads: Sequence[int]) -> list[int]:
-    """The words of a cycle, each followed by its head; none in a tree."""
-    seen_from = [-1] + [0] * len(heads)  # the start of the walk that came by
-    for start in range(1, len(heads) + 1):
-        word = start
-        while not seen_from[word]:
-            seen_from[word] = start
-            word = heads[word - 1]
-        if seen_from[word] == start:  # the walk came back to itself
-            cycle = [word]
-            while (word := heads[word - 1]) != cycle[0]:
-                cycle.append(word)
-            first = cycle.index(min(cycle))
-            return cycle[first:] + cycle[:first]
-    return []

@@ -6,6 +6,7 @@ the first word. A tree is given by the head of every word.
 
 from bisect import insort
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -56,20 +57,29 @@ def check_tree(heads) -> None:
         raise ValueError("no word is the root: one word must have the head 0")
     if len(roots) > 1:
         raise ValueError(f"the words {_listed(roots)} are roots: only one may be")
-    rooted = {0}
-    for word in range(1, len(heads) + 1):
-        path: dict[int, None] = {}
-        while word not in rooted:
-            if word in path:
-                cycle = list(path)[list(path).index(word) :]
-                raise ValueError(
-                    f"the words {_listed(cycle)} form a cycle: each depends on the next"
-                    if len(cycle) > 1
-                    else f"word {word} forms a cycle: it is its own head"
-                )
-            path[word] = None
+    if cycle := find_cycle(heads):
+        raise ValueError(
+            f"the words {_listed(cycle)} form a cycle: each depends on the next"
+            if len(cycle) > 1
+            else f"word {cycle[0]} forms a cycle: it is its own head"
+        )
+
+
+def find_cycle(heads: Sequence[int]) -> list[int]:
+    """The words of a cycle, each followed by its head; none in a tree."""
+    seen_from = [-1] + [0] * len(heads)  # the start of the walk that came by
+    for start in range(1, len(heads) + 1):
+        word = start
+        while not seen_from[word]:
+            seen_from[word] = start
             word = heads[word - 1]
-        rooted.update(path)
+        if seen_from[word] == start:  # the walk came back to itself
+            cycle = [word]
+            while (word := heads[word - 1]) != cycle[0]:
+                cycle.append(word)
+            first = cycle.index(min(cycle))
+            return cycle[first:] + cycle[:first]
+    return []
 
 
 def lift(heads, deprels) -> tuple[np.ndarray, list[str]]:
