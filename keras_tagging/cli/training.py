@@ -155,8 +155,8 @@ def train(
     if bootstrap is None:
         refuse("without --bootstrap there is no", {"gates": gates})
     else:
-        given = {"tags": tags, "embeddings": embeddings}
-        refuse("with --bootstrap, which brings its own, there is no", given)
+        why = "the parser in --bootstrap has its own, so train that so: there is no"
+        refuse(why, {"tags": tags, "embeddings": embeddings})
     named = [] if tags is None else [f"tags={tags}"]
     overrides = pairs("--set", [*(settings or ()), *named])
     if embeddings is not None:
@@ -194,6 +194,8 @@ def train(
             normalise=None if normalise == "dinarelli" else normalise,
         )
     model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
+    if embeddings is not None:
+        print(vectors_told(model._plain.given["embeddings"], model, data.train))
     if ffn is None:
         model.adapt(data.train)
     else:
@@ -232,6 +234,19 @@ def train(
     verb = "parse" if arch in PARSERS else "tag"
     print(f"\nWritten to {out}. Next:")
     print(next_commands(out, where, option, format, verb))
+
+
+def vectors_told(vectors, model, sentences) -> str:
+    """How many vectors there are, and for how many words."""
+    from keras_tagging.embeddings import coverage
+
+    normalise = model.settings["normalise"]
+    normalise = None if normalise == "dinarelli" else normalise
+    share = coverage(sentences, vectors, normalise).tokens
+    return (
+        f"{len(vectors.words):,} vectors of {vectors.matrix.shape[1]} numbers: "
+        f"{share:.1%} of the training tokens have one"
+    )
 
 
 def demo(

@@ -18,7 +18,7 @@ def jackknife(
     folds=5,
     epochs=5,
     seed=0,
-    verbose=False,
+    verbose=0,
     keep=None,
 ):
     """The tags of training sentences, each predicted by a tagger of the other folds.
@@ -34,7 +34,7 @@ def jackknife(
         folds: number of parts, which are drawn at random.
         epochs: of each tagger.
         seed: of the folds and the taggers.
-        verbose: whether to say what is being done.
+        verbose: as in `Tagger.fit`; above 0 what is being done is said too.
         keep: folder in which what is done is kept, so that it is not done again.
 
     Returns:
@@ -74,7 +74,7 @@ def jackknife(
     return tags
 
 
-def train_tagger(sentences, column, *, architecture, epochs, seed=0, verbose=False):
+def train_tagger(sentences, column, *, architecture, epochs, seed=0, verbose=0):
     """A tagger of all training sentences, for those that come later.
 
     Args:
@@ -100,5 +100,5 @@ def _tagged(sentences, column):
 def _train(sentences, architecture, epochs, seed, verbose):
     settings = resolve_settings(architecture, "fast", {})
     model = Tagger(architecture, settings, seed=seed)
-    model.fit(sentences, epochs=epochs, verbose=2 if verbose else 0)
+    model.fit(sentences, epochs=epochs, verbose=verbose)
     return model

@@ -206,10 +206,9 @@ class SentenceModel(keras.Model):
         sentences = self.annotated(x)
         if self.network is None:
             self.adapt(sentences)
-        told = verbose in (1, 2, "auto")
-        sentences = self.prepared(sentences, keep=resume, verbose=told)
+        sentences = self.prepared(sentences, keep=resume, verbose=verbose)
         if resume is None or not (Path(resume) / "resume.npz").exists():
-            self.before_fit(sentences, verbose=told)
+            self.before_fit(sentences, verbose=verbose in (1, 2, "auto"))
         plan = choose(self.settings, training.fit_settings)
         if batch_size is not None or token_budget is not None:
             plan |= {"batch_size": batch_size, "token_budget": token_budget}
@@ -235,7 +234,7 @@ class SentenceModel(keras.Model):
 
         Args:
             keep: folder in which work is kept for a run that goes on, or None.
-            verbose: whether to say what is done.
+            verbose: as in `fit`; above 0 what is done is said.
         """
         return sentences
 

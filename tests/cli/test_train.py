@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -112,14 +113,18 @@ def test_embeddings_from_a_file(
     monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path / "cache"))
     sentences = load_corpus(str(corpus_dir)).test
     word = sentences[0].tokens[-1]
+    tokens = [t for s in load_corpus(str(corpus_dir)).train for t in s.tokens]
+    share = round(100 * tokens.count(word) / len(tokens), 1)
     path = tmp_path / "vectors.txt"
     path.write_text(f"{word} 1 2\nelsewhere 3 4\n")
     args = ["train", "bigru", "--corpus", corpus_dir, "--epochs", 1, *tiny]
     for options, count in ([], 2), (["--corpus-words"], 1):
         out = tmp_path / str(count)
         options = ["--embeddings", path, *options, "--set", "trainable=False"]
-        code, _, err = program(*args, *options, "--out", out)
+        code, printed, err = program(*args, *options, "--out", out)
         assert code == 0, err
+        told = re.search("(.) vectors of 2 numbers: (.*)% of the training tok", printed)
+        assert (told[1], float(told[2])) == (str(count), share)
         settings = json.loads((out / "metadata.json").read_text())["settings"]
         expected = str(path) if count == 2 else "1 vectors given as an object"
         assert settings["embeddings"] == expected
