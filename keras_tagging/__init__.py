@@ -20,9 +20,12 @@ if (
     def __getattr__(name):
         if name in ("Parser", "Tagger", "available", "build", "load"):
             return getattr(import_module("keras_tagging.factory"), name)
+        if name == "compare":
+            return import_module("keras_tagging.comparison").compare
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 else:
+    from keras_tagging.comparison import compare
     from keras_tagging.factory import available, build, load
     from keras_tagging.models.parser import Parser
     from keras_tagging.models.tagger import Tagger
@@ -37,6 +40,7 @@ __all__ = [
     "Tagger",
     "available",
     "build",
+    "compare",
     "load",
     "load_corpus",
 ]

@@ -11,7 +11,7 @@ from keras_tagging.metrics.chunks import (
     looks_like_chunks,
 )
 from keras_tagging.metrics.multi_tagging import BETAS, assigned, multi_tagging
-from keras_tagging.metrics.significance import paired_permutation
+from keras_tagging.metrics.significance import holm, paired_permutation
 
 __all__ = [
     "BETAS",
@@ -22,6 +22,7 @@ __all__ = [
     "attachment_scores",
     "chunk_scores",
     "chunks",
+    "holm",
     "looks_like_chunks",
     "multi_tagging",
     "paired_permutation",

@@ -1,0 +1,103 @@
+"""The command that finds out where a model errs: analyse."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from keras_tagging.cli.common import (
+    BeamWidth,
+    CorpusPath,
+    Errors,
+    Format,
+    Options,
+    Run,
+    is_parser,
+    load_model,
+    one_line,
+    open_corpus,
+    refuse,
+)
+from keras_tagging.cli.treebanks import with_columns
+from keras_tagging.output import percentages
+
+
+def analyse(
+    run: Run,
+    corpus: CorpusPath,
+    split: Annotated[
+        Literal["train", "dev", "test"],
+        typer.Option(help="What to analyse; a single file is the test data."),
+    ] = "test",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html", help="Else analysis-SPLIT.html beside the model."
+        ),
+    ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write all tables there, as CSV files."),
+    ] = None,
+    format: Format = None,
+    option: Options = None,
+    errors: Errors = "raise",
+    beam_width: BeamWidth = None,
+    punctuation: Annotated[
+        Literal["keep", "ptb", "unicode"] | None,
+        typer.Option(help="Of a parser: as in evaluate. Default: keep."),
+    ] = None,
+    subtypes: Annotated[
+        bool, typer.Option("--subtypes", help="nsubj:pass is not nsubj.")
+    ] = False,
+    rows: Annotated[
+        int, typer.Option(min=1, help="Of long tables, such as that of confusions.")
+    ] = 25,
+) -> None:
+    """Find out where a model errs, and write it as one HTML file.
+
+    Confusions, accuracy by frequency of labels and words in training, by sentence
+    length and position, calibration, learning curves; of a parser attachment by
+    relation, distance and part of speech. The page opens offline. The frequencies are
+    those of the corpus' training sentences; plots need matplotlib.
+    """
+    if out is not None and out.is_dir():
+        raise ValueError(
+            f"{out} is a folder: --out is a file, such as {out}/report.html"
+        )
+    if csv is not None and csv.exists() and not csv.is_dir():
+        raise ValueError(f"{csv} is a file: --csv is a folder")
+    model = load_model(run, beam_width)
+    parser = is_parser(model)
+    if not parser:
+        of_parsers = {"punctuation": punctuation, "subtypes": subtypes}
+        refuse(f"{run} holds a tagger, which has no", of_parsers)
+    from keras_tagging.analysis import analyse as find
+
+    data = open_corpus(
+        corpus, format, option, trees=parser, errors=errors, require_train=False
+    )
+    sentences = getattr(data, split)
+    if not sentences:
+        present = ", ".join(name for name, _ in data.splits())
+        raise ValueError(f"{corpus} has no {split} sentences, only {present}: --split")
+    if parser:
+        sentences = list(with_columns(model, sentences))
+    folder = run if run.is_dir() else run.parent
+    found = find(
+        model,
+        sentences,
+        data.train,
+        log=folder / "training.csv",
+        title=f"Error analysis: {run} on {corpus}, {split} sentences",
+        punctuation=punctuation or "keep",
+        subtypes=subtypes,
+    )
+    for warning in found.warnings:
+        sys.stderr.write(one_line("warning", warning))
+    print(percentages(found.overall, ["value", "low", "high"]))
+    if csv is not None:
+        found.to_csv(csv)
+    path = found.to_html(out or folder / f"analysis-{split}.html", rows)
+    print(f"\nWritten to {path}" + (f", tables to {csv}" if csv else ""))

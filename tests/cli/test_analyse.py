@@ -1,0 +1,63 @@
+import re
+
+import pandas as pd
+import pytest
+
+from keras_tagging import load, load_corpus
+
+
+def test_analyse(program, run_dir, corpus_dir, tmp_path):
+    out, tables = tmp_path / "report.html", tmp_path / "tables"
+    args = ["analyse", run_dir, "--corpus", corpus_dir]
+    code, printed, err = program(*args, "--out", out, "--csv", tables)
+    assert (code, err) == (0, "")
+    assert f"Written to {out}, tables to {tables}" in printed
+    sentences = load_corpus(corpus_dir).test
+    expected = load(run_dir).evaluate(sentences, return_dict=True)
+    assert re.search(rf" accuracy +{100 * expected['accuracy']:.2f} ", printed)
+    overall = pd.read_csv(tables / "overall.csv").set_index("figure")["value"]
+    for name in ("accuracy", "oov_accuracy", "sentence_accuracy"):
+        assert overall[name] == pytest.approx(expected[name])
+    words = pd.read_csv(tables / "by_word_frequency.csv").set_index("training")
+    assert words.loc["unknown", "accuracy"] == pytest.approx(expected["oov_accuracy"])
+    logged = pd.read_csv(run_dir / "training.csv")
+    curves = pd.read_csv(tables / "learning_curves.csv")
+    pd.testing.assert_frame_equal(curves, logged)
+    assert out.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_analyse_a_file_without_training_sentences(
+    program, run_dir, corpus_dir, tmp_path
+):
+    # a .keras file without its folder's log, and where the report goes by itself
+    model = tmp_path / "model.keras"
+    model.write_bytes((run_dir / "model.keras").read_bytes())
+    file = corpus_dir / "dev.conll"
+    code, printed, err = program("analyse", model, "--corpus", file)
+    assert (code, err) == (0, "")
+    text = (tmp_path / "analysis-test.html").read_text()
+    assert "By label frequency: no training sentences were given." in text
+    assert "Learning curves: there is no log of the training." in text
+
+
+def test_analyse_warns_of_other_training_sentences(
+    program, run_dir, corpus_dir, tmp_path
+):
+    for name, source in (("train", "dev"), ("test", "test")):
+        data = (corpus_dir / f"{source}.conll").read_bytes()
+        (tmp_path / f"{name}.conll").write_bytes(data)
+    args = ["analyse", run_dir, "--corpus", tmp_path, "--out", tmp_path / "x.html"]
+    code, _, err = program(*args)
+    assert code == 0
+    assert "trained on other sentences" in err
+    assert "trained on other sentences" in (tmp_path / "x.html").read_text()
+
+
+def test_analyse_refuses(failing, run_dir, corpus_dir, tmp_path):
+    args = ["analyse", run_dir, "--corpus", corpus_dir]
+    assert "--out is a file" in failing(*args, "--out", tmp_path)
+    (tmp_path / "file").touch()
+    assert "--csv is a folder" in failing(*args, "--csv", tmp_path / "file")
+    assert "has no --punctuation" in failing(*args, "--punctuation", "ptb")
+    args[-1] = corpus_dir / "dev.conll"
+    assert "has no dev sentences, only test" in failing(*args, "--split", "dev")

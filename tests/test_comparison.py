@@ -1,0 +1,265 @@
+"""Evidence of a model, and two systems compared."""
+
+import dataclasses
+import random
+
+import numpy as np
+import pytest
+from conftest import TINY, random_sentences, randomize
+
+import keras_tagging
+from keras_tagging import Corpus, Sentence
+from keras_tagging.comparison import (
+    all_evidence,
+    compare,
+    evidence,
+    figure_of,
+    p_value,
+)
+from keras_tagging.metrics import paired_permutation, token_accuracy
+from keras_tagging.papers.table import Column
+
+PARSER = {"units": 6, "word_dim": 4, "label_dim": 3, "seed": 1}
+
+
+def column(figure, beta=None):
+    return Column(figure, figure, "test", beta)
+
+
+def total(model, sentences, figure, beta=None, **options):
+    counts = evidence(model, sentences, column(figure, beta), **options)
+    return figure_of(figure)(counts.sum(0))
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    """With an empty one, and one with a tag unseen in training."""
+    strange = Sentence(["dog", "the"], ["strange", "D"], {"pos": ["g", "e"]})
+    return [*random_sentences(15, 5), Sentence([], []), strange]
+
+
+@pytest.fixture(scope="module")
+def other(train_sentences):
+    model = keras_tagging.build("bigru", **TINY)
+    model.adapt(train_sentences)
+    return randomize(model, 9)
+
+
+@pytest.fixture(scope="module")
+def chunker():
+    model = keras_tagging.build("bigru", **TINY)
+    model.adapt(chunked(20, 1))
+    return randomize(model, 3)
+
+
+def chunked(count, seed):
+    tags = {"D": "B-NP", "N": "I-NP", "P": "B-NP", "V": "B-VP"}
+    return [
+        dataclasses.replace(s, tags=[tags.get(tag, "O") for tag in s.tags])
+        for s in random_sentences(count, seed)
+    ]
+
+
+@pytest.fixture(scope="module")
+def treebank():
+    rng = random.Random(3)
+    trees = []
+    for sentence in random_sentences(12, 4):
+        n = len(sentence)
+        heads = [str(rng.randrange(i)) for i in range(1, n + 1)]
+        heads = ["0", *(str(max(1, int(h))) for h in heads[1:])]
+        labels = rng.choices(["a", "b", "c"], k=n)
+        columns = {"pos": sentence.columns["pos"], "head": heads, "deprel": labels}
+        trees.append(Sentence([*sentence.tokens], None, columns))
+    trees[0].tokens[0] = "?"
+    return trees
+
+
+@pytest.fixture(scope="module")
+def parser(treebank):
+    model = keras_tagging.build("elman-parser", **PARSER)
+    model.adapt(treebank)
+    return randomize(model, 2)
+
+
+def test_accuracy_is_counted_by_tokens(tagger, sentences):
+    counts = evidence(tagger, sentences, column("accuracy"))
+    assert counts.shape == (sum(map(len, sentences)), 2)
+    assert counts.dtype.kind == "i" and set(counts[:, 0]) == {1}
+    gold = [tag for s in sentences for tag in s.tags]
+    tags = [tag for row in tagger.tag(sentences) for tag in row]
+    assert counts[:, 1].tolist() == [g == t for g, t in zip(gold, tags, strict=True)]
+    assert counts[-2, 1] == 0  # the unseen tag
+    expected = tagger.evaluate(sentences, return_dict=True)["accuracy"]
+    assert total(tagger, sentences, "accuracy") == pytest.approx(100 * expected)
+
+
+@pytest.mark.parametrize("beta", [0.9, 0.2])
+def test_multi_tagging_is_counted_by_words_and_sentences(tagger, sentences, beta):
+    [_, expected] = tagger.multi_tagging(sentences, betas=[1.0, beta]).to_dict(
+        "records"
+    )
+    for figure, units in (("word", sum(map(len, sentences))), ("sent", 16)):
+        counts = evidence(tagger, sentences, column(figure, beta))
+        assert counts.shape == (units, 2)
+        assert total(tagger, sentences, figure, beta) == pytest.approx(
+            100 * expected[figure]
+        )
+    assert 0 < expected["word"] < 1
+
+
+def test_f1_is_counted_by_sentences(chunker):
+    sentences = [*chunked(15, 7), Sentence([], [])]
+    counts = evidence(chunker, sentences, column("f1"))
+    assert counts.shape == (16, 3) and not counts[-1].any()
+    expected = chunker.evaluate(sentences, return_dict=True)["f1"]
+    assert total(chunker, sentences, "f1") == pytest.approx(100 * expected)
+    assert 0 < expected < 1
+
+
+def test_one_scheme_of_chunks_for_all_sentences(tagger, sentences):
+    """A sentence alone might look like one of another scheme."""
+    bare = [
+        dataclasses.replace(s, tags=["O" if t == "D" else t for t in s.tags])
+        for s in sentences
+    ]
+    counts = evidence(tagger, bare, column("f1"))
+    chunks = [sum(tag != "O" for tag in s.tags) for s in bare]
+    assert counts[:, 0].tolist() == chunks
+
+
+@pytest.mark.parametrize("punctuation", ["keep", "unicode"])
+def test_attachment_is_counted_by_sentences(parser, treebank, punctuation):
+    scores = parser.scores(treebank, punctuation=punctuation)
+    for figure in ("uas", "las"):
+        options = {"punctuation": punctuation}
+        counts = evidence(parser, treebank, column(figure), **options)
+        assert counts.shape == (len(treebank), 2)
+        assert counts[:, 0].sum() == sum(map(len, treebank)) - (
+            punctuation == "unicode"
+        )
+        found = total(parser, treebank, figure, **options)
+        assert found == pytest.approx(100 * getattr(scores, figure))
+
+
+def test_several_columns_take_one_pass(tagger, sentences, monkeypatch):
+    columns = [column("accuracy"), column("word", 0.5), column("sent", 0.1)]
+    apart = [evidence(tagger, sentences, c) for c in columns]
+    passes = []
+    for name in ("tag", "predict"):
+        method = getattr(tagger, name)
+        monkeypatch.setattr(
+            tagger, name, lambda x, m=method, n=name: passes.append(n) or m(x)
+        )
+    together = all_evidence(tagger, sentences, [*columns, column("f1")])
+    assert passes == ["tag", "predict"]
+    assert all(map(np.array_equal, apart, together))
+
+
+def test_figures_of_sums():
+    f1 = figure_of("f1")
+    assert f1(np.array([[4, 6, 3], [0, 0, 0]])) == pytest.approx([60, 0])
+    assert f1(np.ones((2, 5, 3))).shape == (2, 5)
+    share = figure_of("las")
+    assert share(np.array([8, 6])) == 75
+    assert np.isnan(share(np.array([0, 0])))
+    with pytest.raises(ValueError, match="unknown figure 'loss'"):
+        figure_of("loss")
+
+
+@pytest.mark.parametrize("figure", ["accuracy", "f1"])
+def test_seeds_are_tested_together(figure):
+    """The mean over the seeds, whatever is summed before the test."""
+    rng = np.random.default_rng(2)
+    first, second = rng.integers(0, 3, (2, 3, 11, 3 if figure == "f1" else 2)) + 2
+    first[..., 0] = second[..., 0] = 9
+    expected = paired_permutation(first, second, figure_of(figure))
+    assert 0.01 < expected < 0.9
+    assert p_value(first, second, figure) == pytest.approx(expected)
+
+
+def test_figures_that_a_model_lacks(tagger, parser, sentences, treebank):
+    with pytest.raises(ValueError, match="a parser has no 'accuracy'"):
+        evidence(parser, treebank, column("accuracy"))
+    with pytest.raises(ValueError, match="a tagger has no 'las'"):
+        evidence(tagger, sentences, column("las"))
+    with pytest.raises(ValueError, match="word needs a level"):
+        evidence(tagger, sentences, column("word"))
+
+
+def test_two_taggers(tagger, other, sentences):
+    found = compare(tagger, other, sentences, resamples=500)
+    first, second = (
+        100 * token_accuracy([s.tags for s in sentences], m.tag(sentences))["accuracy"]
+        for m in (tagger, other)
+    )
+    assert (found.first, found.second) == pytest.approx((first, second))
+    assert found.difference == pytest.approx(first - second)
+    assert (found.figure, found.units, found.seeds) == ("accuracy", "tokens", 1)
+    assert found.count == sum(map(len, sentences))
+    counts = [evidence(m, sentences, column("accuracy"))[None] for m in (tagger, other)]
+    expected = paired_permutation(*counts, figure_of("accuracy"), resamples=500)
+    assert found.p == expected
+    assert f"accuracy {first:.2f} and {second:.2f}: difference" in str(found)
+    assert "one model each" in str(found) and "tokens" in str(found)
+
+
+def test_by_sentences_instead_of_tokens(tagger, other, sentences):
+    found = compare(tagger, other, sentences, units="sentences", resamples=500)
+    assert (found.units, found.count) == ("sentences", 16)
+    counts = []
+    for model in (tagger, other):
+        pairs = zip(sentences, model.tag(sentences), strict=True)
+        rows = [[len(s), sum(map(str.__eq__, s.tags, tags))] for s, tags in pairs]
+        counts.append(np.array([rows]))
+    expected = paired_permutation(*counts, figure_of("accuracy"), resamples=500)
+    assert found.p == expected
+
+
+def test_seeds_from_files(tagger, other, sentences, tmp_path):
+    tagger.save(tmp_path / "model.keras")
+    corpus = Corpus([], test=sentences)
+    found = compare([tmp_path, other], [other, str(tmp_path / "model.keras")], corpus)
+    assert found.seeds == 2
+    assert found.difference == pytest.approx(0)
+    assert found.p == 1.0  # what the seeds differ in cancels
+    assert "mean of 2 models" in str(found)
+
+
+def test_a_corpus_by_its_path(chunker, tmp_path):
+    file = tmp_path / "some.conll"
+    lines = [
+        "".join(f"{w}\t{t}\n" for w, t in zip(s.tokens, s.tags, strict=True))
+        for s in chunked(6, 8)
+    ]
+    file.write_text("\n".join(lines))
+    found = compare(chunker, chunker, file)
+    assert (found.figure, found.units, found.count) == ("f1", "sentences", 6)
+    assert found.p == 1.0
+
+
+def test_parsers(parser, treebank):
+    other = keras_tagging.build("elman-parser", **PARSER)
+    other.adapt(treebank)
+    found = compare(parser, randomize(other, 5), treebank)
+    assert (found.figure, found.units) == ("las", "sentences")
+    assert found.first == pytest.approx(100 * parser.scores(treebank).las)
+
+
+def test_what_cannot_be_compared(tagger, chunker, parser, sentences, treebank):
+    with pytest.raises(ValueError, match="1 models and 2"):
+        compare(tagger, [tagger, tagger], sentences)
+    with pytest.raises(ValueError, match="a tagger and a parser have no figure"):
+        compare(tagger, parser, sentences)
+    with pytest.raises(ValueError, match="empty list"):
+        compare([], [], sentences)
+    with pytest.raises(ValueError, match="no 'dev' sentences, only test"):
+        compare(tagger, tagger, Corpus([], test=sentences), split="dev")
+    with pytest.raises(ValueError, match="accuracy has no levels"):
+        compare(tagger, tagger, sentences, beta=0.1)
+    with pytest.raises(ValueError, match="las can be tested by sentences"):
+        compare(parser, parser, treebank, units="tokens")
+    with pytest.raises(ValueError, match="no such model"):
+        compare("nowhere", tagger, sentences)
+    with pytest.raises(ValueError, match="nothing to compare"):
+        compare(tagger, tagger, [])
