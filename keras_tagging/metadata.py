@@ -30,10 +30,15 @@ def write_metadata(model, path: Path) -> None:
         "parameters": model.count_params() if model.built else None,
         "backend": keras.backend.backend(),
         "python": platform.python_version(),
-        "versions": {name: found for name in PACKAGES if (found := _version(name))},
+        "versions": versions(),
     }
     with replacing(path) as partial:
         partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def versions() -> dict[str, str]:
+    """Those of the packages that results depend on, if they are installed."""
+    return {name: found for name in PACKAGES if (found := _version(name))}
 
 
 def _version(package):

@@ -9,10 +9,12 @@ import warnings
 
 import typer
 
+from keras_tagging.cli.analysis import analyse
 from keras_tagging.cli.annotation import export, parse, tag
 from keras_tagging.cli.common import one_line
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.evaluation import evaluate
+from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.training import demo, list_architectures, train
 
 app = typer.Typer(
@@ -38,6 +40,11 @@ COMMANDS = {
         "evaluate runs/my --corpus held-out.conll --multi-tagging --json",
         "evaluate runs/parser --corpus ud-en-ewt --split dev --tables",
     ),
+    "analyse": (
+        analyse,
+        "analyse runs/demo --corpus demo",
+        "analyse runs/parser --corpus ud-en-ewt --split dev --out ewt.html --csv ewt/",
+    ),
     "tag": (
         tag,
         "tag runs/demo sentences.txt > tagged.conll",
@@ -54,6 +61,15 @@ COMMANDS = {
         describe_corpus,
         "describe demo",
         "describe ud-en-ewt --vectors glove.6B.100d.txt --plot ewt.png",
+    ),
+    "reproduce": (
+        reproduce,
+        "reproduce",
+        "reproduce wu2016",
+        "reproduce wu2016 --table 2 --corpus demo --recipe fast --seeds 3 "
+        "--scale units=32,word_dim=32 --epochs 3 --out runs/wu2016",
+        "reproduce dinarelli2016 --table 4 --corpus atis --rows i-rnn-forward --jobs 4",
+        "reproduce --report --out runs/wu2016",
     ),
     "demo": (demo, "demo --out demo-model"),
 }

@@ -7,7 +7,7 @@ import pytest
 from keras_tagging.cli.common import pairs
 
 COMMANDS = ["list", "train", "evaluate", "tag", "parse", "export"]
-COMMANDS += ["corpora", "describe", "demo"]
+COMMANDS += ["analyse", "reproduce", "corpora", "describe", "demo"]
 TRAIN_DEMO = ["train", "bigru", "--corpus", "demo", "--out", "x"]
 
 

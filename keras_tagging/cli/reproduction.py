@@ -1,0 +1,232 @@
+"""The command that measures the systems of a published table: reproduce."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from keras_tagging.cli.common import (
+    CORPUS,
+    Dev,
+    Errors,
+    Format,
+    Options,
+    Test,
+    one_line,
+    pairs,
+    refuse,
+)
+from keras_tagging.startup import start_keras
+
+
+def reproduce(
+    paper: Annotated[str | None, typer.Argument(help="Without it: the papers.")] = None,
+    table: Annotated[
+        int | None, typer.Option(min=1, help="Without it: the paper's tables.")
+    ] = None,
+    corpus: Annotated[str | None, typer.Option(help=CORPUS)] = None,
+    dev: Dev = None,
+    test: Test = None,
+    format: Format = None,
+    option: Options = None,
+    errors: Errors = "raise",
+    dev_share: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the training sentences to use for development, the same "
+            "ones for all jobs."
+        ),
+    ] = None,
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Run this row only; may be repeated. How its name begins is enough.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="How often each row runs: with the seeds 1 to N.")
+    ] = 5,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Else the recipe's.")
+    ] = None,
+    recipe: Annotated[
+        Literal["paper", "fast"], typer.Option(help="The paper's settings, or quick.")
+    ] = "paper",
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY=VALUE,...",
+            help="Keywords of all rows that have them, such as units=128,layers=3.",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="The same, for one keyword."),
+    ] = None,
+    embeddings: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|train|none",
+            help="Vectors of the rows that have pretrained ones; by default gensim "
+            "trains them on the training sentences.",
+        ),
+    ] = None,
+    punctuation: Annotated[
+        Literal["keep", "ptb", "unicode"] | None,
+        typer.Option(help="Of parsers, as in evaluate; by default as in the paper."),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many run at once; by default 2, or as many as the Ray cluster "
+            "has cores.",
+        ),
+    ] = None,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option(
+            help="Processes here, or a Ray cluster: the one that RAY_ADDRESS names. "
+            "All its machines must have the package, and see --out and the corpus at "
+            "the same place."
+        ),
+    ] = "local",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="By default PAPER-table-N."),
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Only the report, of what is in DIR.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list the jobs.")
+    ] = False,
+) -> None:
+    """Train the systems of a published table on a corpus, several times each, and print
+    their figures beside the published ones.
+
+    Each row and seed is a job. DIR has a result for each job that is done, its model,
+    and report.md, .tex, .csv and .png. After a kill the same command goes on with the
+    first unfinished epoch of every job, and ends with the same figures; it also runs
+    what has failed. With other --rows or more --seeds it adds to what is there. With
+    the papers' own settings and a corpus of their size a job can take days.
+    """
+    from keras_tagging import papers
+    from keras_tagging.papers.table import Settings
+    from keras_tagging.reproduction import listing
+    from keras_tagging.reproduction.store import Store
+
+    store = Store(out or f"{paper}-table-{table}")
+    if report:
+        if out is None and None in (paper, table):
+            raise ValueError("--report needs --out DIR, or the paper and --table")
+        start_keras()
+        print_report(store, paper, table)
+        return
+    if paper is None or (table is None and paper in papers.PAPERS):
+        what = "PAPER" if paper is None else "--table"
+        given = {"table": table, "corpus": corpus, "dry_run": dry_run}
+        refuse(f"without {what} there is no", given)
+        known = papers.PAPERS
+        print(listing.papers(known) if paper is None else listing.tables(known[paper]))
+        return
+    found = papers.table(paper, table)
+    start_keras()
+    if isinstance(found, Settings):
+        from keras_tagging.reproduction.report import settings_markdown
+
+        print(settings_markdown(found))
+        return
+    from keras_tagging.reproduction import settings as checks
+    from keras_tagging.reproduction.corpus import is_of_parsers, reading
+    from keras_tagging.reproduction.plan import jobs_table, make_plan
+
+    trees = is_of_parsers(found)
+    files = {"dev": dev, "test": test, "errors": errors, "trees": trees}
+    scaled = pairs("--scale", scale and scale.split(",")) | pairs("--set", settings)
+    info = {
+        "paper": paper,
+        "table": table,
+        "corpus": corpus,
+        "reading": reading(corpus, format, pairs("--option", option), **files),
+        "dev_share": checks.check_dev_share(found, dev_share),
+        "recipe": recipe,
+        "settings": checks.check_scale(found, scaled),
+        "epochs": epochs,
+        "embeddings": checks.check_embeddings(found, embeddings),
+        "punctuation": checks.check_punctuation(found, punctuation),
+    }
+    plan = make_plan(found, info, store, rows, range(1, seeds + 1))
+    if dry_run:
+        print(jobs_table(plan))
+    elif corpus is None:
+        raise ValueError("--corpus is missing: what to train and measure on")
+    else:
+        run(plan, named=bool(rows), engine=engine, workers=jobs)
+
+
+def print_report(store, paper: str | None, table: int | None) -> None:
+    """Writes and prints the report of what a folder has."""
+    from keras_tagging import papers
+    from keras_tagging.reproduction import read_results
+    from keras_tagging.reproduction.report import write_report
+
+    info, results = read_results(store.folder)
+    for name, given in (("paper", paper), ("table", table)):
+        if given not in (None, info[name]):
+            raise ValueError(
+                f"{store.folder} has {name} {info[name]}, not {given}: give its --out"
+            )
+    if not results:
+        raise ValueError(f"{store.folder} has no results yet: run its jobs first")
+    found = papers.table(info["paper"], info["table"])
+    page, *_ = write_report(found, info, results, store.folder)
+    print(page.read_text(encoding="utf-8"))
+
+
+def run(plan, named: bool, engine: str, workers: int | None) -> None:
+    """Runs the jobs of a plan that are not done, and prints the report.
+
+    Raises:
+        typer.Exit: with 1, if a job failed.
+    """
+    from keras_tagging.reproduction.plan import add_corpus, summary
+    from keras_tagging.reproduction.progress import Progress
+    from keras_tagging.reproduction.schedule import run_jobs
+
+    corpus = add_corpus(plan, named)
+    store = plan.store
+    with store.locked():
+        store.open(plan.info)
+        runner = start_engine(engine, store, workers)
+        told(summary(plan, corpus, runner.workers))
+        del corpus
+        try:
+            with Progress(plan.jobs, store, plan.epochs, runner.workers) as progress:
+                failed = run_jobs(plan.jobs, store, runner, progress)
+        except KeyboardInterrupt:
+            told("The same command goes on with the first unfinished epoch of each job")
+            raise
+        for job, reason in failed.items():
+            text = f"{job}: {reason} (see {store.failure(job)})"
+            sys.stderr.write(one_line("failed", text))
+        if any(map(store.done, plan.jobs)):
+            print_report(store, None, None)
+    if failed:
+        raise typer.Exit(1)
+
+
+def start_engine(name: str, store, workers: int | None):
+    if name == "local":
+        from keras_tagging.reproduction.engines import LocalEngine, cores
+
+        return LocalEngine(store, workers or min(2, cores()))
+    from keras_tagging.reproduction.ray_engine import RayEngine
+
+    return RayEngine(store, workers)
+
+
+def told(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

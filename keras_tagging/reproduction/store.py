@@ -1,0 +1,189 @@
+"""The folder of one reproduction.
+
+It has `reproduction.json`, which says what is run, and for each job, named by its row
+and seed, `results/JOB.json` once it is done, `failures/JOB.txt` if it failed, and
+`jobs/JOB/` with its training: `resume.npz` until the end, `training.csv`, `log.txt`,
+`model.keras`. Each file is written at once, as a whole.
+"""
+
+import csv
+import json
+from contextlib import contextmanager
+from pathlib import Path
+
+from keras_tagging.data.atomic import replacing
+from keras_tagging.reproduction.jobs import Job
+
+INFO = "reproduction.json"
+
+
+class Store:
+    """Reads and writes such a folder.
+
+    Args:
+        folder: need not exist yet.
+    """
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+
+    def training(self, name: str) -> Path:
+        """The folder of a job's training; `name` is that of the job."""
+        return self.folder / "jobs" / name
+
+    def log(self, job: Job) -> Path:
+        """What the job's process prints."""
+        return self.training(job.name) / "log.txt"
+
+    def model(self, name: str) -> Path:
+        return self.training(name) / "model.keras"
+
+    def result(self, job: Job) -> Path:
+        return self.folder / "results" / f"{job.name}.json"
+
+    def failure(self, job: Job) -> Path:
+        return self.folder / "failures" / f"{job.name}.txt"
+
+    # What is run
+
+    def read_info(self) -> dict:
+        """What `reproduction.json` says.
+
+        Raises:
+            ValueError: if there is no such file, or it cannot be read.
+        """
+        path = self.folder / INFO
+        if not path.is_file():
+            raise ValueError(
+                f"{self.folder} holds no reproduction ({INFO}): give the --out of one"
+            )
+        return _read(path)
+
+    def open(self, info: dict) -> bool:
+        """Writes `reproduction.json`, or finds that it says the same already.
+
+        What holds for the machine and the installed versions may differ.
+
+        Returns:
+            Whether there was one.
+
+        Raises:
+            ValueError: naming the first difference.
+        """
+        path = self.folder / INFO
+        info = json.loads(json.dumps(info))
+        if not path.exists():
+            _write(path, info)
+            return False
+        known = _read(path)
+        for key in {**known, **info}:
+            before, now = known.get(key), info.get(key)
+            if key not in ("versions", "machine") and before != now:
+                raise ValueError(
+                    f"{self.folder} holds a reproduction with other {key}: "
+                    f"{_short(before)}, not {_short(now)}; give the same options as "
+                    "there, or another --out"
+                )
+        return True
+
+    @contextmanager
+    def locked(self):
+        """Keeps other processes from running jobs in this folder.
+
+        Raises:
+            ValueError: if one does.
+        """
+        from filelock import FileLock, Timeout
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self.folder / ".lock", timeout=0):
+                yield
+        except Timeout:
+            raise ValueError(
+                f"another process runs the jobs of {self.folder}: wait for its end, "
+                "or give another --out"
+            ) from None
+
+    # What is found
+
+    def done(self, job: Job) -> bool:
+        return self.result(job).exists()
+
+    def read(self, job: Job) -> dict:
+        return _read(self.result(job))
+
+    def write(self, job: Job, result: dict) -> None:
+        """Keeps the result of a job; the state of its training has done its duty."""
+        _write(self.result(job), result)
+        self.failure(job).unlink(missing_ok=True)
+        (self.training(job.name) / "resume.npz").unlink(missing_ok=True)
+
+    def write_failure(self, job: Job, reason: str) -> None:
+        """Keeps why a job failed, with the end of what it printed."""
+        with replacing(self.failure(job)) as partial:
+            lines = [f"{job}: {reason}", "", *self.log_tail(job)]
+            partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def log_tail(self, job: Job, lines: int = 60) -> list[str]:
+        """The last lines that the job's process printed."""
+        path = self.log(job)
+        if not path.exists():
+            return []
+        text = path.read_bytes()[-20_000:].decode("utf-8", "replace")
+        return text.splitlines()[-lines:]
+
+    def epochs(self, job: Job) -> int:
+        """How many epochs of its training are finished."""
+        return len(self.epoch_rows(job))
+
+    def epoch_rows(self, job: Job) -> list[dict[str, str]]:
+        """The figures of each finished epoch."""
+        path = self.training(job.name) / "training.csv"
+        if not path.exists():
+            return []
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+
+def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
+    """What `keras-tagging reproduce` has written so far.
+
+    Args:
+        folder: its `--out`.
+
+    Returns:
+        The content of `reproduction.json`, and of each file of `results`, in the order
+        of the names of the files. A result has `row`, `seed`, `settings`, `figures` (in
+        per cent, by the name of the column), `evidence` (what `comparison.evidence`
+        counts, transposed, by the name of the column), `best_epoch`, `epochs`,
+        `seconds`, `parameters`, `classes`.
+
+    Raises:
+        ValueError: if the folder holds no reproduction, or a file cannot be read.
+    """
+    store = Store(folder)
+    info = store.read_info()
+    files = sorted((store.folder / "results").glob("[!.]*.json"))
+    return info, [_read(file) for file in files]
+
+
+def _read(path: Path) -> dict:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(
+            f"{path}: not what reproduce has written ({error}): remove it, and the "
+            "same command makes it again"
+        ) from None
+
+
+def _write(path: Path, content: dict) -> None:
+    with replacing(path) as partial:
+        text = json.dumps(content, ensure_ascii=False, default=str)
+        partial.write_text(text + "\n", encoding="utf-8")
+
+
+def _short(value) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."

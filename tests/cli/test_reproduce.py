@@ -1,0 +1,203 @@
+import json
+
+import pytest
+import tensorflow as tf
+
+from keras_tagging import papers
+from keras_tagging.reproduction import schedule
+from keras_tagging.reproduction.engines import LocalEngine
+from keras_tagging.reproduction.store import Store
+
+SMALL = ["--recipe", "fast", "--epochs", 1, "--seeds", 2]
+SMALL += ["--scale", "units=4,word_dim=4"]
+GRU = ["reproduce", "kadari2018", "--table", 3]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def devices():
+    """TensorFlow looks for them once, and says so on standard error."""
+    tf.config.list_physical_devices()
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """In place of the processes: gives results, but for seeds that are to fail."""
+    monkeypatch.setattr(schedule, "PAUSE", 0)
+
+    class FakeEngine(LocalEngine):
+        fails, started = {}, []
+
+        def start(self, job):
+            self.started.append(job)
+            self.running[job] = None
+
+        def ended(self):
+            found = [(job, self.fails.get(job.seed)) for job in self.running]
+            for job, reason in found:
+                if isinstance(reason, BaseException):
+                    raise reason
+                if reason is None:
+                    info = self.store.read_info()
+                    table = papers.table(info["paper"], info["table"])
+                    self.store.write(job, result(job, table.columns))
+            self.running.clear()
+            return found
+
+        def close(self):
+            self.running.clear()
+
+    monkeypatch.setattr("keras_tagging.reproduction.engines.LocalEngine", FakeEngine)
+    return FakeEngine
+
+
+def result(job, columns):
+    right = [1, job.seed % 2, 1, 0]
+    counts = {"accuracy": [[1] * 4, right], "f1": [[1] * 4, [1] * 4, right]}
+    return {
+        "row": job.row,
+        "seed": job.seed,
+        "settings": {"units": 4},
+        "figures": {column.name: 25.0 * sum(right) for column in columns},
+        "evidence": {column.name: counts[column.figure] for column in columns},
+        "best_epoch": 1,
+        "epochs": 1,
+        "seconds": 2.0,
+        "parameters": 77,
+        "classes": None,
+    }
+
+
+def test_lists(program):
+    code, out, _ = program("reproduce")
+    assert code == 0
+    assert "wu2016         1, 2, 3, 4  Wu et al. (2016)" in out
+    _, out, _ = program("reproduce", "elkaref2017")
+    lines = out.splitlines()
+    assert lines[0].split()[:3] == ["table", "rows", "figures"]
+    assert lines[2].startswith("3      14    dev uas, dev las ")
+    _, out, _ = program("reproduce", "kadari2018")
+    assert "dev word, dev sent  CCGbank" in out
+
+
+def test_settings(program):
+    _, out, _ = program("reproduce", "kadari2018", "--table", 1)
+    [line] = [line for line in out.splitlines() if "Learning rate" in line]
+    assert "0.01" in line and "learning_rate" in line
+
+
+def test_dry_run(program, tmp_path):
+    args = ["--seeds", 3, "--scale", "units=8,layers=2", "--set", "dropout=0.25"]
+    _, out, _ = program(
+        "reproduce", "wu2016", "--table", 2, *args, "--dry-run", "--out", tmp_path
+    )
+    lines = out.splitlines()
+    assert lines[0].split() == ["row", "to", "run", "done", "settings"]
+    assert len(lines) == 11
+    [line] = [line for line in lines if line.startswith("to the gates")]
+    assert line.endswith(
+        "1 2 3         skip='gates' gate=None num_layers=2 units=8 dropout=0.25"
+    )
+    args = ["--rows", "bootstrapped i gate, r", "--seeds", 1, "--dry-run"]
+    _, out, _ = program("reproduce", "elkaref2017", "--table", 4, *args)
+    assert out.splitlines()[-1].endswith("so they run too: FFN baseline, random")
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        (["wu"], "did you mean 'wu2017'"),
+        (["--table", 2], "without PAPER there is no --table"),
+        (["wu2016", "--corpus", "demo"], "without --table there is no --corpus"),
+        (["wu2016", "--table", 9], "Known: 1, 2, 3, 4"),
+        (["wu2016", "--table", 2], "--corpus is missing"),
+        (["wu2016", "--table", 2, "--rows", "to the"], "could be to the gates; to"),
+        (["wu2016", "--table", 3, "--scale", "layers=2"], "num_layers=2: it is what"),
+        (["wu2016", "--table", 2, "--scale", "units=0"], "row 'H-LSTM': units=0"),
+        (["wu2016", "--table", 2, "--scale", "units"], "write --scale key=value"),
+        (["wu2016", "--table", 2, "--embeddings", "no.txt"], "no.txt"),
+        (["wu2016", "--table", 2, "--corpus", "no.conll"], "no.conll"),
+        (["wu2016", "--table", 2, "--punctuation", "ptb"], "is of parsers"),
+        (["dinarelli2016", "--table", 4, "--dev-share", 0.1], "holds out 0.18 itself"),
+        (["--report"], "--report needs --out DIR"),
+        (["--report", "--out", "nowhere"], "nowhere holds no reproduction"),
+        (
+            [*GRU[1:], "--corpus", "only.conll"],
+            "has no development sentences, on which the best epoch is chosen",
+        ),
+        (
+            ["elkaref2017", "--table", 3, "--corpus", "only.conll"],
+            "dev-share 0.1 of the training sentences",
+        ),
+    ],
+)
+def test_errors_are_one_line(failing, args, part, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "only.conll").write_text("a\tX\n\nb\tY\n")
+    assert part in failing("reproduce", *args)
+    assert [path.name for path in tmp_path.iterdir()] == ["only.conll"]
+
+
+def test_jobs_run_and_the_report_is_printed(program, engine, tmp_path):
+    args = [*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path]
+    code, out, err = program(*args)
+    assert code == 0
+    assert "1-best accuracy on the test set" in out and "| GRU" in out
+    assert "2 jobs: 1 rows x 2 seeds, 2 still to run" in err
+    assert "fast recipe, units=4, word_dim=4, 1 epochs" in err
+    assert "Vectors: trained by gensim" in err
+    info = json.loads((tmp_path / "reproduction.json").read_text())
+    assert info["settings"] == {"units": 4, "word_dim": 4}
+    assert info["sentences"] == {"train": 2000, "dev": 400, "test": 400}
+    assert [job.name for job in engine.started] == ["gru.1", "gru.2"]
+    # more seeds add to what is there
+    program(*args, "--seeds", 3)
+    assert [job.name for job in engine.started] == ["gru.1", "gru.2", "gru.3"]
+    again = program("reproduce", "--report", "--out", tmp_path)
+    assert again[0] == 0 and "| GRU" in again[1]
+    written = {path.name for path in tmp_path.iterdir()}
+    assert {"report.md", "report.tex", "report.csv"} < written
+
+
+def test_other_options_are_refused(program, failing, engine, tmp_path):
+    args = [*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path]
+    program(*args)
+    assert "with other epochs: 1, not 2" in failing(*args, "--epochs", 2)
+    assert "with other settings: " in failing(*args, "--set", "dropout=0.1")
+    assert len(engine.started) == 2
+
+
+def test_a_failure_is_told_and_the_rest_is_reported(program, engine, tmp_path):
+    engine.fails = {1: "no luck"}
+    args = [*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path]
+    code, out, err = program(*args)
+    assert code == 1
+    failure = tmp_path / "failures" / "gru.1.txt"
+    assert f"keras-tagging: failed: GRU, seed 1: no luck (see {failure})\n" in err
+    assert "no luck" in (tmp_path / "report.md").read_text()
+    assert Store(tmp_path).read_info()["paper"] == "kadari2018"
+    engine.fails = {}
+    code, _, err = program(*args)
+    assert code == 0 and "1 still to run" in err
+    assert not failure.exists()
+
+
+def test_an_interrupt_says_how_to_go_on(program, engine, tmp_path):
+    engine.fails = {1: KeyboardInterrupt()}
+    code, _, err = program(*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path)
+    assert code == 130
+    *_, told, last = err.splitlines()
+    assert told.startswith("The same command goes on with the first unfinished epoch")
+    assert last == "keras-tagging: error: interrupted"
+
+
+def test_rows_that_a_corpus_cannot_have(program, failing, engine, tmp_path):
+    args = ["reproduce", "dinarelli2016", "--table", 4, "--corpus", "demo"]
+    args += [*SMALL, "--out", tmp_path]
+    message = failing(*args, "--rows", "I-RNN, forward, classes")
+    assert "row 'I-RNN, forward, classes': the corpus has no column" in message
+    assert not (tmp_path / "reproduction.json").exists()
+    code, out, err = program(*args)
+    assert code == 0
+    assert len([x for x in err.splitlines() if x.startswith("Left out: ")]) == 12
+    assert "24 jobs: 12 rows x 2 seeds" in err
+    assert "not measured: E-RNN, forward, classes" in out

@@ -1,0 +1,92 @@
+"""A small corpus with trees, and folders of reproductions."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from keras_tagging import load_corpus
+from keras_tagging.data import write
+from keras_tagging.papers.table import Column, Row, Table
+from keras_tagging.reproduction import corpus as corpora
+from keras_tagging.reproduction.store import Store
+
+
+@pytest.fixture(scope="session")
+def small_corpus(tmp_path_factory):
+    """A folder: 24, 8 and 8 sentences of the demo corpus."""
+    folder = tmp_path_factory.mktemp("small")
+    sizes = {"train": 24, "dev": 8, "test": 8}
+    for name, sentences in load_corpus("demo").splits():
+        write(sentences[: sizes[name]], folder / f"{name}.jsonl", "jsonl")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def describe(small_corpus):
+    """What `reproduction.json` says, for a table and what differs from the usual."""
+
+    def of(table, **changes):
+        reading = corpora.reading(
+            str(small_corpus),
+            None,
+            {},
+            dev=None,
+            test=None,
+            errors="raise",
+            trees=False,
+        )
+        info = {
+            "paper": table.paper,
+            "table": table.number,
+            "corpus": "small",
+            "reading": reading,
+            "dev_share": None,
+            "recipe": "fast",
+            "settings": {},
+            "epochs": 1,
+            "embeddings": "train",
+            "punctuation": table.punctuation,
+        }
+        return info | corpora.described(corpora.read_corpus(reading)) | changes
+
+    return of
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "out")
+
+
+@pytest.fixture
+def table():
+    """Four systems of ours, of which one needs another, and one of others."""
+    columns = (Column("Dev", "accuracy", "dev"), Column("Test", "accuracy", "test"))
+    rows = (
+        Row("Bi-LSTM", (90.0, 91.0), "bilstm"),
+        Row("Bi-LSTM, gate (a)", (91.0, 92.0), "bilstm", bootstrap="Bi-LSTM"),
+        Row("Bi-LSTM, gate [a]", (None, 92.5), "bilstm"),
+        Row("Größe 1/2 ±", (93.0, 93.1), "bigru"),
+        Row("Bi-RNN (Xu et al.)", (93.49, 93.52), citation="xu2016"),
+    )
+    return Table(
+        "wu2016", 99, "Made up", "CCGbank", columns, rows, varies=("num_layers",)
+    )
+
+
+@pytest.fixture
+def processes():
+    """The numbers of the processes that do jobs of a folder."""
+
+    def of(store):
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                command = path.read_bytes().split(b"\0")
+            except OSError:  # it has ended
+                continue
+            if os.fsencode(store.folder) in command and b"-m" in command:
+                found.append(int(path.parent.name))
+        return found
+
+    return of

@@ -1,0 +1,107 @@
+"""Engines, with programs that take the place of a job; `test_killed` has real ones."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from keras_tagging.reproduction import engines
+from keras_tagging.reproduction.engines import LocalEngine, environment, why
+from keras_tagging.reproduction.jobs import Job
+
+A, B = Job("A", 1, "a"), Job("B", 2, "b")
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Takes the place of the program that does jobs."""
+
+    def is_now(code):
+        (tmp_path / "stand_in.py").write_text(f"import os, sys, time\n{code}\n")
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        monkeypatch.setattr(engines, "MODULE", "stand_in")
+
+    return is_now
+
+
+def all_ended(engine, count):
+    found = []
+    deadline = time.monotonic() + 60
+    while len(found) < count and time.monotonic() < deadline:
+        found += engine.ended()
+        time.sleep(0.02)
+    return dict(found)
+
+
+def test_what_a_job_gets_and_gives(program, store):
+    program("print(sys.argv[1:], os.environ['TF_NUM_INTRAOP_THREADS'])")
+    engine = LocalEngine(store, 10_000)
+    engine.start(A)
+    assert engine.has_room()
+    assert all_ended(engine, 1) == {A: None}
+    expected = [str(store.folder), "a", "1"]
+    assert store.log(A).read_text() == f"{expected} 1\n"
+    assert engine.ended() == []
+
+
+def test_why_jobs_failed(program, store):
+    program(
+        "print('what happened', file=sys.stderr)\n"
+        "if sys.argv[2] == 'a': sys.exit('the  reason')\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    engine = LocalEngine(store, 2)
+    engine.start(A)
+    engine.start(B)
+    assert not engine.has_room()
+    found = all_ended(engine, 2)
+    assert found[A] == "the  reason"
+    assert found[B].startswith("its process was ended by SIGKILL; for want of memory?")
+    assert engine.has_room()
+
+
+def test_reasons(store):
+    assert why(store, A, 0) is None
+    assert why(store, A, 3) == "its process ended with code 3"
+    assert why(store, A, -signal.SIGTERM) == "its process was ended by SIGTERM"
+
+
+def test_closing_ends_what_runs(program, store):
+    program("print(os.getpid(), flush=True)\ntime.sleep(600)")
+    engine = LocalEngine(store, 1)
+    engine.start(A)
+    while not (text := store.log(A).read_text()).endswith("\n"):
+        time.sleep(0.02)
+    engine.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(text), 0)
+    assert engine.ended() == []
+
+
+def test_the_users_own_threads_stay():
+    given = {"TF_NUM_INTRAOP_THREADS": "7", "PATH": "x"}
+    found = environment(2, given)
+    assert found["TF_NUM_INTRAOP_THREADS"] == "7"
+    assert found["TF_NUM_INTEROP_THREADS"] == found["OMP_NUM_THREADS"] == "2"
+    assert "PATH" not in found
+
+
+@pytest.mark.parametrize(
+    ("workers", "threads"), [(1, 8), (2, 4), (3, 2), (8, 1), (20, 1)]
+)
+def test_jobs_share_the_cores(store, monkeypatch, workers, threads):
+    monkeypatch.setattr(engines, "cores", lambda: 8)
+    for name in environment(1):
+        monkeypatch.delenv(name, raising=False)
+    engine = LocalEngine(store, workers)
+    assert engine.environment["OMP_NUM_THREADS"] == str(threads)
+
+
+def test_output_of_a_second_attempt_follows_the_first(program, store):
+    program("print('x')")
+    for _ in range(2):
+        engine = LocalEngine(store, 1)
+        engine.start(A)
+        assert all_ended(engine, 1) == {A: None}
+    assert store.log(A).read_text() == "x\nx\n"

@@ -1,0 +1,238 @@
+"""The page of a report, and its files."""
+
+import re
+import shlex
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from reproduction.made_up import TEST, cells, make_info, make_table, result
+
+from keras_tagging import papers
+from keras_tagging.comparison import figure_of
+from keras_tagging.papers.table import Column, Row, Settings, Table
+from keras_tagging.reproduction import report_facts, report_latex, report_statistics
+from keras_tagging.reproduction.report import markdown, settings_markdown, write_report
+from keras_tagging.reproduction.report_document import escape
+
+
+@pytest.fixture
+def table():
+    rows = (
+        Row("Xu", (93.0,), citation="xu2015", group="Others"),
+        Row("A", (90.0,), "bigru", {}, group="Ours", vectors=True, note="A slip."),
+        Row("B", (92.0,), "bigru", {"num_layers": 1}, group="Ours"),
+        Row("C", (None,), "bigru", {}, group="Ours", note="A slip."),
+        Row("D", (91.0,), "bigru", {}, group="Ours"),
+    )
+    return Table("wu2016", 9, "Made up", "CCGbank", (TEST,), rows, note="Mind this.")
+
+
+@pytest.fixture
+def results():
+    found = [result("A", seed, right) for seed, right in ((1, 8), (2, 9))]
+    return [*found, result("B", 1, 7), result("C", 1, 7), result("C", 2, 7)]
+
+
+def test_the_figures_of_the_page(table, results):
+    text = markdown(table, make_info(table), results)
+    assert text.startswith("# Wu et al. (2016), Table 9: Made up\n")
+    assert cells(text, r"Xu \[xu2015\]")[1:] == ["93.00", "–", "–", "–"]
+    assert cells(text, "A[^1]")[1:] == ["90.00", "**85.00 ± 7.07**", "−5.00", "2"]
+    assert cells(text, "B")[1:] == ["92.00", "70.00", "−22.00", "1"]
+    assert cells(text, "C[^1]")[1:] == ["–", "70.00 ± 0.00", "–", "2"]
+    assert cells(text, "D")[1:] == ["91.00", "–", "–", "–"]
+    assert text.count("[^1]: A slip.") == 1 and "[^2]" not in text
+    assert "Mind this." in text
+    assert "| **Ours** |" in text
+
+
+def test_what_the_page_says_first(table, results):
+    info = make_info(table, settings={"units": 7}, recipe="fast")
+    results[0]["classes"] = "learnt"
+    text = markdown(table, info, results)
+    assert (
+        "**Measured on another corpus than the paper's, going by its name: on demo"
+        in text
+    )
+    assert text.index("Measured on another") < text.index("| Corpus |")
+    assert cells(text, "Corpus")[1:] == ["CCGbank", "demo"]
+    assert cells(text, "Sentences")[1:] == ["–", "1,200 train, 30 dev, 20 test"]
+    assert cells(text, "Recipe")[1:] == ["paper", "fast"]
+    assert cells(text, "units")[1:] == ["300", "7"]
+    assert cells(text, "learning_rate")[1] == "0.01"  # of the paper's recipe
+    assert cells(text, "Epochs")[2] == "4"
+    assert cells(text, "Pretrained vectors")[2].startswith("word2vec of gensim")
+    assert cells(text, "Word classes")[2].startswith("learnt")
+    assert cells(text, "Seeds")[2] == "1, 2"
+    assert "keras 3.15.0" in text and "Linux, 2 cores" in text and "0a1b" in text
+
+
+def test_a_corpus_that_may_be_the_papers(table, results):
+    info = make_info(table, corpus="/data/CCG-bank/rebank")
+    assert "**Measured on a corpus that is called as the" in markdown(
+        table, info, results
+    )
+
+
+def test_settings_that_are_the_papers_are_not_listed(table, results):
+    text = markdown(table, make_info(table, embeddings="none"), results)
+    assert "| units |" not in text and "| learning_rate |" not in text
+    assert cells(text, "Pretrained vectors")[2] == "none, random ones"
+
+
+def test_what_is_missing(table, results, tmp_path):
+    (tmp_path / "failures").mkdir()
+    (tmp_path / "failures" / "b.2.txt").write_text("B, seed 2: killed\n\nlog\n")
+    write_report(table, make_info(table), results, tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "- Rows not measured: D." in text
+    assert "- B: without seed 2." in text
+    assert "- Failed: B, seed 2: killed" in text
+    assert r"\item{} Failed: B, seed 2: killed" in (tmp_path / "report.tex").read_text()
+
+
+def test_the_command(table, results):
+    info = make_info(table, corpus="my corpus", settings={"units": 7}, dev_share=0.1)
+    info["reading"] |= {"test": "t.txt", "options": {"tag_column": 4}}
+    words = shlex.split(" ".join(report_facts.command(table, info, results, "out")))
+    assert words[:5] == ["keras-tagging", "reproduce", "wu2016", "--table", "9"]
+    options = [*zip(words[5::2], words[6::2], strict=True)]
+    assert options == [
+        ("--corpus", "my corpus"),
+        ("--test", "t.txt"),
+        ("--option", "tag_column=4"),
+        ("--dev-share", "0.1"),
+        *(("--rows", name) for name in "ABC"),
+        ("--seeds", "2"),
+        ("--epochs", "4"),
+        ("--recipe", "paper"),
+        ("--set", "units=7"),
+        ("--embeddings", "train"),
+        ("--out", "out"),
+    ]
+
+
+def test_many_columns_stand_below_one_another():
+    columns = tuple(Column(f"{i} WORD", "word", "dev", 0.1) for i in range(3))
+    table = make_table(90.0, columns=columns)
+    results = [result("A", 1, 8, columns), result("A", 2, 9, columns)]
+    text = markdown(table, make_info(table), results)
+    assert cells(text, "A")[1:] == ["published", "–", "–", "90.00", ""]
+    lines = text.splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("| A | publ"))
+    assert lines[place + 1] == "|  | mean | 85.00 | 85.00 | 85.00 | 2 |"
+    assert lines[place + 2] == "|  | sd | 7.07 | 7.07 | 7.07 |  |"
+    assert lines[place + 3] == "|  | difference | – | – | −5.00 |  |"
+
+
+# Files
+
+
+def test_the_files(table, results, tmp_path):
+    paths = write_report(table, make_info(table), results, tmp_path)
+    names = ["report.md", "report.tex", "report.csv", "report.pairs.csv"]
+    names += ["report-plot.png", "report-plot.pdf"]
+    assert [path.name for path in paths] == names
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+    tidy = pd.read_csv(tmp_path / "report.csv").set_index("row")
+    assert tidy.loc["A", ["published", "mean", "n"]].tolist() == [90, 85, 2]
+    assert len(pd.read_csv(tmp_path / "report.pairs.csv")) == 3
+    assert (tmp_path / "report-plot.png").read_bytes().startswith(b"\x89PNG")
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "](report-plot.png)" in text and f"--out {tmp_path}" in text
+
+
+def test_without_matplotlib(table, results, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    paths = write_report(table, make_info(table), results, tmp_path)
+    assert [path.suffix for path in paths] == [".md", ".tex", ".csv", ".csv"]
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert r"No plot: it needs matplotlib, pip install 'keras-tagging\[plots\]'" in text
+
+
+NAME = "a|b_c d_ 50% & [x] *y* $z^2$ ~ <h> #1 {u} back\\slash"
+
+
+def test_names_are_printed_as_they_are_in_markdown():
+    assert escape(NAME) == (
+        r"a\|b_c d\_ 50% & \[x\] \*y\* \$z^2\$ \~ \<h\> #1 {u} back\\slash"
+    )
+
+
+def test_names_are_printed_as_they_are_in_latex():
+    assert report_latex.escape(NAME) == (
+        r"a\textbar{}b\_c d\_ 50\% \& [x] *y* \$z\textasciicircum{}2\$ "
+        r"\textasciitilde{} \textless{}h\textgreater{} \#1 \{u\} "
+        r"back\textbackslash{}slash"
+    )
+    found = report_latex.escape("Søgaard − 1 ± 2 – β --set")
+    assert found == (
+        r"Søgaard \ensuremath{-} 1 \ensuremath{\pm} 2 \textendash{} "
+        r"[greek small letter beta] -{}-set"
+    )
+
+
+def every_table():
+    for name, module in papers.PAPERS.items():
+        for number, table in module.TABLES.items():
+            if isinstance(table, Table):
+                yield pytest.param(table, id=f"{name}-{number}")
+
+
+@pytest.mark.parametrize("table", list(every_table()))
+def test_every_table_of_the_papers(table, tmp_path, monkeypatch):
+    """All lines of a table have as many cells, in LaTeX too; nothing is unprintable."""
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # plots take long
+    results, rng = [], np.random.default_rng(0)
+    for row in table.rows:
+        if row.architecture:
+            one = result(row.name, 1, 5)
+            for column in table.columns:
+                counts = rng.integers(1, 5, (6, 3 if column.figure == "f1" else 2))
+                counts[:, -1] = np.minimum(counts[:, -1], counts[:, 0])
+                figure = float(figure_of(column.figure)(counts.sum(0)))
+                one["figures"][column.name] = figure
+                one["evidence"][column.name] = counts.T.tolist()
+            results.append(one)
+    write_report(table, make_info(table), results, tmp_path)
+    lines = (tmp_path / "report.md").read_text(encoding="utf-8").splitlines()
+    grids = "\n".join(line if line.startswith("|") else "" for line in lines)
+    for grid in re.findall(r"(?:\|.*\n)+", grids + "\n"):
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in grid.splitlines()}
+        assert len(widths) == 1
+    tex = (tmp_path / "report.tex").read_text(encoding="utf-8")
+    assert tex.count("{") - tex.count("\\{") == tex.count("}") - tex.count("\\}")
+    assert " letter " not in tex  # a letter that LaTeX lacks, by its name
+    for columns, body in re.findall(
+        r"\\begin\{longtable\}\{@\{\}([^\n]*)@\{\}\}\n(.*?)\\end\{longtable\}",
+        tex,
+        re.S,
+    ):
+        width = len(re.sub(r">\{.*?\\arraybackslash\}|\{.*?\}", "", columns))
+        body = body.partition("\\bottomrule\\endlastfoot\n")[2]
+        for line in body.splitlines():
+            if not line.startswith("\\multicolumn"):
+                assert len(re.findall(r"(?<!\\)&", line)) == width - 1
+
+
+def test_the_plot_of_figures_far_apart_has_scales_of_their_own(table, results):
+    from keras_tagging.reproduction.report_plot import _panels
+
+    frame = report_statistics.figures(table, results).set_index("row")
+    names = [name for name, _, _ in _panels(TEST, frame)]
+    assert names == ["Test"]
+    frame["mean"] -= 60
+    names = [name for name, _, _ in _panels(TEST, frame)]
+    assert names == ["Test, published", "Test, measured"]
+
+
+def test_settings_beside_the_recipe():
+    text = settings_markdown(papers.table("kadari2018", 1))
+    assert text.startswith("# Kadari et al. (2018), Table 1")
+    assert cells(text, "Hidden dimension")[1:] == ["300", "units", "300", "yes"]
+    rows = (("Units", "301", "units", 301), ("Rate", "0.01", "learning_rate", 0.01))
+    other = Settings("kadari2018", 1, "Made up", "bigru", rows)
+    found = settings_markdown(other)
+    assert cells(found, "Units")[3:] == ["300", "no: 301"]

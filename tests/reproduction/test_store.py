@@ -1,0 +1,95 @@
+import json
+
+import pytest
+
+from keras_tagging.reproduction import read_results
+from keras_tagging.reproduction.jobs import Job
+from keras_tagging.reproduction.store import Store
+
+JOB = Job("A row", 1, "a-row")
+INFO = {"paper": "wu2016", "settings": {"units": 3, "dropped": (1, 2)}, "machine": "m"}
+
+
+def test_results_are_read_again(store):
+    assert not store.open(INFO)
+    store.write(Job("B", 2, "b"), {"row": "B", "seed": 2})
+    store.write(JOB, {"row": "A row", "seed": 1})
+    info, results = read_results(store.folder)
+    assert info["settings"] == {"units": 3, "dropped": [1, 2]}
+    assert [result["row"] for result in results] == ["A row", "B"]
+    assert store.done(JOB) and not store.done(Job("A row", 2, "a-row"))
+
+
+def test_the_same_options_go_on_elsewhere(store):
+    store.open(INFO)
+    assert store.open({**INFO, "machine": "another"})
+    assert store.read_info()["machine"] == "m"
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"paper": "wu2017"}, 'other paper: "wu2016", not "wu2017"'),
+        ({"settings": {"units": 4}}, "other settings: "),
+        ({"epochs": 3}, "other epochs: null, not 3"),
+    ],
+)
+def test_other_options_are_refused(store, changes, part):
+    store.open(INFO)
+    before = (store.folder / "reproduction.json").read_bytes()
+    with pytest.raises(ValueError, match=part) as error:
+        store.open({**INFO, **changes})
+    assert "another --out" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert (store.folder / "reproduction.json").read_bytes() == before
+
+
+def test_what_is_not_there_or_damaged(store):
+    with pytest.raises(ValueError, match="holds no reproduction"):
+        read_results(store.folder)
+    store.open(INFO)
+    assert read_results(store.folder)[1] == []
+    store.result(JOB).parent.mkdir()
+    store.result(JOB).write_text('{"row": ')
+    with pytest.raises(ValueError, match="a-row.1.json: .*remove it"):
+        read_results(store.folder)
+
+
+def test_a_failure_goes_when_the_job_succeeds(store):
+    store.log(JOB).parent.mkdir(parents=True)
+    lines = [f"line {i}" for i in range(500)]
+    store.log(JOB).write_text("\n".join(lines))
+    (store.training(JOB.name) / "resume.npz").write_bytes(b"x")
+    store.write_failure(JOB, "out of luck")
+    text = store.failure(JOB).read_text()
+    assert text.startswith("A row, seed 1: out of luck\n\nline 440\n")
+    assert text.endswith("line 499\n")
+    store.write(JOB, {})
+    assert not store.failure(JOB).exists()
+    assert not (store.training(JOB.name) / "resume.npz").exists()
+
+
+def test_epochs_are_counted(store):
+    assert store.epochs(JOB) == 0
+    store.training(JOB.name).mkdir(parents=True)
+    path = store.training(JOB.name) / "training.csv"
+    path.write_text("epoch,val_f1\n1,0.5\n2,0.25\n")
+    assert store.epochs(JOB) == 2
+    assert [row["val_f1"] for row in store.epoch_rows(JOB)] == ["0.5", "0.25"]
+
+
+def test_one_process_at_a_time(store):
+    with store.locked():
+        with pytest.raises(ValueError, match="another process"):
+            with Store(store.folder).locked():
+                raise AssertionError
+    with store.locked():
+        pass
+
+
+def test_nothing_else_is_left_in_the_folder(store):
+    store.open(INFO)
+    store.write(JOB, {"x": 1})
+    found = {str(p.relative_to(store.folder)) for p in store.folder.rglob("*.*")}
+    assert found == {"reproduction.json", "results/a-row.1.json"}
+    assert json.loads(store.result(JOB).read_text()) == {"x": 1}

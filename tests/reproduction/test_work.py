@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from keras_tagging import papers
+from keras_tagging.data import Corpus, Sentence
+from keras_tagging.papers.table import Row
+from keras_tagging.reproduction.jobs import choose_rows, make_jobs
+from keras_tagging.reproduction.work import best, run_job, vectors
+
+TABLE = papers.table("dinarelli2016", 7)
+SCALE = {"units": 4, "word_dim": 4, "label_dim": 3, "pretrain": None}
+[JOB], _ = make_jobs(TABLE, choose_rows(TABLE, ["I-RNN, forward"]), [1])
+
+
+def test_a_job_that_was_killed_when_it_was_measured(store, describe):
+    store.open(describe(TABLE, settings=SCALE, epochs=3))
+    first = run_job(TABLE, JOB, store)
+    assert first["epochs"] == 3 and first["seconds"] > 0
+    store.result(JOB).unlink()
+    before = store.model(JOB.name).stat().st_mtime_ns
+    assert run_job(TABLE, JOB, store) == first
+    assert store.model(JOB.name).stat().st_mtime_ns == before
+
+
+def test_another_corpus_is_refused(store, describe):
+    store.open(describe(TABLE, settings=SCALE, fingerprint="x"))
+    with pytest.raises(ValueError, match="small is not the corpus of the other jobs"):
+        run_job(TABLE, JOB, store)
+    assert not store.done(JOB)
+
+
+def test_a_model_that_is_missing_is_told(store, describe):
+    table = papers.table("elkaref2017", 3)
+    rows = choose_rows(table, ["bootstrapped Elman, random"])
+    jobs, _ = make_jobs(table, rows, [1])
+    sizes = {"units": 4, "word_dim": 4, "label_dim": 3}
+    store.open(describe(table, settings=sizes))
+    with pytest.raises(
+        ValueError, match=r"ffn-baseline-random.1.model.keras is missing"
+    ):
+        run_job(table, jobs[-1], store)
+
+
+def test_the_best_epoch_is_the_first_best(store, describe, monkeypatch):
+    assert best("val_loss") is best("val_cross_entropy") is min
+    assert best("val_f1") is max
+    store.open(describe(TABLE, settings=SCALE, epochs=3))
+    rows = [{"val_accuracy": x} for x in ("0.1", "0.3", "0.3")]
+    monkeypatch.setattr(store, "epoch_rows", lambda job: rows)
+    assert run_job(TABLE, JOB, store)["best_epoch"] == 2
+
+
+# Pretrained vectors
+
+ROW = Row("x", (1.0,), "bilstm", vectors=True)
+CORPUS = Corpus([Sentence(["A", "b"], ["X", "Y"])], [Sentence(["c"], ["X"])])
+SETTINGS = {"word_dim": 3, "normalise": "wu"}
+
+
+def given(row, embeddings, seed=1):
+    return vectors(row, SETTINGS, {"embeddings": embeddings}, CORPUS, seed)
+
+
+def test_vectors_of_the_training_sentences():
+    found = given(ROW, "train")["embeddings"]
+    assert sorted(found.words) == ["A", "b"]
+    assert found.matrix.shape == (2, 3)
+    again, other = (given(ROW, "train", seed)["embeddings"] for seed in (1, 2))
+    assert np.array_equal(found.matrix, again.matrix)
+    assert not np.array_equal(found.matrix, other.matrix)
+
+
+def test_vectors_of_a_file_are_those_of_the_corpus(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "vectors.txt"
+    path.write_text("a 1 2\nb 3 4\nc 5 6\nd 7 8\n")
+    found = given(ROW, str(path))["embeddings"]
+    assert sorted(found.words) == ["a", "b", "c"]
+
+
+def test_vectors_of_the_bigru_are_a_feature():
+    assert list(given(replace(ROW, architecture="bigru"), "train")) == ["vectors"]
+
+
+@pytest.mark.parametrize(
+    ("row", "embeddings"),
+    [
+        (ROW, "none"),
+        (replace(ROW, vectors=False), "train"),
+        (replace(ROW, bootstrap="y"), "train"),
+    ],
+)
+def test_no_vectors(row, embeddings):
+    assert given(row, embeddings) == {}
