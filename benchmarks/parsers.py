@@ -22,6 +22,7 @@ import argparse
 import ast
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -45,8 +46,15 @@ def train(system, corpus, seed, settings, models: Path):
     if gates:
         ffn = keras_tagging.load(models / f"ffn.{seed}.keras")
         parser.bootstrap(ffn, gates if gates == "all" else gates.split(","))
+    folder = models / f"{system.replace(':', '-')}.{seed}"
+    predicted = models / f"ffn.{seed}" / "jackknife.json"
+    if gates and predicted.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(predicted, folder)
     start = time.perf_counter()
-    history = parser.fit(corpus.train, validation_data=corpus.dev, verbose=2).history
+    history = parser.fit(
+        corpus.train, validation_data=corpus.dev, verbose=2, resume=folder
+    ).history
     seconds = time.perf_counter() - start
     if name == "ffn":
         models.mkdir(parents=True, exist_ok=True)

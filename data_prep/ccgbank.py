@@ -114,7 +114,7 @@ def ccgbank(
             path.write_text(text, "utf-8", newline="\n")
         if min_count == 10:
             published["train"]["categories in inventory"] = FREQUENT
-    print(statistics(counts, published, "W16, K18"))
+    print(statistics(counts, published, "W16, K18", partial=partial))
     if warning := left_out(skipped):
         print(warning)
 

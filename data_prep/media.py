@@ -95,6 +95,10 @@ def media(
     found = list(members(source, ".xml"))
     files = {split: _named(source, found, split, partial) for split in FILES}
     files = {split: chosen for split, chosen in files.items() if chosen}
+    if not files and not test2:
+        names = ", ".join(name for several in FILES.values() for name in several)
+        remedy = "name the folder that has some of them, in upper or lower case"
+        raise CorpusError(f"{source}: has none of the files {names}; {remedy}")
     names = [f"{split}.conll" for split in [*files, *["test2"] * test2]]
     check_out(out, names, overwrite=overwrite)
     official = [member for chosen in files.values() for member in chosen]
@@ -146,7 +150,7 @@ def media(
     for message in skipped or ():
         print(f"left out: {message}")
     published = {s: dict(zip(NAMES, row, strict=True)) for s, row in PUBLISHED.items()}
-    print(statistics(counts, published, "D16 Table 1"))
+    print(statistics(counts, published, "D16 Table 1", partial=partial))
 
 
 def _named(source: Path, found: list[Member], split: str, partial: bool):

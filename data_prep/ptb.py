@@ -104,11 +104,8 @@ def ptb(
             read = (with_words(sentence, unescaped) for sentence in read)
         splits[split] = read
     counts = write_splits(out, splits, written, overwrite=overwrite)
-    print(
-        statistics(
-            counts, PUBLISHED[task], "D16 Table 3" if task == "tagging" else "E17"
-        )
-    )
+    paper = "D16 Table 3" if task == "tagging" else "E17"
+    print(statistics(counts, PUBLISHED[task], paper, partial=partial))
     if warning := left_out(skipped):
         print(warning)
 

@@ -1,6 +1,7 @@
 """Options that several commands have, and what they do first."""
 
 import ast
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -42,8 +43,16 @@ BeamWidth = Annotated[
 
 
 def one_line(kind: str, message) -> str:
-    message = " ".join(str(message).splitlines())
+    message = in_options(" ".join(str(message).splitlines()))
     return f"keras-tagging: {kind}: {message}\n"
+
+
+def in_options(message: str) -> str:
+    """A message of `data` with the options of a command for the keywords of Python:
+    --format 'text' for format='text', and --option separator= for separator=."""
+    own = r"\b(format|dev|test|errors)=(?=$|[' ;,)])('?)"
+    message = re.sub(own, lambda m: f"--{m[1]} '" if m[2] else f"--{m[1]}", message)
+    return re.sub(r"(?<=pass )(\w+)=|(?<=; )(tag)=", r"--option \1\2=", message)
 
 
 def pairs(name: str, items: list[str] | None) -> dict:

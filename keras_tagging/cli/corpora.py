@@ -17,7 +17,12 @@ from keras_tagging.cli.common import (
     pairs,
 )
 from keras_tagging.data import PUBLIC, Corpus, describe
+from keras_tagging.data.plots import figure_class, plot_description
 from keras_tagging.output import aligned
+
+# of the corpus "demo"
+DEMO = "generated English sentences with CCG categories and trees"
+OURS = "that of keras-tagging"
 
 
 def list_corpora(
@@ -30,14 +35,16 @@ def list_corpora(
 
     if name is None:
         rows = [["name", "what it is", "size", "where", "licence"]]
-        made = "generated English sentences with CCG categories and trees"
-        rows.append(["demo", made, "-", "built in", "that of keras-tagging"])
+        rows.append(["demo", DEMO, "-", "built in", OURS])
         for key, corpus in PUBLIC.items():
             rows.append([key, corpus.title, _size(corpus), place(key), corpus.licence])
         print(aligned(rows))
         print(f"\nDownloads are kept in {cache_folder()} (KERAS_TAGGING_CACHE).")
         return
     check_name(name)
+    if name == "demo":
+        print(aligned([["title", DEMO], ["licence", OURS], ["where", "built in"]]))
+        return
     corpus = PUBLIC[name]
     rows = [
         ["title", corpus.title],
@@ -92,6 +99,8 @@ def describe_corpus(
 ) -> None:
     """Count sentences, tokens, labels, unseen words and trees, and look for problems:
     suspicious rows and labels, sentences that splits share, text encoded wrongly."""
+    if plot is not None:
+        figure_class()  # before the work
     files = {"dev": dev, "test": test, "require_train": not Path(corpus).is_dir()}
     data = open_corpus(corpus, format, option, errors=errors, **files)
     known = None if vectors is None else _words_of(vectors, data)
@@ -99,8 +108,6 @@ def describe_corpus(
     found = describe(data, vectors=known, encoding=encoding)
     print(found)
     if plot is not None:
-        from keras_tagging.data.plots import plot_description
-
         sys.stderr.write(f"Written to {plot_description(found, plot)}\n")
 
 

@@ -97,9 +97,10 @@ def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Mem
         return
     wanted = [member for member in found if _is_wanted(member.inside, suffixes)]
     if not wanted:
-        ends = " or ".join(suffixes)
+        *others, last = suffixes
+        ends = f"{', '.join(others)} or {last}" if others else last
         raise CorpusError(
-            f"{source}: holds no file whose name ends in {ends} (or {ends}.gz); "
+            f"{source}: holds no file whose name ends in {ends} (also with .gz); "
             "name the folder or archive that does"
         )
     yield from sorted(wanted, key=lambda member: member.inside.split("/"))

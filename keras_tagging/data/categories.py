@@ -202,4 +202,4 @@ def category_at(line: int, text: str, notation: str | None) -> str:
     except CategoryError as error:
         raise Malformed(line, error.what, error.remedy) from None
     except ValueError as error:
-        raise Malformed(line, str(error), "pass one of them as categories=") from None
+        raise Malformed(line, str(error), "pass categories= with one") from None

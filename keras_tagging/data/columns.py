@@ -48,6 +48,7 @@ def conll(
             normal form in this notation, and one that cannot be parsed is malformed.
     """
     rows, lines = _first_rows(lines, comments)
+    is_given = separator is not None
     if separator is None and 2 * sum("\t" in row for row in rows) > len(rows):
         separator = "\t"
     split = partial(str.split, sep=separator) if separator else split_blanks
@@ -117,7 +118,9 @@ def conll(
             cells = split(line)
             if len(cells) != width:
                 what = f"{len(cells)} columns where the file has {width}"
-                remedy = "mend the row, or pass separator= if it is cut wrongly"
+                remedy = "mend the row"
+                if not is_given:
+                    remedy += ", or pass separator= if it is cut wrongly"
                 raise Malformed(number, what, remedy)
             for name, index in indices.items():
                 if index is not None and not cells[index]:

@@ -31,6 +31,9 @@ CCGBANK_SECTIONS = {
     "dev": ["00"],
     "test": ["23"],
 }
+THEMSELVES = (
+    "pass the files themselves, those for development and testing with dev= and test="
+)
 NOT_CORPORA = {".md", ".rst", ".html", ".pdf", ".py", ".sh", ".xml", ".zip"}
 
 Files = str | Path | Sequence[str | Path]
@@ -65,8 +68,8 @@ def load_corpus(
             taken from the folder that the environment variable KERAS_TAGGING_DATA
             names, or downloaded, once, to KERAS_TAGGING_CACHE or the user's cache; its
             licence and citation are printed. A path of that name comes first.
-        format: as in `read`; by default recognised from the first file of all, and of
-            a public corpus known.
+        format: as in `read`, of all files; by default recognised from the first file
+            of each ending (`.conll`, `.jsonl`), and of a public corpus known.
         dev, test: a file, list or pattern each, instead of the directory's.
         errors: as in `read`; with "skip" one warning gives the total, and
             `Corpus.skipped` the number for each file.
@@ -103,14 +106,14 @@ def load_corpus(
         found = sorted(e.name for e in Path(path).iterdir()) if is_directory else []
         raise CorpusError(
             f"{path}: no file is named {'train' if require_train else 'train or test'} "
-            f"or the like (found: {', '.join(found[:8]) or 'nothing'}); "
-            "pass the files themselves: load_corpus(train, dev=..., test=...)"
+            f"or the like (found: {', '.join(found[:8]) or 'nothing'}); {THEMSELVES}"
         )
-    hint = ""
     if format is None:
-        format = detect_format(every[0], encoding=options.get("encoding"))
-        hint = recognised(format)
-    check_options(format, {k: v for k, v in options.items() if k != "encoding"})
+        formats = _formats(every, options.get("encoding"))
+    else:
+        formats = dict.fromkeys(map(_ending, every), format)
+    for each in formats.values():
+        check_options(each, {k: v for k, v in options.items() if k != "encoding"})
 
     skipped, messages = {}, []
     splits = {}
@@ -118,12 +121,14 @@ def load_corpus(
         splits[split] = []
         for file in paths:
             problems: list[str] = []
+            own = formats[_ending(file)]
             try:
                 splits[split] += read(
-                    file, format, errors=errors, skipped=problems, **options
+                    file, own, errors=errors, skipped=problems, **options
                 )
             except CorpusError as error:
-                raise CorpusError(f"{error}{hint}") from None
+                hint = "" if format else recognised(own)
+                raise type(error)(f"{error}{hint}") from None
             if problems:
                 skipped[str(file)] = len(problems)
                 messages += problems
@@ -132,12 +137,31 @@ def load_corpus(
             f"{len(messages)} malformed sentences left out; the first: {messages[0]}",
             stacklevel=2,
         )
+    format = formats[_ending(every[0])]
     if require_train and not splits["train"]:
         raise CorpusError(f"{files['train'][0]}: no sentences; check format={format!r}")
     used = {split: [str(file) for file in paths] for split, paths in files.items()}
     return Corpus(
         **splits, name=_label(path), format=format, skipped=skipped, files=used
     )
+
+
+def _ending(file: Path) -> str:
+    """That of a file's name, or "" where it is a word such as that of `eng.testa`."""
+    ending = Path(file.name.lower().removesuffix(".gz")).suffix
+    return "" if ending[1:] in SPLIT_WORDS else ending
+
+
+def _formats(files: list[Path], encoding: str | None) -> dict[str, str]:
+    """The format of each ending, recognised from the first file that has it; where
+    its lines fit several formats, that of the first file of all."""
+    found: dict[str, str] = {}
+    for file in files:
+        if _ending(file) not in found:
+            first = next(iter(found.values()), None)
+            own = detect_format(file, encoding=encoding, default=first)
+            found[_ending(file)] = own
+    return found
 
 
 def is_public(path) -> bool:
@@ -221,8 +245,7 @@ def _by_name(directory: Path, files: list[Path]) -> dict[str, list[Path]]:
         if len(candidates) > 1:
             names = ", ".join(file.name for file in candidates)
             raise CorpusError(
-                f"{directory}: {names} could each be the {split} file; "
-                "pass the files themselves: load_corpus(train, dev=..., test=...)"
+                f"{directory}: {names} could each be the {split} file; {THEMSELVES}"
             )
         if candidates:
             splits[split] = candidates
@@ -245,7 +268,7 @@ def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
         if len({file.suffix for file in files}) > 1:
             raise CorpusError(
                 f"{folder}: has files of several kinds; pass those you mean, such as "
-                f"load_corpus('{folder.parent}/train/*.conll', dev=..., test=...)"
+                f"'{folder.parent}/train/*.conll', the others with dev= and test="
             )
         if files:
             splits[split] = files

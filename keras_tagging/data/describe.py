@@ -17,6 +17,7 @@ from keras_tagging.data.suspicions import (
 )
 
 MAX_EXAMPLES = 10
+SHOWN = 3  # of them, as text
 
 
 @dataclass
@@ -70,7 +71,7 @@ class Description:
     damage: list[Problem] = field(default_factory=list)
 
     def to_text(self) -> str:
-        """Aligned tables, those of the problems last."""
+        """Aligned tables, and last the first problems of each kind."""
         scheme = f", labels {self.scheme}" if self.scheme else ""
         head = f"{self.name} (format {self.format}{scheme})"
         parts = [head, _table(self.splits)]
@@ -89,29 +90,43 @@ class Description:
         if not found:
             return "\n\n".join([*parts, "No problems found."])
         parts.append(_table([{"problem": p.kind, "count": p.count} for p in found]))
-        examples = [
-            {"problem": p.kind, "split": split, "sentence": s, "token": t, "what": what}
-            for p in self.problems
-            for (split, s, t), what in zip(p.locations, p.details, strict=True)
-        ]
-        places = [
-            {"problem": p.kind, "place": place, "what": what}
-            for p in self.damage
-            for place, what in zip(p.locations, p.details, strict=True)
-        ]
-        parts.append(f"The first {MAX_EXAMPLES} of each:")
-        parts += [_table(rows) for rows in (examples, places) if rows]
+        parts += [_examples(problem) for problem in found]
         return "\n\n".join(parts)
 
     __str__ = to_text
 
 
-def _table(rows: list[dict]) -> str:
-    import pandas as pd  # half a second that reading a corpus should not cost
+def _examples(problem: Problem) -> str:
+    shown = problem.locations[:SHOWN]
+    places = [p if isinstance(p, str) else _place(*p) for p in shown]
+    width = max(map(len, places))
+    some = f"{len(shown)} of " if len(shown) < problem.count else ""
+    lines = [f"{problem.kind} ({some}{problem.count})"]
+    for place, what in zip(places, problem.details, strict=False):
+        lines.append(f"  {place:{width}}  {what}".rstrip())
+    return "\n".join(lines)
 
-    rows = [{k: "-" if v is None else v for k, v in r.items()} for r in rows]
-    frame = pd.DataFrame(rows, dtype=object)
-    return frame.to_string(index=False, float_format="{:.1f}".format)
+
+def _place(split: str, sentence: int, token: int | None) -> str:
+    return f"{split}, sentence {sentence}" + (f", token {token}" if token else "")
+
+
+def _table(rows: list[dict]) -> str:
+    """Text to the left, figures to the right."""
+    columns = []
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        cells = [name, *map(_shown, values)]
+        width = max(map(len, cells))
+        is_text = any(isinstance(value, str) for value in values)
+        columns.append([f"{cell:{'<' if is_text else '>'}{width}}" for cell in cells])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+
+
+def _shown(value) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
 def describe(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from keras_tagging.data.archives import Member
-from keras_tagging.data.markup import Element, elements
+from keras_tagging.data.markup import Element, elements, left_out
 from keras_tagging.data.readers import CorpusError
 from keras_tagging.data.records import sentence_of
 from keras_tagging.data.sentence import Sentence
@@ -73,17 +73,12 @@ def read_ftb(
     """
     for sentence in elements(member, "SENT", encoding=encoding):
         rows = []
-        try:
+        with left_out(skipped):
             for word in sentence.elements("w"):
                 rows += _rows(member, word, compounds, tagset)
-        except CorpusError as error:
-            if skipped is None:
-                raise
-            skipped.append(str(error))
-            continue
-        columns = list(zip(*rows, strict=True)) or [()] * 4
-        tokens, tags, pos, lemmas = columns
-        yield sentence_of(tokens, tags, {"pos": pos, "lemma": lemmas})
+            columns = list(zip(*rows, strict=True)) or [()] * 4
+            tokens, tags, pos, lemmas = columns
+            yield sentence_of(tokens, tags, {"pos": pos, "lemma": lemmas})
 
 
 def _rows(member: Member, word: Element, compounds: str, tagset: str) -> list[tuple]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import ParseError
 
@@ -9,7 +10,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from keras_tagging.data.archives import Member
-from keras_tagging.data.readers import CorpusError
+from keras_tagging.data.records import CorpusError, MalformedSentence
 
 BLOCK = 1 << 16
 DEEPEST = 200  # elements; a document that nests deeper is no corpus
@@ -89,6 +90,17 @@ def elements(
             what = f"its encoding cannot be read: {error}"
             raise CorpusError(f"{member.name}:1: {what}; pass another one") from None
         yield from builder.taken()
+
+
+@contextmanager
+def left_out(skipped: list[str] | None) -> Iterator[None]:
+    """What is malformed inside of it goes to the list; None: is an error."""
+    try:
+        yield
+    except CorpusError as error:
+        if skipped is None:
+            raise MalformedSentence(str(error)) from None
+        skipped.append(str(error))
 
 
 class _Builder:

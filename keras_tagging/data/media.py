@@ -3,12 +3,11 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from keras_tagging.data.archives import Member
-from keras_tagging.data.markup import Element, elements
+from keras_tagging.data.markup import Element, elements, left_out
 from keras_tagging.data.readers import CorpusError
 from keras_tagging.data.records import sentence_of, split_blanks
 from keras_tagging.data.sentence import Sentence
@@ -71,7 +70,7 @@ def read_media(
         for turn in dialogue.elements("turn"):
             if _attribute(member, turn, "speaker") != "spk":
                 continue
-            with _left_out(skipped):
+            with left_out(skipped):
                 segments = list(_official(member, turn, relax))
                 yield _turn(name, segments, spoken)
 
@@ -116,23 +115,13 @@ def read_test2(
         elif len(speakers) > 1:
             yield Turn(dialogue, Sentence([], []), [], [], is_shared=True)
         else:
-            with _left_out(skipped):
+            with left_out(skipped):
                 segments = _segments(member, element)
                 named = [(relaxed_of(name, relaxed), text) for name, text in segments]
                 yield _turn(dialogue, named, spoken)
     if not users:
         what = "no Speaker has a name that begins with s, as users have"
         raise CorpusError(f"{member.name}:1: {what}; give files of semantizer_files")
-
-
-@contextmanager
-def _left_out(skipped: list[str] | None):
-    try:
-        yield
-    except CorpusError as error:
-        if skipped is None:
-            raise
-        skipped.append(str(error))
 
 
 def _official(member: Member, turn: Element, relax: bool) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,22 @@ from keras_tagging.data.atomic import replacing
 MAX_LABELS = 40
 
 
+def figure_class():
+    """matplotlib's `Figure`.
+
+    Raises:
+        ValueError: if matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ValueError(
+            'plots need matplotlib: pip install "keras-tagging[plots]", or from a '
+            'clone pip install ".[plots]"'
+        ) from None
+    return Figure
+
+
 def plot_description(description, path: str | Path) -> Path:
     """Draw the shares of the most frequent labels, by split, and the sentence lengths.
 
@@ -17,12 +33,7 @@ def plot_description(description, path: str | Path) -> Path:
     Raises:
         ValueError: if matplotlib is not installed or cannot write this format.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ValueError(
-            "plots need matplotlib: pip install 'keras-tagging[plots]'"
-        ) from None
+    Figure = figure_class()
     counts = {split: c for split, c in description.labels.items() if c}
     figure = Figure(figsize=(10, 9 if counts else 4), layout="constrained")
     rows = 2 if counts else 1

@@ -1,7 +1,9 @@
 """What the scripts of `data_prep` share: splits written all or none, figures beside
 those that a paper prints, progress, and errors told in one line."""
 
+import inspect
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,7 +14,8 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.data.readers import WRITTEN, CorpusError, write
+from keras_tagging.data.readers import WRITTEN, write
+from keras_tagging.data.records import CorpusError, MalformedSentence
 from keras_tagging.data.sentence import Sentence
 
 # Parameters that the scripts have alike
@@ -74,7 +77,8 @@ def write_splits(
             new ones is an error.
 
     Raises:
-        CorpusError: if the folder is not empty, or the splits cannot be written to it.
+        CorpusError: if the folder is not empty, or the splits cannot be written to it;
+            or if no training sentence is in them, or of other splits none at all.
         ValueError: if the format is unknown, or a value cannot stand in a column.
     """
     if format not in WRITTEN:
@@ -92,6 +96,11 @@ def write_splits(
             write(counted, folder / f"{split}.{format}", format)
             if split == "train":
                 words = types
+        most = max((counts.sentences for counts in found.values()), default=0)
+        if not found.get("train", Counts(most)).sentences:
+            what = f"no sentence is left for {'train' if most else 'any split'}"
+            remedy = "check the source, and what --skip-malformed leaves out"
+            raise CorpusError(f"{out}: {what}, so nothing is written; {remedy}")
     return found
 
 
@@ -154,6 +163,8 @@ def statistics(
     counts: Mapping[str, Counts],
     published: Mapping[str, Mapping[str, int]],
     source: str,
+    *,
+    partial: bool = False,
 ) -> str:
     """A table of the counts beside those that a paper prints, and a line beginning
     with "warning:" for each of these that differs.
@@ -162,6 +173,8 @@ def statistics(
         counts: for each split, as `write_splits` gives them.
         published: for each split, figures by the names of `Counts.figures`.
         source: where they are printed, such as "D16 Table 1".
+        partial: whether parts of the corpus are known to be missing: then nothing is
+            said of splits that are, and there are no warnings.
 
     Example:
         >>> counts = {"train": Counts(sentences=2, tokens=9, types=7, labels=3)}
@@ -175,7 +188,8 @@ def statistics(
     """
     rows = [("split", "figure", "here", source)]
     warnings = []
-    for split in [*counts, *(split for split in published if split not in counts)]:
+    missing = [split for split in published if split not in counts and not partial]
+    for split in [*counts, *missing]:
         figures = counts[split].figures() if split in counts else {}
         printed = published.get(split, {})
         for name in [*figures, *(name for name in printed if name not in figures)]:
@@ -184,7 +198,7 @@ def statistics(
                 continue
             is_first = all(row[0] != split for row in rows[1:])
             rows.append((split if is_first else "", name, _shown(here), _shown(there)))
-            if there is not None and here != there:
+            if there is not None and here != there and not partial:
                 found = f"{_shown(here)} {name}" if here is not None else f"no {name}"
                 warnings.append(
                     f"warning: {split} has {found}, {source} has {_shown(there)}"
@@ -245,7 +259,26 @@ def run_script(command: Callable, example: str, args: list[str] | None = None) -
     except typer.BadParameter.__base__ as error:
         code, message = error.exit_code, error.format_message()
     except (ValueError, OSError) as error:
-        code, message = 1, str(error)
+        code, message = 1, _advice(error, set(inspect.signature(command).parameters))
     if code:
         sys.stderr.write(f"{name}: error: {' '.join(message.split())}\n")
     sys.exit(code)
+
+
+def _advice(error: Exception, parameters: set[str]) -> str:
+    """The error's message with the advice that a script's user can follow: Python's
+    `pass NAME=` goes, but for an option that the script has."""
+
+    def option(found: re.Match) -> str:
+        if found[2] == "encoding" and "encoding" in parameters:
+            return found[0].replace("encoding=", "--encoding")
+        return ""
+
+    message = re.sub(
+        r"(, or|[:;]) pass (\w+)=[^;()]*?(?= \(|[;()]|$)", option, str(error)
+    )
+    message = message.replace("errors='skip'", "--skip-malformed")
+    is_told = "--skip-malformed" in message or "skip_malformed" not in parameters
+    if isinstance(error, MalformedSentence) and not is_told:
+        message += "; --skip-malformed leaves such sentences out"
+    return message

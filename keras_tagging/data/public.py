@@ -96,11 +96,11 @@ def _unpack(corpus: PublicCorpus, folder: Path) -> None:
 
 
 def check_name(name: str) -> None:
-    """Raises a CorpusError that lists the names, unless this is one of a download."""
-    if name not in PUBLIC:
+    """Raises a CorpusError that lists the names, unless this is one of them."""
+    if name != "demo" and name not in PUBLIC:
         raise CorpusError(
-            f"{name}: is no corpus that can be downloaded; name one of "
-            f"{', '.join(PUBLIC)}{_nearest(name)}"
+            f"{name}: no corpus has this name; name one of "
+            f"{', '.join(NAMES)}{_nearest(name)}"
         )
 
 

@@ -1,15 +1,13 @@
-"""Reading and writing corpus files, and recognising their format."""
+"""Reading and writing corpus files."""
 
 import codecs
 import gzip
 import inspect
 import io
 import json
-import re
 import sys
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from itertools import chain, islice
@@ -18,15 +16,12 @@ from typing import IO
 
 from keras_tagging.data.columns import as_rows
 from keras_tagging.data.formats import FORMATS
-from keras_tagging.data.records import Line, Malformed, is_blank, split_blanks
+from keras_tagging.data.recognition import recognise
+from keras_tagging.data.records import CorpusError, Line, Malformed, MalformedSentence
 from keras_tagging.data.sentence import Sentence
 
 WRITTEN = ("conll", "conllu", "jsonl")
 HEAD = 200  # lines by which a format is recognised
-
-
-class CorpusError(ValueError):
-    """One line: `PATH:LINE: what is wrong; how to mend it`."""
 
 
 def read(
@@ -65,7 +60,7 @@ def read(
     head, hint = [], ""
     if format is None:
         head = list(islice(lines, HEAD))
-        format = _recognise(head, name)
+        format = recognise(head, name)
         hint = recognised(format)
     check_options(format, options)
     return _sentences(head, lines, name, format, errors, skipped, hint, options)
@@ -74,7 +69,8 @@ def read(
 def check_options(format: str, options: Mapping[str, object]) -> None:
     """Raise ValueError if the format is unknown, or an option or its type is."""
     if format not in FORMATS:
-        raise ValueError(f"unknown format {format!r}: it is one of {_known()}")
+        known = ", ".join(map(repr, FORMATS))
+        raise ValueError(f"unknown format {format!r}: it is one of {known}")
     parameters = inspect.signature(FORMATS[format]).parameters.values()
     known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     for option, value in options.items():
@@ -97,10 +93,6 @@ def recognised(format: str) -> str:
     return f" (recognised as {format!r}: pass format= if it is not)"
 
 
-def _known() -> str:
-    return ", ".join(repr(name) for name in FORMATS)
-
-
 def _sentences(head, lines, name, format, errors, skipped, hint, options):
     messages = [] if skipped is None else skipped
     try:
@@ -109,7 +101,7 @@ def _sentences(head, lines, name, format, errors, skipped, hint, options):
                 if isinstance(result, Sentence):
                     yield result
                 elif errors == "raise":
-                    raise result
+                    raise MalformedSentence(message(name, result, hint))
                 else:
                     messages.append(message(name, result, hint))
     except Malformed as problem:
@@ -208,65 +200,23 @@ def _numbered_lines(
                 yield number, line
 
 
-def detect_format(path: str | Path, *, encoding: str | None = None) -> str:
+def detect_format(
+    path: str | Path, *, encoding: str | None = None, default: str | None = None
+) -> str:
     """The format of a file, recognised from its first lines.
+
+    Args:
+        path: the file.
+        encoding: by default UTF-8.
+        default: the format of a file whose lines fit several; by default that of
+            sentences, "text", where a line looks like one, and else an error.
 
     Raises:
         CorpusError: if the lines fit no format, or two.
     """
     name = source_name(path)
-    return _recognise(islice(_numbered_lines(path, name, encoding), HEAD), name)
-
-
-def _recognise(head: Iterable[Line], name: str) -> str:
-    lines = [line for _, line in head if isinstance(line, str)]
-    lines = ["" if is_blank(line) else line for line in lines]
-    filled = [line for line in lines if line]
-    # A `#` line may be a comment, and is one in most formats: judge by the others.
-    rows = [line for line in filled if not line.startswith("#")] or filled
-    if not rows:
-        return "text"
-    first = rows[0]
-    if "\0" in first or re.match(r"[ \t]*(<\?xml|<!)", first):
-        what = "this is binary or XML, which is no corpus format here"
-        raise CorpusError(f"{name}: {what}; convert it, or pass format= ({_known()})")
-    if first.startswith(("ID=", "(<T ", "(<L ")):
-        return "auto"
-    if re.match(r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b", first):
-        return "mrg"
-    if re.match(r"={5,}[ \t]*$|\[ [^ ]+/[^ ]+ ", first):
-        return "pos"
-    if re.match(r'[ \t]*\{[ \t]*("|\}|$)', first):
-        return "jsonl"
-    if re.match(r"[0-9]+([-.][0-9]+)?\t", first) and first.count("\t") == 9:
-        return "conllu"  # or CoNLL-X, which is CoNLL-U with words only
-    if re.match(r"BOS( .*)? EOS[ ]*\t", first):
-        return "atis"
-    if "\t" in first:
-        return "conll"
-    if all(item.count("|") >= 2 for item in split_blanks(first)):
-        return "pipe"
-    return _recognise_blanks(lines, rows, name)
-
-
-def _recognise_blanks(lines: list[str], rows: list[str], name: str) -> str:
-    """Columns between blanks, bare tokens or text: the one with equally wide rows in
-    blocks is columns, and text where a row alone tells nothing is a doubt."""
-    if len(rows) == 1:
-        return "text"
-    width, count = Counter(len(split_blanks(row)) for row in rows).most_common(1)[0]
-    if count < 0.9 * len(rows):
-        return "text"
-    has_blocks = any(
-        before and line and not after
-        for before, line, after in zip(lines, lines[1:], lines[2:], strict=False)
-    )
-    if has_blocks:
-        return "tokens" if width == 1 else "conll"
-    columns = "'tokens'" if width == 1 else "'conll'"
-    what = "all lines have as many words: one sentence a line, or one token?"
-    remedy = f"pass format='text' for sentences, format={columns} for tokens"
-    raise CorpusError(f"{name}: {what}; {remedy}")
+    head = islice(_numbered_lines(path, name, encoding), HEAD)
+    return recognise(head, name, default)
 
 
 def write(

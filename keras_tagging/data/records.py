@@ -20,6 +20,14 @@ Line = tuple[int, str | UnicodeDecodeError]
 BLANK = " \t"
 
 
+class CorpusError(ValueError):
+    """One line: `PATH:LINE: what is wrong; how to mend it`."""
+
+
+class MalformedSentence(CorpusError):
+    """A sentence that `errors="skip"` leaves out."""
+
+
 class Malformed(ValueError):
     """What is wrong with the corpus at a line, and how to mend it."""
 
@@ -44,7 +52,8 @@ def parse_each(records: Iterable[list[Line]], parse: Callable) -> Iterator:
             for number, line in record:
                 if isinstance(line, UnicodeDecodeError):
                     what = f"byte {line.start + 1} of the line is not {line.encoding}"
-                    remedy = "pass encoding= with the file's own, such as 'latin-1'"
+                    own = "pass encoding= with the file's own, such as 'latin-1'"
+                    remedy = f"convert the file to that, or {own}"
                     raise Malformed(number, what, remedy)
             result = parse(record)
         except Malformed as problem:

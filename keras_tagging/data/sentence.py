@@ -48,7 +48,8 @@ class Corpus:
     Args:
         train, dev, test: lists of sentences; a split that does not exist is empty.
         name: how the user called it: "demo", or a path.
-        format: the format it was read from, as `data.read` names it.
+        format: the format it was read from, as `data.read` names it; where the files
+            have several, that of the training data.
         skipped: for each file, how many sentences `errors="skip"` left out.
         files: for each split, the files it was read from.
     """

@@ -100,7 +100,7 @@ def word_rows(
         if is_no_word(line):
             if name == "CoNLL-X":
                 what = f"{name} has no comments, multiword tokens and empty nodes"
-                raise Malformed(number, what, "read the file as format='conllu'")
+                raise Malformed(number, what, "leave them out, or pass format='conllu'")
             continue
         if not is_next:
             what = f"the word's number is {cells[ID]!r}, not {len(rows) + 1}"

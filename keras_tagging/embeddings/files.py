@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import math
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,7 +97,7 @@ def text_rows(
     Args:
         sizes: COUNT and DIMENSION, or None: then the first line is a vector.
         limit: the first so many vectors only.
-        numbers: also check that each value is a number, which is slow.
+        numbers: also check that each value is a finite number, which is slow.
 
     Yields:
         The number of the line and the line without its end.
@@ -120,6 +121,9 @@ def text_rows(
             dimension = values if first else dimension
             if (numbers or first) and not (values and _are_numbers(line)):
                 raise ValueError(no_row(path, number))
+            if numbers and not _are_finite(line):
+                word = line.partition(b" ")[0].decode("utf-8", "replace")
+                raise ValueError(not_finite(f"{path}:{number}", word))
             if values != dimension:
                 raise ValueError(
                     f"{path}:{number}: has {values} values where {dimension} "
@@ -137,18 +141,23 @@ def text_rows(
 
 def no_row(path: str, number: int) -> str:
     """The message about a line that is no vector."""
+    whole = ", or name a file of vectors if this is none" if number == 1 else ""
     return (
         f"{path}:{number}: is not a word and its values, with "
-        "single spaces between them: correct or remove it"
+        f"single spaces between them: correct or remove it{whole}"
     )
 
 
-def not_finite(path: str, word: str) -> str:
-    """The message about a vector that cannot be used."""
+def not_finite(place: str, word: str) -> str:
+    """The message about a vector that cannot be used, of a file or a line of it."""
     return (
-        f"{path}: the vector of {word!r} holds a value that is not a finite number: "
+        f"{place}: the vector of {word!r} holds a value that is not a finite number: "
         "correct or remove it"
     )
+
+
+def _are_finite(line: bytes) -> bool:
+    return all(math.isfinite(float(value)) for value in line.split(b" ")[1:])
 
 
 def _are_numbers(line: bytes) -> bool:

@@ -106,6 +106,11 @@ def load_vectors(
         read = partial(_load_fasttext, path, forms, limit, encoding)
         return cached(path, options, folder_of(cache), read)
     sizes = header(path, first)
+    if sizes is None and b"\0" in first + sample:
+        raise ValueError(
+            f"{path}: is binary data of another kind: name a file of word vectors "
+            "(GloVe, word2vec, fastText or gensim's)"
+        )
     binary = sizes is not None and is_binary(sample)
     if forms is None:
         folder = None if binary else folder_of(cache)
@@ -197,7 +202,11 @@ def _load_word2vec(path, sizes, binary, limit, encoding) -> WordVectors:
             f"{path}: not the vectors that its first line announces ({error}): "
             "fetch or write the file again"
         ) from error
-    return _sound(path, composed(keyed))
+    try:
+        return _sound(path, composed(keyed))
+    except ValueError:
+        check(numbers=True)  # which names the line
+        raise
 
 
 def _load_fasttext(path, forms, limit, encoding) -> WordVectors:

@@ -97,6 +97,8 @@ def select_text(
                 vector = np.array(values.split(b" "), np.float32)
             except ValueError:
                 raise ValueError(no_row(path, number)) from None
+            if not np.isfinite(vector).all():
+                raise ValueError(not_finite(f"{path}:{number}", word))
             selection.add(word, vector)
     return selection.vectors()
 

@@ -1,9 +1,11 @@
 """Corpora by name on the command line, and what is told of them."""
 
 import hashlib
+import sys
 
 import pytest
 
+from keras_tagging.cli.common import in_options
 from keras_tagging.data import PUBLIC, public
 from keras_tagging.data.public_table import File, PublicCorpus
 
@@ -47,6 +49,12 @@ def test_one_corpus(program, pets, tmp_path):
     assert "to download" in program("corpora", "pets")[1]
 
 
+def test_the_demo_is_a_corpus_too(program, failing):
+    code, out, _ = program("corpora", "demo")
+    assert code == 0 and "built in" in out and "CCG categories" in out
+    assert "no corpus has this name; name one of demo, " in failing("corpora", "demos")
+
+
 def test_commands_take_the_name(program, pets, tmp_path, tiny):
     code, out, err = program("describe", "pets")
     assert code == 0
@@ -82,3 +90,43 @@ def test_an_encoding_is_that_of_the_damage_too(program, tmp_path):
         assert "not utf-8" in program("describe", path, "--format", "conll")[1]
     latin = ["--option", "encoding=latin-1", "--format", "conll"]
     assert "No problems found." in program("describe", path, *latin)[1]
+
+
+def test_matplotlib_is_looked_for_first(program, pets, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, out, err = program("describe", "pets", "--plot", tmp_path / "x.png")
+    assert (code, out) == (2, "")
+    assert 'pip install "keras-tagging[plots]", or from a clone pip install ".[' in err
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("x (as 'y': pass format= if it is not)", "x (as 'y': pass --format if it is"),
+        (
+            "pass format='text' for a, format='conll'",
+            "pass --format 'text' for a, --fo",
+        ),
+        ("or pass separator= if", "or pass --option separator= if"),
+        ("x; tag= is one of a, b", "x; --option tag= is one of"),
+        ("out with errors='skip'", "out with --errors 'skip'"),
+        ("others with dev= and test=", "others with --dev and --test"),
+        (
+            "no effect with label_input= and format=x",
+            "no effect with label_input= and f",
+        ),
+    ],
+)
+def test_python_options_in_messages(given, expected):
+    assert in_options(given).startswith(expected)
+
+
+def test_advice_can_be_followed(failing, tmp_path):
+    (tmp_path / "dev.conll").write_text("a\tN\nb\n")
+    told = failing("train", "bigru", "--corpus", tmp_path, "--out", tmp_path / "x")
+    assert "those for development and testing with --dev and --test\n" in told
+    (tmp_path / "train.conll").write_text("a\tN\nb\n")
+    told = failing("describe", tmp_path, "--errors", "raise")
+    assert "train.conll:2: 1 columns where the file has 2; mend the row, or " in told
+    assert "or pass --option separator= if it is cut wrongly (recogn" in told
+    assert told.endswith("(recognised as 'conll': pass --format if it is not)\n")

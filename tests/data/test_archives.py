@@ -223,7 +223,12 @@ def test_what_is_not_there_is_told(tmp_path):
     (tmp_path / "a.txt").write_text("x")
     with pytest.raises(CorpusError) as caught:
         list(members(tmp_path, (".mrg", ".pos")))
-    assert "holds no file whose name ends in .mrg or .pos (or" in str(caught.value)
+    ends = "holds no file whose name ends in .mrg or .pos (also with .gz); name"
+    assert ends in str(caught.value)
+    with pytest.raises(CorpusError, match=r"ends in \.a, \.b or \.c \(also"):
+        list(members(tmp_path, (".a", ".b", ".c")))
+    with pytest.raises(CorpusError, match=r"ends in \.a \(also"):
+        list(members(tmp_path, ".a"))
 
 
 def test_compressed_archives_are_what_they_claim(tmp_path):

@@ -1,3 +1,4 @@
+import gzip
 import os
 from pathlib import Path
 
@@ -141,6 +142,40 @@ def test_formats_and_options(tmp_path):
         load_corpus(tmp_path, tag="upos")
     with pytest.raises(ValueError, match="unknown format 'xml'"):
         load_corpus(tmp_path, "xml")
+
+
+JSON = '{"tokens": ["x", "y"], "tags": ["N", "V"]}\n'
+
+
+def test_files_of_several_formats(tmp_path):
+    train, dev = tmp_path / "train.conll", tmp_path / "dev.jsonl"
+    train.write_text(CONLL, "utf-8")
+    dev.write_text(JSON, "utf-8")
+    (tmp_path / "test.txt").write_text("z Z\n", "utf-8")  # fits the training file's
+    assert load_corpus(tmp_path).test == [Sentence(["z"], ["Z"])]
+    for corpus in (load_corpus(tmp_path), load_corpus(train, dev=dev)):
+        assert words(corpus)[0] == "a b c"
+        assert corpus.dev == [Sentence(["x", "y"], ["N", "V"])]
+        assert corpus.format == "conll"
+    dev.write_text(JSON + "[]\n", "utf-8")
+    with pytest.raises(CorpusError, match=r"dev.jsonl:2: .*\(recognised as 'jsonl'"):
+        load_corpus(train, dev=dev)
+    with pytest.raises(CorpusError, match="dev.jsonl:2: 1 columns"):
+        load_corpus(train, "conll", dev=dev)
+
+
+@pytest.mark.parametrize(
+    "names", ["train.x dev.x", "x.train x.dev", "train.x dev.x.gz"]
+)
+def test_files_of_one_ending_have_one_format(tmp_path, names):
+    """Else a first line that is malformed would make it another one."""
+    train, dev = (tmp_path / name for name in names.split())
+    train.write_text(JSON, "utf-8")
+    opened = gzip.open if dev.suffix == ".gz" else open
+    with opened(dev, "wb") as stream:
+        stream.write(b"a\tN\n")
+    with pytest.raises(CorpusError, match=":1: not JSON.*recognised as 'jsonl'"):
+        load_corpus(tmp_path)
 
 
 def test_malformed_sentences(tmp_path):

@@ -141,24 +141,41 @@ def test_text():
     corpus = Corpus(train, name="pets", format="conll", skipped={"pets/train": 3})
     text = str(describe(corpus))
     assert text == describe(corpus).to_text()
-    assert text.startswith("pets (format conll, labels IOB2)\n\nsplit sentences")
+    assert text.startswith("pets (format conll, labels IOB2)\n\nsplit  sentences")
     assert "pets/train: 3 malformed sentences left out" in text
     rows = [line.split() for line in text.splitlines()]
     assert ["impossible", "label", "sequence", "30"] in rows
-    assert ["impossible", "label", "sequence", "train", "11", "1", "'O", "I-x'"] in rows
-    assert [
-        "impossible",
-        "label",
-        "sequence",
-        "train",
-        "12",
-        "1",
-        "'O",
-        "I-x'",
-    ] not in rows
+    first = text.split("impossible label sequence (3 of 30)\n")[1].split("\n\n")[0]
+    assert first.splitlines() == [
+        f"  train, sentence {number}, token 1  'O I-x'" for number in (2, 3, 4)
+    ]
     assert "\u200b" not in text  # shown escaped
     clean = str(describe(Corpus([tagged("a/N")])))
     assert clean.endswith("No problems found.")
+
+
+def test_names_are_to_the_left_and_figures_to_the_right():
+    train = [tagged("a/N b/N"), *[tagged("c/N")] * 3, Sentence(["d"])]
+    lines = str(describe(Corpus(train, test=[tagged("e/N")] * 2))).splitlines()
+    start = lines.index("problem                         count")
+    assert lines[start:] == [
+        "problem                         count",
+        "no tags                             1",
+        "sentence repeated within train      2",
+        "sentence repeated within test       1",
+        "",
+        "no tags (1)",
+        "  train, sentence 5  'd'",
+        "",
+        "sentence repeated within train (2)",
+        "  train, sentence 3  'c'",
+        "  train, sentence 4  'c'",
+        "",
+        "sentence repeated within test (1)",
+        "  test, sentence 2  'e'",
+    ]
+    assert lines[2].split() == "split sentences tokens".split() + lines[2].split()[3:]
+    assert [line[:5] for line in lines[3:5]] == ["train", "test "]
 
 
 def test_percentiles_of_lengths():

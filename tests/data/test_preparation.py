@@ -11,6 +11,7 @@ from keras_tagging.data.preparation import (
     track,
     write_splits,
 )
+from keras_tagging.data.records import MalformedSentence
 
 TRAIN = [Sentence(["a", "b", "a"], ["X", "Y", "X"]), Sentence(["A"], ["Z"])]
 DEV = [Sentence(["a", "c", "c"], ["X", "X", "Q"])]
@@ -46,6 +47,25 @@ def test_splits_are_written_and_counted(tmp_path, format, is_there):
 def test_without_training_split_nothing_is_unknown(tmp_path):
     found = write_splits(tmp_path / "out", {"test": DEV})
     assert found == {"test": Counts(sentences=1, tokens=3, types=2, labels=2)}
+
+
+@pytest.mark.parametrize(
+    ("splits", "which"),
+    [
+        ({}, "any split"),
+        ({"train": [], "dev": iter(())}, "any split"),
+        ({"test": []}, "any split"),
+        ({"train": [], "dev": DEV}, "train"),
+    ],
+)
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_corpus_without_sentences_is_not_written(tmp_path, splits, which, is_there):
+    out = tmp_path / "deep" / "out"
+    if is_there:
+        out.mkdir(parents=True)
+    with pytest.raises(CorpusError, match=f"out: no sentence is left for {which}, so"):
+        write_splits(out, splits)
+    assert not list(out.rglob("*")) and out.exists() == is_there
 
 
 def failing():
@@ -144,6 +164,14 @@ def test_statistics_warn_of_every_figure_that_differs():
     ]
 
 
+def test_statistics_of_a_part_do_not_warn():
+    counts = {"train": Counts(5, 50, 20, 4)}
+    published = {"train": {"sentences": 9}, "dev": {"sentences": 1}}
+    table = statistics(counts, published, "P 1", partial=True)
+    assert ["train", "sentences", "5", "9"] in map(str.split, table.splitlines())
+    assert "warning" not in table and "dev" not in table
+
+
 def test_progress_shows_on_a_terminal_only(monkeypatch, capsys):
     assert list(track(range(3), "Reading")) == [0, 1, 2]
     assert capsys.readouterr() == ("", "")
@@ -181,6 +209,57 @@ def test_a_script_tells_errors_in_one_line(capsys, args, code, out, err):
     if err:
         assert told.err.startswith(f"test_preparation.py: error: {err}")
         assert told.err.count("\n") == 1
+
+
+SEPARATED = "mend the row, or pass separator= if it is cut wrongly"
+RECOGNISED = " (recognised as 'conll': pass format= if it is not)"
+
+
+def scripts():
+    def plain(message: str):
+        raise CorpusError(message)
+
+    def with_options(message: str, skip_malformed: bool = False, encoding: str = ""):
+        raise MalformedSentence(message)
+
+    def unskippable(message: str, skip_malformed: bool = False, format: str = ""):
+        raise CorpusError(message)
+
+    return plain, with_options, unskippable
+
+
+LEAVES = "; --skip-malformed leaves such sentences out"
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (
+            f"a:1: b; {SEPARATED}{RECOGNISED}",
+            ["mend the row (recognised as 'conll')"] * 3,
+        ),
+        (
+            "a:1: b; convert it, or pass encoding= with its own",
+            [
+                "convert it",
+                "convert it, or pass --encoding with its own",
+                "convert it",
+            ],
+        ),
+        ("a:1: b; mend; pass format='x' for y, format='z' for a", ["mend"] * 3),
+        (
+            "a:1: b; or leave it out with errors='skip'",
+            ["or leave it out with --skip-malformed"] * 3,
+        ),
+    ],
+)
+@pytest.mark.parametrize("number", range(3))
+def test_advice_is_what_a_script_has(capsys, message, expected, number):
+    with pytest.raises(SystemExit):
+        run_script(scripts()[number], "", [message])
+    leaves = LEAVES * (number == 1 and "errors=" not in message)
+    told = capsys.readouterr().err
+    assert told == f"test_preparation.py: error: a:1: b; {expected[number]}{leaves}\n"
 
 
 @pytest.mark.parametrize("args", [["--help"], ["-h"], []])

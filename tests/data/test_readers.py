@@ -4,8 +4,10 @@ import json
 import os
 import re
 import sys
+import tarfile
 import unicodedata
 
+import numpy as np
 import pytest
 
 from keras_tagging.data import (
@@ -193,7 +195,7 @@ def test_further_formats_recognised(tmp_path, content):
         ("a b\nc d\n", "pass format='text' for sentences, format='conll' for tokens"),
         ("a\nb\n", "pass format='text' for sentences, format='tokens' for tokens"),
         ("<?xml version='1.0'?>", "convert it, or pass format="),
-        ("a\0b", "convert it, or pass format="),
+        ("a\0b", "this is binary data, which is no corpus format; unpack it if"),
     ],
 )
 def test_formats_not_recognised(tmp_path, content, message):
@@ -201,6 +203,47 @@ def test_formats_not_recognised(tmp_path, content, message):
     path.write_text(content, "utf-8")
     with pytest.raises(CorpusError, match=re.escape(message)):
         detect_format(path)
+
+
+def archive():
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as tar:
+        for number in range(50):
+            tar.addfile(tarfile.TarInfo(f"train-{number}.conll"))
+    return stream.getvalue()
+
+
+VECTORS = np.random.default_rng(1).normal(size=(3, 4)).astype("<f4")
+BINARY = {
+    "x.tgz": archive(),
+    "cut.tgz": archive()[:-20],
+    "x.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\2\x80\0\0\1\xe0\b\6\0\0\0\n\xff",
+    "x.bin": b"3 4\n" + b"".join(b"w " + row.tobytes() for row in VECTORS),
+    "x.conll": "a\tD\nb\tN\n".encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_data_is_told(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(BINARY[name])
+    with pytest.raises(CorpusError, match=f"{name}: this is binary data.*; unpack it"):
+        detect_format(path)
+
+
+def test_control_characters_do_not_make_text_binary(tmp_path):
+    path = tmp_path / "corpus"
+    path.write_bytes(b"a\tN\n\0b\tN\nc\x07\tN\nd\x1a\xe9\x0c\tN\n")
+    assert detect_format(path) == "conll"
+
+
+@pytest.mark.parametrize("content", ["", "one\n", "a b\nc d\n", "a\nb c\nd e f\n"])
+def test_the_format_in_doubt(tmp_path, content):
+    path = tmp_path / "corpus"
+    path.write_text(content, "utf-8")
+    assert detect_format(path, default="conllu") == "conllu"
+    path.write_text('{"tokens": []}\n', "utf-8")
+    assert detect_format(path, default="conllu") == "jsonl"
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -211,7 +254,7 @@ def test_undecodable_lines(tmp_path, format):
     line = data[: data.index("\u00e9")].count("\n") + 1
     path.write_bytes(data.encode("latin-1"))
     with pytest.raises(
-        CorpusError, match=rf":{line}: byte \d+ .* utf-8; pass encoding="
+        CorpusError, match=rf":{line}: byte \d+ .* utf-8; .* or pass encoding="
     ):
         list(read(path, format))
     with pytest.warns(UserWarning, match="^1 malformed sentences left out; the first"):

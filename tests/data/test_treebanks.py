@@ -205,7 +205,7 @@ def test_conllx_is_words_only(case):
     before, line = CONLLX_ONLY[case]
     message = (
         f"<stream>:{line}: CoNLL-X has no comments, multiword tokens and empty nodes; "
-        "read the file as format='conllu'"
+        "leave them out, or pass format='conllu'"
     )
     with pytest.raises(CorpusError) as caught:
         list(read(io.StringIO(before + GOOD), "conllx"))

@@ -96,6 +96,7 @@ def test_malformed_sentences_stop_or_are_left_out(run, treebank, tmp_path, kind)
     out = tmp_path / "out"
     code, _, told = run("ftb", source, out)
     assert code == 1 and message in told and told.count("\n") == 1
+    assert told.endswith("; --skip-malformed leaves such sentences out\n")
     assert not out.exists()
     code, told, _ = run("ftb", source, out, "--skip-malformed")
     assert code == 0 and f"left out: {message}" in told

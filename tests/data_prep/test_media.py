@@ -101,7 +101,7 @@ def test_what_is_missing_is_told(run, disc, tmp_path):
     assert code == 1 and "has no file media_lot2.xml; name the folder that has" in told
     assert not (tmp_path / "out").exists()
     code, out, _ = run("media", disc, tmp_path / "out", "--partial")
-    assert code == 0 and "warning: test has no sentences, D16 Table 1 has 3005" in out
+    assert code == 0 and "warning" not in out and "test" not in out
     assert len(load_corpus(tmp_path / "out").train) == 3
     (folder / "media_lot1.xml").rename(folder / "copy.xml")
     (folder / "old").mkdir()
@@ -116,6 +116,16 @@ def test_what_is_missing_is_told(run, disc, tmp_path):
     assert code == 1 and "has no semantizer_files/*_HC.xml; leave out --test2" in told
 
 
+def test_other_names_are_not_a_corpus(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "sample_media_lot.xml").write_text(official("1"), "latin-1")
+    code, out, told = run("media", tmp_path / "in", tmp_path / "out", "--partial")
+    assert (code, out) == (1, "") and told.count("\n") == 1
+    for name in FILES:
+        assert f"{name.lower()}.xml" in told
+    assert not (tmp_path / "out").exists()
+
+
 def test_malformed_turns_stop_or_are_left_out(run, disc, tmp_path):
     path = disc / "MEDIA1FR" / "DATA" / "media_lot2.xml"
     text = path.read_text("latin-1")
@@ -124,6 +134,7 @@ def test_malformed_turns_stop_or_are_left_out(run, disc, tmp_path):
     code, _, told = run("media", disc, out)
     assert code == 1 and told.count("\n") == 1 and not out.exists()
     assert f"error: {path}:1: <sem> has no concept, or one with blanks; add it" in told
+    assert told.endswith("; --skip-malformed leaves such sentences out\n")
     code, told, _ = run("media", disc, out, "--skip-malformed")
     assert code == 0 and f"left out: {path}:1: <sem> has no concept" in told
     assert words(load_corpus(out).train) == [f"Voici Aix {i}" for i in (1, 3, 4)]

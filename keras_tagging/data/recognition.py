@@ -1,0 +1,84 @@
+"""Which format a file has, recognised from its first lines."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from keras_tagging.data.records import CorpusError, Line, is_blank, split_blanks
+
+# What no line of text has that is wrongly decoded, but nearly every one of other data.
+_CONTROL = re.compile(b"[\0-\x08\x0e-\x19\x1c-\x1f]")
+
+
+def recognise(head: Iterable[Line], name: str, default: str | None = None) -> str:
+    """The format of the lines with which a file begins.
+
+    Args:
+        head: the lines.
+        name: of the file, for messages.
+        default: the format if the lines fit several.
+
+    Raises:
+        CorpusError: if they fit none, or two and there is no default.
+    """
+    head = [line for _, line in head]
+    lines = [line for line in head if isinstance(line, str)]
+    lines = ["" if is_blank(line) else line for line in lines]
+    filled = [line for line in lines if line]
+    # A `#` line may be a comment, and is one in most formats: judge by the others.
+    rows = [line for line in filled if not line.startswith("#")] or filled
+    if "\0" in "".join(rows[:1]) or any(map(_is_binary, head)):
+        what = "this is binary data, which is no corpus format"
+        remedy = "unpack it if it is an archive, or pass encoding= if it is UTF-16"
+        raise CorpusError(f"{name}: {what}; {remedy}")
+    if not rows:
+        return default or "text"
+    first = rows[0]
+    if re.match(r"[ \t]*(<\?xml|<!)", first):
+        what = "this is XML, which is no corpus format here"
+        raise CorpusError(f"{name}: {what}; convert it, or pass format= if it is text")
+    if first.startswith(("ID=", "(<T ", "(<L ")):
+        return "auto"
+    if re.match(r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b", first):
+        return "mrg"
+    if re.match(r"={5,}[ \t]*$|\[ [^ ]+/[^ ]+ ", first):
+        return "pos"
+    if re.match(r'[ \t]*\{[ \t]*("|\}|$)', first):
+        return "jsonl"
+    if re.match(r"[0-9]+([-.][0-9]+)?\t", first) and first.count("\t") == 9:
+        return "conllu"  # or CoNLL-X, which is CoNLL-U with words only
+    if re.match(r"BOS( .*)? EOS[ ]*\t", first):
+        return "atis"
+    if "\t" in first:
+        return "conll"
+    if all(item.count("|") >= 2 for item in split_blanks(first)):
+        return "pipe"
+    return _recognise_blanks(lines, rows, name, default)
+
+
+def _is_binary(line: str | UnicodeDecodeError) -> bool:
+    return not isinstance(line, str) and _CONTROL.search(line.object) is not None
+
+
+def _recognise_blanks(
+    lines: list[str], rows: list[str], name: str, default: str | None
+) -> str:
+    """Columns between blanks, bare tokens or text: the one with equally wide rows in
+    blocks is columns, and text where a row alone tells nothing is a doubt."""
+    if len(rows) == 1:
+        return default or "text"
+    width, count = Counter(len(split_blanks(row)) for row in rows).most_common(1)[0]
+    if count < 0.9 * len(rows):
+        return default or "text"
+    has_blocks = any(
+        before and line and not after
+        for before, line, after in zip(lines, lines[1:], lines[2:], strict=False)
+    )
+    if has_blocks:
+        return "tokens" if width == 1 else "conll"
+    if default:
+        return default
+    columns = "'tokens'" if width == 1 else "'conll'"
+    what = "all lines have as many words: one sentence a line, or one token?"
+    remedy = f"pass format='text' for sentences, format={columns} for tokens"
+    raise CorpusError(f"{name}: {what}; {remedy}")
