@@ -45,7 +45,8 @@ notebooks: $(VENV)/installed-dev  ## execute every notebook
 	scratch=$$(mktemp -d); \
 	trap 'rm -rf "$$scratch"' EXIT; \
 	cp notebooks/*.ipynb "$$scratch"; \
-	$(BIN)/jupyter execute --timeout=600 "$$scratch"/*.ipynb
+	printf '%s\n' "$$scratch"/*.ipynb \
+	| xargs -n 1 -P 2 $(BIN)/jupyter execute --timeout=600
 
 clean:  ## remove the environment and everything that was built
 	rm -rf $(VENV) build dist *.egg-info docs/_build demo-model .pytest_cache .ruff_cache
