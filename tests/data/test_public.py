@@ -140,6 +140,7 @@ def test_files_from_an_archive(site, tmp_path):
         (archive(train=TRAIN), "is not the archive it should be: .*; remove it"),
         (archive(train=TRAIN, test=TEST)[:50], "is not the archive it should be: .*; "),
     ],
+    ids=["other file", "no file", "cut"],  # the bytes have the time in them
 )
 def test_archives_with_something_else(site, tmp_path, data, message):
     site.files["/all.zip"] = data
