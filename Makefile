@@ -26,12 +26,13 @@ BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py \
 test-backends: $(VENV)/installed-test $(VENV)/installed-backends  ## run what any backend must do on JAX and PyTorch
 	$(MAKE) --no-print-directory -j2 test-jax test-torch
 
-# JAX compiles much and computes little here: it is told to compile quickly.
+# JAX compiles much and computes little here: it is told to compile quickly. A process
+# of PyTorch's tests grows to 5 GB.
 test-jax:
 	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(BACKEND_TESTS) $(ARGS)
 
 test-torch:
-	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 2 --dist loadfile $(BACKEND_TESTS) $(ARGS)
 
 lint: $(VENV)/installed-dev  ## check code and notebooks with ruff
 	$(BIN)/ruff check .
