@@ -27,8 +27,11 @@ def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> fl
     """
     if figure != "f1":
         # all seeds have the same denominators: the mean of their shares is the share
-        # of their sums, of which few are different, and the test is quicker
-        first, second = (part.sum(0, keepdims=True) for part in (first, second))
+        # of their sums, of which few are different, and the test is quicker; what a
+        # figure is not made of, the assigned tags of word, is no difference
+        first, second = (
+            np.asarray(part)[..., :2].sum(0, keepdims=True) for part in (first, second)
+        )
     return paired_permutation(first, second, figure_of(figure), **options)
 
 

@@ -33,10 +33,11 @@ def evidence(
         punctuation: of a parser, see `metrics.attachment_scores`.
 
     Returns:
-        `(units, counts)`, int. Of accuracy and word a row a token, `[1, right]`; of
-        sent a row a sentence with tokens, `[1, right]`; of uas and las a row a
-        sentence, `[words that count, right]`; of f1 a row a sentence, `[gold, found,
-        correct]` chunks. `figure_of` gives the function that makes a figure of sums.
+        `(units, counts)`, int. Of accuracy a row a token, `[1, right]`; of word
+        too, `[1, right, assigned tags]`; of sent a row a sentence with tokens, `[1,
+        right]`; of uas and las a row a sentence, `[words that count, right]`; of f1 a
+        row a sentence, `[gold, found, correct]` chunks. `figure_of` gives the function
+        that makes a figure of sums.
 
     Raises:
         ValueError: if the model has no such figure, or a sentence no annotation.
@@ -81,15 +82,19 @@ def all_evidence(
 
 
 def _hits(model, sentences, betas) -> dict[float, list[np.ndarray]]:
-    """For each beta and sentence, whether each gold tag is among the assigned ones."""
+    """For each beta and sentence, of each token two counts, `(tokens, 2)`.
+
+    They are whether the gold tag is among the assigned ones, and how many these are.
+    """
     ids = {tag: i for i, tag in enumerate(model.tags)}
     hits = {beta: [] for beta in betas}
     for chunk in slices(sentences):  # all probabilities would fill the memory
         for sentence, rows in zip(chunk, model.predict(chunk), strict=True):
             gold = np.array([ids.get(tag, -1) for tag in sentence.tags], int)
             for beta in betas:
-                right = assigned(rows, beta)[np.arange(len(gold)), gold]
-                hits[beta].append(right & (gold >= 0))
+                among = assigned(rows, beta)
+                right = among[np.arange(len(gold)), gold] & (gold >= 0)
+                hits[beta].append(np.stack([right, among.sum(-1)], 1))
     return hits
 
 
@@ -113,9 +118,10 @@ def _counts(sentences, tags, hits, figure) -> np.ndarray:
             for g, t in zip(sentence.tags, row, strict=True)
         ]
     elif figure == "word":
-        right = list(chain(*hits))
+        counts = np.concatenate([np.zeros((0, 2), int), *hits])
+        return np.insert(counts, 0, 1, axis=1)
     else:
-        right = [row.all() for row in hits if len(row)]
+        right = [row[:, 0].all() for row in hits if len(row)]
     return np.stack([np.ones(len(right), int), np.array(right, int)], 1)
 
 
@@ -128,7 +134,7 @@ def figure_of(figure: str) -> Callable[[np.ndarray], np.ndarray]:
     Returns:
         Of sums `(..., counts)` it gives `(...)`: F1 is 200 * correct / (gold + found),
         0 if there is no chunk; all others are 100 * right / all, nan if there is
-        nothing to count.
+        nothing to count. The third count of word has no part in it.
 
     Raises:
         ValueError: for an unknown figure.
@@ -145,5 +151,5 @@ def _f1(sums):
 
 
 def _share(sums):
-    every, right = np.moveaxis(np.asarray(sums, float), -1, 0)
+    every, right, *_ = np.moveaxis(np.asarray(sums, float), -1, 0)
     return 100 * right / np.where(every > 0, every, np.nan)

@@ -101,7 +101,12 @@ def test_multi_tagging_is_counted_by_words_and_sentences(tagger, sentences, beta
     )
     for figure, units in (("word", sum(map(len, sentences))), ("sent", 16)):
         counts = evidence(tagger, sentences, column(figure, beta))
-        assert counts.shape == (units, 2)
+        assert counts.shape == (units, 3 if figure == "word" else 2)
+        assert counts.dtype.kind == "i" and set(counts[:, 0]) == {1}
+        if figure == "word":
+            mean = counts[:, 2].mean()
+            assert mean == pytest.approx(expected["categories_per_word"])
+            assert (counts[:, 2] >= 1).all()
         assert total(tagger, sentences, figure, beta) == pytest.approx(
             100 * expected[figure]
         )
@@ -176,6 +181,29 @@ def test_seeds_are_tested_together(figure):
     expected = paired_permutation(first, second, figure_of(figure))
     assert 0.01 < expected < 0.9
     assert p_value(first, second, figure) == pytest.approx(expected)
+
+
+def test_the_assigned_tags_of_word_are_not_tested():
+    rng = np.random.default_rng(4)
+    first, second = (
+        np.stack([np.ones((2, 9), int), rng.integers(0, 2, (2, 9))], -1) for _ in "ab"
+    )
+    longer = [
+        np.concatenate([part, rng.integers(1, 9, (2, 9, 1))], -1)
+        for part in (first, second)
+    ]
+    assert p_value(*longer, "word") == p_value(first, second, "word") > 0
+    assert p_value(longer[0], second, "word") == p_value(first, second, "word")
+    assert figure_of("word")(np.array([4, 3, 9])) == 75
+
+
+def test_two_taggers_at_a_level(tagger, other, sentences):
+    found = compare(tagger, other, sentences, "word", beta=0.5, resamples=300)
+    counts = [evidence(m, sentences, column("word", 0.5)) for m in (tagger, other)]
+    counts = [part[None, :, :2] for part in counts]
+    expected = paired_permutation(*counts, figure_of("word"), resamples=300)
+    assert found.p == expected
+    assert found.first == pytest.approx(total(tagger, sentences, "word", 0.5))
 
 
 def test_figures_that_a_model_lacks(tagger, parser, sentences, treebank):

@@ -16,7 +16,10 @@ _DEV_AND_TEST = (
     Column("Test UAS", "uas", "test"),
     Column("Test LAS", "las", "test"),
 )
-_TAGS = "Its part-of-speech tags are predicted: here with --set tags=predicted."
+_TAGS = (
+    "The paper's part-of-speech tags are predicted; --set tags=predicted does so here, "
+    "else they are gold."
+)
 
 _FFN, _LSTM = "Feed-Forward Network", "LSTM Network"
 

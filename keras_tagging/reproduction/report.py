@@ -100,15 +100,17 @@ def _statistics(table, results):
 
 
 def _document(table, info, results, frame, pairs, plot=None, folder=None) -> list:
+    compared = facts.same_corpus(table, info)
     failures = facts.failures_in(folder) if folder else []
     blocks = [
         Heading(_title(table), 1),
-        Text(Strong(facts.corpus_statement(table, info))),
+        Text(Strong(facts.statement(table, info, results))),
         tables.differences(table, info, results),
     ]
     if lacking := facts.missing(table, results, failures):
         blocks += [Text(Strong("Not complete:")), Bullets(lacking)]
-    blocks += [Heading("Figures"), tables.figures(table, frame)]
+    blocks += [Heading("Figures"), tables.figures(table, frame, compared)]
+    blocks += tables.tags_a_word(table, frame)
     if table.note:
         blocks.append(Text(table.note))
     blocks += [plot] if plot else []

@@ -8,10 +8,16 @@ from pathlib import Path
 from keras_tagging import papers
 from keras_tagging.models.settings import resolve_settings
 from keras_tagging.papers.table import Row, Settings, Table
+from keras_tagging.reproduction.corpus import is_of_parsers
 from keras_tagging.reproduction.settings import settings_of
 
 # told apart from the other settings
-_OWN_LINE = {"embeddings", "vectors", "jit_compile"}
+_OWN_LINE = {"embeddings", "vectors", "jit_compile", "tags"}
+_COUNTED = {
+    "keep": "keep: all words count",
+    "ptb": "ptb: words tagged `` '' : , . do not count",
+    "unicode": "unicode: words of punctuation alone do not count",
+}
 
 
 def paper_of(table: Table | Settings) -> str:
@@ -39,19 +45,39 @@ def same_corpus(table: Table, info: Mapping) -> bool:
     return wanted in given
 
 
-def corpus_statement(table: Table, info: Mapping) -> str:
+def statement(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
     """The first thing to know of a report."""
     if same_corpus(table, info):
-        return (
+        words = (
             f"Measured on a corpus that is called as the paper's, {table.corpus}. The "
             "figures can be compared with the published ones as far as its release, "
             "splits and preparation are the same."
         )
-    return (
-        f"Measured on another corpus than the paper's, going by its name: on "
-        f"{corpus_name(info)}, not {table.corpus}. The figures themselves cannot be "
-        "compared with the published ones, only which rows are better, and by how much."
-    )
+    else:
+        words = (
+            "Measured on another corpus than the paper's, going by its name: on "
+            f"{corpus_name(info)}, not {table.corpus}. The figures cannot be compared "
+            "with the published ones, only which rows are better."
+        )
+    others = []
+    if info["recipe"] != "paper":
+        others.append(f"the recipe ({info['recipe']})")
+    if scale := _scale(measured_rows(table, results), info):
+        others.append(f"the scale ({', '.join(scale)})")
+    if not others:
+        return words
+    verb = "is" if len(others) == 1 else "are"
+    named = " and ".join(others)
+    return f"{words} {named[0].upper()}{named[1:]} {verb} not the paper's."
+
+
+def _scale(rows: Sequence[Row], info: Mapping) -> list[str]:
+    """What --set and --epochs made other than the paper's in some row."""
+    other = {name for name, _, _ in _settings(rows, info)}
+    found = [f"{k} {plain(v)}" for k, v in info["settings"].items() if k in other]
+    if info["epochs"] is not None and _epochs(rows) - {info["epochs"]}:
+        found.append(f"epochs {info['epochs']}")
+    return found
 
 
 def corpus_name(info: Mapping) -> str:
@@ -72,6 +98,10 @@ def differences(
         ("Recipe", "paper", info["recipe"]),
     ]
     found += _settings(rows, info)
+    if is_of_parsers(table):
+        ours = (resolve_settings(row.architecture, *_given(row, info)) for row in rows)
+        # of all parsers of the papers
+        found.append(("tags", "predicted", _joined({given["tags"] for given in ours})))
     epochs = {result["epochs"] for result in results}
     found.append(("Epochs", _joined(_epochs(rows)), _joined(epochs)))
     if any(row.vectors for row in rows):
@@ -83,8 +113,9 @@ def differences(
     elif info.get("dev_share") is not None:
         held = f"{100 * info['dev_share']:g}% of the training sentences"
         found.append(("Development set", "the corpus's own", held))
-    if info["punctuation"] != table.punctuation:
-        found.append(("Punctuation", table.punctuation, info["punctuation"]))
+    if is_of_parsers(table):
+        kinds = (_COUNTED[kind] for kind in (table.punctuation, info["punctuation"]))
+        found.append(("Punctuation", *kinds))
     if any(result["classes"] == "learnt" for result in results):
         here = "learnt from the corpus, which has none"
         found.append(("Word classes", "given by hand", here))
@@ -96,13 +127,17 @@ def _settings(rows: Sequence[Row], info: Mapping) -> list[tuple[str, str, str]]:
     paper, here = {}, {}
     for row in rows:
         theirs = resolve_settings(row.architecture, "paper", dict(row.settings))
-        ours = settings_of(row, info)
-        ours = resolve_settings(row.architecture, info["recipe"], ours)
+        ours = resolve_settings(row.architecture, *_given(row, info))
         for name in set(theirs) - _OWN_LINE - {"epochs"}:
             if theirs[name] != ours[name]:
                 paper.setdefault(name, []).append(theirs[name])
                 here.setdefault(name, []).append(ours[name])
     return [(name, _joined(paper[name]), _joined(here[name])) for name in sorted(paper)]
+
+
+def _given(row: Row, info: Mapping) -> tuple[str, dict]:
+    """Recipe and keywords that a row was built with."""
+    return info["recipe"], settings_of(row, info)
 
 
 def _epochs(rows: Sequence[Row]) -> set[int]:

@@ -23,8 +23,9 @@ def figures(table: Table, results: Sequence[Mapping]) -> pd.DataFrame:
     Columns: `group`, `row`, `citation`; `column`, `figure`, `beta`, `split`;
     `published`; `mean` and `sd` over the seeds, the latter with n - 1; `n`;
     `difference`, mean - published; `published_rank` and `rank`, from 1, among the rows
-    that have both figures, where equal ones share the best of their ranks. nan where
-    there is no such figure, and no `sd` of one seed.
+    that have both figures, where equal ones share the best of their ranks;
+    `tags_a_word`, of word how many tags a word is assigned, in the mean over the seeds
+    whose evidence has it. nan where there is no such figure, and no `sd` of one seed.
 
     Raises:
         ValueError: if a result is of a row that the table has not.
@@ -38,9 +39,9 @@ def figures(table: Table, results: Sequence[Mapping]) -> pd.DataFrame:
             )
     records = []
     for row in table.rows:
-        found = [result["figures"] for result in results if result["row"] == row.name]
+        own = [result for result in results if result["row"] == row.name]
         for column, published in zip(table.columns, row.published, strict=True):
-            values = [figure[column.name] for figure in found]
+            values = [result["figures"][column.name] for result in own]
             values = np.array([value for value in values if value is not None], float)
             n = len(values)
             record = {"group": row.group, "row": row.name, "citation": row.citation}
@@ -49,6 +50,7 @@ def figures(table: Table, results: Sequence[Mapping]) -> pd.DataFrame:
             record["published"] = np.nan if published is None else published
             record["mean"] = values.mean() if n else np.nan
             record["sd"] = values.std(ddof=1) if n > 1 else np.nan
+            record["tags_a_word"] = _tags_a_word(own, column)
             records.append(record | {"n": n})
     frame = pd.DataFrame(records)
     frame["difference"] = frame["mean"] - frame["published"]
@@ -56,6 +58,15 @@ def figures(table: Table, results: Sequence[Mapping]) -> pd.DataFrame:
     for name, of in (("published_rank", "published"), ("rank", "mean")):
         frame[name] = both.groupby("column")[of].rank(method="min", ascending=False)
     return frame
+
+
+def _tags_a_word(results: Sequence[Mapping], column: Column) -> float:
+    if column.figure != "word":
+        return np.nan
+    counts = [result["evidence"][column.name] for result in results]
+    # results of earlier versions have two counts
+    means = [np.mean(assigned) for _, _, *more in counts for assigned in more]
+    return float(np.mean(means)) if means else np.nan
 
 
 @dataclass(frozen=True)
@@ -140,15 +151,18 @@ def pairs(
     Returns:
         A row a pair, with the columns `column`; `better` and `worse`, names of rows;
         `difference` of their means over these seeds, which is not negative; `seeds`;
-        `p`; `holm`, corrected for all pairs of the column; `published_difference`, nan
-        if a figure is lacking; and `direction`: "as published", "opposite", "tied" if
+        `ahead`, in how many of these the better row is; `p`; `holm`, corrected for all
+        pairs of the column; `published_difference`, nan if a figure is lacking; and
+        `direction`: "as published", "opposite", "tied" if
         either difference is 0, or "". None if the seeds have different sentences, as
         those that each seed holds out for development.
     """
     counts = {}
     for result in results:
         if result["figures"][column.name] is not None:
-            evidence = np.array(result["evidence"][column.name]).T
+            # of word the third count, which some results lack, is not tested
+            used = 3 if column.figure == "f1" else 2
+            evidence = np.array(result["evidence"][column.name][:used]).T
             counts.setdefault(result["row"], {})[result["seed"]] = evidence
     held_out = table.held_out is not None and column.split == "dev"
     if held_out and len({seed for seeds in counts.values() for seed in seeds}) > 1:
@@ -163,12 +177,15 @@ def pairs(
         if not seeds:
             continue
         both = [np.stack([counts[name][seed] for seed in seeds]) for name in names]
-        means = [function(part.sum(1)).mean() for part in both]
+        by_seed = [function(part.sum(1)) for part in both]
+        means = [figures.mean() for figures in by_seed]
         # the last digits of a mean depend on the order of the seeds
         gap = round(float(means[0] - means[1]), 9)
         better, worse = names if gap >= 0 else names[::-1]
+        gaps = (by_seed[0] - by_seed[1]).round(9) * (1 if gap >= 0 else -1)
         record = {"column": column.name, "better": better, "worse": worse}
         record |= {"difference": abs(gap), "seeds": len(seeds)}
+        record["ahead"] = int((gaps > 0).sum())
         record["p"] = p_value(*both, column.figure, resamples=resamples)
         theirs = np.nan
         if None not in (published[better], published[worse]):
@@ -176,7 +193,7 @@ def pairs(
         record["published_difference"] = theirs
         record["direction"] = _direction(abs(gap), theirs)
         records.append(record)
-    names = ["column", "better", "worse", "difference", "seeds", "p", "holm"]
+    names = ["column", "better", "worse", "difference", "seeds", "ahead", "p", "holm"]
     names += ["published_difference", "direction"]
     frame = pd.DataFrame(records, columns=names)
     frame["holm"] = holm(frame["p"])

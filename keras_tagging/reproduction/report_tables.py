@@ -1,9 +1,11 @@
 """The tables of a report and the sentences beside them."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from keras_tagging.evidence import BY_TOKENS
 from keras_tagging.papers.table import Column, Table
 from keras_tagging.reproduction import report_facts as facts
 from keras_tagging.reproduction import report_statistics
@@ -18,6 +20,9 @@ from keras_tagging.reproduction.report_document import (
 from keras_tagging.reproduction.report_statistics import LEVEL, RESAMPLES
 
 SHOWN = 30  # pairs that are printed; report.pairs.csv has all
+ENOUGH = 5  # seeds from which on there is no warning
+FLOOR = 1.001 / (RESAMPLES + 1)  # the least p of drawn exchanges, and rounding
+RANKED = 4  # rows from which on a ranking tells something
 SIDE_BY_SIDE = 2  # more columns stand below one another
 
 
@@ -42,7 +47,8 @@ def _spread(mean, sd) -> str:
     return f"{number(mean)} \N{PLUS-MINUS SIGN} {number(sd)}"
 
 
-def figures(table: Table, frame: pd.DataFrame) -> Grid:
+def figures(table: Table, frame: pd.DataFrame, compared: bool) -> Grid:
+    """Published and measured figures, with their differences if `compared`."""
     groups = frame.groupby("column")["mean"]
     best = frame["mean"].round(9) == groups.transform("max").round(9)
     frame = frame.assign(best=best & (groups.transform("count") > 1))
@@ -53,18 +59,19 @@ def figures(table: Table, frame: pd.DataFrame) -> Grid:
             lines.append(row.group)
             group = row.group
         records = frame[frame["row"] == row.name].to_dict("records")
-        lines += (_side_by_side if side_by_side else _stacked)(row, records)
+        form = _side_by_side if side_by_side else _stacked
+        lines += form(row, records, compared)
     header = [("", "System")]
     if side_by_side:
-        names = ("published", "measured", "difference")
+        names = ["published", "measured", *["difference"] * compared]
         header += [(column.name, name) for column in table.columns for name in names]
     else:
         header += [("", ""), *(("", column.name) for column in table.columns)]
     sd = "\N{PLUS-MINUS SIGN} standard deviation" if side_by_side else "and sd"
+    gap = ", and mean minus published figure" if compared else ""
     caption = (
-        f"In per cent: mean {sd} of n seeds, and mean minus published figure. In bold "
-        "face the best measured mean. Systems without measured figures are those of "
-        "others, or were not run."
+        f"In per cent: mean {sd} of n seeds{gap}. In bold face the best measured mean. "
+        "Systems without measured figures are those of others, or were not run."
     )
     return Grid(caption, [*header, ("", "n")], lines, left=1 if side_by_side else 2)
 
@@ -78,15 +85,16 @@ def _measured(record) -> str:
     return Strong(text) if record["best"] else text
 
 
-def _side_by_side(row, records) -> list[Line]:
+def _side_by_side(row, records, compared) -> list[Line]:
     cells = [row.name]
     for record in records:
         cells += [number(record["published"]), _measured(record)]
-        cells.append(number(record["difference"], "+.2f"))
+        if compared:
+            cells.append(number(record["difference"], "+.2f"))
     return [Line([*cells, _seeds(records)], row.note, row.citation)]
 
 
-def _stacked(row, records) -> list[Line]:
+def _stacked(row, records, compared) -> list[Line]:
     """A line for each kind of figure; columns are too many to stand side by side."""
     published = [number(record["published"]) for record in records]
     lines = [Line([row.name, "published", *published, ""], row.note, row.citation)]
@@ -100,22 +108,41 @@ def _stacked(row, records) -> list[Line]:
         if any(record["n"] > 1 for record in records):
             spreads = [number(record["sd"]) for record in records]
             lines.append(Line(["", "sd", *spreads, ""]))
-        gaps = [number(record["difference"], "+.2f") for record in records]
-        lines.append(Line(["", "difference", *gaps, ""]))
+        if compared:
+            gaps = [number(record["difference"], "+.2f") for record in records]
+            lines.append(Line(["", "difference", *gaps, ""]))
     return lines
+
+
+def tags_a_word(table: Table, frame: pd.DataFrame) -> list[Grid]:
+    """What word and sent mean nothing without; for tables that have word."""
+    words = frame[(frame["figure"] == "word") & (frame["n"] > 0)]
+    if words.empty:
+        return []
+    columns = [column for column in table.columns if column.figure == "word"]
+    lines = []
+    for name, records in words.groupby("row", sort=False):
+        means = records.set_index("column")["tags_a_word"]
+        lines.append(Line([name, *(number(means.get(c.name)) for c in columns)]))
+    header = [("", "System"), *(("tags a word", column.name) for column in columns)]
+    caption = (
+        "How many tags a word is assigned at each level, measured: mean over the seeds."
+    )
+    return [Grid(caption, header, lines)]
 
 
 # Rankings
 
 
 def ranking(table: Table, frame: pd.DataFrame) -> list:
-    items = [
-        ranking_words(report_statistics.agreement(frame, column))
-        for column in table.columns
-    ]
+    found = [report_statistics.agreement(frame, column) for column in table.columns]
+    items = [ranking_words(column) for column in found if column.rows > 1]
+    lacking = "fewer than two measured rows with a published figure: no ranking."
+    if not items:
+        return [Text(lacking.capitalize())]
+    if names := [column.column for column in found if column.rows < 2]:
+        items.append(f"{', '.join(names)}: {lacking}")
     ranked = frame[frame["rank"].notna()]
-    if ranked["row"].nunique() < 2:
-        return [Bullets(items)]
     lines = []
     for name, records in ranked.groupby("row", sort=False):
         ranks = {r["column"]: r for r in records.to_dict("records")}
@@ -133,10 +160,8 @@ def ranking(table: Table, frame: pd.DataFrame) -> list:
 
 
 def ranking_words(found: report_statistics.Agreement) -> str:
-    """Whether two rankings agree."""
+    """Whether two rankings of at least two rows agree."""
     start = f"{found.column}: "
-    if found.rows < 2:
-        return f"{start}fewer than two rows, so there is no ranking."
     if found.rho is not None:
         start += f"Spearman's rho = {number(found.rho)} over {found.rows} rows. "
     elif found.rows < 3:
@@ -144,7 +169,13 @@ def ranking_words(found: report_statistics.Agreement) -> str:
     else:
         start += f"no Spearman's rho, as all of the {found.rows} rows tie. "
     if found.same == found.pairs:
-        return f"{start}The ranking is the published one."
+        if found.rows >= RANKED:
+            return f"{start}The ranking is the published one."
+        times = math.factorial(found.rows)
+        return (
+            f"{start}The ranking is the published one, which chance alone gives once "
+            f"in {times}: {found.rows} rows tell little."
+        )
     words = (
         f"The ranking is not the published one: {found.same} of {found.pairs} pairs of "
         f"rows stand in the published order, {found.opposite} in the opposite one"
@@ -169,7 +200,22 @@ def _and(names: Sequence[str]) -> str:
 def significance(table: Table, pairs: Mapping[Column, pd.DataFrame | None]) -> list:
     if not any(found is not None and len(found) for found in pairs.values()):
         return [Text("Fewer than two rows with a seed in common: nothing to test.")]
-    blocks = [Text(_explained(table, list(pairs)))]
+    tested = [found for found in pairs.values() if found is not None]
+    seeds = sorted({n for found in tested for n in found["seeds"]})
+    warnings = []
+    if seeds[0] < ENOUGH:
+        one = seeds == [1]
+        warnings.append(
+            f"With {' or '.join(map(str, seeds))} {'seed' if one else 'seeds'} the "
+            "test says only that these trained models differ on these sentences."
+        )
+    if any(column.figure in BY_TOKENS for column in pairs):
+        warnings.append(
+            "Accuracy is tested by tokens; sentences are the stricter choice: "
+            'keras_tagging.compare(..., units="sentences").'
+        )
+    blocks = [Text(" ".join(warnings))] if warnings else []
+    blocks.append(Text(_explained(table, list(pairs))))
     for column, found in pairs.items():
         if found is None:
             blocks.append(
@@ -191,8 +237,9 @@ def _explained(table: Table, columns: Sequence[Column]) -> str:
         "seeds that both have together; the statistic is the difference of the mean "
         "figures. p tells how far these sentences bear out a difference between these "
         "trained models, not how far other seeds would. Holm's correction is for all "
-        "pairs of a column. Direction: whether the published figures have the same row "
-        "ahead."
+        "pairs of a column; in bold face what is below the level if the better row is "
+        "ahead in all seeds that both have. Direction: whether the published figures "
+        "have the same row ahead."
     )
 
 
@@ -202,7 +249,9 @@ def significance_words(name: str, found: pd.DataFrame) -> str:
     told = sure[sure["direction"] != ""]
     words = (
         f"{name}: {len(sure)} of {len(found)} pairs differ at the level of {LEVEL:g} "
-        "after the correction"
+        "after the correction, "
+        f"{int((sure['ahead'] == sure['seeds']).sum())} with the same row ahead in all "
+        "seeds"
     )
     if not len(told):
         return f"{words}."
@@ -217,23 +266,35 @@ def significance_words(name: str, found: pd.DataFrame) -> str:
 def _pairs(found: pd.DataFrame) -> Grid:
     lines = []
     for pair in found.head(SHOWN).to_dict("records"):
-        sure = pair["holm"] < LEVEL
+        sure = pair["holm"] < LEVEL and pair["ahead"] == pair["seeds"]
+        floor = pair["p"] <= FLOOR
         cells = [pair["better"], pair["worse"], pair["direction"] or NONE]
         cells += [number(pair["difference"], "+.2f")]
-        cells += [number(pair["published_difference"], "+.2f"), str(pair["seeds"])]
-        holm = number(pair["holm"], ".4f")
-        cells += [number(pair["p"], ".4f"), Strong(holm) if sure else holm]
+        cells += [number(pair["published_difference"], "+.2f")]
+        cells += [f"{pair['ahead']} of {pair['seeds']}", _p(pair["p"], floor)]
+        holm = _p(pair["holm"], floor)
+        cells.append(Strong(holm) if sure else holm)
         lines.append(Line(cells))
-    header = ["Better", "Worse", "Direction", "difference", "published", "seeds", "p"]
+    header = ["Better", "Worse", "Direction", "difference", "published", "ahead", "p"]
     header = [("", name) for name in [*header, "Holm"]]
-    caption = f"{found['column'].iloc[0]}: pairs of rows by p, better minus worse."
+    caption = (
+        f"{found['column'].iloc[0]}: pairs of rows by p, better minus worse; in how "
+        "many of the seeds the better one is ahead."
+    )
     if len(found) > SHOWN:
         rest = found.iloc[SHOWN:]
+        least = rest["p"].min()
+        sign = "" if least <= FLOOR else "= "
         caption += (
-            f" The other {len(rest)} pairs, from p = {number(rest['p'].min(), '.4f')} "
+            f" The other {len(rest)} pairs, from p {sign}{_p(least, least <= FLOOR)} "
             "on, are in report.pairs.csv."
         )
     return Grid(caption, header, lines, left=3)
+
+
+def _p(value: float, floor: bool) -> str:
+    """A p-value; at the floor of the test, or corrected from there, it is a limit."""
+    return f"\N{LESS-THAN OR EQUAL TO} {value:.4f}" if floor else f"{value:.4f}"
 
 
 # The runs

@@ -36,7 +36,7 @@ def results():
 
 
 def test_the_figures_of_the_page(table, results):
-    text = markdown(table, make_info(table), results)
+    text = markdown(table, make_info(table, corpus="ccgbank"), results)
     assert text.startswith("# Wu et al. (2016), Table 9: Made up\n")
     assert cells(text, r"Xu \[xu2015\]")[1:] == ["93.00", "–", "–", "–"]
     assert cells(text, "A[^1]")[1:] == ["90.00", "**85.00 ± 7.07**", "−5.00", "2"]
@@ -48,6 +48,19 @@ def test_the_figures_of_the_page(table, results):
     assert "| **Ours** |" in text
 
 
+def test_no_differences_from_figures_of_another_corpus(table, results, tmp_path):
+    write_report(table, make_info(table), results, tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert cells(text, "System")[1:] == ["Test published", "Test measured", "n"]
+    assert cells(text, "A[^1]")[1:] == ["90.00", "**85.00 ± 7.07**", "2"]
+    assert "minus published" not in text
+    tex = (tmp_path / "report.tex").read_text(encoding="utf-8")
+    figures = tex.partition("subsection*{Figures}")[2].partition("subsection*")[0]
+    assert "measured" in figures and "difference" not in figures
+    tidy = pd.read_csv(tmp_path / "report.csv").set_index("row")
+    assert tidy.loc["A", "difference"] == -5
+
+
 def test_what_the_page_says_first(table, results):
     info = make_info(table, settings={"units": 7}, recipe="fast")
     results[0]["classes"] = "learnt"
@@ -57,12 +70,17 @@ def test_what_the_page_says_first(table, results):
         in text
     )
     assert text.index("Measured on another") < text.index("| Corpus |")
+    assert (
+        "only which rows are better. The recipe (fast) and the scale (units 7, epochs "
+        "4) are not the paper's.**"
+    ) in text
     assert cells(text, "Corpus")[1:] == ["CCGbank", "demo"]
     assert cells(text, "Sentences")[1:] == ["–", "1,200 train, 30 dev, 20 test"]
     assert cells(text, "Recipe")[1:] == ["paper", "fast"]
     assert cells(text, "units")[1:] == ["300", "7"]
     assert cells(text, "learning_rate")[1] == "0.01"  # of the paper's recipe
     assert cells(text, "Epochs")[2] == "4"
+    assert "| Punctuation |" not in text and "| tags |" not in text
     assert cells(text, "Pretrained vectors")[2].startswith("word2vec of gensim")
     assert cells(text, "Word classes")[2].startswith("learnt")
     assert cells(text, "Seeds")[2] == "1, 2"
@@ -70,16 +88,36 @@ def test_what_the_page_says_first(table, results):
 
 
 def test_a_corpus_that_may_be_the_papers(table, results):
-    info = make_info(table, corpus="/data/CCG-bank/rebank")
-    assert "**Measured on a corpus that is called as the" in markdown(
-        table, info, results
-    )
+    info = make_info(table, corpus="/data/CCG-bank/rebank", settings={"units": 300})
+    text = markdown(table, info, results)
+    assert "**Measured on a corpus that is called as the" in text
+    assert "are the same. The scale (epochs 4) is not the paper's.**" in text
+    text = markdown(table, {**info, "epochs": None}, results)
+    assert "are the same.**" in text
 
 
 def test_settings_that_are_the_papers_are_not_listed(table, results):
     text = markdown(table, make_info(table, embeddings="none"), results)
     assert "| units |" not in text and "| learning_rate |" not in text
     assert cells(text, "Pretrained vectors")[2] == "none, random ones"
+
+
+@pytest.mark.parametrize("tags", ["gold", "predicted"])
+def test_tags_and_punctuation_of_parsers(tags):
+    table = papers.table("elkaref2017", 3)
+    columns = table.columns
+    results = [result("FFN baseline, random", 1, 8, columns)]
+    settings = {"tags": tags} if tags == "predicted" else {}
+    info = make_info(table, settings=settings)
+    text = markdown(table, info, results)
+    assert cells(text, "tags")[1:] == ["predicted", tags]
+    ptb = "ptb: words tagged \\`\\` '' : , . do not count"
+    assert cells(text, "Punctuation")[1:] == [ptb, ptb]
+    assert "tags are predicted; --set tags=predicted does so here, else" in text
+    assert "tags predicted" not in text and "--punctuation" not in text
+    text = markdown(table, {**info, "punctuation": "keep"}, results)
+    assert cells(text, "Punctuation")[1:] == [ptb, "keep: all words count"]
+    assert "--punctuation keep" in text
 
 
 def test_what_is_missing(table, results, tmp_path):
@@ -119,12 +157,45 @@ def test_many_columns_stand_below_one_another():
     table = make_table(90.0, columns=columns)
     results = [result("A", 1, 8, columns), result("A", 2, 9, columns)]
     text = markdown(table, make_info(table), results)
+    assert "| difference |" not in text
+    assert "\n\nFewer than two measured rows with a published figure: no rank" in text
+    text = markdown(table, make_info(table, corpus="ccgbank"), results)
     assert cells(text, "A")[1:] == ["published", "–", "–", "90.00", ""]
     lines = text.splitlines()
     place = next(i for i, line in enumerate(lines) if line.startswith("| A | publ"))
     assert lines[place + 1] == "|  | mean | 85.00 | 85.00 | 85.00 | 2 |"
     assert lines[place + 2] == "|  | sd | 7.07 | 7.07 | 7.07 |  |"
     assert lines[place + 3] == "|  | difference | – | – | −5.00 |  |"
+
+
+def test_tags_a_word():
+    columns = (Column("0.1 WORD", "word", "dev", 0.1), Column("S", "sent", "dev", 0.1))
+    table = make_table(90.0, 80.0, 70.0, columns=columns)
+    results = [result("A", 1, 8, columns), result("A", 2, 9, columns)]
+    results += [result("B", 1, 7, columns), result("B", 2, 7, columns)]
+    for found, more in zip(results, ([3] * 10, [1] * 5 + [4] * 5), strict=False):
+        found["evidence"]["0.1 WORD"].append(more)
+    frame = report_statistics.figures(table, results)
+    assert frame["tags_a_word"].dropna().tolist() == [2.75]  # of 3 and 2.5
+    text = markdown(table, make_info(table), results)
+    grid = text.partition("How many tags a word")[2].partition("## Ranking")[0]
+    assert cells(grid, "System")[1:] == ["tags a word 0.1 WORD"]
+    assert cells(grid, "A")[1:] == ["2.75"]
+    assert cells(grid, "B")[1:] == ["–"]  # results with two counts
+    assert "| C |" not in grid
+    del results[1]["evidence"]["0.1 WORD"][2]
+    mixed = markdown(table, make_info(table), results)
+    grid = mixed.partition("How many tags a word")[2]
+    assert cells(grid, "A")[1:] == ["3.00"]
+    pairs = [
+        page.partition("## Which rows differ")[2].partition("## The runs")[0]
+        for page in (text, mixed)
+    ]
+    assert pairs[0] == pairs[1] and "| 2 of 2 |" in pairs[0]
+
+
+def test_other_tables_have_no_tags_a_word(table, results):
+    assert "tags a word" not in markdown(table, make_info(table), results)
 
 
 # Files

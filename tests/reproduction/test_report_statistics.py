@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from reproduction.made_up import TEST, make_info, make_table, result
+from reproduction.made_up import TEST, cells, make_info, make_table, result
 
+from keras_tagging import papers
 from keras_tagging.papers.table import Column
 from keras_tagging.reproduction import report_statistics
 from keras_tagging.reproduction.report import markdown
@@ -55,7 +56,11 @@ def test_rankings():
 def test_the_published_ranking():
     found = agreement([91.0, 93.0, 92.0], [5, 7, 6])
     assert found.rho == pytest.approx(1)
-    assert "The ranking is the published one." in ranking_words(found)
+    assert "published one, which chance alone gives once in 6: 3" in ranking_words(
+        found
+    )
+    found = agreement([91.0, 93.0, 92.0, 94.0], [5, 7, 6, 8])
+    assert ranking_words(found).endswith("The ranking is the published one.")
     found = agreement([91.0, 93.0, 92.0], [6, 4, 5])
     assert found.rho == pytest.approx(-1)
     assert "\N{MINUS SIGN}1.00" in ranking_words(found)
@@ -75,8 +80,18 @@ def test_ties_in_a_ranking():
 def test_too_few_rows_to_rank():
     found = agreement([93.0, 92.0], [8, 7])
     assert found.rho is None
-    assert "too few for Spearman's rho. The ranking is the pub" in ranking_words(found)
-    assert "fewer than two rows" in ranking_words(agreement([93.0], [8]))
+    words = ranking_words(found)
+    assert "too few for Spearman's rho. The ranking is the pub" in words
+    assert "once in 2: 2 rows tell little." in words
+
+
+def test_columns_without_a_ranking():
+    columns = (Column("Dev", "accuracy", "dev"), TEST)
+    table = make_table(90.0, 80.0, columns=columns)
+    results = [result(row, 1, 9, columns) for row in "AB"]
+    text = markdown(table, make_info(table), results)
+    assert "- Dev: fewer than two measured rows with a published figure: no" in text
+    assert "- Test: 2 rows are too few" in text
 
 
 def test_pairs_of_rows():
@@ -102,9 +117,59 @@ def test_pairs_are_tested_on_the_seeds_that_both_have():
     results += [result("B", seed, right) for seed, right in ((1, 6), (2, 5), (4, 10))]
     [found] = report_statistics.pairs(table, results, TEST).to_dict("records")
     assert (found["better"], found["seeds"]) == ("A", 2)
+    assert found["ahead"] == 1  # seed 2 ties
     assert found["difference"] == pytest.approx(15)  # of 70 and 55
     assert found["p"] == pytest.approx(2 / 8)
     assert found["direction"] == "as published"
+
+
+def page(*seeds):
+    """Of these numbers of tokens right of A and B, a pair for each seed."""
+    table = make_table(90.0, 80.0)
+    results = [
+        result(row, seed, right)
+        for seed, pair in enumerate(seeds, 1)
+        for row, right in zip("AB", pair, strict=True)
+    ]
+    return markdown(table, make_info(table), results)
+
+
+def test_bold_face_needs_the_better_row_ahead_in_all_seeds():
+    text = page((10, 1), (9, 1))
+    assert cells(text, "A | B")[5:] == ["2 of 2", "0.0039", "**0.0039**"]
+    assert "1 of 1 pairs differ" in text and ", 1 with the same row ahead" in text
+    text = page((10, 1), (1, 2))  # token 2 differs by nothing
+    assert cells(text, "A | B")[5:] == ["1 of 2", "0.0078", "0.0078"]
+    assert "1 of 1 pairs differ" in text and ", 0 with the same row ahead" in text
+
+
+def test_a_warning_of_few_seeds_comes_first():
+    start = "## Which rows differ\n\n"
+    tokens = "Accuracy is tested by tokens; sentences are the stricter choice: "
+    few = " the test says only that these trained models differ on these sentences. "
+    assert f"{start}With 1 seed{few}{tokens}" in page((9, 1))
+    assert f"{start}With 4 seeds{few}{tokens}" in page(*[(9, 1)] * 4)
+    assert f"{start}{tokens}" in page(*[(9, 1)] * 5)
+    table = papers.table("elkaref2017", 3)
+    results = [
+        result(row.name, seed, 9, table.columns)
+        for row in table.rows[:2]
+        for seed in range(1, 6)
+    ]
+    text = markdown(table, make_info(table), results)
+    assert f"{start}By a paired permutation test" in text
+
+
+def test_the_least_p_is_a_limit():
+    table = make_table(90.0, 80.0, 70.0)
+    results = []
+    for row, right in (("A", 0.9), ("B", 0.1), ("C", 0.1)):
+        found = result(row, 1, 1)
+        found["evidence"] = {"Test": [[1] * 40, [i < 40 * right for i in range(40)]]}
+        results.append(found)
+    text = markdown(table, make_info(table), results)
+    assert cells(text, "A | B")[6:] == ["≤ 0.0001", "**≤ 0.0003**"]
+    assert cells(text, "B | C")[6:] == ["1.0000", "1.0000"]
 
 
 def test_nothing_to_test():
