@@ -85,7 +85,9 @@ class Analysis:
 
         return fragment(self)
 
-    def to_html(self, path: str | Path, rows: int = 25) -> Path:
+    def to_html(
+        self, path: str | Path, rows: int = 25, csv: str | Path | None = None
+    ) -> Path:
         """Writes one HTML file that needs no other file and no network.
 
         Plots are drawn if matplotlib is installed.
@@ -93,11 +95,12 @@ class Analysis:
         Args:
             path: of the file; it is replaced if it exists.
             rows: so many of a ranked table, such as that of confusions.
+            csv: the folder of `to_csv`, if the page is to say that the rest is there.
         """
         from keras_tagging.analysis.report import page
 
         path = Path(path)
-        text = page(self, rows)
+        text = page(self, rows, csv)
         with replacing(path) as partial:
             # a lone surrogate, which JSON may bring, has no UTF-8 form
             partial.write_text(text, encoding="utf-8", errors="replace")
@@ -149,7 +152,7 @@ def analyse(
         >>> model.adapt(corpus.train)
         >>> found = analyse(model, corpus.test[:20], corpus.train)
         >>> list(found.by_label_frequency["training"])
-        ['unseen', '1-9', '10-99', '100-999', '1000+', '10+']
+        ['unseen', '1-9', '10+ (all)', '10-99', '100-999', '1000+']
     """
     from keras_tagging.analysis.parsing import analyse_parser
     from keras_tagging.analysis.tagging import analyse_tagger

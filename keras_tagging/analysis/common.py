@@ -15,6 +15,8 @@ INTERVAL = (
     "one sentence are not, so they are somewhat too narrow."
 )
 
+LABELS = "occurrences of the gold label in training"
+
 
 def begin(model, sentences, train, title) -> Analysis:
     """An analysis without tables.
@@ -87,9 +89,10 @@ def frequency_sections(model, tokens, train, labels, figures, found) -> list[Sec
             "by_label_frequency",
             "By frequency of the label in training",
             "How often the gold label occurs in the training sentences. No model can "
-            "predict an unseen one.",
+            f"predict an unseen one. The row {tables.FREQUENT} is the sum of those "
+            "below it.",
             tables.by_label_frequency(tokens, figures),
-            partial(plot, xlabel="occurrences of the gold label in training"),
+            _without_sum(partial(plot, xlabel=LABELS)),
         ),
         Section(
             "by_word_frequency",
@@ -100,3 +103,12 @@ def frequency_sections(model, tokens, train, labels, figures, found) -> list[Sec
             partial(plot, xlabel="occurrences of the word in training"),
         ),
     ]
+
+
+def _without_sum(plot):
+    """The same plot without the row that is the sum of others."""
+
+    def draw(figure, table):
+        plot(figure, table[table["training"] != tables.FREQUENT])
+
+    return draw

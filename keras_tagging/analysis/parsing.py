@@ -13,6 +13,11 @@ from keras_tagging.data.sentence import as_sentences
 
 FIGURES = ["uas", "las"]
 KEYS = ["gold", "predicted"]
+PUNCTUATION = {
+    "keep": "counts",
+    "ptb": "does not count: words whose gold tag is '' `` , . or :",
+    "unicode": "does not count: words of punctuation characters only",
+}
 HEADS = ["pos", "gold_head", "predicted_head"]
 
 
@@ -22,6 +27,7 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
     train = None if train is None else as_sentences(train)
     found = begin(model, sentences, train, title)
     tokens, scores = parsed_tokens(model, sentences, **counting)
+    found.facts["Punctuation"] = PUNCTUATION[counting["punctuation"]]
     if not len(tokens):
         raise ValueError("there is nothing to analyse: no token counts")
     deprels = (x for s in train or () for x in s.columns.get("deprel", ()))

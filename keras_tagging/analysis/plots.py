@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 
 COLOURS = ["#1b5e8c", "#c2571a", "#4a7c3a", "#7a4f9a"]
+LINES = ["-", "--", ":"]
 MATRIX_LABELS = 14
 GROUPS = 14
 LONGEST = 26  # characters of a label
@@ -113,7 +114,12 @@ def reliability(figure, table) -> None:
         color=COLOURS[0],
         edgecolor="white",
     )
+    # from 1 on, so that there is a power of ten to label; of few tokens others too
     below.set_yscale("log")
+    most = table["tokens"].max()
+    below.set_ylim(0.7, 1.5 * most)
+    if most < 100:
+        below.set_yticks([n for n in (1, 3, 10, 30) if n <= most])
     below.yaxis.set_major_formatter("{x:,.0f}")
     below.yaxis.set_minor_formatter("")
     below.set_xlim(-1, 101)
@@ -150,24 +156,29 @@ def matrix(figure, table) -> None:
 
 
 def curves(figure, table, monitor: str) -> None:
-    """Losses, and the figures beside them, over the epochs."""
+    """Losses, and the figures beside them, over the epochs.
+
+    A colour is that of training or of development, in both plots.
+    """
     figure.set_size_inches(8.4, 3.2)
     left, right = figure.subplots(1, 2)
     losses = [name for name in ("loss", "val_loss") if name in table]
     shares = [monitor] if monitor in table else []
     shares += [n for n in ("accuracy", "val_accuracy", "val_uas") if n in table]
     for axes, names, factor in ((left, losses, 1), (right, dict.fromkeys(shares), 100)):
-        for i, name in enumerate(names):
-            values = factor * table[name]
-            style = "o-" if len(table) < 30 else "-"
+        drawn = [0, 0]
+        for name in names:
+            split = int(name.startswith("val_"))
             axes.plot(
                 table["epoch"],
-                values,
-                style,
+                factor * table[name],
+                LINES[drawn[split] % len(LINES)],
+                marker="o" if len(table) < 30 else None,
                 markersize=4,
-                color=COLOURS[i],
+                color=COLOURS[split],
                 label=name,
             )
+            drawn[split] += 1
         if monitor in table and table[monitor].notna().any():
             best = table.loc[table[monitor].idxmax(), "epoch"]
             axes.axvline(best, linestyle=":", color="#777777")

@@ -17,17 +17,17 @@ NO_SHARE = ("loss", "entropy", "rate", "seconds")
 NO_PLOTS = "Plots need matplotlib: pip install 'keras-tagging[plots]'."
 
 
-def page(analysis, rows: int = 25) -> str:
+def page(analysis, rows: int = 25, csv: str | Path | None = None) -> str:
     """The whole page, which loads nothing."""
-    return _render("page.html", analysis, rows)
+    return _render("page.html", analysis, rows, csv)
 
 
 def fragment(analysis, rows: int = 10) -> str:
     """What a notebook shows: the same without style and table of contents."""
-    return _render("sections.html", analysis, rows)
+    return _render("sections.html", analysis, rows, None)
 
 
-def _render(template, analysis, rows) -> str:
+def _render(template, analysis, rows, csv) -> str:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -35,7 +35,7 @@ def _render(template, analysis, rows) -> str:
         lstrip_blocks=True,
     )
     drawn = plots.available()
-    sections = [_shown(section, rows, drawn) for section in analysis.sections]
+    sections = [_shown(section, rows, drawn, csv) for section in analysis.sections]
     return environment.get_template(template).render(
         analysis=analysis,
         sections=sections,
@@ -45,14 +45,14 @@ def _render(template, analysis, rows) -> str:
     )
 
 
-def _shown(section, rows, drawn) -> dict:
+def _shown(section, rows, drawn, csv) -> dict:
     """What the template needs of a section."""
     table = section.table.head(rows) if section.ranked else section.table
     left_out = ""
     if len(table) < len(section.table):
+        where = f"in {Path(csv, section.name)}.csv" if csv else "in the table in Python"
         left_out = (
-            f"The first {len(table):,} of {len(section.table):,} rows; all are in the "
-            "CSV files, and in the table in Python."
+            f"The first {len(table):,} of {len(section.table):,} rows; all are {where}."
         )
     names = [name for name in table if name not in ("high", *CONTEXT)]
     most = table[BAR].max() if BAR in table else 1
@@ -76,7 +76,7 @@ def _shown(section, rows, drawn) -> dict:
         "name": section.name,
         "title": section.title,
         "text": section.text,
-        "headings": [_heading(name, table[name]) for name in names],
+        "headings": [_heading(name, table) for name in names],
         "rows": body,
         "left_out": left_out,
         "svg": plots.svg(section) if drawn and section.plot and body else "",
@@ -91,8 +91,12 @@ def _title(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _heading(name: str, column) -> dict:
+def _heading(name: str, table) -> dict:
+    column = table[name]
     text = HEADINGS.get(name, name.replace("_", " "))
+    if name == "low":  # it stands behind its figure
+        figure = table.columns[table.columns.get_loc(name) - 1]
+        text += f" of {HEADINGS.get(figure, figure)}" * (figure != "value")
     number = pd.api.types.is_numeric_dtype(column)
     if pd.api.types.is_float_dtype(column) and _is_share(name) and name != "low":
         text += " %"

@@ -14,6 +14,7 @@ CONTEXT = 4  # words on either side of an example
 EXAMPLES = 3
 
 FREQUENCIES = {1: "1-9", 10: "10-99", 100: "100-999", 1000: "1000+"}
+FREQUENT = "10+ (all)"  # the sum of the bins from 10 on
 WORD_FREQUENCIES = {1: "1", 2: "2-9", 10: "10-99", 100: "100-999", 1000: "1000+"}
 POSITIONS = {1: "1", 2: "2", 3: "3", 4: "4", 5: "5"}
 POSITIONS |= {6: "6-10", 11: "11-20", 21: "21-40", 41: "41+"}
@@ -85,7 +86,7 @@ def with_shares(table: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
 def by_label_frequency(tokens: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
     """By how often the gold label occurs in training.
 
-    The last row, 10+, is the sum of those above it but for the first two.
+    The row `FREQUENT`, the third, is the sum of those below it.
 
     Args:
         tokens: with the column `label_frequency`, and `gold`.
@@ -96,10 +97,10 @@ def by_label_frequency(tokens: pd.DataFrame, figures: Sequence[str]) -> pd.DataF
     labels = tokens.groupby(groups, observed=False)["gold"].nunique()
     table.insert(1, "labels", labels.to_numpy())
     often = tokens[tokens["label_frequency"] >= 10]
-    groups = pd.Categorical(["10+"] * len(often), ["10+"])
+    groups = pd.Categorical([FREQUENT] * len(often), [FREQUENT])
     total = shares_by(often, "training", groups, figures)
     total.insert(1, "labels", often["gold"].nunique())
-    return pd.concat([table, total], ignore_index=True)
+    return pd.concat([table[:2], total, table[2:]], ignore_index=True)
 
 
 def by_word_frequency(tokens: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:

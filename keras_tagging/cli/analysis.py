@@ -68,6 +68,7 @@ def analyse(
         )
     if csv is not None and csv.exists() and not csv.is_dir():
         raise ValueError(f"{csv} is a file: --csv is a folder")
+    refuse_reproduction(run)
     model = load_model(run, beam_width)
     parser = is_parser(model)
     if not parser:
@@ -99,5 +100,20 @@ def analyse(
     print(percentages(found.overall, ["value", "low", "high"]))
     if csv is not None:
         found.to_csv(csv)
-    path = found.to_html(out or folder / f"analysis-{split}.html", rows)
+    path = found.to_html(out or folder / f"analysis-{split}.html", rows, csv)
     print(f"\nWritten to {path}" + (f", tables to {csv}" if csv else ""))
+
+
+def refuse_reproduction(run: Path) -> None:
+    """Refuses the folder of a reproduction, whose models are further down.
+
+    Raises:
+        ValueError: with the command for one of them.
+    """
+    if not (run / "reproduction.json").is_file():
+        return
+    models = sorted(run.glob("jobs/*/model.keras"))
+    hint = f", such as {models[0].parent}" if models else "; there are none yet"
+    raise ValueError(
+        f"{run} holds a reproduction: its models are in {run}/jobs/ROW.SEED{hint}"
+    )

@@ -101,17 +101,19 @@ def reproduce(
         bool, typer.Option("--report", help="Only the report, of what is in DIR.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list the jobs.")
+        bool,
+        typer.Option("--dry-run", help="Only check the options and list the jobs."),
     ] = False,
 ) -> None:
     """Train the systems of a published table on a corpus, several times each, and print
     their figures beside the published ones.
 
-    Each row and seed is a job. DIR has a result for each job that is done, its model,
-    and report.md, .tex, .csv and .png. After a kill the same command goes on with the
-    first unfinished epoch of every job, and ends with the same figures; it also runs
-    what has failed. With other --rows or more --seeds it adds to what is there. With
-    the papers' own settings and a corpus of their size a job can take days.
+    Each row and seed is a job. DIR has a result for each job that is done, its model in
+    jobs/ROW.SEED, and report.md, .tex, .csv, report.pairs.csv (tests of pairs of rows)
+    and report-plot.png. After a kill the same command goes on with the first unfinished
+    epoch of every job, and ends with the same figures; it also runs what has failed.
+    With other --rows or more --seeds it adds to what is there. With the papers' own
+    settings and a corpus of their size a job can take days.
     """
     from keras_tagging import papers
     from keras_tagging.papers.table import Settings
@@ -141,11 +143,11 @@ def reproduce(
         return
     from keras_tagging.reproduction import settings as checks
     from keras_tagging.reproduction.corpus import is_of_parsers, reading
-    from keras_tagging.reproduction.plan import jobs_table, make_plan
+    from keras_tagging.reproduction.plan import make_plan
 
     trees = is_of_parsers(found)
     files = {"dev": dev, "test": test, "errors": errors, "trees": trees}
-    scaled = pairs("--scale", scale and scale.split(",")) | pairs("--set", settings)
+    scaled = scale_pairs(scale) | pairs("--set", settings)
     info = {
         "paper": paper,
         "table": table,
@@ -160,11 +162,40 @@ def reproduce(
     }
     plan = make_plan(found, info, store, rows, range(1, seeds + 1))
     if dry_run:
-        print(jobs_table(plan))
+        print_plan(plan, named=bool(rows))
     elif corpus is None:
         raise ValueError("--corpus is missing: what to train and measure on")
     else:
         run(plan, named=bool(rows), engine=engine, workers=jobs)
+
+
+def scale_pairs(scale: str | None) -> dict:
+    """What --scale gives.
+
+    Raises:
+        ValueError: for an item that is no pair.
+    """
+    items = scale.split(",") if scale else []
+    for item in items:
+        if "=" not in item:
+            raise ValueError(
+                f"--scale {scale}: {item!r} is not KEY=VALUE; write --scale "
+                "units=128,layers=3, or --set for a value that has a comma"
+            )
+    return pairs("--scale", items)
+
+
+def print_plan(plan, named: bool) -> None:
+    """Prints what a run would do, as far as that is known without training."""
+    from keras_tagging.reproduction.plan import add_corpus, jobs_table, summary
+
+    corpus, info = None, plan.info
+    if info["corpus"] is None:
+        info = {k: v for k, v in info.items() if k not in ("corpus", "reading")}
+    else:
+        corpus = add_corpus(plan, named)
+    plan.store.check(info)
+    print(f"{summary(plan, corpus)}\n\n{jobs_table(plan)}")
 
 
 def print_report(store, paper: str | None, table: int | None) -> None:
@@ -182,8 +213,11 @@ def print_report(store, paper: str | None, table: int | None) -> None:
     if not results:
         raise ValueError(f"{store.folder} has no results yet: run its jobs first")
     found = papers.table(info["paper"], info["table"])
-    page, *_ = write_report(found, info, results, store.folder)
-    print(page.read_text(encoding="utf-8"))
+    page, *others = write_report(found, info, results, store.folder)
+    print(page.read_text(encoding="utf-8"), flush=True)
+    *others, last = [path.name for path in others]
+    told(f"Written to {', '.join([str(page), *others])} and {last}")
+    told(f"models: {store.model('ROW.SEED')}")
 
 
 def run(plan, named: bool, engine: str, workers: int | None) -> None:

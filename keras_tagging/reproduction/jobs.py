@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from unicodedata import normalize
@@ -92,7 +92,7 @@ def _row_named(table: Table, name: str) -> Row:
     found = rows(wanted.__eq__) or rows(lambda other: other.startswith(wanted))
     if len(found) == 1 and found[0].architecture:
         return found[0]
-    ours = "; ".join(known)
+    ours = _quoted(known)
     if not found:
         spelled = {row.name.casefold(): row.name for row in table.rows}
         near = get_close_matches(wanted, spelled, n=1, cutoff=0.5)
@@ -106,8 +106,12 @@ def _row_named(table: Table, name: str) -> Row:
             f"--rows {name!r}: {found[0].name} is a system of others, which only "
             f"stands beside ours: {ours}"
         )
-    several = "; ".join(row.name for row in found)
+    several = _quoted(row.name for row in found)
     raise ValueError(f"--rows {name!r} could be {several}: write more of it")
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def _names(row: Row, known: Mapping[str, str]) -> list[str]:

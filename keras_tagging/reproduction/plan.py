@@ -97,25 +97,42 @@ def add_corpus(plan: Plan, named: bool) -> Corpus:
     return corpus
 
 
-def summary(plan: Plan, corpus: Corpus, workers: int) -> str:
-    """What is about to run."""
+def summary(
+    plan: Plan, corpus: Corpus | None = None, workers: int | None = None
+) -> str:
+    """What is about to run, or with --dry-run would.
+
+    Args:
+        corpus: None: not known.
+        workers: how many run at once. None: none do.
+    """
     table, info, jobs = plan.table, plan.info, plan.jobs
     todo = [job for job in jobs if not plan.store.done(job)]
     rows, seeds = ({getattr(job, name) for job in jobs} for name in ("row", "seed"))
     epochs = {plan.epochs[job.row] for job in jobs}
     epochs = " to ".join(map(str, sorted({min(epochs), max(epochs)})))
-    sizes = ", ".join(f"{len(part):,} {name}" for name, part in corpus.splits())
     scaled = "".join(f", {k}={v!r}" for k, v in info["settings"].items())
     lines = [
         f"{table.paper}, Table {table.number}: {table.caption} ({table.corpus})",
-        f"{len(jobs)} jobs: {len(rows)} rows x {len(seeds)} seeds, "
-        f"{len(todo)} still to run, {workers} at once, in {plan.store.folder}",
-        f"{info['recipe']} recipe{scaled}, {epochs} epochs",
-        f"{corpus.name}: {sizes} sentences",
+        f"{counted(len(jobs), 'job')}: {counted(len(rows), 'row')} x "
+        f"{counted(len(seeds), 'seed')}, {len(todo)} still to run, "
+        f"{f'{workers} at once, ' if workers else ''}in {plan.store.folder}",
+        f"{info['recipe']} recipe{scaled}, {epochs} epoch{'s' * (epochs != '1')}",
     ]
+    if corpus is not None:
+        sizes = ", ".join(f"{len(part):,} {name}" for name, part in corpus.splits())
+        lines.append(f"{corpus.name}: {sizes} sentences")
     if any(plan.row(name).vectors for name in rows):
         lines.append(f"Vectors: {vectors_told(info['embeddings'])}")
+    if workers and todo:
+        lines.append(f"Logs: {plan.store.folder}/jobs/*/log.txt")
+    if info["recipe"] == "paper" and sum(plan.epochs[job.row] for job in todo) > 1:
+        lines.append("The paper's settings can take days; --recipe fast is quicker")
     return "\n".join([*lines, *plan.notes])
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def vectors_told(embeddings: str) -> str:
@@ -126,15 +143,25 @@ def vectors_told(embeddings: str) -> str:
 
 def jobs_table(plan: Plan) -> str:
     """The seeds of each row, those that are done, and what it is built with."""
-    rows = [["row", "to run", "done", "settings"]]
+    rows = [["row", "to run", "done", "architecture", "settings"]]
     for name in plan.settings:
         seeds = {True: [], False: []}
         for job in plan.jobs:
             if job.row == name:
                 seeds[plan.store.done(job)].append(str(job.seed))
-        given = " ".join(f"{k}={v!r}" for k, v in plan.keywords(name).items())
-        rows.append([name, " ".join(seeds[False]), " ".join(seeds[True]), given])
-    return "\n".join([aligned(rows), *plan.notes])
+        if not any(seeds.values()):  # left out
+            continue
+        row = plan.row(name)
+        given = [" ".join(f"{k}={v!r}" for k, v in plan.keywords(name).items())]
+        if row.vectors and plan.info["embeddings"] != "none":
+            given.append("pretrained vectors")
+        if row.bootstrap:
+            gates = "all gates" if row.gates == "all" else f"gate {' '.join(row.gates)}"
+            given.append(f"{gates} from {row.bootstrap!r}")
+        numbers = [" ".join(seeds[False]), " ".join(seeds[True])]
+        told = "; ".join(filter(None, given))
+        rows.append([name, *numbers, row.architecture, told])
+    return aligned(rows)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -122,6 +122,8 @@ class Progress:
         if not left or seconds is None:
             return ""
         self.estimated = True
+        if seconds < 60:
+            return "; less than a minute left"
         return f"; about {duration(seconds)} left"
 
 

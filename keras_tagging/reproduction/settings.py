@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from keras_tagging.embeddings import load_vectors
-from keras_tagging.models.settings import check_known, resolve_settings
+from keras_tagging.models.settings import nearest, resolve_settings
 from keras_tagging.papers.table import Row, Table
 from keras_tagging.reproduction.corpus import absolute, is_of_parsers
 
@@ -34,9 +34,15 @@ def check_scale(table: Table, scale: Mapping) -> dict:
                 f"of {table.paper} differ in, so it cannot be one for all: leave it out"
             )
     ours = [row for row in table.rows if row.architecture]
-    every = sorted(set().union(*map(known_keywords, ours)))
-    for name in scale:
-        check_known("keyword", name, every)
+    every = set().union(*map(known_keywords, ours))
+    for name in [name for name in scale if name not in every]:
+        near = nearest(name, sorted({*every, *SHORT}))
+        hint = f"; did you mean {near!r}?" if near else "."
+        names = sorted({row.architecture for row in ours})
+        which = names[0] if len(names) == 1 else f"ARCH ({', '.join(names)})"
+        raise ValueError(
+            f"unknown keyword {name!r}{hint} For all: keras-tagging list {which}"
+        )
     return scale
 
 

@@ -68,21 +68,37 @@ class Store:
             Whether there was one.
 
         Raises:
-            ValueError: naming the first difference.
+            ValueError: as `check` does.
+        """
+        if not self.check(info, whole=True):
+            _write(self.folder / INFO, info)
+            return False
+        return True
+
+    def check(self, info: dict, whole: bool = False) -> bool:
+        """Whether there is a `reproduction.json`, which then says the same.
+
+        Args:
+            info: what it is to say, or a part of that.
+            whole: whether it is to say nothing else.
+
+        Raises:
+            ValueError: naming what differs first.
         """
         path = self.folder / INFO
-        info = json.loads(json.dumps(info))
         if not path.exists():
-            _write(path, info)
             return False
         known = _read(path)
-        for key in {**known, **info}:
-            before, now = known.get(key), info.get(key)
+        info = json.loads(json.dumps(info))
+        if whole:
+            info = dict.fromkeys(known) | info
+        for key, now in info.items():
+            before = known.get(key)
             if key not in ("versions", "machine") and before != now:
                 raise ValueError(
                     f"{self.folder} holds a reproduction with other {key}: "
-                    f"{_short(before)}, not {_short(now)}; give the same options as "
-                    "there, or another --out"
+                    f"{_difference(before, now)}; give the same options as there, or "
+                    "another --out"
                 )
         return True
 
@@ -184,6 +200,17 @@ def _write(path: Path, content: dict) -> None:
         partial.write_text(text + "\n", encoding="utf-8")
 
 
+def _difference(before, now) -> str:
+    """Of two mappings what they differ in, of anything else both."""
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        return f"{_short(before)} there, {_short(now)} here"
+    return "; ".join(
+        f"{key} is {_difference(before.get(key), now.get(key))}"
+        for key in {**before, **now}
+        if before.get(key) != now.get(key)
+    )
+
+
 def _short(value) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = "not given" if value is None else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

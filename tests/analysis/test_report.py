@@ -117,10 +117,62 @@ def test_labels_are_text_in_the_plots(nasty):
     assert drawn == plots.svg(section)  # no date, no random ids
 
 
+def test_a_sum_of_bins_is_not_drawn_beside_them(nasty):
+    pytest.importorskip("matplotlib")
+    [section] = [s for s in nasty.sections if s.name == "by_label_frequency"]
+    drawn = "".join(Page(plots.svg(section)).text)
+    assert "10-99" in drawn and "1000+" in drawn and "(all)" not in drawn
+    assert "10+ (all)" in report.page(nasty)
+
+
+def test_a_split_has_one_colour(nasty):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    names = ("loss", "val_loss", "val_las", "accuracy", "val_uas")
+    table = pd.DataFrame({"epoch": [1, 2], **{name: [0.5, 0.25] for name in names}})
+    plots.curves(figure, table, "val_las")
+    training, development = plots.COLOURS[:2]
+    lines = [line for axes in figure.axes for line in axes.get_legend().get_lines()]
+    assert [(line.get_label(), line.get_color()) for line in lines] == [
+        ("loss", training),
+        ("val_loss", development),
+        ("val_las", development),
+        ("accuracy", training),
+        ("val_uas", development),
+    ]
+    styles = {line.get_label(): line.get_linestyle() for line in lines}
+    assert styles["val_las"] != styles["val_uas"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "labels"),
+    [
+        ([1, 1], ["1"]),
+        ([20, 80], ["1", "3", "10", "30"]),
+        ([300, 45_678], ["1", "100", "10,000"]),
+    ],
+)
+def test_counts_are_labelled(tokens, labels):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    table = pd.DataFrame({"above": [0, 0.5], "up_to": [0.5, 1], "tokens": tokens})
+    for name in ("confidence", "accuracy", "low", "high"):
+        table[name] = [0.25, 0.75]
+    plots.reliability(figure, table)
+    figure.canvas.draw()
+    axes = figure.axes[1]
+    low, high = axes.get_ylim()
+    places = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+    shown = [label.get_text() for y, label in places if low <= y <= high]
+    assert set(labels) <= set(shown)
+    assert low < 1 and high > max(tokens)
+
+
 def test_figures_of_the_page(nasty):
     text = report.page(nasty, rows=2)
     table = nasty.confusions
-    assert f"The first 2 of {len(table)} rows" in text
+    first = f"The first 2 of {len(table)} rows; all are in"
+    assert f"{first} the table in Python." in text
+    assert "CSV" not in text and ".csv" not in text
+    assert f"{first} some/confusions.csv." in report.page(nasty, 2, "some")
     accuracy = nasty.overall.set_index("figure").loc["accuracy"]
     assert f">{100 * accuracy['value']:.2f}<" in text
     interval = f"{100 * accuracy['low']:.1f}\u2013{100 * accuracy['high']:.1f}"
@@ -165,4 +217,12 @@ def test_a_parser_s_page():
     page = checked(report.page(found))
     text = "".join(page.text)
     assert "\u2192" in text and "UAS %" in text
+    assert "95 % interval of LAS" in text
+    assert "95 % interval\n" in text  # of the overall figures
+    assert re.search(r"Punctuation\s*counts\n", text)
     assert "Calibration: a parser gives no probabilities." in text
+
+
+def test_a_parser_s_page_says_what_counts():
+    found = analyse(parsers.random_parser(), parsers.DEV, punctuation="unicode")
+    assert "does not count: words of punctuation" in report.page(found)

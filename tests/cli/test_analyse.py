@@ -61,3 +61,16 @@ def test_analyse_refuses(failing, run_dir, corpus_dir, tmp_path):
     assert "has no --punctuation" in failing(*args, "--punctuation", "ptb")
     args[-1] = corpus_dir / "dev.conll"
     assert "has no dev sentences, only test" in failing(*args, "--split", "dev")
+
+
+def test_analyse_says_where_the_models_of_a_reproduction_are(
+    failing, corpus_dir, tmp_path
+):
+    (tmp_path / "reproduction.json").write_text("{}")
+    args = ["analyse", tmp_path, "--corpus", corpus_dir]
+    models = f"its models are in {tmp_path}/jobs/ROW.SEED"
+    assert f"{models}; there are none yet" in failing(*args)
+    model = tmp_path / "jobs" / "gru.1" / "model.keras"
+    model.parent.mkdir(parents=True)
+    model.touch()
+    assert f"{models}, such as {model.parent}" in failing(*args)

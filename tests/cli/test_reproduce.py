@@ -90,16 +90,37 @@ def test_dry_run(program, tmp_path):
     _, out, _ = program(
         "reproduce", "wu2016", "--table", 2, *args, "--dry-run", "--out", tmp_path
     )
-    lines = out.splitlines()
-    assert lines[0].split() == ["row", "to", "run", "done", "settings"]
+    assert "30 jobs: 10 rows x 3 seeds, 30 still to run, in " in out
+    assert "paper recipe, units=8, num_layers=2, dropout=0.25, " in out
+    assert "can take days" in out
+    lines = out.partition("\n\n")[2].splitlines()
+    assert lines[0].split() == ["row", "to", "run", "done", "architecture", "settings"]
     assert len(lines) == 11
     [line] = [line for line in lines if line.startswith("to the gates")]
     assert line.endswith(
-        "1 2 3         skip='gates' gate=None num_layers=2 units=8 dropout=0.25"
+        "skip='gates' gate=None num_layers=2 units=8 dropout=0.25; pretrained vectors"
     )
     args = ["--rows", "bootstrapped i gate, r", "--seeds", 1, "--dry-run"]
     _, out, _ = program("reproduce", "elkaref2017", "--table", 4, *args)
-    assert out.splitlines()[-1].endswith("so they run too: FFN baseline, random")
+    assert "so they run too: FFN baseline, random\n\n" in out
+    assert out.splitlines()[-1].endswith("gate i from 'FFN baseline, random'")
+    assert not (tmp_path / "reproduction.json").exists()
+
+
+def test_a_dry_run_reads_the_folder_and_the_corpus(program, failing, engine, tmp_path):
+    args = [*GRU, *SMALL, "--out", tmp_path]
+    program(*args, "--corpus", "demo")
+    more = ["--seeds", 3, "--dry-run"]
+    _, out, _ = program(*args, *more)
+    assert out.splitlines()[-1].split()[:4] == ["GRU", "3", "1", "2"]
+    assert "log.txt" not in out and "days" not in out
+    _, out, _ = program(*args, *more, "--corpus", "demo")
+    assert "2,000 train, 400 dev, 400 test sentences" in out
+    other = [*args, *more, "--scale", "units=8,word_dim=4"]
+    assert "units is 4 there, 8 here" in failing(*other)
+    (tmp_path / "a.conll").write_text("a\tX\n\nb\tY\n")
+    assert "has no development" in failing(*args, "--corpus", tmp_path / "a.conll")
+    assert len(engine.started) == 2
 
 
 @pytest.mark.parametrize(
@@ -110,10 +131,16 @@ def test_dry_run(program, tmp_path):
         (["wu2016", "--corpus", "demo"], "without --table there is no --corpus"),
         (["wu2016", "--table", 9], "Known: 1, 2, 3, 4"),
         (["wu2016", "--table", 2], "--corpus is missing"),
-        (["wu2016", "--table", 2, "--rows", "to the"], "could be to the gates; to"),
+        (["wu2016", "--table", 2, "--rows", "to the"], "could be 'to the gates', 'to"),
         (["wu2016", "--table", 3, "--scale", "layers=2"], "num_layers=2: it is what"),
         (["wu2016", "--table", 2, "--scale", "units=0"], "row 'H-LSTM': units=0"),
-        (["wu2016", "--table", 2, "--scale", "units"], "write --scale key=value"),
+        (
+            ["wu2016", "--table", 2, "--scale", "units"],
+            "write --scale units=128,layers",
+        ),
+        (["wu2016", "--table", 2, "--scale", "unit=3"], "did you mean 'units'? For"),
+        (["wu2016", "--table", 2, "--scale", "layer=3"], "did you mean 'layers'?"),
+        (["wu2016", "--table", 2, "--scale", "zzz=3"], "'zzz'. For all: keras-tagging"),
         (["wu2016", "--table", 2, "--embeddings", "no.txt"], "no.txt"),
         (["wu2016", "--table", 2, "--corpus", "no.conll"], "no.conll"),
         (["wu2016", "--table", 2, "--punctuation", "ptb"], "is of parsers"),
@@ -142,8 +169,13 @@ def test_jobs_run_and_the_report_is_printed(program, engine, tmp_path):
     code, out, err = program(*args)
     assert code == 0
     assert "1-best accuracy on the test set" in out and "| GRU" in out
-    assert "2 jobs: 1 rows x 2 seeds, 2 still to run" in err
-    assert "fast recipe, units=4, word_dim=4, 1 epochs" in err
+    assert "2 jobs: 1 row x 2 seeds, 2 still to run" in err
+    assert "fast recipe, units=4, word_dim=4, 1 epoch\n" in err
+    assert f"Logs: {tmp_path}/jobs/*/log.txt\n" in err
+    assert "days" not in err
+    written, models = err.splitlines()[-2:]
+    assert written.startswith(f"Written to {tmp_path}/report.md, report.tex, report.c")
+    assert models == f"models: {tmp_path}/jobs/ROW.SEED/model.keras"
     assert "Vectors: trained by gensim" in err
     info = json.loads((tmp_path / "reproduction.json").read_text())
     assert info["settings"] == {"units": 4, "word_dim": 4}
@@ -161,8 +193,9 @@ def test_jobs_run_and_the_report_is_printed(program, engine, tmp_path):
 def test_other_options_are_refused(program, failing, engine, tmp_path):
     args = [*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path]
     program(*args)
-    assert "with other epochs: 1, not 2" in failing(*args, "--epochs", 2)
-    assert "with other settings: " in failing(*args, "--set", "dropout=0.1")
+    assert "with other epochs: 1 there, 2 here" in failing(*args, "--epochs", 2)
+    message = failing(*args, "--set", "dropout=0.1")
+    assert "with other settings: dropout is not given there, 0.1 here; " in message
     assert len(engine.started) == 2
 
 

@@ -71,10 +71,10 @@ def test_rows_by_name(table):
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("Bi-LSTM, gate", r"could be Bi-LSTM, gate \(a\); Bi-LSTM, gate \[a\]"),
+        ("Bi-LSTM, gate", r"could be 'Bi-LSTM, gate \(a\)', 'Bi-LSTM, gate \[a\]'"),
         ("bi-rnn", "Xu et al.* is a system of others"),
         ("Bi-LTSM", "did you mean 'Bi-LSTM'"),
-        ("zzz", "no such row. Its rows: Bi-LSTM; "),
+        ("zzz", "no such row. Its rows: 'Bi-LSTM', '"),
     ],
 )
 def test_rows_that_cannot_be_told(table, name, part):

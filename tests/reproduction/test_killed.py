@@ -117,7 +117,7 @@ def test_a_killed_program_goes_on(uninterrupted, small_corpus, store, processes)
     again = subprocess.run(program, capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     assert "goes on after epoch" in again.stderr
-    assert "2 jobs: 1 rows x 2 seeds, 2 still to run, 2 at once" in again.stderr
+    assert "2 jobs: 1 row x 2 seeds, 2 still to run, 2 at once" in again.stderr
     for job in JOBS:
         same(store, uninterrupted, job)
     info, results = read_results(store.folder)

@@ -131,6 +131,13 @@ def test_lines_where_there_is_no_terminal(run, capfd):
     assert lines[-1] == "[3/3] C, seed 1: Dev 93.46, Test - (60 s)"
 
 
+def test_what_is_left_is_never_nothing(store, capfd):
+    store.write(A, RESULT | {"seconds": 0.2})
+    with Progress([A, B], store, {"A": 2, "B": 2}, 1) as progress:
+        progress.tick()
+    assert capfd.readouterr().err == "less than a minute left\n"
+
+
 def test_bars_on_a_terminal(run, capfd, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "120")

@@ -29,9 +29,13 @@ def test_the_same_options_go_on_elsewhere(store):
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
-        ({"paper": "wu2017"}, 'other paper: "wu2016", not "wu2017"'),
-        ({"settings": {"units": 4}}, "other settings: "),
-        ({"epochs": 3}, "other epochs: null, not 3"),
+        ({"paper": "wu2017"}, "other paper: 'wu2016' there, 'wu2017' here; give"),
+        (
+            {"settings": {"units": 4, "dropped": [1, 2], "x": True}},
+            "other settings: units is 3 there, 4 here; "
+            "x is not given there, True here; give the same",
+        ),
+        ({"epochs": 3}, "other epochs: not given there, 3 here"),
     ],
 )
 def test_other_options_are_refused(store, changes, part):
@@ -42,6 +46,18 @@ def test_other_options_are_refused(store, changes, part):
     assert "another --out" in str(error.value)
     assert "\n" not in str(error.value)
     assert (store.folder / "reproduction.json").read_bytes() == before
+
+
+def test_a_part_is_checked_without_writing(store):
+    part = {"paper": "wu2016"}
+    assert not store.check(part)
+    assert not store.folder.exists()
+    store.open(INFO)
+    assert store.check(part)
+    with pytest.raises(ValueError, match="other paper: 'wu2016' there, 'x' here"):
+        store.check({"paper": "x"})
+    with pytest.raises(ValueError, match="other settings: .* there, not given here"):
+        store.open(part)
 
 
 def test_what_is_not_there_or_damaged(store):
