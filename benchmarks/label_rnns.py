@@ -32,7 +32,7 @@ import pandas as pd
 import keras_tagging
 from keras_tagging.data.corpus import hold_out
 from keras_tagging.data.word_classes import WordClasses
-from keras_tagging.metrics import chunk_scores, paired_permutation
+from keras_tagging.metrics import chunk_scores, holm, paired_permutation
 
 NETWORKS = {
     "E-RNN": "elman-rnn",
@@ -133,9 +133,8 @@ def report(runs: list[dict], classes: bool) -> None:
                 }
                 pairs.append(row | {"p": paired_permutation(a, b, f1)})
     pairs.sort(key=lambda row: row["p"])
-    least = 0.0
-    for row, left in zip(pairs, range(len(pairs), 0, -1), strict=True):
-        least = row["Holm"] = max(least, min(1.0, left * row["p"]))
+    for row, corrected in zip(pairs, holm([row["p"] for row in pairs]), strict=True):
+        row["Holm"] = corrected
     print(pd.DataFrame(pairs).round(4).to_string(index=False))
 
 

@@ -7,14 +7,12 @@ import numpy as np
 
 from keras_tagging.data import Corpus, Sentence, load_corpus
 from keras_tagging.data.sentence import as_sentences
-from keras_tagging.evidence import BY_TOKENS, all_evidence, evidence, figure_of
+from keras_tagging.evidence import BY_TOKENS, evidence, figure_of
 from keras_tagging.factory import load
 from keras_tagging.metrics import paired_permutation
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.papers.table import Column
-
-__all__ = ["Comparison", "all_evidence", "compare", "evidence", "figure_of", "p_value"]
 
 
 def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> float:

@@ -9,13 +9,8 @@ from conftest import TINY, random_sentences, randomize
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
-from keras_tagging.comparison import (
-    all_evidence,
-    compare,
-    evidence,
-    figure_of,
-    p_value,
-)
+from keras_tagging.comparison import compare, p_value
+from keras_tagging.evidence import all_evidence, evidence, figure_of
 from keras_tagging.metrics import paired_permutation, token_accuracy
 from keras_tagging.papers.table import Column
 

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data import Corpus, CorpusError, load_corpus
+from keras_tagging.data import Corpus, load_corpus
+from keras_tagging.data.corpus import load_treebank
 from keras_tagging.startup import start_keras
 
 CORPUS = (
@@ -86,14 +87,7 @@ def text_of_stdin(options: dict) -> str:
 def open_corpus(corpus, format, option, *, trees=False, **kwargs) -> Corpus:
     """A corpus; with `trees` its format checks them, if it can."""
     kwargs |= pairs("--option", option)
-    if trees:
-        try:
-            return load_corpus(corpus, format, **{"trees": True} | kwargs)
-        except CorpusError:
-            raise
-        except ValueError:  # the format has no such option
-            pass
-    return load_corpus(corpus, format, **kwargs)
+    return (load_treebank if trees else load_corpus)(corpus, format, **kwargs)
 
 
 def load_model(run: Path, beam_width: int | None = None, command: str | None = None):

@@ -146,6 +146,16 @@ def load_corpus(
     )
 
 
+def load_treebank(path: Files | None, format: str | None = None, **options) -> Corpus:
+    """As `load_corpus`, with the trees checked (`trees=True`) if the format can."""
+    try:
+        return load_corpus(path, format, **{"trees": True} | options)
+    except CorpusError:
+        raise
+    except ValueError:  # the format has no such option
+        return load_corpus(path, format, **options)
+
+
 def _ending(file: Path) -> str:
     """That of a file's name, or "" where it is a word such as that of `eng.testa`."""
     ending = Path(file.name.lower().removesuffix(".gz")).suffix

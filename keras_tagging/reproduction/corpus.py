@@ -5,8 +5,8 @@ import os
 import platform
 from collections.abc import Iterable, Mapping
 
-from keras_tagging.data import Corpus, CorpusError, load_corpus
-from keras_tagging.data.corpus import hold_out
+from keras_tagging.data import Corpus, load_corpus
+from keras_tagging.data.corpus import hold_out, load_treebank
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.word_classes import WordClasses
 from keras_tagging.metadata import versions
@@ -42,15 +42,8 @@ def absolute(path: str | None) -> str | None:
 def read_corpus(reading: Mapping) -> Corpus:
     """What `reading` describes."""
     given = {name: reading[name] for name in ("format", "dev", "test", "errors")}
-    given |= reading["options"]
-    if reading["trees"]:
-        try:
-            return load_corpus(reading["path"], trees=True, **given)
-        except CorpusError:
-            raise
-        except ValueError:  # the format has no such option
-            pass
-    return load_corpus(reading["path"], **given)
+    load = load_treebank if reading["trees"] else load_corpus
+    return load(reading["path"], **given | reading["options"])
 
 
 def described(corpus: Corpus) -> dict:

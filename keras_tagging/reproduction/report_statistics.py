@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from keras_tagging.comparison import figure_of, p_value
+from keras_tagging.comparison import p_value
+from keras_tagging.evidence import figure_of
 from keras_tagging.metrics import holm
 from keras_tagging.papers.table import Column, Table
 

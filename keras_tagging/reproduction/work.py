@@ -18,9 +18,9 @@ import keras
 
 import keras_tagging
 from keras_tagging import papers
-from keras_tagging.comparison import all_evidence, figure_of
 from keras_tagging.data import Corpus
 from keras_tagging.embeddings import load_vectors, train_vectors
+from keras_tagging.evidence import all_evidence, figure_of
 from keras_tagging.models.settings import resolve_settings
 from keras_tagging.papers.table import Row, Table
 from keras_tagging.reproduction.corpus import add_classes, hold_out_dev, read_corpus

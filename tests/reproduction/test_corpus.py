@@ -39,6 +39,8 @@ def test_trees_are_checked_where_the_format_can(tmp_path):
     corpora.read_corpus(read(str(path)))
     with pytest.raises(ValueError, match="x.conllu:1"):
         corpora.read_corpus(read(str(path), trees=True))
+    unchecked = read(str(path), trees=True) | {"options": {"trees": False}}
+    assert len(corpora.read_corpus(unchecked).train) == 1
     assert len(corpora.read_corpus(read("demo", trees=True)).train) == 2000
 
 

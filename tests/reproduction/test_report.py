@@ -10,7 +10,7 @@ import pytest
 from reproduction.made_up import TEST, cells, make_info, make_table, result
 
 from keras_tagging import papers
-from keras_tagging.comparison import figure_of
+from keras_tagging.evidence import figure_of
 from keras_tagging.papers.table import Column, Row, Settings, Table
 from keras_tagging.reproduction import report_facts, report_latex, report_statistics
 from keras_tagging.reproduction.report import markdown, settings_markdown, write_report

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from keras_tagging import papers
-from keras_tagging.comparison import figure_of
+from keras_tagging.evidence import figure_of
 from keras_tagging.papers.table import Settings
 from keras_tagging.reproduction import read_results
 from keras_tagging.reproduction.jobs import choose_rows, make_jobs
