@@ -98,9 +98,9 @@ def atis(
 
     SOURCE has lines of `BOS words EOS`, a tab and the labels, with or without intents;
     or folders with seq.in and seq.out; or CoNLL columns; or integers with their
-    dictionaries as a pickle or JSON, as of is13 and CNTK. Written are train.conll,
-    dev.conll and test.conll, all or none: the word, with --classes its class, the
-    label.
+    dictionaries as a pickle or JSON, as of is13 and CNTK; or CNTK's text format
+    (.ctf, .sparse). Written are train.conll, dev.conll and test.conll, all or none: the
+    word, with --classes its class, the label.
     """
     splits = ["train", "test"] if full else ["train", "dev", "test"]
     check_out(out, [f"{split}.conll" for split in splits], overwrite=overwrite)

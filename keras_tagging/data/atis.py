@@ -13,7 +13,8 @@ from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.data.splits import SPLITS, split_files
 
 INTEGERS = (".pkl", ".pickle", ".json")
-LINES = (".iob", ".conll", ".tsv", ".txt")
+LINES = (".iob", ".conll", ".tsv", ".txt", ".ctf", ".sparse")
+LISTS = {"words": ("query.wl", ".vocab"), "labels": ("slots.wl", ".labels")}
 
 
 def read_atis(source: str | Path) -> Corpus:
@@ -25,6 +26,8 @@ def read_atis(source: str | Path) -> Corpus:
       in a folder for each split.
     * A word and its label in each row: `train.txt`, `atis.test.conll`.
     * Integers with their dictionaries, as a pickle or as JSON: see `read_integers`.
+    * CNTK's text format, `atis.train.ctf`, or `ATIS.train.cntk.sparse` with the texts
+      in `ATIS.vocab` and `ATIS.labels`, or `query.wl` and `slots.wl`.
 
     Which split a file is its name tells, or else its folder's. If several are the
     same, that family wins which has a training and a development file, so that
@@ -34,7 +37,9 @@ def read_atis(source: str | Path) -> Corpus:
     Raises:
         CorpusError: if files are missing, ambiguous or malformed.
     """
-    found = list(members(source, (*INTEGERS, *LINES, "seq.in", "seq.out")))
+    lists = (ending for endings in LISTS.values() for ending in endings)
+    suffixes = (*INTEGERS, *LINES, *lists, "seq.in", "seq.out")
+    found = list(members(source, suffixes))
     if any("w-intent" not in member.inside for member in found):
         found = [member for member in found if "w-intent" not in member.inside]
     words = [m for m in found if _stem(m).endswith("seq.in")]
@@ -46,8 +51,9 @@ def read_atis(source: str | Path) -> Corpus:
         for split, member in split_files(source, words).items():
             splits[split] = list(_parallel(member, labels))
     elif not integers or any("train" in _stem(member) for member in lines):
+        texts = _texts(source, found) if any(map(_is_ctf, lines)) else {}
         for split, member in split_files(source, lines).items():
-            splits[split] = list(_lines(member))
+            splits[split] = list(_lines(member, texts if _is_ctf(member) else None))
     elif len(integers) == 1 and "" not in (given := read_integers(integers[0])):
         splits |= given
     elif not any("train" in _stem(member) for member in integers):
@@ -66,9 +72,29 @@ def _stem(member: Member) -> str:
     return member.inside.lower().removesuffix(".gz")
 
 
-def _lines(member: Member) -> Iterator[Sentence]:
+def _is_ctf(member: Member) -> bool:
+    return _stem(member).endswith((".ctf", ".sparse"))
+
+
+def _texts(source, found: list[Member]) -> dict[str, list[str]]:
+    """The texts of CTF's indices, as far as there are files of them."""
+    texts = {}
+    for kind, endings in LISTS.items():
+        files = [member for member in found if _stem(member).endswith(endings)]
+        if len(files) > 1:
+            names = ", ".join(member.inside for member in files)
+            what = f"{names} could each be the list of {kind}"
+            raise CorpusError(f"{source}: {what}; name the folder of one of them")
+        if files:
+            texts[kind] = [" ".join(row) for row in _rows(files[0])]
+    return texts
+
+
+def _lines(member: Member, texts: dict | None = None) -> Iterator[Sentence]:
+    """The sentences of a file; of a file in CTF, with the texts of its indices."""
+    form, options = (None, {}) if texts is None else ("ctf", texts)
     with member.open() as stream:
-        for number, sentence in enumerate(read(stream), 1):
+        for number, sentence in enumerate(read(stream, form, **options), 1):
             if sentence.tags is None or any(" " in word for word in sentence.tokens):
                 what = f"sentence {number} has not a word and a label in each row"
                 remedy = "write BOS words EOS, a tab, the labels; or word, tab, label"

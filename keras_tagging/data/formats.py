@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from keras_tagging.data.brackets import mrg, pos
 from keras_tagging.data.categories import category_at
 from keras_tagging.data.columns import conll, tokens
+from keras_tagging.data.ctf import ctf
 from keras_tagging.data.derivations import auto
 from keras_tagging.data.records import (
     Line,
@@ -135,6 +136,7 @@ FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {
     "mrg": mrg,
     "pos": pos,
     "atis": atis,
+    "ctf": ctf,
     "jsonl": jsonl,
     "text": text,
     "tokens": tokens,

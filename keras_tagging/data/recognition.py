@@ -49,6 +49,8 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
         return "conllu"  # or CoNLL-X, which is CoNLL-U with words only
     if re.match(r"BOS( .*)? EOS[ ]*\t", first):
         return "atis"
+    if re.match(r"[ \t]*[0-9]+[ \t]*\|\w+ [0-9]+:", first):
+        return "ctf"
     if "\t" in first:
         return "conll"
     if all(item.count("|") >= 2 for item in split_blanks(first)):

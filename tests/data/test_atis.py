@@ -106,6 +106,45 @@ def cntk(folder, splits=SPLITS):
         (folder / f"atis.{split}.pkl").write_bytes(pickle.dumps(data))
 
 
+def ctf(folder, splits=SPLITS):
+    words, labels, _ = ids(splits)
+    intents = ["|S1 14:1 |# atis_flight  "]
+    for split, part in splits.items():
+        rows = [
+            f"{number}\t|S0 {words[word]}:1 |# {word}\t{intent}"
+            f"|S2 {labels[tag]}:1 |# {tag}\n"
+            for number, s in enumerate(part)
+            for word, tag, intent in zip(
+                ["BOS", *s.tokens, "EOS"],
+                ["O", *s.tags, "O"],
+                intents + [""] * (len(s) + 1),
+                strict=True,
+            )
+        ]
+        (folder / f"atis.{split}.ctf").write_text("".join(rows), "utf-8")
+
+
+def sparse(folder, splits=SPLITS):
+    words, labels, rows = ids(splits)
+    (folder / "ATIS.vocab").write_text("\n".join(words) + "\n", "utf-8")
+    (folder / "ATIS.labels").write_text("\n".join(labels) + "\n", "utf-8")
+    for split, part in splits.items():
+        lines = [
+            f"{number} |PW {before}:1 |CW {word}:1 |NW {after}:1 |L {tag}:1\n"
+            for number, (sentence, tags) in enumerate(
+                zip(*rows(part, True), strict=True), 1
+            )
+            for before, word, after, tag in zip(
+                [sentence[0], *sentence],
+                sentence,
+                [*sentence[1:], 0],
+                tags,
+                strict=False,
+            )
+        ]
+        (folder / f"ATIS.{split}.cntk.sparse").write_text("".join(lines), "utf-8")
+
+
 FORMS = [
     iob,
     with_intents,
@@ -116,6 +155,8 @@ FORMS = [
     is13,
     as_json,
     cntk,
+    ctf,
+    sparse,
 ]
 
 
@@ -181,6 +222,27 @@ def without(name):
         (parallel, broken("seq.out", "O O\n"), "seq.in: 1 lines but 2 in"),
         (parallel, without("seq.out"), "seq.in: has no seq.out beside it; add it"),
         (columns, broken("train.txt", "a\n"), "train.txt:7: 1 columns where the file"),
+        (
+            ctf,
+            broken("*test.ctf", "0 |S0 1:1 |# a\n"),
+            "test.ctf:5: no field S2 or L; ",
+        ),
+        (ctf, broken("*dev.ctf", "a O\n"), "dev.ctf:5: no sentence number before the"),
+        (
+            sparse,
+            without("*.vocab"),
+            "sparse:1: '6:1' has no comment with its text; add",
+        ),
+        (
+            sparse,
+            broken("*test.cntk.sparse", "2 |CW 9:1 |L 0:1\n"),
+            "test.cntk.sparse:5: '9:1' is not INDEX:1 with one of the 8 words; use the",
+        ),
+        (
+            sparse,
+            lambda folder: (folder / "query.wl").write_text("a\n"),
+            "ATIS.vocab, query.wl could each be the list of words; name the folder",
+        ),
     ],
 )
 def test_malformed_files_are_told(tmp_path, form, change, message):

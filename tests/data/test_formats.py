@@ -57,6 +57,22 @@ MALFORMED = {
     "atis, no tab": ("atis", "BOS a EOS\tO O O\nBOS a EOS O O O\n", 2, "no tab", 1),
     "atis, no BOS": ("atis", "a EOS\tO O\n", 1, "between BOS and EOS", 0),
     "atis, BOS alone": ("atis", "BOS\tO\n", 1, "between BOS and EOS", 0),
+    "ctf, no number": (
+        "ctf",
+        "1 |S0 1:1 |# a |S2 1:1 |# N\na\n1 |S0 1:1 |# a |S2 1:1 |# N\n",
+        2,
+        "no sentence number",
+        0,
+    ),
+    "ctf, no label": (
+        "ctf",
+        "1 |S0 1:1 |# a |S2 1:1 |# N\n2 |S0 1:1 |# a\n",
+        2,
+        "no field S2 or L",
+        1,
+    ),
+    "ctf, no comment": ("ctf", "1 |CW 1:1 |L 3:1\n", 1, "'1:1' has no comment", 0),
+    "ctf, comment first": ("ctf", "1 |# a |S0 1:1 |S2 1:1 |# N\n", 1, "no comment", 0),
     "jsonl, syntax": ("jsonl", '{"tokens": []}\n{"tokens": ["a"\n', 2, "not JSON", 1),
     "jsonl, no tokens": ("jsonl", '{"tags": []}\n', 1, "no list of strings", 0),
     "jsonl, list": ("jsonl", '["a"]\n', 1, "no list of strings 'tokens'", 0),
@@ -196,6 +212,17 @@ def test_ccg_categories(tmp_path, format):
         list(read(path, format, categories="ccgbank"))
     with pytest.raises(CorpusError, match="no notation 'x'"):
         list(read(path, format, categories="x"))
+
+
+def test_ctf_indices():
+    row = "1 |PW 0:1 |CW {}:1 |NW 2:1 |L 1:1\n"
+    texts = {"words": ["a", "b c"], "labels": ["O", "N|M"]}
+    assert read_text(row.format(1), "ctf", **texts) == [Sentence(["b c"], ["N|M"])]
+    for index in ("2", "-1", "1:1 2", "x"):
+        with pytest.raises(
+            CorpusError, match=":1: .* is not INDEX:1 with one of the 2"
+        ):
+            read_text(row.format(index), "ctf", **texts)
 
 
 def test_json_fields():

@@ -64,6 +64,17 @@ def atis_line(words, tags):
     return f"BOS {''.join(w + ' ' for w in words)}EOS\t{' '.join(['O', *tags, 'O'])}"
 
 
+def ctf_lines(sentences):
+    def part(index, text):
+        return f"{index}:1 |# {text.replace('|', '#|')} "
+
+    return "".join(
+        f"{number} |S0 {part(i, word)} |S2 {part(i % 2, tag)}\n"
+        for number, sentence in enumerate(sentences)
+        for i, (word, tag) in enumerate(zip(*sentence, strict=True))
+    )
+
+
 def json_line(words, tags):
     return json.dumps({"tokens": words, "tags": tags}, ensure_ascii=False)
 
@@ -81,12 +92,13 @@ RENDER = {
     "mrg": by_line(mrg_lines),
     "pos": by_line(pos_lines),
     "atis": by_line(atis_line),
+    "ctf": ctf_lines,
     "jsonl": by_line(json_line),
     "text": by_line(lambda words, tags: " ".join(words)),
     "tokens": by_row(lambda i, w, t: w),
 }
 UNTAGGED = ("text", "tokens")
-BLOCKS = ("conll", "conllu", "conllx", "tokens", "auto", "mrg", "pos")
+BLOCKS = ("conll", "conllu", "conllx", "tokens", "auto", "mrg", "pos", "ctf")
 # CoNLL-X, which cannot be told from CoNLL-U
 RECOGNISED = {"conllx": "conllu"}
 SMALL = [(["The", "cat", "sat"], ["D", "N", "V"]), (["Go", "!"], ["V", "."])]

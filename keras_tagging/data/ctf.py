@@ -1,0 +1,99 @@
+"""CNTK's text format (CTF), in which its examples have ATIS."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from keras_tagging.data.records import (
+    Line,
+    Malformed,
+    is_blank,
+    parse_each,
+    sentence_of,
+)
+from keras_tagging.data.sentence import Sentence
+
+_ROW = re.compile(r"[ \t]*([0-9]+)[ \t]*(\|.*)")
+# A bar belongs to the text if it is written `#|`.
+_PART = re.compile(r"\|(#|[^ \t|#]+)((?:#\||[^|])*)")
+# What the examples call the word and its label: SLUHandsOn (and CNTK 202), Text/ATIS.
+_WORDS, _LABELS = ("S0", "CW"), ("S2", "L")
+_SHAPE = "write ID |S0 178:1 |# WORD |S2 128:1 |# LABEL, one token a line"
+
+
+def ctf(
+    lines: Iterable[Line],
+    *,
+    words: Sequence[str] | None = None,
+    labels: Sequence[str] | None = None,
+) -> Iterator[Sentence | Malformed]:
+    """One token a line, `19 |S0 770:1 |# show |S2 128:1 |# O`: the sentence's number,
+    the word's index (S0 or CW) and its label's (S2 or L), each with its text as a
+    comment. BOS and EOS go, with their labels and the intent; other fields (S1, PW,
+    NW) are left aside.
+
+    Args:
+        words, labels: the texts by their index from 0, for files without comments.
+    """
+
+    def parse(record: list[Line]) -> Sentence:
+        rows = [_fields(number, line) for number, line in record]
+        tokens, tags = [], []
+        for (number, _), fields in zip(record, rows, strict=True):
+            tokens.append(_text(number, fields, _WORDS, words, "words"))
+            tags.append(_text(number, fields, _LABELS, labels, "labels"))
+        if tokens[:1] == ["BOS"] and tokens[1:][-1:] == ["EOS"]:
+            tokens, tags = tokens[1:-1], tags[1:-1]
+        return sentence_of(tokens, tags)
+
+    return parse_each(_sentences(lines), parse)
+
+
+def _sentences(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Lines of one number; a malformed one is of the sentence that it stands in."""
+    record, current = [], None
+    for line in lines:
+        row = isinstance(line[1], str) and _ROW.fullmatch(line[1])
+        number = row[1] if row else None if is_blank(line[1]) else current
+        if record and number != current:
+            yield record
+            record = []
+        current = number
+        if not is_blank(line[1]):
+            record.append(line)
+    if record:
+        yield record
+
+
+def _fields(number: int, line: str) -> dict[str, tuple[str, str | None]]:
+    """The value of each field, and the comment that follows it."""
+    row = _ROW.fullmatch(line)
+    if not row:
+        raise Malformed(number, "no sentence number before the first bar", _SHAPE)
+    fields, last = {}, None
+    for name, value in _PART.findall(row[2]):
+        value = value.strip(" \t").replace("#|", "|")
+        if name != "#":
+            fields[last := name] = value, None
+        elif last is not None:
+            fields[last] = fields[last][0], value
+            last = None
+    return fields
+
+
+def _text(number, fields, names, texts, kind) -> str:
+    found = next((fields[name] for name in names if name in fields), None)
+    if found is None:
+        raise Malformed(number, f"no field {' or '.join(names)}", _SHAPE)
+    value, comment = found
+    if comment:
+        return comment
+    if texts is None:
+        what = f"{value!r} has no comment with its text"
+        files = {"words": "query.wl or ATIS.vocab", "labels": "slots.wl or ATIS.labels"}
+        remedy = f"add |# TEXT, or put {files[kind]} beside it, or pass {kind}="
+        raise Malformed(number, what, remedy)
+    index = re.fullmatch("([0-9]+):1(?:[.]0*)?", value)
+    if not index or int(index[1]) >= len(texts):
+        what = f"{value!r} is not INDEX:1 with one of the {len(texts)} {kind}"
+        raise Malformed(number, what, f"use the list of {kind} that belongs to it")
+    return texts[int(index[1])]
