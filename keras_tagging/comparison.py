@@ -60,7 +60,8 @@ class Comparison:
 
     def __str__(self) -> str:
         models = "one model each" if self.seeds == 1 else f"mean of {self.seeds} models"
-        p = f"p = {self.p:.4f}" if self.p >= 0.0001 else "p < 0.0001"
+        floor = 1.001 / (self.resamples + 1)  # the least that drawn exchanges can give
+        p = f"p {'<=' if self.p <= floor else '='} {max(self.p, 0.0001):.4f}"
         return (
             f"{self.figure} {self.first:.2f} and {self.second:.2f}: "
             f"difference {self.difference:+.2f}, {p}\n"

@@ -9,7 +9,7 @@ from conftest import TINY, random_sentences, randomize
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
-from keras_tagging.comparison import compare, p_value
+from keras_tagging.comparison import Comparison, compare, p_value
 from keras_tagging.evidence import all_evidence, evidence, figure_of
 from keras_tagging.metrics import paired_permutation, token_accuracy
 from keras_tagging.papers.table import Column
@@ -247,6 +247,15 @@ def test_seeds_from_files(tagger, other, sentences, tmp_path):
     assert found.difference == pytest.approx(0)
     assert found.p == 1.0  # what the seeds differ in cancels
     assert "mean of 2 models" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("p", "told"),
+    [(0.0312, "p = 0.0312"), (0.0001, "p <= 0.0001"), (1e-9, "p <= 0.0001")],
+)
+def test_the_least_p_is_a_limit(p, told):
+    found = Comparison("las", 2.0, 1.0, 1.0, p, 1, "sentences", 9, resamples=9999)
+    assert f"difference +1.00, {told}\n" in str(found)
 
 
 def test_a_corpus_by_its_path(chunker, tmp_path):

@@ -51,8 +51,8 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
             "By distance of head and dependent",
             "Precision is the share of the predicted arcs of this distance that are "
             "right, recall the share of the gold ones that were found; bins of "
-            "McDonald & Nivre (2007).",
-            scores.by_distance(),
+            f"McDonald & Nivre (2007). {INTERVAL}",
+            tables.with_interval(scores.by_distance(), "recall", "gold"),
             partial(
                 plots.groups,
                 key="distance",
@@ -63,8 +63,8 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
         Section(
             "by_sentence_length",
             "By sentence length",
-            "The length in words; bins of McDonald & Nivre (2007).",
-            scores.by_sentence_length(),
+            f"The length in words; bins of McDonald & Nivre (2007). {INTERVAL}",
+            tables.with_interval(scores.by_sentence_length(), "las", "words"),
             partial(
                 plots.groups,
                 key="length",

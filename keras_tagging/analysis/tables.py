@@ -83,6 +83,14 @@ def with_shares(table: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
     return table
 
 
+def with_interval(table: pd.DataFrame, share: str, total: str) -> pd.DataFrame:
+    """The table with `low` and `high` of a column that is a share of another one."""
+    right = (table[share] * table[total]).fillna(0).round().astype(int)
+    intervals = [wilson(*pair) for pair in zip(right, table[total], strict=True)]
+    low, high = np.reshape(intervals, (-1, 2)).T
+    return table.assign(low=low, high=high)
+
+
 def by_label_frequency(tokens: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
     """By how often the gold label occurs in training.
 
