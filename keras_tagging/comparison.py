@@ -10,6 +10,7 @@ from keras_tagging.data.sentence import as_sentences
 from keras_tagging.evidence import BY_TOKENS, evidence, figure_of
 from keras_tagging.factory import load
 from keras_tagging.metrics import paired_permutation
+from keras_tagging.metrics.significance import is_limit
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.papers.table import Column
@@ -60,8 +61,8 @@ class Comparison:
 
     def __str__(self) -> str:
         models = "one model each" if self.seeds == 1 else f"mean of {self.seeds} models"
-        floor = 1.001 / (self.resamples + 1)  # the least that drawn exchanges can give
-        p = f"p {'<=' if self.p <= floor else '='} {max(self.p, 0.0001):.4f}"
+        sign = "<=" if is_limit(self.p, self.resamples) else "="
+        p = f"p {sign} {self.p:.4f}" if self.p >= 0.0001 else "p < 0.0001"
         return (
             f"{self.figure} {self.first:.2f} and {self.second:.2f}: "
             f"difference {self.difference:+.2f}, {p}\n"
@@ -103,9 +104,13 @@ def compare(
         punctuation: of parsers, see `metrics.attachment_scores`.
         resamples, seed: of the test.
 
+    Returns:
+        A `Comparison`; as text it is the two figures, their difference and p.
+
     Raises:
         ValueError: if a tagger is to be compared with a parser, the lists differ in
-            length, the models have no such figure, or there are no such sentences.
+            length, the models have no such figure, the figure has no such units or
+            levels, or there are no such sentences.
 
     Example:
         >>> import keras_tagging
@@ -136,7 +141,8 @@ def compare(
         "tokens",
         "sentences",
     ):
-        raise ValueError(f"units={units!r}: {figure} can be tested by {finest}")
+        known = "sentences" + " or tokens" * (finest == "tokens")
+        raise ValueError(f"units={units!r}: {figure} is tested by {known}")
     column = Column(figure, figure, split, beta)
     counts = [
         np.stack(

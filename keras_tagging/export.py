@@ -42,7 +42,8 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
 
     Args:
         model: a fitted `Tagger` or `Parser`.
-        path: the folder; replaced as a whole if it holds a SavedModel.
+        path: the folder; if it holds a SavedModel, that is removed when the new one
+            has been written beside it.
         top_k: k, at most the number of tags; of a tagger.
         verbose: whether Keras prints the endpoint.
 

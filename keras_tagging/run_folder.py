@@ -5,7 +5,9 @@ from pathlib import Path
 import keras
 
 from keras_tagging.data import Corpus
+from keras_tagging.data.atomic import remove_partial
 from keras_tagging.output import without_nan
+from keras_tagging.training import mode_of
 
 
 def train_run(
@@ -34,8 +36,7 @@ def train_run(
     callbacks = []
     if corpus.dev:
         monitor = fitting.get("monitor") or model.default_monitor
-        mode = "min" if monitor.endswith("loss") else "max"
-        keep = {"mode": mode, "save_best_only": True}
+        keep = {"mode": mode_of(monitor), "save_best_only": True}
         callbacks.append(keras.callbacks.ModelCheckpoint(best, monitor, **keep))
     if tensorboard:
         callbacks.append(keras.callbacks.TensorBoard(out / "tensorboard"))
@@ -52,6 +53,7 @@ def train_run(
     scores = save_run(model, corpus, out)
     for left in (state, best, out / "best.metadata.json"):
         left.unlink(missing_ok=True)
+    remove_partial(out)
     return scores
 
 

@@ -251,7 +251,7 @@ def test_seeds_from_files(tagger, other, sentences, tmp_path):
 
 @pytest.mark.parametrize(
     ("p", "told"),
-    [(0.0312, "p = 0.0312"), (0.0001, "p <= 0.0001"), (1e-9, "p <= 0.0001")],
+    [(0.0312, "p = 0.0312"), (0.0001, "p <= 0.0001"), (3e-5, "p < 0.0001")],
 )
 def test_the_least_p_is_a_limit(p, told):
     found = Comparison("las", 2.0, 1.0, 1.0, p, 1, "sentences", 9, resamples=9999)

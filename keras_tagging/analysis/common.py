@@ -79,7 +79,7 @@ def frequency_sections(model, tokens, train, labels, figures, found) -> list[Sec
     )
     if reads_words(model):
         unknown = "Unknown words have no entry in the model's vocabulary of training."
-        tokens["known"] = tokens["form"].isin(known_words(model))
+        tokens["known"] = tokens["form"].isin(known_words(model, counts.words))
     else:
         unknown = "The model reads no words, so unknown are those not in training."
         tokens["known"] = tokens["frequency"] > 0

@@ -1,6 +1,7 @@
 """What a model makes of sentences: one row a token."""
 
 from collections import Counter
+from collections.abc import Container
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
+from keras_tagging.models.parser import Parser
 
 
 def tagged_tokens(model, sentences: list[Sentence]) -> pd.DataFrame:
@@ -133,8 +135,14 @@ def reads_words(model) -> bool:
     return "word" in model.features.names
 
 
-def known_words(model) -> set[str]:
-    """The words of training, in normal form, that have an id of their own."""
-    # words that only the pretrained vectors of a tagger know stand behind these
-    count = model.get_config().get("training_words")
-    return set(model.features.vocabularies["word"][:count])
+def known_words(model, words: Container[str] = ()) -> set[str]:
+    """The words of training, in normal form, that have an id of their own.
+
+    Args:
+        words: those of the training sentences: a parser does not tell them from words
+            that only its pretrained vectors know, a tagger does.
+    """
+    known = model.features.vocabularies["word"]
+    if isinstance(model, Parser):
+        return {word for word in known if word in words}
+    return set(known[: model.get_config()["training_words"]])

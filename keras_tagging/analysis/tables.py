@@ -84,11 +84,14 @@ def with_shares(table: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
 
 
 def with_interval(table: pd.DataFrame, share: str, total: str) -> pd.DataFrame:
-    """The table with `low` and `high` of a column that is a share of another one."""
+    """The table with `low` and `high` behind a column that is a share of another."""
     right = (table[share] * table[total]).fillna(0).round().astype(int)
     intervals = [wilson(*pair) for pair in zip(right, table[total], strict=True)]
+    table, place = table.copy(), table.columns.get_loc(share) + 1
     low, high = np.reshape(intervals, (-1, 2)).T
-    return table.assign(low=low, high=high)
+    table.insert(place, "low", low)
+    table.insert(place + 1, "high", high)
+    return table
 
 
 def by_label_frequency(tokens: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:

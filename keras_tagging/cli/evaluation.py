@@ -91,7 +91,7 @@ def evaluate(
         counting = {"punctuation": punctuation or "keep", "subtypes": subtypes}
         scores, found = parser_report(model, sentences, tables, **counting)
     else:
-        levels = [float(beta) for beta in betas.split(",")] if betas else None
+        levels = levels_of(betas) if betas else None
         scores, found = tagger_report(
             model, sentences, multi_tagging or betas, levels, per_tag
         )
@@ -103,6 +103,13 @@ def evaluate(
     else:
         texts = (text for _, text in found.values())
         print("\n\n".join([figures({split: scores}), *texts]))
+
+
+def levels_of(betas: str) -> list[float]:
+    try:
+        return [float(beta) for beta in betas.split(",")]
+    except ValueError:
+        raise ValueError(f"--betas {betas!r}: give numbers, 0.1,0.01") from None
 
 
 # Figures, and further tables by their names in JSON, each with its text

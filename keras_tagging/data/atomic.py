@@ -1,6 +1,7 @@
 """Files that are either the old ones or the new ones, never half of one."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,3 +22,11 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def remove_partial(folder: Path) -> None:
+    """Removes what processes that were killed have left of `replacing` in a folder
+    that no other one writes to."""
+    for path in folder.glob(".*.*"):
+        if re.match(r"\.[0-9]+\.", path.name):
+            path.unlink()

@@ -8,6 +8,11 @@ import numpy as np
 _BATCH = 2**20  # random bytes that are drawn at once
 
 
+def is_limit(p: float, resamples: int) -> bool:
+    """Whether a p-value is the least that so many drawn exchanges can give."""
+    return p <= 1.001 / (resamples + 1)
+
+
 def paired_permutation(
     first: np.ndarray,
     second: np.ndarray,

@@ -7,7 +7,8 @@ r"""Bi-GRU supertagger of Kadari et al. (2018), section 2.2 and Fig. 2.
 
 The recurrence is in :class:`keras_tagging.cells.GRUCell`. Departures: the paper does
 not give the sizes of the embeddings other than the pretrained ones (here `word_dim`
-and `affix_dim`), nor the initialisation (Keras' defaults).
+and `affix_dim`), nor the initialisation (the defaults of Keras 3, which draws the three
+input kernels of a layer as one matrix, with a greater fan than the paper's Keras 1).
 """
 
 from functools import partial

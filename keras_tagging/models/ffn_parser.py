@@ -5,7 +5,8 @@ r"""Feed-forward parser, the baseline: Elkaref & Bohnet (2017), 3.2.
 
 The layer is :class:`keras_tagging.layers.TransitionScorer`. Departures: the paper does
 not say how many sentences make a batch (here 16), the number of epochs (30), nor how
-words are written (lower case, digits 9).
+words are written (lower case, digits 9). It reads predicted tags: `tags="predicted"`,
+where the recipes read gold ones, as no tagger comes with a treebank.
 """
 
 from functools import partial

@@ -39,6 +39,7 @@ D16 = {
     "feedback": "predicted",
     "batch_size": 10,
     "epochs": 20,
+    "monitor": "val_accuracy",
 }
 
 PAPER = {**D16, "label_input": "embedding", "hidden_context": 0}
@@ -57,4 +58,5 @@ FAST = {
     "token_budget": 200,
     "unknown_rate": 0.3,
     "epochs": 20,
+    "monitor": None,
 }

@@ -48,7 +48,12 @@ def jackknife(
     kept = Path(keep) / "jackknife.json" if keep else None
     found = {}
     if kept and kept.exists():
-        content = json.loads(kept.read_text(encoding="utf-8"))
+        try:
+            content = json.loads(kept.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(
+                f"{kept}: is damaged ({error}): remove it, and the tags are made again"
+            ) from None
         found = content["tags"] if content["run"] == run else {}
     order = list(range(len(gold)))
     Random(seed).shuffle(order)

@@ -202,12 +202,13 @@ class Parser(SentenceModel):
             [heads for heads, _ in trees],
             [[ids[deprel] for deprel in deprels] for _, deprels in trees],
         )
+        names = self.features.names
         return MoveBatches(
             self.encode(sentences),
             EncodedMoves.of(moves, len(self.labels)),
             seed=self.seed,
             multiple=self.length_multiple,
-            word_column=self.features.names.index("word"),
+            word_column=names.index("word") if "word" in names else None,
             **choose(plan, MoveBatches, MoveBatches.__base__),
         )
 

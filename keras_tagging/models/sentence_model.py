@@ -206,6 +206,9 @@ class SentenceModel(keras.Model):
         sentences = self.annotated(x)
         if self.network is None:
             self.adapt(sentences)
+        dev = self.annotated(validation_data or [])
+        decay = self.settings.get("decay")
+        training.check_fitting(self.figures, bool(dev), decay, monitor, patience)
         sentences = self.prepared(sentences, keep=resume, verbose=verbose)
         if resume is None or not (Path(resume) / "resume.npz").exists():
             self.before_fit(sentences, verbose=verbose in (1, 2, "auto"))
@@ -218,7 +221,7 @@ class SentenceModel(keras.Model):
             self,
             super().fit,
             sentences,
-            self.annotated(validation_data or []),
+            dev,
             plan,
             monitor=monitor,
             patience=patience,

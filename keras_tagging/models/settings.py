@@ -29,6 +29,7 @@ OPTIONAL |= {
     "input_layer",
     "truncation_limit",
     "tags",
+    "monitor",
 }
 # given by the Tagger itself, or derived from the vectors
 INTERNAL = {"seed", "vector_dim", "num_labels", "dtype", "go_backwards"}
@@ -58,6 +59,7 @@ CHOICES = {
 LABEL_DECODER = ("label_units", "label_dim", "label_context", "label_activation")
 LABEL_DECODER += ("feedback", "beam_width")
 TAGGER = {"embeddings": None, "vectors": None, "min_count": 1, "pretrain": None}
+TAGGER |= {"monitor": None}
 PARSER = {"embeddings": None, "tags": "gold", "nonprojective": "skip"}
 PARSER |= {"tagger": "bigru", "folds": 5, "tagger_epochs": 5}  # of predicted tags
 

@@ -168,8 +168,9 @@ class Tagger(SentencePrediction, SentenceModel):
 
     @property
     def default_monitor(self):
-        """F1 for chunk tags, else accuracy."""
-        return "val_f1" if looks_like_chunks(self.tags) else "val_accuracy"
+        """That of the recipe, or else F1 for chunk tags and accuracy for others."""
+        chunks = looks_like_chunks(self.tags)
+        return self.settings.get("monitor") or ("val_f1" if chunks else "val_accuracy")
 
     # Training
 

@@ -47,11 +47,18 @@ def read_corpus(reading: Mapping) -> Corpus:
 
 
 def described(corpus: Corpus) -> dict:
-    """What `reproduction.json` says of a corpus, and where the jobs run."""
+    """What `reproduction.json` says of a corpus, and where the first jobs run."""
     return {
         "sentences": {name: len(sentences) for name, sentences in corpus.splits()},
         "training fingerprint": Corpus(corpus.train).fingerprint(),
         "fingerprint": corpus.fingerprint(),
+        **surroundings(),
+    }
+
+
+def surroundings() -> dict:
+    """Where jobs run, which may change between them."""
+    return {
         "versions": {**versions(), "python": platform.python_version()},
         "machine": f"{platform.platform()}, {os.cpu_count()} cores",
     }
@@ -65,7 +72,13 @@ def hold_out_dev(corpus: Corpus, table: Table, share: float | None, seed: int) -
     """
     if table.held_out is not None:
         corpus.train, corpus.dev = corpus.train + corpus.dev, []
-        hold_out(corpus, table.held_out, seed)
+        try:
+            hold_out(corpus, table.held_out, seed)
+        except ValueError:
+            what = f"{len(corpus.train)} sentences are too few to hold out"
+            raise ValueError(
+                f"{corpus.name}: {what} {table.held_out}, as the table does"
+            ) from None
     elif share is not None:
         hold_out(corpus, share, 0)
 

@@ -117,8 +117,7 @@ def _document(table, info, results, frame, pairs, plot=None, folder=None) -> lis
     blocks += [Heading("Ranking"), *tables.ranking(table, frame)]
     blocks += [Heading("Which rows differ"), *tables.significance(table, pairs)]
     blocks += [Heading("The runs"), tables.runs(table, results)]
-    versions = ", ".join(f"{name} {v}" for name, v in info["versions"].items())
-    machine = f"Machine: {info['machine']}. Versions: {versions}."
+    machine = " ".join(facts.surroundings(info, results))
     corpus = f"Fingerprint of the corpus: {info['fingerprint']}."
     command = facts.command(table, info, results, folder)
     return [*blocks, Text(machine), Text(corpus), Code(command)]

@@ -37,12 +37,12 @@ def seeds_of(results: Sequence[Mapping]) -> list[int]:
 
 
 def same_corpus(table: Table, info: Mapping) -> bool:
-    """Whether the corpus measured on is called what the paper's is."""
-    wanted, given = (
-        re.sub("[^a-z0-9]", "", str(name).lower())
-        for name in (table.corpus.partition(",")[0], info["corpus"])
-    )
-    return wanted in given
+    """Whether the corpus measured on, or its folder, is called what the paper's is."""
+    letters = re.sub("[^a-z0-9]", "", table.corpus.partition(",")[0].lower())
+    called = "[^a-z0-9]*".join(letters) + "(?![a-z])"
+    path = Path(str(info["corpus"]).lower())
+    parts = path.parts[2:] if path.is_absolute() else path.parts  # /media is a disk
+    return any(re.match(called, part) for part in parts[-2:])
 
 
 def statement(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
@@ -196,6 +196,14 @@ def command(
     start = f"keras-tagging reproduce {table.paper} --table {table.number}"
     given = [(name, value) for name, value in options if value is not None]
     return [start, *(f"--{name} {shlex.quote(str(value))}" for name, value in given)]
+
+
+def surroundings(info: Mapping, results: Sequence[Mapping]) -> list[str]:
+    """The machines and versions of all runs, a sentence each."""
+    runs = [{**info, **result} for result in results] or [info]
+    versions = [", ".join(f"{k} {v}" for k, v in r["versions"].items()) for r in runs]
+    told = {"Machine": [run["machine"] for run in runs], "Versions": versions}
+    return [f"{name}: {'; or '.join(dict.fromkeys(v))}." for name, v in told.items()]
 
 
 def missing(

@@ -79,7 +79,8 @@ class Agreement:
         rows: how many have both figures.
         rho: Spearman's, of the ranks; None for fewer than 3 rows, or if all rows have
             the same figure.
-        same, opposite, tied: pairs of rows by their order; tied in either.
+        same, opposite, tied: pairs of rows by their order; the same if they tie in
+            both, tied if in one of the two.
         best_published, best: the names of the best rows, several if they tie.
     """
 
@@ -105,12 +106,8 @@ def agreement(frame: pd.DataFrame, column: Column) -> Agreement:
     """
     frame = frame[(frame["column"] == column.name) & frame["rank"].notna()]
     ours, theirs = frame["rank"].to_numpy(), frame["published_rank"].to_numpy()
-    signs = np.array(
-        [
-            np.sign(ours[i] - ours[j]) * np.sign(theirs[i] - theirs[j])
-            for i, j in combinations(range(len(frame)), 2)
-        ]
-    )
+    pairs = combinations(range(len(frame)), 2)
+    signs = [np.sign((ours[i] - ours[j], theirs[i] - theirs[j])) for i, j in pairs]
     rho = None
     if len(frame) >= 3 and len(set(ours)) > 1 and len(set(theirs)) > 1:
         rho = float(spearmanr(ours, theirs).statistic)
@@ -118,9 +115,9 @@ def agreement(frame: pd.DataFrame, column: Column) -> Agreement:
         column=column.name,
         rows=len(frame),
         rho=rho,
-        same=int((signs == 1).sum()),
-        opposite=int((signs == -1).sum()),
-        tied=int((signs == 0).sum()),
+        same=sum(a == b for a, b in signs),
+        opposite=sum(a == -b != 0 for a, b in signs),
+        tied=sum((a == 0) != (b == 0) for a, b in signs),
         best_published=tuple(frame["row"][theirs == 1]),
         best=tuple(frame["row"][ours == 1]),
     )

@@ -1,11 +1,11 @@
 """The tables of a report and the sentences beside them."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from keras_tagging.evidence import BY_TOKENS
+from keras_tagging.metrics.significance import is_limit
 from keras_tagging.papers.table import Column, Table
 from keras_tagging.reproduction import report_facts as facts
 from keras_tagging.reproduction import report_statistics
@@ -21,7 +21,6 @@ from keras_tagging.reproduction.report_statistics import LEVEL, RESAMPLES
 
 SHOWN = 30  # pairs that are printed; report.pairs.csv has all
 ENOUGH = 5  # seeds from which on there is no warning
-FLOOR = 1.001 / (RESAMPLES + 1)  # the least p of drawn exchanges, and rounding
 RANKED = 4  # rows from which on a ranking tells something
 SIDE_BY_SIDE = 2  # more columns stand below one another
 
@@ -169,19 +168,14 @@ def ranking_words(found: report_statistics.Agreement) -> str:
     else:
         start += f"no Spearman's rho, as all of the {found.rows} rows tie. "
     if found.same == found.pairs:
-        if found.rows >= RANKED:
-            return f"{start}The ranking is the published one."
-        times = math.factorial(found.rows)
-        return (
-            f"{start}The ranking is the published one, which chance alone gives once "
-            f"in {times}: {found.rows} rows tell little."
-        )
+        few = f": {found.rows} rows tell little" if found.rows < RANKED else ""
+        return f"{start}The ranking is the published one{few}."
     words = (
         f"The ranking is not the published one: {found.same} of {found.pairs} pairs of "
         f"rows stand in the published order, {found.opposite} in the opposite one"
     )
     if found.tied:
-        words += f", {found.tied} tie"
+        words += f", {found.tied} tie in one of the two"
     if set(found.best) == set(found.best_published):
         return f"{start}{words}. The best row is the published one, {_and(found.best)}."
     return (
@@ -267,7 +261,7 @@ def _pairs(found: pd.DataFrame) -> Grid:
     lines = []
     for pair in found.head(SHOWN).to_dict("records"):
         sure = pair["holm"] < LEVEL and pair["ahead"] == pair["seeds"]
-        floor = pair["p"] <= FLOOR
+        floor = is_limit(pair["p"], RESAMPLES)
         cells = [pair["better"], pair["worse"], pair["direction"] or NONE]
         cells += [number(pair["difference"], "+.2f")]
         cells += [number(pair["published_difference"], "+.2f")]
@@ -284,9 +278,10 @@ def _pairs(found: pd.DataFrame) -> Grid:
     if len(found) > SHOWN:
         rest = found.iloc[SHOWN:]
         least = rest["p"].min()
-        sign = "" if least <= FLOOR else "= "
+        floor = is_limit(least, RESAMPLES)
         caption += (
-            f" The other {len(rest)} pairs, from p {sign}{_p(least, least <= FLOOR)} "
+            f" The other {len(rest)} pairs, from p {'' if floor else '= '}"
+            f"{_p(least, floor)} "
             "on, are in report.pairs.csv."
         )
     return Grid(caption, header, lines, left=3)

@@ -11,7 +11,7 @@ import json
 from contextlib import contextmanager
 from pathlib import Path
 
-from keras_tagging.data.atomic import replacing
+from keras_tagging.data.atomic import remove_partial, replacing
 from keras_tagging.reproduction.jobs import Job
 
 INFO = "reproduction.json"
@@ -62,7 +62,8 @@ class Store:
     def open(self, info: dict) -> bool:
         """Writes `reproduction.json`, or finds that it says the same already.
 
-        What holds for the machine and the installed versions may differ.
+        How the corpus is spelled, the machine and the installed versions may differ;
+        of the corpus tell its path and its fingerprint.
 
         Returns:
             Whether there was one.
@@ -94,7 +95,7 @@ class Store:
             info = dict.fromkeys(known) | info
         for key, now in info.items():
             before = known.get(key)
-            if key not in ("versions", "machine") and before != now:
+            if key not in ("corpus", "versions", "machine") and before != now:
                 raise ValueError(
                     f"{self.folder} holds a reproduction with other {key}: "
                     f"{_difference(before, now)}; give the same options as there, or "
@@ -134,6 +135,7 @@ class Store:
         _write(self.result(job), result)
         self.failure(job).unlink(missing_ok=True)
         (self.training(job.name) / "resume.npz").unlink(missing_ok=True)
+        remove_partial(self.training(job.name))
 
     def write_failure(self, job: Job, reason: str) -> None:
         """Keeps why a job failed, with the end of what it printed."""
@@ -173,7 +175,7 @@ def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
         of the names of the files. A result has `row`, `seed`, `settings`, `figures` (in
         per cent, by the name of the column), `evidence` (what `evidence.evidence`
         counts, transposed, by the name of the column), `best_epoch`, `epochs`,
-        `seconds`, `parameters`, `classes`.
+        `seconds`, `parameters`, `classes`, `versions`, `machine`.
 
     Raises:
         ValueError: if the folder holds no reproduction, or a file cannot be read.

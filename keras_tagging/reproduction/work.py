@@ -12,6 +12,7 @@ import shutil
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Mapping
 
 import keras
@@ -19,15 +20,23 @@ import keras
 import keras_tagging
 from keras_tagging import papers
 from keras_tagging.data import Corpus
+from keras_tagging.data.atomic import replacing
 from keras_tagging.embeddings import load_vectors, train_vectors
 from keras_tagging.evidence import all_evidence, figure_of
+from keras_tagging.features import TokenFeatures
 from keras_tagging.models.settings import resolve_settings
 from keras_tagging.papers.table import Row, Table
-from keras_tagging.reproduction.corpus import add_classes, hold_out_dev, read_corpus
+from keras_tagging.reproduction.corpus import (
+    add_classes,
+    hold_out_dev,
+    read_corpus,
+    surroundings,
+)
 from keras_tagging.reproduction.jobs import Job, make_jobs, slugs
 from keras_tagging.reproduction.settings import settings_of
 from keras_tagging.reproduction.store import Store
 from keras_tagging.run_folder import save_run
+from keras_tagging.training import mode_of
 
 
 def run_job(table: Table, job: Job, store: Store) -> dict:
@@ -71,25 +80,22 @@ def run_job(table: Table, job: Job, store: Store) -> dict:
     monitor = table.monitor or model.default_monitor
     figures, counts = measure(model, corpus, table, info["punctuation"])
     epochs = [float(epoch[monitor]) for epoch in store.epoch_rows(job)]
+    best = {"min": min, "max": max}[mode_of(monitor)]
     result = {
         "row": job.row,
         "seed": job.seed,
         "settings": settings,
         "figures": figures,
         "evidence": counts,
-        "best_epoch": 1 + epochs.index(best(monitor)(epochs)),
+        "best_epoch": 1 + epochs.index(best(epochs)),
         "epochs": len(epochs),
         "seconds": model.metadata["seconds"],
         "parameters": model.count_params(),
         "classes": classes,
+        **surroundings(),
     }
     store.write(job, result)
     return result
-
-
-def best(monitor: str):
-    """Which value of a figure is the best: `min` or `max`, as for `fit`."""
-    return min if monitor.endswith(("loss", "cross_entropy")) else max
 
 
 def vectors(row: Row, settings, info: Mapping, corpus: Corpus, seed: int) -> dict:
@@ -102,7 +108,12 @@ def vectors(row: Row, settings, info: Mapping, corpus: Corpus, seed: int) -> dic
     if not row.vectors or row.bootstrap or source == "none":
         return {}
     if source == "train":
-        found = train_vectors(corpus.train, size=settings["word_dim"], seed=seed)
+        words = [sentence.tokens for sentence in corpus.train]
+        if row.architecture == "bigru" and settings["lookup"] == "normalised":
+            # the feature looks up no other form
+            normal = TokenFeatures(normalise=settings["normalise"]).normal_forms
+            words = [normal(tokens) for tokens in words]
+        found = train_vectors(words, size=settings["word_dim"], seed=seed)
     else:
         normalise = settings["normalise"]
         found = load_vectors(
@@ -150,8 +161,8 @@ def train(model, corpus: Corpus, row: Row, job: Job, store: Store, **fitting) ->
         model.bootstrap(keras_tagging.load(source), row.gates)
         predicted = source.parent / "jackknife.json"
         if predicted.exists() and not (folder / predicted.name).exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            shutil.copy(predicted, folder)
+            with replacing(folder / predicted.name) as partial:
+                shutil.copy(predicted, partial)
     model.fit(
         corpus.train,
         validation_data=corpus.dev,
@@ -206,6 +217,7 @@ def main(folder: str, slug: str, seed: str) -> None:
     try:
         run_job(table, find_job(table, slug, int(seed)), store)
     except (ValueError, OSError) as error:
+        traceback.print_exc()
         sys.exit(" ".join(str(error).split()))
 
 

@@ -15,7 +15,13 @@ from keras_tagging.training.objectives import (
 from keras_tagging.training.pretraining import cbow_embeddings, window_embeddings
 from keras_tagging.training.recipes import compile_settings, fit_settings
 from keras_tagging.training.resume import Resume
-from keras_tagging.training.run import dataset, fit_model, streamed
+from keras_tagging.training.run import (
+    check_fitting,
+    dataset,
+    fit_model,
+    mode_of,
+    streamed,
+)
 
 __all__ = [
     "AveragedWeights",
@@ -29,10 +35,12 @@ __all__ = [
     "TrainingLog",
     "Validation",
     "cbow_embeddings",
+    "check_fitting",
     "compile_settings",
     "dataset",
     "fit_model",
     "fit_settings",
+    "mode_of",
     "streamed",
     "window_embeddings",
 ]

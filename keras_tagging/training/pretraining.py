@@ -144,7 +144,7 @@ def _batches(windows, targets, batch_size, rng):
 def cbow_embeddings(ids, lengths, rows, dim, *, context=3, epochs=20, seed=0):
     """Trains a table by gensim's continuous bag of words (word2vec), the quick way.
 
-    The paper knows word2vec as the usual pretraining (section 1.2) but trains its own
+    The paper knows word2vec as the usual pretraining (section 1) but trains its own
     language model, `window_embeddings`, whose arguments these are.
 
     All vectors are scaled together to the root mean square of a uniform distribution

@@ -56,7 +56,6 @@ def fit_model(
     # under mixed_float16 Keras wraps it
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
     epochs = plan["epochs"]
-    check_monitor(monitor, model.figures, bool(dev))
     rate = float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
     table = TrainingLog(log)
     callbacks = plan_callbacks(
@@ -109,12 +108,29 @@ def fit_model(
     return history
 
 
-def check_monitor(monitor, figures, has_dev):
-    """Refuses a figure that no epoch has.
+def mode_of(monitor):
+    """Which value of a figure is the best, "min" or "max"."""
+    return "min" if monitor.endswith(("loss", "cross_entropy")) else "max"
+
+
+def check_fitting(figures, has_dev, decay=None, monitor=None, patience=None):
+    """Refuses what needs development sentences without them, or a figure not there.
+
+    Args:
+        figures: of the model's `evaluate`.
+        has_dev: whether there are development sentences.
+        decay: as in `fit_settings`.
+        monitor, patience: as in `SentenceModel.fit`.
 
     Raises:
-        ValueError: naming those there are.
+        ValueError: naming the figures there are.
     """
+    if patience is not None and not has_dev:
+        raise ValueError("patience needs validation_data to watch")
+    if decay == "halve" and not has_dev:
+        raise ValueError(
+            "decay='halve' needs validation_data to watch; or build(..., decay=None)"
+        )
     known = [f"val_{name}" for name in figures]
     known += ["loss", "accuracy", "cross_entropy"]  # in training
     if monitor is not None and not has_dev:
@@ -186,10 +202,6 @@ def plan_callbacks(
 
     Returns:
         A list of callbacks.
-
-    Raises:
-        ValueError: if patience or decay="halve" is given without development
-            sentences.
     """
     first, last = [EpochOrder(batches)], [table]
     if decay == "linear":
@@ -201,17 +213,11 @@ def plan_callbacks(
         first.append(Validation(evaluate))
         best = keras.callbacks.EarlyStopping(
             monitor,
-            mode="min" if monitor.endswith(("loss", "cross_entropy")) else "max",
+            mode=mode_of(monitor),
             patience=math.inf if patience is None else patience,
             restore_best_weights=restore_best,
         )
         last.insert(0, best)
-    elif patience is not None:
-        raise ValueError("patience needs validation_data to watch")
-    elif decay == "halve":
-        raise ValueError(
-            "decay='halve' needs validation_data to watch; or build(..., decay=None)"
-        )
     if decay == "halve":  # after the log, which tells the rate of the epoch that ends
         last.append(HalvingDecay())
     if average:

@@ -258,6 +258,21 @@ def test_parser(parsed, parser):
     assert arcs / scores.words == pytest.approx(scores.las)
 
 
+def test_words_that_a_parser_knows_from_vectors_are_unknown():
+    [first, *rest] = parsers.DEV
+    dev = [replace(first, tokens=["zebra", *first.tokens[1:]]), *rest]
+    words = ["zebra", "dog"]
+    vectors = WordVectors(words, np.ones((2, parsers.TINY["word_dim"]), "float32"))
+    parser = parsers.random_parser(embeddings=vectors)
+    assert "zebra" in parser.features.vocabularies["word"]
+    rows = analyse(parser, dev, parsers.TRAIN).by_word_frequency
+    assert set(rows["training"]).isdisjoint({"0", 0})
+    unseen = {w for s in parsers.TRAIN for w in parser.features.normal_forms(s.tokens)}
+    forms = [w for s in dev for w in parser.features.normal_forms(s.tokens)]
+    found = rows.set_index("training")["tokens"]
+    assert found["unknown"] == sum(form not in unseen for form in forms) > 0
+
+
 def test_parser_errors_by_another_way(parsed, parser):
     labels, with_head, heads = Counter(), Counter(), Counter()
     trees = parser.predict(parsers.DEV)

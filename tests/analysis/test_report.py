@@ -217,7 +217,8 @@ def test_a_parser_s_page():
     page = checked(report.page(found))
     text = "".join(page.text)
     assert "\u2192" in text and "UAS %" in text
-    assert "95 % interval of LAS" in text
+    assert "95 % interval of LAS" in text and "95 % interval of recall" in text
+    assert "95 % interval of labelled" not in text
     assert "95 % interval\n" in text  # of the overall figures
     assert re.search(r"Punctuation\s*counts\n", text)
     assert "Calibration: a parser gives no probabilities." in text

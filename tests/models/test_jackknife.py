@@ -134,3 +134,27 @@ def test_bootstrapping_takes_the_tagger(parser, trainings):
     model.fit(TRAIN, epochs=1, verbose=0)
     assert not trainings  # it has the same tags
     assert equal(weights(model.tagger), weights(parser.tagger))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"monitor": "val_f1"}, "monitor='val_f1': known are"),
+        ({"monitor": "val_las"}, "needs development sentences"),
+        ({"patience": 2}, "patience needs validation_data"),
+    ],
+)
+def test_wrong_options_are_refused_before_taggers_are_trained(
+    trainings, options, message
+):
+    parser = build("ffn-parser", **PREDICTED)
+    dev = DEV if "known" in message else None
+    with pytest.raises(ValueError, match=message):
+        parser.fit(TRAIN, validation_data=dev, epochs=1, verbose=0, **options)
+    assert not trainings
+
+
+def test_damaged_folds_are_told(trainings, tmp_path):
+    (tmp_path / "jackknife.json").write_text('{"run": [')
+    with pytest.raises(ValueError, match=r"jackknife.json: is damaged .*: remove it"):
+        module.jackknife(TRAIN, "pos", keep=tmp_path)

@@ -45,8 +45,16 @@ PAPER = {
     "pretrain": "window",
     "feedback": "predicted",
     "optimizer": "sgd",
+    "learning_rate": 0.5,
+    "momentum": 0.9,
+    "batch_size": 10,
+    "token_budget": None,
+    "decay": None,
+    "clipnorm": None,
+    "unknown_rate": 0.0,
     "l2": 0.003,
     "epochs": 20,
+    "monitor": "val_accuracy",
     "direction": "forward",
 }
 # (labels, hidden states) that are read: Eq. 2 and 3, section 2.3

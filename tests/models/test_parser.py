@@ -235,3 +235,9 @@ def test_lifted_trees_are_restored():
     assert model.metadata["nonprojective"]["sentences"] == 2
     assert any("|" in label for label in model.labels)
     assert gold(model.parse(sentences)) == gold(sentences)
+
+
+def test_a_parser_that_reads_no_words():
+    parser = fitted("ffn-parser", words=False, tags="pos")
+    assert parser.features.names == ("pos",)
+    assert len(parser.parse(DEV)) == len(DEV)

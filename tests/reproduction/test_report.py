@@ -15,6 +15,7 @@ from keras_tagging.papers.table import Column, Row, Settings, Table
 from keras_tagging.reproduction import report_facts, report_latex, report_statistics
 from keras_tagging.reproduction.report import markdown, settings_markdown, write_report
 from keras_tagging.reproduction.report_document import escape
+from keras_tagging.reproduction.report_facts import same_corpus
 
 
 @pytest.fixture
@@ -94,6 +95,29 @@ def test_a_corpus_that_may_be_the_papers(table, results):
     assert "are the same. The scale (epochs 4) is not the paper's.**" in text
     text = markdown(table, {**info, "epochs": None}, results)
     assert "are the same.**" in text
+
+
+@pytest.mark.parametrize(
+    ("corpus", "same"),
+    [
+        ("CCGbank", True),
+        ("prepared/ccgbank_1.2.tgz", True),
+        ("/disk/prepared/ccgbank/train.conll", True),
+        ("/disk/myccgbank", False),
+        ("/disk/ccgbankish", False),
+        ("/ccgbank/usb/my.conll", False),  # where something else is mounted
+        ("/disk/ccgbank/a/b/my.conll", False),
+    ],
+)
+def test_the_papers_corpus_by_its_name(table, corpus, same):
+    assert same_corpus(table, make_info(table, corpus=corpus)) == same
+
+
+def test_all_machines_and_versions_are_told(table, results):
+    other = {"machine": "a cluster", "versions": {"keras": "3.99"}}
+    text = markdown(table, make_info(table), [results[0] | other, *results[1:]])
+    assert "Machine: a cluster; or Linux, 2 cores." in text
+    assert "Versions: keras 3.99; or keras" in text
 
 
 def test_settings_that_are_the_papers_are_not_listed(table, results):

@@ -22,7 +22,7 @@ def test_results_are_read_again(store):
 
 def test_the_same_options_go_on_elsewhere(store):
     store.open(INFO)
-    assert store.open({**INFO, "machine": "another"})
+    assert store.open({**INFO, "machine": "another", "corpus": "./spelled/otherwise"})
     assert store.read_info()["machine"] == "m"
 
 
@@ -75,14 +75,16 @@ def test_a_failure_goes_when_the_job_succeeds(store):
     store.log(JOB).parent.mkdir(parents=True)
     lines = [f"line {i}" for i in range(500)]
     store.log(JOB).write_text("\n".join(lines))
-    (store.training(JOB.name) / "resume.npz").write_bytes(b"x")
+    for name in ("resume.npz", ".123.resume.npz", ".keep", ".x.npz"):
+        (store.training(JOB.name) / name).write_bytes(b"x")
     store.write_failure(JOB, "out of luck")
     text = store.failure(JOB).read_text()
     assert text.startswith("A row, seed 1: out of luck\n\nline 440\n")
     assert text.endswith("line 499\n")
     store.write(JOB, {})
     assert not store.failure(JOB).exists()
-    assert not (store.training(JOB.name) / "resume.npz").exists()
+    left = {path.name for path in store.training(JOB.name).iterdir()}
+    assert left == {"log.txt", ".keep", ".x.npz"}
 
 
 def test_epochs_are_counted(store):

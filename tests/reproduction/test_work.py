@@ -7,7 +7,7 @@ from keras_tagging import papers
 from keras_tagging.data import Corpus, Sentence
 from keras_tagging.papers.table import Row
 from keras_tagging.reproduction.jobs import choose_rows, make_jobs
-from keras_tagging.reproduction.work import best, run_job, vectors
+from keras_tagging.reproduction.work import run_job, vectors
 
 TABLE = papers.table("dinarelli2016", 7)
 SCALE = {"units": 4, "word_dim": 4, "label_dim": 3, "pretrain": None}
@@ -44,8 +44,6 @@ def test_a_model_that_is_missing_is_told(store, describe):
 
 
 def test_the_best_epoch_is_the_first_best(store, describe, monkeypatch):
-    assert best("val_loss") is best("val_cross_entropy") is min
-    assert best("val_f1") is max
     store.open(describe(TABLE, settings=SCALE, epochs=3))
     rows = [{"val_accuracy": x} for x in ("0.1", "0.3", "0.3")]
     monkeypatch.setattr(store, "epoch_rows", lambda job: rows)
@@ -56,7 +54,7 @@ def test_the_best_epoch_is_the_first_best(store, describe, monkeypatch):
 
 ROW = Row("x", (1.0,), "bilstm", vectors=True)
 CORPUS = Corpus([Sentence(["A", "b"], ["X", "Y"])], [Sentence(["c"], ["X"])])
-SETTINGS = {"word_dim": 3, "normalise": "wu"}
+SETTINGS = {"word_dim": 3, "normalise": "wu", "lookup": "normalised"}
 
 
 def given(row, embeddings, seed=1):
@@ -80,8 +78,12 @@ def test_vectors_of_a_file_are_those_of_the_corpus(tmp_path, monkeypatch):
     assert sorted(found.words) == ["a", "b", "c"]
 
 
-def test_vectors_of_the_bigru_are_a_feature():
-    assert list(given(replace(ROW, architecture="bigru"), "train")) == ["vectors"]
+def test_vectors_of_the_bigru_are_a_feature(monkeypatch):
+    row = replace(ROW, architecture="bigru")
+    [(name, found)] = given(row, "train").items()
+    assert (name, sorted(found.words)) == ("vectors", ["a", "b"])  # what is looked up
+    monkeypatch.setitem(SETTINGS, "lookup", "cascade")
+    assert sorted(given(row, "train")["vectors"].words) == ["A", "b"]
 
 
 @pytest.mark.parametrize(

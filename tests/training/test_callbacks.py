@@ -7,6 +7,7 @@ from conftest import TINY, spoil
 
 import keras_tagging
 from keras_tagging.data import batching
+from keras_tagging.run_folder import train_run
 from keras_tagging.training import TagLoss, TrainingLog
 from keras_tagging.training.run import plan_callbacks
 
@@ -85,6 +86,28 @@ def test_best_development_epoch_is_kept(train_sentences, dev_sentences):
     assert max(figures) > figures[-1]
     found = model.evaluate(dev_sentences, return_dict=True)
     assert found["accuracy"] == pytest.approx(max(figures))
+
+
+@pytest.mark.parametrize("monitor", ["cross_entropy", "val_accuracy"])
+def test_a_run_s_best_model_is_that_of_the_monitor(
+    tmp_path, train_sentences, dev_sentences, monkeypatch, monitor
+):
+    modes = []
+    real = keras.callbacks.ModelCheckpoint
+
+    def checkpoint(*args, **options):
+        modes.append(options["mode"])
+        return real(*args, **options)
+
+    monkeypatch.setattr(keras.callbacks, "ModelCheckpoint", checkpoint)
+    model = keras_tagging.build("bigru", **TINY)
+    model.adapt(train_sentences)
+    corpus = keras_tagging.Corpus(train_sentences, dev_sentences)
+    options = {"resume": False, "tensorboard": False, "verbose": 0, "epochs": 1}
+    (tmp_path / ".77.resume.npz").write_bytes(b"of a killed process")
+    train_run(model, corpus, tmp_path, monitor=monitor, **options)
+    assert modes == ["max" if monitor == "val_accuracy" else "min"]
+    assert not list(tmp_path.glob(".*"))
 
 
 @pytest.mark.parametrize(
