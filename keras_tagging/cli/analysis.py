@@ -16,7 +16,7 @@ from keras_tagging.cli.common import (
     is_parser,
     load_model,
     one_line,
-    open_corpus,
+    open_split,
     refuse,
 )
 from keras_tagging.cli.treebanks import with_columns
@@ -68,7 +68,6 @@ def analyse(
         )
     if csv is not None and csv.exists() and not csv.is_dir():
         raise ValueError(f"{csv} is a file: --csv is a folder")
-    refuse_reproduction(run)
     model = load_model(run, beam_width)
     parser = is_parser(model)
     if not parser:
@@ -76,13 +75,8 @@ def analyse(
         refuse(f"{run} holds a tagger, which has no", of_parsers)
     from keras_tagging.analysis import analyse as find
 
-    data = open_corpus(
-        corpus, format, option, trees=parser, errors=errors, require_train=False
-    )
-    sentences = getattr(data, split)
-    if not sentences:
-        present = ", ".join(name for name, _ in data.splits())
-        raise ValueError(f"{corpus} has no {split} sentences, only {present}: --split")
+    reading = {"trees": parser, "errors": errors}
+    data, sentences = open_split(corpus, split, format, option, **reading)
     if parser:
         sentences = list(with_columns(model, sentences))
     folder = run if run.is_dir() else run.parent
@@ -102,18 +96,3 @@ def analyse(
         found.to_csv(csv)
     path = found.to_html(out or folder / f"analysis-{split}.html", rows, csv)
     print(f"\nWritten to {path}" + (f", tables to {csv}" if csv else ""))
-
-
-def refuse_reproduction(run: Path) -> None:
-    """Refuses the folder of a reproduction, whose models are further down.
-
-    Raises:
-        ValueError: with the command for one of them.
-    """
-    if not (run / "reproduction.json").is_file():
-        return
-    models = sorted(run.glob("jobs/*/model.keras"))
-    hint = f", such as {models[0].parent}" if models else "; there are none yet"
-    raise ValueError(
-        f"{run} holds a reproduction: its models are in {run}/jobs/ROW.SEED{hint}"
-    )

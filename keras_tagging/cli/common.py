@@ -90,8 +90,22 @@ def open_corpus(corpus, format, option, *, trees=False, **kwargs) -> Corpus:
     return (load_treebank if trees else load_corpus)(corpus, format, **kwargs)
 
 
+def open_split(corpus, split, format, option, **kwargs) -> tuple[Corpus, list]:
+    """A corpus, which need not have training sentences, and those of a split.
+
+    Raises:
+        ValueError: if it has none of that split.
+    """
+    data = open_corpus(corpus, format, option, require_train=False, **kwargs)
+    if sentences := getattr(data, split):
+        return data, sentences
+    present = ", ".join(name for name, _ in data.splits())
+    raise ValueError(f"{corpus} has no {split} sentences, only {present}: --split")
+
+
 def load_model(run: Path, beam_width: int | None = None, command: str | None = None):
     """A trained model, for any command, or for `tag` or `parse` only."""
+    refuse_reproduction(run)
     start_keras()
     import keras_tagging
 
@@ -102,6 +116,21 @@ def load_model(run: Path, beam_width: int | None = None, command: str | None = N
     if beam_width is not None:
         model.beam_width = beam_width
     return model
+
+
+def refuse_reproduction(run: Path) -> None:
+    """Refuses the folder of a reproduction, whose models are further down.
+
+    Raises:
+        ValueError: with the command for one of them.
+    """
+    if not (run / "reproduction.json").is_file():
+        return
+    models = sorted(run.glob("jobs/*/model.keras"))
+    hint = f", such as {models[0].parent}" if models else "; there are none yet"
+    raise ValueError(
+        f"{run} holds a reproduction: its models are in {run}/jobs/ROW.SEED{hint}"
+    )
 
 
 def is_parser(model) -> bool:

@@ -16,7 +16,7 @@ from keras_tagging.cli.common import (
     is_parser,
     load_model,
     one_line,
-    open_corpus,
+    open_split,
     refuse,
 )
 from keras_tagging.cli.treebanks import with_columns
@@ -80,13 +80,8 @@ def evaluate(
         refuse(f"{run} holds a parser, which has no", of_taggers)
     else:
         refuse(f"{run} holds a tagger, which has no", of_parsers)
-    data = open_corpus(
-        corpus, format, option, trees=parser, errors=errors, require_train=False
-    )
-    sentences = getattr(data, split)
-    if not sentences:
-        present = ", ".join(name for name, _ in data.splits())
-        raise ValueError(f"{corpus} has no {split} sentences, only {present}: --split")
+    reading = {"trees": parser, "errors": errors}
+    _, sentences = open_split(corpus, split, format, option, **reading)
     if parser:
         counting = {"punctuation": punctuation or "keep", "subtypes": subtypes}
         scores, found = parser_report(model, sentences, tables, **counting)
