@@ -1,11 +1,12 @@
 """A training run and the folder it is kept in."""
 
+import shutil
 from pathlib import Path
 
 import keras
 
 from keras_tagging.data import Corpus
-from keras_tagging.data.atomic import remove_partial
+from keras_tagging.data.atomic import remove_partial, replacing
 from keras_tagging.output import without_nan
 from keras_tagging.training import mode_of
 
@@ -55,6 +56,14 @@ def train_run(
         left.unlink(missing_ok=True)
     remove_partial(out)
     return scores
+
+
+def take_folds(source: Path, out: Path) -> None:
+    """Copies the predicted tags of a parser that another one starts from, if any."""
+    name = "jackknife.json"
+    if (source / name).exists() and not (out / name).exists():
+        with replacing(out / name) as partial:
+            shutil.copy(source / name, partial)
 
 
 def save_run(model, corpus: Corpus, out: Path) -> dict[str, dict]:

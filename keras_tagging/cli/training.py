@@ -1,6 +1,5 @@
 """Commands that train: list, train, demo."""
 
-import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
@@ -168,7 +167,7 @@ def train(
     from keras_tagging.embeddings import load_vectors
     from keras_tagging.models import ARCHITECTURES, PARSERS
     from keras_tagging.models.settings import check_known, resolve_settings
-    from keras_tagging.run_folder import train_run
+    from keras_tagging.run_folder import take_folds, train_run
 
     check_known("architecture", arch, ARCHITECTURES)
     if arch not in PARSERS:
@@ -201,10 +200,7 @@ def train(
     else:
         chosen = "all" if gates in (None, "all") else gates.split(",")
         model.bootstrap(ffn, chosen)
-        predicted = bootstrap / "jackknife.json"
-        if predicted.exists() and not (out / predicted.name).exists():
-            out.mkdir(parents=True, exist_ok=True)
-            shutil.copy(predicted, out)
+        take_folds(bootstrap, out)
     print(summary(data))
     print(f"{arch}, {recipe} recipe, seed {seed}: {sizes(model)}")
     if not data.dev:

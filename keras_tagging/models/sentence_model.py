@@ -208,7 +208,8 @@ class SentenceModel(keras.Model):
             self.adapt(sentences)
         dev = self.annotated(validation_data or [])
         decay = self.settings.get("decay")
-        training.check_fitting(self.figures, bool(dev), decay, monitor, patience)
+        watched = self.default_monitor if dev and monitor is None else monitor
+        training.check_fitting(self.figures, bool(dev), decay, watched, patience)
         sentences = self.prepared(sentences, keep=resume, verbose=verbose)
         if resume is None or not (Path(resume) / "resume.npz").exists():
             self.before_fit(sentences, verbose=verbose in (1, 2, "auto"))

@@ -54,6 +54,7 @@ CHOICES = {
     "encoder_merge": ("top", "layer"),
     "nonprojective": NONPROJECTIVE,
     "tagger": TAGGERS,
+    "monitor": ("val_accuracy", "val_f1"),  # `fit` takes any figure
 }
 # of the layer that reads labels
 LABEL_DECODER = ("label_units", "label_dim", "label_context", "label_activation")

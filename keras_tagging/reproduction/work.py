@@ -8,7 +8,6 @@ the one that started it: when its standard input is closed.
 
 import math
 import os
-import shutil
 import sys
 import threading
 import time
@@ -20,7 +19,6 @@ import keras
 import keras_tagging
 from keras_tagging import papers
 from keras_tagging.data import Corpus
-from keras_tagging.data.atomic import replacing
 from keras_tagging.embeddings import load_vectors, train_vectors
 from keras_tagging.evidence import all_evidence, figure_of
 from keras_tagging.features import TokenFeatures
@@ -35,7 +33,7 @@ from keras_tagging.reproduction.corpus import (
 from keras_tagging.reproduction.jobs import Job, make_jobs, slugs
 from keras_tagging.reproduction.settings import settings_of
 from keras_tagging.reproduction.store import Store
-from keras_tagging.run_folder import save_run
+from keras_tagging.run_folder import save_run, take_folds
 from keras_tagging.training import mode_of
 
 
@@ -159,10 +157,7 @@ def train(model, corpus: Corpus, row: Row, job: Job, store: Store, **fitting) ->
                 f"{store.folder / 'results'}, and the same command trains it again"
             )
         model.bootstrap(keras_tagging.load(source), row.gates)
-        predicted = source.parent / "jackknife.json"
-        if predicted.exists() and not (folder / predicted.name).exists():
-            with replacing(folder / predicted.name) as partial:
-                shutil.copy(predicted, partial)
+        take_folds(source.parent, folder)
     model.fit(
         corpus.train,
         validation_data=corpus.dev,

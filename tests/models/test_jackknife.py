@@ -10,6 +10,7 @@ from models.parsers import DEV, TRAIN, build, equal, weights
 
 import keras_tagging
 from keras_tagging.models import jackknife as module
+from keras_tagging.run_folder import take_folds
 
 PREDICTED = {"tags": "predicted", "folds": 2, "tagger_epochs": 1}
 WORDS = [sentence.tokens for sentence in DEV]
@@ -152,6 +153,19 @@ def test_wrong_options_are_refused_before_taggers_are_trained(
     with pytest.raises(ValueError, match=message):
         parser.fit(TRAIN, validation_data=dev, epochs=1, verbose=0, **options)
     assert not trainings
+
+
+def test_folds_are_taken_once_and_as_a_whole(tmp_path):
+    source, out = tmp_path / "ffn", tmp_path / "lstm"
+    take_folds(source, out)
+    assert not out.exists()
+    source.mkdir()
+    (source / "jackknife.json").write_text("first")
+    take_folds(source, out)
+    (source / "jackknife.json").write_text("second")
+    take_folds(source, out)
+    assert [path.name for path in out.iterdir()] == ["jackknife.json"]
+    assert (out / "jackknife.json").read_text() == "first"
 
 
 def test_damaged_folds_are_told(trainings, tmp_path):

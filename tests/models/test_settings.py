@@ -1,4 +1,5 @@
 import pytest
+from conftest import TINY
 
 import keras_tagging
 from keras_tagging.models.settings import (
@@ -164,3 +165,11 @@ def test_what_a_window_is_over():
 def test_negative_seed_is_refused():
     with pytest.raises(ValueError, match="seed=-1"):
         keras_tagging.build("bigru", seed=-1)
+
+
+def test_a_recipe_s_monitor_must_be_there(train_sentences, dev_sentences):
+    with pytest.raises(ValueError, match="monitor='val_loss' is not possible"):
+        keras_tagging.build("bigru", monitor="val_loss")
+    model = keras_tagging.build("bigru", **TINY, monitor="val_f1")  # tags, no chunks
+    with pytest.raises(ValueError, match="monitor='val_f1': known are"):
+        model.fit(train_sentences, validation_data=dev_sentences, epochs=1, verbose=0)
