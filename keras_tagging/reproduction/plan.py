@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from keras_tagging.data import Corpus
 from keras_tagging.output import aligned
 from keras_tagging.papers.table import Row, Table
 from keras_tagging.reproduction import corpus as corpora
 from keras_tagging.reproduction.jobs import Job, choose_rows, make_jobs
+from keras_tagging.reproduction.report_facts import vectors_told
 from keras_tagging.reproduction.settings import check_settings, settings_of
 from keras_tagging.reproduction.store import Store
 
@@ -133,12 +133,6 @@ def summary(
 
 def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
-
-
-def vectors_told(embeddings: str) -> str:
-    if embeddings == "train":
-        return "trained by gensim on the training sentences of each seed"
-    return "none: random ones" if embeddings == "none" else Path(embeddings).name
 
 
 def jobs_table(plan: Plan) -> str:

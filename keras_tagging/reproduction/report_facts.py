@@ -105,7 +105,8 @@ def differences(
     epochs = {result["epochs"] for result in results}
     found.append(("Epochs", _joined(_epochs(rows)), _joined(epochs)))
     if any(row.vectors for row in rows):
-        found.append(("Pretrained vectors", "the paper's", _vectors(info)))
+        here = vectors_told(info["embeddings"])
+        found.append(("Pretrained vectors", "the paper's", here))
     if table.held_out is not None:
         held = f"{100 * table.held_out:g}% of the training and development sentences, "
         here = held + "others with each seed"
@@ -165,11 +166,11 @@ def plain(value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _vectors(info: Mapping) -> str:
-    given = info["embeddings"]
-    if given == "train":
-        return "word2vec of gensim, trained on the training sentences with each seed"
-    return "none, random ones" if given == "none" else Path(given).name
+def vectors_told(embeddings: str) -> str:
+    """What the words of rows with pretrained vectors start from."""
+    if embeddings == "train":
+        return "word2vec, trained by gensim on the training sentences of each seed"
+    return "none: random ones" if embeddings == "none" else Path(embeddings).name
 
 
 def command(

@@ -176,7 +176,7 @@ def test_jobs_run_and_the_report_is_printed(program, engine, tmp_path):
     written, models = err.splitlines()[-2:]
     assert written.startswith(f"Written to {tmp_path}/report.md, report.tex, report.c")
     assert models == f"models: {tmp_path}/jobs/ROW.SEED/model.keras"
-    assert "Vectors: trained by gensim" in err
+    assert "Vectors: word2vec, trained by gensim" in err
     info = json.loads((tmp_path / "reproduction.json").read_text())
     assert info["settings"] == {"units": 4, "word_dim": 4}
     assert info["sentences"] == {"train": 2000, "dev": 400, "test": 400}

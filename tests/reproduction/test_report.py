@@ -82,7 +82,7 @@ def test_what_the_page_says_first(table, results):
     assert cells(text, "learning_rate")[1] == "0.01"  # of the paper's recipe
     assert cells(text, "Epochs")[2] == "4"
     assert "| Punctuation |" not in text and "| tags |" not in text
-    assert cells(text, "Pretrained vectors")[2].startswith("word2vec of gensim")
+    assert cells(text, "Pretrained vectors")[2].startswith("word2vec, trained")
     assert cells(text, "Word classes")[2].startswith("learnt")
     assert cells(text, "Seeds")[2] == "1, 2"
     assert "keras 3.15.0" in text and "Linux, 2 cores" in text and "0a1b" in text
@@ -123,7 +123,7 @@ def test_all_machines_and_versions_are_told(table, results):
 def test_settings_that_are_the_papers_are_not_listed(table, results):
     text = markdown(table, make_info(table, embeddings="none"), results)
     assert "| units |" not in text and "| learning_rate |" not in text
-    assert cells(text, "Pretrained vectors")[2] == "none, random ones"
+    assert cells(text, "Pretrained vectors")[2] == "none: random ones"
 
 
 @pytest.mark.parametrize("tags", ["gold", "predicted"])
