@@ -22,7 +22,6 @@ import argparse
 import ast
 import json
 import os
-import shutil
 import time
 from pathlib import Path
 
@@ -32,6 +31,7 @@ import pandas as pd
 import keras_tagging
 from keras_tagging.embeddings import train_vectors
 from keras_tagging.metrics import paired_permutation
+from keras_tagging.run_folder import take_folds
 
 SYSTEMS = ["ffn", "lstm", "lstm:all", "elman", "elman:all", "gru", "gru:all"]
 #: (system, the one that it should surpass)
@@ -47,10 +47,8 @@ def train(system, corpus, seed, settings, models: Path):
         ffn = keras_tagging.load(models / f"ffn.{seed}.keras")
         parser.bootstrap(ffn, gates if gates == "all" else gates.split(","))
     folder = models / f"{system.replace(':', '-')}.{seed}"
-    predicted = models / f"ffn.{seed}" / "jackknife.json"
-    if gates and predicted.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copy(predicted, folder)
+    if gates:
+        take_folds(models / f"ffn.{seed}", folder)
     start = time.perf_counter()
     history = parser.fit(
         corpus.train, validation_data=corpus.dev, verbose=2, resume=folder
