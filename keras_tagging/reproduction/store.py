@@ -62,8 +62,9 @@ class Store:
     def open(self, info: dict) -> bool:
         """Writes `reproduction.json`, or finds that it says the same already.
 
-        How the corpus is spelled, the machine and the installed versions may differ;
-        of the corpus tell its path and its fingerprint.
+        How the corpus is spelled and where it is, the machine and the installed
+        versions may differ; its fingerprint tells the corpus. If it is elsewhere now,
+        that is where the jobs read it from then on.
 
         Returns:
             Whether there was one.
@@ -74,6 +75,9 @@ class Store:
         if not self.check(info, whole=True):
             _write(self.folder / INFO, info)
             return False
+        known = self.read_info()
+        if known.get("reading") != info.get("reading"):
+            _write(self.folder / INFO, known | {"reading": info["reading"]})
         return True
 
     def check(self, info: dict, whole: bool = False) -> bool:
@@ -95,6 +99,8 @@ class Store:
             info = dict.fromkeys(known) | info
         for key, now in info.items():
             before = known.get(key)
+            if key == "reading":
+                before, now = _placeless(before), _placeless(now)
             if key not in ("corpus", "versions", "machine") and before != now:
                 raise ValueError(
                     f"{self.folder} holds a reproduction with other {key}: "
@@ -200,6 +206,12 @@ def _write(path: Path, content: dict) -> None:
     with replacing(path) as partial:
         text = json.dumps(content, ensure_ascii=False, default=str)
         partial.write_text(text + "\n", encoding="utf-8")
+
+
+def _placeless(reading: dict | None) -> dict:
+    """How a corpus is read, from anywhere."""
+    places = ("path", "dev", "test")
+    return {k: v for k, v in (reading or {}).items() if k not in places}
 
 
 def _difference(before, now) -> str:

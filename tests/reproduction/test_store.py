@@ -26,6 +26,33 @@ def test_the_same_options_go_on_elsewhere(store):
     assert store.read_info()["machine"] == "m"
 
 
+READING = {"path": "/here/c", "dev": None, "options": {"columns": (1, 2)}}
+
+
+def test_a_corpus_that_has_moved_is_read_where_it_is(store):
+    found = {**INFO, "reading": READING, "fingerprint": "f"}
+    store.open(found)
+    moved = {**READING, "path": "/there/c", "dev": "/there/d"}
+    assert store.check({**found, "reading": moved}, whole=True)
+    assert store.read_info()["reading"]["path"] == "/here/c"
+    assert store.open({**found, "reading": moved, "machine": "another"})
+    options = {"columns": [1, 2]}
+    assert store.read_info()["reading"] == {**moved, "options": options}
+    assert store.read_info()["machine"] == "m"
+
+
+def test_another_corpus_or_reading_is_refused(store):
+    found = {**INFO, "reading": READING, "fingerprint": "f"}
+    store.open(found)
+    moved = {**READING, "path": "/there/c"}
+    with pytest.raises(ValueError, match="other fingerprint: 'f' there, 'g' here"):
+        store.open({**found, "reading": moved, "fingerprint": "g"})
+    otherwise = {**moved, "options": {"columns": [1]}}
+    with pytest.raises(ValueError, match="other reading: options is columns is"):
+        store.open({**found, "reading": otherwise})
+    assert store.read_info()["reading"]["path"] == "/here/c"
+
+
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
