@@ -200,7 +200,10 @@ def train(
     else:
         chosen = "all" if gates in (None, "all") else gates.split(",")
         model.bootstrap(ffn, chosen)
+        model.metadata["bootstrap"]["path"] = str(bootstrap)
         take_folds(bootstrap, out)
+        started = ", ".join(model.metadata["bootstrap"]["gates"])
+        print(f"Starts from {bootstrap}, gates {started}")
     print(summary(data))
     print(f"{arch}, {recipe} recipe, seed {seed}: {sizes(model)}")
     if not data.dev:

@@ -8,6 +8,7 @@ from keras_tagging.models.jackknife import copied
 from keras_tagging.models.settings import choose
 
 PAPER_NAMES = {"s": "j"}  # of gates that have other names in the cells
+OF_TAGS = ("tagger", "tagger_epochs", "folds")  # settings of predicted tags
 
 
 def bootstrap(parser, ffn, gates="all") -> None:
@@ -18,7 +19,7 @@ def bootstrap(parser, ffn, gates="all") -> None:
     :math:`b_h \to b_*`, and the output weights :math:`W_h`. What reads
     :math:`h_{t-1}`, and gates that are not named, keep their initial weights. The 1 in
     the forget gate's equation is added to the bias that is copied. An encoder (section
-    6) is copied too.
+    6) is copied too. `parser.metadata["bootstrap"]` says what was done.
 
     Args:
         parser: a recurrent `Parser`, not trained; one without vocabularies takes those
@@ -48,6 +49,7 @@ def bootstrap(parser, ffn, gates="all") -> None:
         parser.optimizer.build(parser.trainable_variables)
     if ffn.tagger and not parser.tagger:
         parser.own(copied(ffn.tagger))
+        parser.settings.update({name: ffn.settings[name] for name in OF_TAGS})
         parser._plain.jackknifed = ffn._plain.jackknifed
     if parser._plain.vocabularies != ffn._plain.vocabularies:
         raise ValueError("the parsers have other vocabularies: adapt neither, or both")
@@ -88,3 +90,8 @@ def bootstrap(parser, ffn, gates="all") -> None:
                 added = constant * getattr(cell, "forget_bias", 0.0) * (gate == "f")
                 blocks[i] = given + added
         variable.assign(np.concatenate(blocks, axis=-1))
+    parser.metadata["bootstrap"] = {
+        "gates": [gate for gate in known if gate in chosen],
+        "seed": ffn.seed,
+        "training_sentences": ffn.metadata.get("training_sentences"),
+    }

@@ -164,7 +164,9 @@ class Parser(SentenceModel):
         if self.settings["tags"] != "predicted":
             return sentences
         column = gold_column(sentences)
-        options = {"architecture": self.settings["tagger"], "seed": self.seed}
+        # a tagger that is here already has drawn the folds with its own seed
+        seed = self.tagger.seed if self.tagger else self.seed
+        options = {"architecture": self.settings["tagger"], "seed": seed}
         options |= {"epochs": self.settings["tagger_epochs"], "verbose": verbose}
         fingerprint = Corpus(sentences).fingerprint()
         known, tags = self._plain.jackknifed

@@ -15,6 +15,7 @@ from keras_tagging.data.atomic import remove_partial, replacing
 from keras_tagging.reproduction.jobs import Job
 
 INFO = "reproduction.json"
+CONTENT = ("sentences", "training fingerprint", "fingerprint")  # of the corpus
 
 
 class Store:
@@ -77,7 +78,8 @@ class Store:
             return False
         known = self.read_info()
         if known.get("reading") != info.get("reading"):
-            _write(self.folder / INFO, known | {"reading": info["reading"]})
+            moved = {key: info.get(key) for key in ("corpus", "reading")}
+            _write(self.folder / INFO, known | moved)
         return True
 
     def check(self, info: dict, whole: bool = False) -> bool:
@@ -101,6 +103,14 @@ class Store:
             before = known.get(key)
             if key == "reading":
                 before, now = _placeless(before), _placeless(now)
+            if key in CONTENT and before != now:
+                split = "training " if key.startswith("training") else ""
+                counts = f" ({_difference(before, now)})" if key == CONTENT[0] else ""
+                raise ValueError(
+                    f"{self.folder} holds a reproduction on another corpus: its "
+                    f"{split}sentences are not these{counts}; put them back, or give "
+                    "another --out"
+                )
             if key not in ("corpus", "versions", "machine") and before != now:
                 raise ValueError(
                     f"{self.folder} holds a reproduction with other {key}: "

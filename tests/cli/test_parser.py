@@ -155,7 +155,11 @@ def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch
     args += ["--bootstrap", ffn_dir, "--gates", "i,o"]
     code, out, _ = program("train", "lstm-parser", *args)
     assert (code, "dependency labels" in out) == (0, True)
+    assert f"Starts from {ffn_dir}, gates i, o" in out
     ffn, [lstm] = load(ffn_dir), made
+    assert lstm.metadata["bootstrap"]["path"] == str(ffn_dir)
+    sentences = ffn.metadata["training_sentences"]
+    assert lstm.metadata["bootstrap"]["training_sentences"] == sentences
     given = np.array(ffn.scorer.cell.kernel)
     blocks = np.split(np.array(lstm.scorer.cell.kernel), 4, axis=-1)
     copied = [np.array_equal(block, given) for block in blocks]

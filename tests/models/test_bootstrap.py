@@ -105,7 +105,11 @@ def test_a_bootstrapped_parser_is_trained_and_saved(ffn, tmp_path):
     history = parser.fit(TRAIN[:12], epochs=8, verbose=0).history["loss"]
     assert history[-1] < history[0] / 2
     parser.save(tmp_path / "model.keras")
-    assert keras_tagging.load(tmp_path).predict(DEV) == parser.predict(DEV)
+    again = keras_tagging.load(tmp_path)
+    assert again.predict(DEV) == parser.predict(DEV)
+    known = {"gates": ["j"], "seed": ffn.seed}
+    known["training_sentences"] = ffn.metadata.get("training_sentences")
+    assert again.metadata["bootstrap"] == known
     with pytest.raises(ValueError, match="has been trained: bootstrap comes before"):
         parser.bootstrap(ffn)
 

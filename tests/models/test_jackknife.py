@@ -128,13 +128,26 @@ def test_saved_with_its_tagger(parser, tmp_path):
 
 
 def test_bootstrapping_takes_the_tagger(parser, trainings):
-    model = build("elman-parser")
+    model = build("elman-parser", seed=parser.seed + 1, tagger="elman-rnn", folds=3)
     model.bootstrap(parser)
-    assert model.settings["tags"] == "predicted"
+    for name in ("tags", "tagger", "tagger_epochs", "folds"):
+        assert model.settings[name] == parser.settings[name]
     assert equal(weights(model.tagger), weights(parser.tagger))
     model.fit(TRAIN, epochs=1, verbose=0)
     assert not trainings  # it has the same tags
     assert equal(weights(model.tagger), weights(parser.tagger))
+
+
+def test_kept_folds_serve_a_parser_that_starts_from_a_loaded_one(monkeypatch, tmp_path):
+    ffn = build("ffn-parser", **PREDICTED)
+    ffn.fit(TRAIN, epochs=1, verbose=0, resume=tmp_path / "ffn")
+    ffn.save(tmp_path / "ffn" / "model.keras")
+    monkeypatch.setattr(module, "_train", lambda *_: pytest.fail("a tagger is trained"))
+    model = build("elman-parser", seed=ffn.seed + 1)
+    model.bootstrap(keras_tagging.load(tmp_path / "ffn"))
+    take_folds(tmp_path / "ffn", tmp_path / "elman")
+    model.fit(TRAIN, epochs=1, verbose=0, resume=tmp_path / "elman")
+    assert model._plain.jackknifed == ffn._plain.jackknifed
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -33,20 +34,28 @@ def test_a_corpus_that_has_moved_is_read_where_it_is(store):
     found = {**INFO, "reading": READING, "fingerprint": "f"}
     store.open(found)
     moved = {**READING, "path": "/there/c", "dev": "/there/d"}
+    found["corpus"] = "there/c"
     assert store.check({**found, "reading": moved}, whole=True)
     assert store.read_info()["reading"]["path"] == "/here/c"
     assert store.open({**found, "reading": moved, "machine": "another"})
     options = {"columns": [1, 2]}
     assert store.read_info()["reading"] == {**moved, "options": options}
     assert store.read_info()["machine"] == "m"
+    assert store.read_info()["corpus"] == "there/c"
 
 
 def test_another_corpus_or_reading_is_refused(store):
     found = {**INFO, "reading": READING, "fingerprint": "f"}
+    found |= {"sentences": {"train": 3}, "training fingerprint": "t"}
     store.open(found)
     moved = {**READING, "path": "/there/c"}
-    with pytest.raises(ValueError, match="other fingerprint: 'f' there, 'g' here"):
-        store.open({**found, "reading": moved, "fingerprint": "g"})
+    for change, part in (
+        ({"fingerprint": "g"}, "its sentences are not these; put them back"),
+        ({"training fingerprint": "g"}, "its training sentences are not these; put"),
+        ({"sentences": {"train": 2}}, "are not these (train is 3 there, 2 here); put"),
+    ):
+        with pytest.raises(ValueError, match=f"on another corpus: .*{re.escape(part)}"):
+            store.open({**found, "reading": moved, **change})
     otherwise = {**moved, "options": {"columns": [1]}}
     with pytest.raises(ValueError, match="other reading: options is columns is"):
         store.open({**found, "reading": otherwise})
