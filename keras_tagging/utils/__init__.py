@@ -1,0 +1,1 @@
+"""What belongs to no room of its own: limits on what comes from outside."""
