@@ -1,10 +1,10 @@
 """Pretrained word vectors: reading every common format, and training one's own.
 
-gensim reads whole files and trains. It cannot read a part that a vocabulary chooses, so
-that passes of our own (`embeddings.selection`) do: they keep no other vector in memory.
-Files are told apart by their content, and checked where gensim would read them wrongly
-or fail without a word about the line. gensim is imported when it is needed: a tagger
-that is only served has its vectors already.
+The passes that read files are our own: gensim cannot read a part that a vocabulary
+chooses, believes what the first line announces, and hangs on some damaged files.
+Formats are told apart by their content. gensim trains, gives the pieces of fastText's
+words, and opens its own files, which are pickles, if the user allows that. It is
+imported when it is needed: a tagger that is only served has its vectors already.
 """
 
 from keras_tagging.embeddings.coverage import Coverage, coverage

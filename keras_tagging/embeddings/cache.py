@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import warnings
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,9 +14,7 @@ from keras_tagging.data.download import cache_folder
 from keras_tagging.embeddings.vectors import WordVectors
 
 # Of what is kept: a change of it, or of how files are read, gets another number.
-_VERSION = 1
-# What NumPy and JSON raise at a damaged file.
-_UNREADABLE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile)
+_VERSION = 2
 
 
 def folder_of(cache: str | Path | bool | None) -> Path | None:
@@ -53,12 +50,8 @@ def cached(
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()
     kept = folder / f"{digest[:32]}.npz"
     try:
-        with open(kept, "rb") as stream, np.load(stream) as file:
-            words = json.loads(file["words"].tobytes())
-            vectors = WordVectors(words, file["matrix"])
-            if len(words) == len(vectors.matrix):
-                return vectors
-    except _UNREADABLE:
+        return _read(kept)
+    except Exception:  # there is none, or it is damaged, which can raise anything
         pass
     vectors = read()
     words = np.frombuffer(json.dumps(vectors.words).encode(), np.uint8)
@@ -71,4 +64,19 @@ def cached(
             "with KERAS_TAGGING_CACHE or cache=, or switch it off with cache=False",
             stacklevel=3,
         )
+    return vectors
+
+
+def _read(kept: Path) -> WordVectors:
+    """What is kept in a file; raises anything if it is damaged.
+
+    Nothing in it is compressed, so that it cannot fill the memory.
+    """
+    with open(kept, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+        size = sum(entry.file_size for entry in file.zip.infolist())
+        if size > kept.stat().st_size:
+            raise ValueError("it is compressed")
+        vectors = WordVectors(json.loads(file["words"].tobytes()), file["matrix"])
+    if vectors.matrix.shape[:-1] != (len(vectors.words),):
+        raise ValueError("words and matrix differ in number")
     return vectors

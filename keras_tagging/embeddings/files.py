@@ -1,41 +1,172 @@
-"""What files of word vectors look like: compression, first line, rows of text."""
+"""The bytes of a file of word vectors, read in order and within limits."""
 
 import bz2
 import gzip
-import math
+import io
+import os
+import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
-# What a file that cannot be read starts with, and what to do about it.
-_UNREADABLE = {
-    b"\x1f\x8b": "is compressed: give it a name that ends in .gz",
-    b"BZh": "is compressed: give it a name that ends in .bz2",
-    b"PK\x03\x04": "is a zip archive: unzip it first",
-}
-FASTTEXT = b"\xba\x16\x4f\x2f"
-PICKLE = b"\x80"
-# More than any line of text vectors has; other files may have no line ends at all.
-_MAX_LINE = 2**20
-_CONTROL = bytes(set(range(32)) - set(b"\t\n\r"))
-_OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
+from keras_tagging.utils import limits
+
+_CHUNK = 2**18
+
+
+class Stream:
+    """The bytes of a file: by number, up to a mark, or by lines.
+
+    It never holds much more than one block of the file and what is asked for.
+
+    Args:
+        path: for messages.
+        file: what to read.
+        most: bytes that the file can hold; of a compressed one more are an error.
+        compressed: whether it is uncompressed while it is read.
+
+    Raises:
+        ValueError: by all methods, if the file ends too early or is too large.
+    """
+
+    def __init__(self, path: str, file, most: int, compressed: bool):
+        self.path, self.file = path, file
+        self.most, self.compressed = most, compressed
+        self.read = 0
+        self.buffer, self.position = b"", 0
+
+    def head(self, size: int) -> bytes:
+        """The next bytes, which stay there: fewer at the end of the file."""
+        self._fill(size)
+        return self.buffer[self.position : self.position + size]
+
+    def take(self, size: int) -> bytes:
+        """The next bytes, exactly so many."""
+        self.skip(size)
+        return self.buffer[self.position - size : self.position]
+
+    def skip(self, size: int) -> None:
+        """Goes on to what follows the next bytes."""
+        if self.position + size > len(self.buffer):
+            self._fill(size)
+            if size > len(self.buffer):
+                raise self.ended()
+        self.position += size
+
+    def until(self, mark: bytes) -> bytes:
+        """The bytes before a mark of one byte, at most a word; the mark is skipped."""
+        end = self.buffer.find(mark, self.position)
+        if end < 0:
+            self._fill(limits.VECTOR_WORD)
+            end = self.buffer.find(mark)
+            if end < 0:
+                raise self.ended()
+        found = self.buffer[self.position : end]
+        self.position = end + 1
+        return found
+
+    def unpack(self, format: str) -> tuple:
+        return struct.unpack(format, self.take(struct.calcsize(format)))
+
+    def lines(self) -> Iterator[bytes]:
+        """All lines from here on, without their ends."""
+        rest, number, block = b"", 1, self.buffer[self.position :]
+        self.buffer, self.position = b"", 0
+        while block:
+            *lines, rest = (rest + block).split(b"\n")
+            yield from lines
+            number += len(lines)
+            if len(rest) > limits.VECTOR_LINE:
+                raise ValueError(
+                    f"{self.path}:{number}: has more than {limits.VECTOR_LINE:,} bytes "
+                    "in one line: name a file with one vector a line"
+                )
+            block = self._block(_CHUNK)
+        if rest:
+            yield rest
+
+    def finish(self) -> None:
+        """Reads the rest of a compressed file: its checksum is at the end."""
+        while self.compressed and self._block(_CHUNK):
+            pass
+
+    def ended(self) -> ValueError:
+        return ValueError(
+            f"{self.path}: ends before the last vector that it announces, or is "
+            "damaged: fetch or write it again"
+        )
+
+    def _fill(self, size: int) -> None:
+        """Brings the next bytes to the beginning: so many, if there are, or more."""
+        parts = [self.buffer[self.position :]]
+        missing = size - len(parts[0])
+        while missing > 0 and (part := self._block(max(_CHUNK, missing))):
+            parts.append(part)
+            missing -= len(part)
+        self.buffer, self.position = b"".join(parts), 0
+
+    def _block(self, size: int) -> bytes:
+        block = self.file.read(size)
+        self.read += len(block)
+        if self.compressed and self.read > self.most:
+            raise ValueError(
+                f"{self.path}: holds more than {self.most:,} bytes, over "
+                f"{limits.VECTOR_EXPANSION} times its size, which no vectors do: "
+                "uncompress it first if they are"
+            )
+        return block
+
+
+class _Bzip2(io.RawIOBase):
+    """bzip2 streams end to end; `bz2.open` ignores a damaged one behind another."""
+
+    def __init__(self, path: str, mode: str):
+        self.raw, self.stream = open(path, mode), bz2.BZ2Decompressor()
+
+    def read(self, size: int) -> bytes:
+        while True:
+            data = b""
+            if self.stream.eof:
+                data = self.stream.unused_data or self.raw.read(_CHUNK)
+                if not data:
+                    return b""
+                self.stream = bz2.BZ2Decompressor()
+            elif self.stream.needs_input:
+                data = self.raw.read(_CHUNK)
+                if not data:
+                    raise EOFError("it ends before its last block")
+            if block := self.stream.decompress(data, size):
+                return block
+
+    def close(self) -> None:
+        self.raw.close()
+        super().close()
+
+
+_OPENERS = {".gz": gzip.open, ".bz2": _Bzip2}
 
 
 @contextmanager
-def opened(path: str) -> Iterator[BinaryIO]:
-    """The file as bytes, uncompressed as gensim does it: if the name says so."""
+def opened(path: str) -> Iterator[Stream]:
+    """The file, uncompressed if its name says so.
+
+    Raises:
+        ValueError: if it is damaged, or compressed and too large.
+        OSError: if it cannot be opened.
+    """
     if not Path(path).exists():
         raise FileNotFoundError(f"{path}: there is no such file; check the path")
     if Path(path).is_dir():
         raise IsADirectoryError(f"{path}: is a folder; name the file of vectors in it")
-    opener = _OPENERS.get(Path(path).suffix, open)
+    opener, most = _OPENERS.get(Path(path).suffix), os.path.getsize(path)
+    if opener:
+        most = limits.VECTOR_CONTENT + limits.VECTOR_EXPANSION * most
     try:
-        with opener(path, "rb") as file:
-            yield file
+        with (opener or open)(path, "rb") as file:
+            yield Stream(path, file, most, opener is not None)
     except OSError as error:
-        if opener is open or error.errno is not None:
+        if opener is None or error.errno is not None:
             raise
         raise _damaged(path, error) from error
     except (zlib.error, EOFError) as error:
@@ -47,123 +178,3 @@ def _damaged(path: str, error: Exception) -> ValueError:
         f"{path}: cannot be uncompressed as its name says ({error}): "
         "rename it, or fetch it again"
     )
-
-
-def peek(path: str) -> tuple[bytes, bytes]:
-    """The first line, and a sample of what follows, at least one line if any.
-
-    Raises:
-        ValueError: if the file is empty, or of a kind that cannot be read.
-        OSError: if it cannot be opened.
-    """
-    with opened(path) as file:
-        first = file.readline(_MAX_LINE)
-        sample = file.readline(_MAX_LINE) + file.read(4096)
-    for start, problem in _UNREADABLE.items():
-        if first.startswith(start):
-            raise ValueError(f"{path}: {problem}")
-    if not first:
-        raise ValueError(f"{path}: is empty")
-    return first, sample
-
-
-def is_binary(sample: bytes) -> bool:
-    """Whether what follows a header is word2vec's binary."""
-    return len(sample.translate(None, _CONTROL)) < len(sample)
-
-
-def header(path: str, first: bytes) -> tuple[int, int] | None:
-    """COUNT and DIMENSION if the first line holds just these."""
-    fields = first.split()
-    if len(fields) != 2 or not all(field.isdigit() for field in fields):
-        return None
-    count, dimension = map(int, fields)
-    if not (count and dimension):
-        raise ValueError(
-            f"{path}:1: announces {count} vectors of {dimension} values: "
-            "write the file again"
-        )
-    return count, dimension
-
-
-def text_rows(
-    path: str,
-    sizes: tuple[int, int] | None,
-    limit: int | None,
-    numbers: bool = False,
-) -> Iterator[tuple[int, bytes]]:
-    """The rows of text vectors, which are as many and as long as they should be.
-
-    Args:
-        sizes: COUNT and DIMENSION, or None: then the first line is a vector.
-        limit: the first so many vectors only.
-        numbers: also check that each value is a finite number, which is slow.
-
-    Yields:
-        The number of the line and the line without its end.
-
-    Raises:
-        ValueError: if a line is wrong; the message names it.
-    """
-    count, dimension = sizes or (None, None)
-    rows = 0
-    with opened(path) as file:
-        if sizes:
-            file.readline()
-        for number, line in enumerate(file, 2 if sizes else 1):
-            if limit and rows == limit:
-                return
-            line = line.rstrip()
-            if not line and rows == count:
-                continue
-            values = line.count(b" ")
-            first = dimension is None
-            dimension = values if first else dimension
-            if (numbers or first) and not (values and _are_numbers(line)):
-                raise ValueError(no_row(path, number))
-            if numbers and not _are_finite(line):
-                word = line.partition(b" ")[0].decode("utf-8", "replace")
-                raise ValueError(not_finite(f"{path}:{number}", word))
-            if values != dimension:
-                raise ValueError(
-                    f"{path}:{number}: has {values} values where {dimension} "
-                    f"are expected: correct or remove it (awk 'NF == {dimension + 1}' "
-                    "keeps the lines that are right)"
-                )
-            rows += 1
-            yield number, line
-    if count is not None and rows != count and not (limit and rows == limit):
-        raise ValueError(
-            f"{path}:1: announces {count} vectors but {rows} follow: "
-            "fetch the file again, or correct the number"
-        )
-
-
-def no_row(path: str, number: int) -> str:
-    """The message about a line that is no vector."""
-    whole = ", or name a file of vectors if this is none" if number == 1 else ""
-    return (
-        f"{path}:{number}: is not a word and its values, with "
-        f"single spaces between them: correct or remove it{whole}"
-    )
-
-
-def not_finite(place: str, word: str) -> str:
-    """The message about a vector that cannot be used, of a file or a line of it."""
-    return (
-        f"{place}: the vector of {word!r} holds a value that is not a finite number: "
-        "correct or remove it"
-    )
-
-
-def _are_finite(line: bytes) -> bool:
-    return all(math.isfinite(float(value)) for value in line.split(b" ")[1:])
-
-
-def _are_numbers(line: bytes) -> bool:
-    try:
-        for value in line.split(b" ")[1:]:
-            float(value)
-    except ValueError:
-        return False
-    return True

@@ -92,3 +92,11 @@ def can_compose(keyed, word: str) -> bool:
     from gensim.models.fasttext import ft_ngram_hashes
 
     return bool(ft_ngram_hashes(word, keyed.min_n, keyed.max_n, keyed.bucket))
+
+
+def not_finite(place: str, word: str) -> str:
+    """The message about a vector that cannot be used, of a file or a line of it."""
+    return (
+        f"{place}: the vector of {word!r} holds a value that is not a finite number: "
+        "correct or remove it"
+    )

@@ -16,4 +16,18 @@ This module imports nothing, so that every room can read it.
 
 # Word vectors
 
+#: Values of one vector. Word vectors have 25 to 1,024, rows of language models 16,384.
+VECTOR_DIMENSION = 20_000
+#: Bytes of a line of text vectors: 20,000 values of 50 characters. Files that are no
+#: text may have no line ends at all.
+VECTOR_LINE = 2**20
+#: Bytes of a word. Words are a few hundred bytes at most where nobody split the text.
+VECTOR_WORD = 2**16
+#: Characters of the longest piece of a word in a fastText model, which has 6 by default.
+VECTOR_PIECE = 64
+#: Bytes that a compressed file of vectors may hold: so many, and so many times its own
+#: size. Numbers written as text shrink to a third; only a bomb shrinks to a hundredth.
+VECTOR_CONTENT = 2**28
+VECTOR_EXPANSION = 100
+
 # Saved models and runs

@@ -19,13 +19,13 @@ def reads(monkeypatch):
     def spy(name):
         function = getattr(loading, name)
 
-        def search(path, *args):
-            found.append(os.path.basename(path))
-            return function(path, *args)
+        def search(stream, *args):
+            found.append(os.path.basename(stream.path))
+            return function(stream, *args)
 
         monkeypatch.setattr(loading, name, search)
 
-    for name in ("select_text", "select_binary", "_load_word2vec"):
+    for name in ("read_text", "read_binary"):
         spy(name)
     return found
 

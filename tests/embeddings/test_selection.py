@@ -13,14 +13,17 @@ from gensim.models import FastText, KeyedVectors
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
 from keras_tagging import Sentence
-from keras_tagging.embeddings import load_vectors, selection
+from keras_tagging.embeddings import fasttext, files, load_vectors
+from keras_tagging.utils import limits
 
 
 @pytest.fixture(params=[1, 7, 2**20])
 def chunk(request, monkeypatch):
     """Blocks of every size: what is read at once must not matter."""
-    monkeypatch.setattr(selection, "_CHUNK", request.param)
-    monkeypatch.setattr(selection, "_MAX_WORD", 40)
+    monkeypatch.setattr(files, "_CHUNK", request.param)
+    monkeypatch.setattr(fasttext, "_BLOCK", request.param)
+    monkeypatch.setattr(limits, "VECTOR_LINE", 40)
+    monkeypatch.setattr(limits, "VECTOR_WORD", 40)
 
 
 @pytest.mark.parametrize("kind", CONTENTS)
@@ -64,7 +67,6 @@ def test_the_first_of_two_equal_words_is_kept(tmp_path):
 def test_encoding(tmp_path):
     path = write(tmp_path / "v", GLOVE.encode("latin-1"))
     assert_are(load_vectors(path, vocabulary=["Über"], encoding="latin-1"), [1])
-    assert load_vectors(path, vocabulary=["\ufffdber"]).words == ["\ufffdber"]
 
 
 def test_values_of_other_lines_are_not_parsed(tmp_path):
@@ -85,9 +87,9 @@ def test_values_of_other_lines_are_not_parsed(tmp_path):
             "v:2: the vector of 'b' holds a value that is not a finite",
         ),
         ("3 2\na 1 2\nb 3 4\n", "v:1: announces 3 vectors but 2 follow"),
-        (BINARY[:-9], r"v: not the vectors that .* \(number 4 of 4 is not whole\)"),
-        (BINARY.replace(b"4 3", b"9 3"), r"v: not the vectors .* \(number 5 of 9"),
-        (b"2 1\n" + b"\0" * 99, r"v: not the vectors .* \(number 1 of 2"),
+        (BINARY[:-9], "v: ends before the last vector that it announces"),
+        (BINARY.replace(b"4 3", b"9 3"), "v: ends before the last vector"),
+        (b"2 1\n" + b"\0" * 99, "v: ends before the last vector"),
         (b"1 1\nb " + struct.pack("<f", np.inf), "v: the vector of 'b' holds a value"),
     ],
 )
@@ -185,7 +187,7 @@ def test_malformed_fasttext_models(model, tmp_path):
         assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
 
     for end in (20, header + 40, len(content) // 3):
-        refuse(content[:end], "v.bin: ends before its last vector")
+        refuse(content[:end], "v.bin: ends before the last vector")
     sizes[2] = 1
     of_labels = bytearray(content)
     struct.pack_into("<3i2q", of_labels, header, *sizes)
@@ -202,17 +204,22 @@ def test_gensims_own_files(separately, tmp_path):
     options = {"separately": ["vectors"]} if separately else {}
     keyed.save(str(tmp_path / "v"), **options)
     assert (tmp_path / "v.vectors.npy").exists() == separately
-    assert_are(load_vectors(tmp_path / "v", vocabulary=["1.5", "THE"]), [0, 2])
-    found = load_vectors(tmp_path / "v", vocabulary=["1.5", "THE"], limit=2)
+
+    def native(**options):
+        return load_vectors(tmp_path / "v", allow_pickle=True, **options)
+
+    assert_are(native(vocabulary=["1.5", "THE"]), [0, 2])
+    found = native(vocabulary=["1.5", "THE"], limit=2)
     assert_are(found, [0])
     found.matrix[0] = 0  # it is in memory
-    assert_are(load_vectors(tmp_path / "v", vocabulary=["the"]), [0])
+    assert_are(native(vocabulary=["the"]), [0])
 
 
 def test_gensims_fasttext(tmp_path):
     trained = FastText(TEXT, vector_size=6, min_count=1, workers=1, bucket=300)
     trained.save(str(tmp_path / "v"))
-    vectors = load_vectors(tmp_path / "v", vocabulary=["walked", "talked", "B"])
+    words = ["walked", "talked", "B"]
+    vectors = load_vectors(tmp_path / "v", vocabulary=words, allow_pickle=True)
     assert sorted(vectors.words) == ["b", "talked", "walked"]
     for word, row in zip(vectors.words, vectors.matrix, strict=True):
         np.testing.assert_array_equal(row, trained.wv[word])
@@ -227,9 +234,10 @@ def test_real_files():
     files = [path for path in files if path.suffix != ".md"]
     assert len(files) == 10
     for path in files:
-        whole = load_vectors(path)
+        limit = 10 if path.suffix == ".bin" else None  # it announces 10 of its 11
+        whole = load_vectors(path, limit=limit)
         words = whole.words[1::3]
-        some = load_vectors(path, vocabulary=words, cache=False)
+        some = load_vectors(path, vocabulary=words, limit=limit, cache=False)
         assert set(words) <= set(some.words)
         assert len(some.words) < len(whole.words) / 1.5
         for word, row in zip(some.words, some.matrix, strict=True):
