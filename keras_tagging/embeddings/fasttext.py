@@ -45,7 +45,7 @@ def read_fasttext(
     stream.skip(len(FASTTEXT))
     _, dimension, *_, bucket, least, most, _, _ = stream.unpack("<13id")
     size, seen, labels, _, pruned = stream.unpack("<3i2q")
-    _check(stream, labels <= 0 and pruned <= 0, _OTHER)
+    _check(stream, labels == 0 and pruned <= 0, _OTHER)
     _check(stream, 0 < dimension <= limits.VECTOR_DIMENSION and 0 < size == seen)
     _check(stream, 0 <= bucket and 0 <= least and 0 <= most <= limits.VECTOR_PIECE)
     # rows of the file that are parts of a vector, and the vectors whose parts they are
@@ -61,7 +61,7 @@ def read_fasttext(
     for row in range(size):
         name = stream.until(b"\0")
         stream.skip(9)  # its count and kind
-        if row < (limit or size) and (word := found.take(name)):
+        if row < (limit or size) and (word := found.take(name)) is not None:
             add(word, [row])
     for word, forms in unseen.items():
         if found.lacks(forms):
@@ -81,10 +81,11 @@ def _add_parts(stream, matrix, parts, wholes) -> None:
     """Adds rows of the file to rows of a matrix, in one pass."""
     order = np.argsort(parts, kind="stable")
     parts, wholes = parts[order], wholes[order]
-    start, block, done = 0, max(1, _BLOCK // matrix[:1].nbytes), 0
+    size = 4 * matrix.shape[1]
+    start, block, done = 0, max(1, _BLOCK // size), 0
     while done < len(parts):
         end = min(start + block, int(parts[-1]) + 1)
-        content = stream.take(4 * matrix.shape[1] * (end - start))
+        content = stream.take(size * (end - start))
         values = np.frombuffer(content, "<f4").reshape(end - start, -1)
         here = slice(done, int(np.searchsorted(parts, end)))
         # quicker than NumPy's add.at and reduceat

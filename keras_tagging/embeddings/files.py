@@ -12,7 +12,7 @@ from pathlib import Path
 
 from keras_tagging.utils import limits
 
-_CHUNK = 2**18
+_CHUNK = 2**17
 
 
 class Stream:

@@ -4,6 +4,8 @@ gensim reads both, but believes the first line: it allocates what that announces
 what follows, and spreads one value over a whole row.
 """
 
+import codecs
+
 import numpy as np
 
 from keras_tagging.embeddings.files import Stream
@@ -18,11 +20,12 @@ _UNREADABLE = {
     b"PK\x03\x04": "is a zip archive: unzip it first",
 }
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r"))
-_SAMPLE = 4096
+_SAMPLE = 2**14
 
 
 def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
-    """The format of a file, from its beginning, which stays there.
+    """The format of a file, from its beginning, which stays there but for a mark of
+    UTF-8.
 
     Returns:
         "pickle", "fasttext", "binary" or "text"; and what the first line of the latter
@@ -31,7 +34,9 @@ def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
     Raises:
         ValueError: if the file is empty, or of a kind that cannot be read.
     """
-    path, head = stream.path, stream.head(limits.VECTOR_LINE + _SAMPLE)
+    path, head = stream.path, stream.head(2 * _SAMPLE)
+    if b"\n" not in head[:_SAMPLE]:
+        head = stream.head(limits.VECTOR_LINE + _SAMPLE)
     for start, problem in _UNREADABLE.items():
         if head.startswith(start):
             raise ValueError(f"{path}: {problem}")
@@ -41,6 +46,9 @@ def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
         return "pickle", None
     if head.startswith(FASTTEXT):
         return "fasttext", None
+    if head.startswith(codecs.BOM_UTF8):
+        stream.skip(len(codecs.BOM_UTF8))
+        head = head.removeprefix(codecs.BOM_UTF8)
     first, _, sample = head.partition(b"\n")
     sample = sample[:_SAMPLE]
     sizes = _header(path, first)
@@ -105,13 +113,18 @@ def read_text(
         if rows == 0:
             dimension = dimension or width
             vector = _parsed(path, number, values)
+            if width > limits.VECTOR_DIMENSION:
+                raise ValueError(
+                    f"{path}:{number}: has {width} values (at most "
+                    f"{limits.VECTOR_DIMENSION} are read): name a file of vectors"
+                )
         if width != dimension:
             raise ValueError(
                 f"{path}:{number}: has {width} values where {dimension} "
                 f"are expected: correct or remove it (awk 'NF == {dimension + 1}' "
                 "keeps the lines that are right)"
             )
-        if word := found.take(name, number):
+        if (word := found.take(name, number)) is not None:
             if rows:
                 vector = _parsed(path, number, values)
             found.add(word, vector, number)
@@ -147,7 +160,7 @@ def read_binary(
     stream.until(b"\n")
     for _ in range(min(count, limit or count)):
         name = stream.until(b" ").lstrip(b"\n")
-        if word := found.take(name):
+        if (word := found.take(name)) is not None:
             found.add(word, np.frombuffer(stream.take(size), "<f4"))
         else:
             stream.skip(size)

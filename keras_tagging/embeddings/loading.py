@@ -99,7 +99,7 @@ def load_vectors(
             del forms  # of a large vocabulary they are large
 
             def read() -> WordVectors:
-                with np.errstate(over="ignore"):  # what is infinite is refused
+                with np.errstate(over="ignore", invalid="ignore"):  # and refused
                     if kind == "text":
                         read_text(stream, found, sizes, limit)
                     elif kind == "binary":
@@ -194,7 +194,7 @@ def _load_native(path, found: Selection, unseen, limit) -> WordVectors:
             "gensim's KeyedVectors"
         )
     for word, row in islice(keyed.key_to_index.items(), limit):
-        if form := found.choose(word):
+        if (form := found.choose(word)) is not None:
             found.add(form, keyed.vectors[row])
     for word, forms in unseen.items():
         if found.lacks(forms) and can_compose(keyed, word):

@@ -91,7 +91,7 @@ class Selection:
             raise ValueError(not_finite(self.place(line), word))
         row = self.found[word] = len(self.found)
         if row == len(self.matrix):
-            rows = max(1024, row + row // 8)
+            rows = max(64, row + row // 8)
             rows = min(rows, len(self.wanted)) if self.wanted else rows
             self.matrix.resize((rows, len(vector)), refcheck=False)
         self.matrix[row] = vector

@@ -23,7 +23,7 @@ VECTOR_DIMENSION = 20_000
 VECTOR_LINE = 2**20
 #: Bytes of a word. Words are a few hundred bytes at most where nobody split the text.
 VECTOR_WORD = 2**16
-#: Characters of the longest piece of a word in a fastText model, which has 6 by default.
+#: Characters of the longest piece of a word in a fastText model; its default is 6.
 VECTOR_PIECE = 64
 #: Bytes that a compressed file of vectors may hold: so many, and so many times its own
 #: size. Numbers written as text shrink to a third; only a bomb shrinks to a hundredth.

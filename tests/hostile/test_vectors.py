@@ -1,0 +1,483 @@
+"""Damaged and hostile files of word vectors: an error of ours, or what is there.
+
+Every input has a time limit, and all share a memory limit. `KERAS_TAGGING_FUZZ=100`
+tries a hundred times as many damaged files.
+"""
+
+import bz2
+import gzip
+import os
+import pickle
+import random
+import resource
+import signal
+import struct
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from embeddings.examples import BINARY, FASTTEXT, GLOVE, WORDS, write
+from gensim.models import FastText, KeyedVectors, Word2Vec
+from gensim.models.fasttext import save_facebook_model
+
+import keras_tagging
+from keras_tagging import cli
+from keras_tagging.embeddings import as_vectors, load_vectors
+from keras_tagging.utils import limits
+
+ROUNDS = int(os.environ.get("KERAS_TAGGING_FUZZ", 1))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def memory():
+    """At most 1 GiB more than the process has."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    with open("/proc/self/statm") as file:
+        now = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + 2**30, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+@contextmanager
+def seconds(limit):
+    def stop(*_):
+        raise AssertionError(f"takes over {limit} seconds")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def attempt(path, **options):
+    """The vectors, or None after an error of ours."""
+    try:
+        with seconds(5):
+            vectors = load_vectors(path, **options)
+    except (ValueError, OSError) as error:
+        message = str(error)
+        assert type(error) in (ValueError, OSError), repr(error)
+        assert message.startswith(str(path)) and "\n" not in message, message
+        return None
+    assert vectors.matrix.dtype == np.float32 and np.isfinite(vectors.matrix).all()
+    assert len(vectors.index) == len(vectors.words) == len(vectors.matrix) > 0
+    return vectors
+
+
+def refuse(path, message, **options):
+    with seconds(5), pytest.raises(ValueError, match=message) as error:
+        load_vectors(path, cache=False, **options)
+    assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
+
+
+# Damage
+
+
+def damaged(content, rng):
+    """The content with a few bits flipped, a piece cut out, or numbers changed."""
+    content = bytearray(content)
+    kind = rng.randrange(6)
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        place = rng.randrange(len(content) or 1)
+        start = rng.randrange(min(len(content), 90) or 1)
+        end = place + rng.randrange(40)
+        if kind == 0 and content:
+            content[place] ^= 1 << rng.randrange(8)
+        elif kind == 1 and content:  # where the sizes are
+            content[start] ^= 1 << rng.randrange(8)
+        elif kind == 2:
+            del content[place:]
+        elif kind == 3:
+            del content[place:end]
+        elif kind == 4:
+            content[place:place] = content[place:end] or rng.randbytes(9)
+        else:
+            number = rng.choice((0, 1, 2**31 - 1, 2**32 - 1, 2**63 - 1, 2**63))
+            number = struct.pack("<Q", number)[: rng.choice((1, 4, 8))]
+            content[start : start + len(number)] = number
+    return bytes(content)
+
+
+def model(folder):
+    """A file as fastText writes it."""
+    text = [["walking", "walked", "Über", "a"], ["talking", "b"]] * 5
+    trained = FastText(text, vector_size=6, min_count=1, workers=1, bucket=30, epochs=1)
+    save_facebook_model(trained, str(folder / "model"))
+    return (folder / "model").read_bytes()
+
+
+def contents(folder):
+    return {
+        "glove": GLOVE.encode(),
+        "fasttext": FASTTEXT.encode(),
+        "binary": BINARY,
+        "model": model(folder),
+    }
+
+
+ROADS = (
+    {},
+    {"limit": 2},
+    {"vocabulary": [*WORDS, "walked", "talked"]},
+    {"vocabulary": ["the", "missing", "talked"], "limit": 3},
+)
+
+
+def plainly(content):
+    """What text or word2vec's binary holds, read as simply as can be."""
+    first, _, rest = content.partition(b"\n")
+    fields = first.split()
+    announced = len(fields) == 2 and all(field.isdigit() for field in fields)
+    found = {}
+    if announced and b"\0" in rest:
+        for _ in range(int(fields[0])):
+            name, _, rest = rest.lstrip(b"\n").partition(b" ")
+            end = 4 * int(fields[1])
+            found.setdefault(name.decode(errors="replace"), rest[:end])
+            rest = rest[end:]
+        return {name: np.frombuffer(row, "<f4") for name, row in found.items()}
+    for line in (rest if announced else content).split(b"\n"):
+        name, *values = line.rstrip().split(b" ")
+        if values:
+            found.setdefault(name.decode(errors="replace"), np.array(values, "f4"))
+    return found
+
+
+@pytest.mark.parametrize("kind", ["glove", "fasttext", "binary", "model"])
+def test_damaged_files(kind, tmp_path):
+    content = contents(tmp_path)[kind]
+    rng = random.Random(kind)
+    path = tmp_path / "v"
+    right = 0
+    for _ in range(250 * ROUNDS):
+        write(path, changed := damaged(content, rng))
+        whole, *others = (attempt(path, cache=False, **road) for road in ROADS)
+        if whole is None:
+            continue
+        right += 1
+        if kind != "model":
+            expected = plainly(changed)
+            assert whole.words == list(expected), changed
+            np.testing.assert_array_equal(whole.matrix, list(expected.values()))
+        for some in filter(None, others):
+            rows = [whole.index[word] for word in some.words if word in whole.index]
+            assert len(rows) == len(some.words) or kind == "model"
+            if kind != "model":
+                np.testing.assert_array_equal(some.matrix, whole.matrix[rows])
+    assert right < 200 * ROUNDS
+
+
+@pytest.mark.parametrize("kind", ["glove", "fasttext", "binary", "model"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2"])
+def test_damaged_compressed_files_are_never_read_wrong(kind, suffix, tmp_path):
+    """Changes of what means nothing, as the time in a gzip header, are allowed."""
+    content = contents(tmp_path)[kind]
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress}[suffix]
+    half = len(content) // 2
+    first = compress(content[:half])
+    packed = first + compress(content[half:])
+    path = write(tmp_path / f"v{suffix}", packed)
+    expected = [attempt(path, cache=False, **road) for road in ROADS]
+    assert all(expected)
+    rng = random.Random(kind + suffix)
+    refused = 0
+    for _ in range(100 * ROUNDS):
+        write(path, changed := damaged(packed, rng))
+        if changed == first:  # which is whole
+            continue
+        for road, right in zip(ROADS, expected, strict=True):
+            found = attempt(path, cache=False, **road)
+            refused += found is None
+            if found is not None:
+                assert found.words == right.words
+                np.testing.assert_array_equal(found.matrix, right.matrix)
+    assert refused > 300 * ROUNDS
+
+
+def test_damaged_caches_are_read_anew(tmp_path):
+    path = write(tmp_path / "v", GLOVE)
+    expected = load_vectors(path)
+    (kept,) = (tmp_path / "cache" / "vectors").iterdir()
+    content, rng = kept.read_bytes(), random.Random(0)
+    for _ in range(60 * ROUNDS):
+        write(kept, damaged(content, rng))
+        found = attempt(path)
+        assert found.words == expected.words
+        np.testing.assert_array_equal(found.matrix, expected.matrix)
+
+
+# Pickles
+
+
+class Payload:
+    """Leaves a folder where it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+@pytest.fixture(params=["v.kv", "v.gz", "v.bz2"])
+def payload(request, tmp_path, monkeypatch):
+    """A file of vectors that leaves a folder; gensim must not even see it."""
+    monkeypatch.setattr(KeyedVectors, "load", None)
+    path = tmp_path / request.param
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)
+    yield write(path, compress(pickle.dumps(Payload(str(tmp_path / "ran")))))
+    assert not (tmp_path / "ran").exists()
+
+
+def test_pickles_are_refused(payload):
+    message = "is a pickle, .* can run any code: .* allow_pickle=True.*, or convert it"
+    for road in ROADS:
+        refuse(payload, message, **road)
+    for source in (payload, str(payload)):
+        with pytest.raises(ValueError, match=message):
+            as_vectors(source)
+
+
+@pytest.mark.parametrize("keyword", ["embeddings", "vectors"])
+def test_build_refuses_pickles(keyword, payload):
+    with pytest.raises(ValueError, match="is a pickle"):
+        keras_tagging.build("bigru", **{keyword: str(payload)})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["describe", "demo", "--vectors"],
+        ["train", "bigru", "--corpus", "demo", "--out", "out", "--embeddings"],
+        [
+            "train",
+            "bigru",
+            "--corpus",
+            "demo",
+            "--out",
+            "out",
+            "--corpus-words",
+            "--embeddings",
+        ],
+        ["reproduce", "wu2016", "--table", "2", "--embeddings"],
+    ],
+)
+def test_the_program_refuses_pickles(command, payload, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        cli.main([*command, str(payload)])
+    assert caught.value.code == 2
+    assert "is a pickle, as gensim saves vectors" in capfd.readouterr().err
+
+
+def test_pickles_of_every_protocol(tmp_path):
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        path = write(
+            tmp_path / "v", pickle.dumps(Payload(str(tmp_path / "ran")), protocol)
+        )
+        refuse(path, "is a pickle" if protocol > 1 else "name a file of (word )?vector")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_pickles_that_are_trusted(tmp_path):
+    path = write(tmp_path / "v.kv", pickle.dumps(Payload(str(tmp_path / "ran"))))
+    with pytest.raises(ValueError, match="v.kv: gensim cannot load it"):
+        load_vectors(path, allow_pickle=True)
+    assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("kind", [Word2Vec, None])
+def test_the_remedy_for_pickles(kind, tmp_path, memory):
+    path = tmp_path / 'gensim\'s "vectors".kv'
+    model = (kind or Word2Vec)([["a", "b"]], vector_size=3, min_count=1)
+    (model if kind else model.wv).save(str(path))
+    with pytest.raises(ValueError) as refused:
+        load_vectors(path)
+    _, _, remedy = str(refused.value).partition("convert it with python ")
+    subprocess.run(f"{sys.executable} {remedy}", shell=True, check=True)
+    assert load_vectors(f"{path}.bin").words == model.wv.index_to_key
+    assert load_vectors(path, allow_pickle=True).words == model.wv.index_to_key
+    assert as_vectors(path, allow_pickle=True).words == model.wv.index_to_key
+
+
+def test_a_pickle_in_the_cache_is_not_opened(tmp_path):
+    path = write(tmp_path / "v", GLOVE)
+    load_vectors(path)
+    (kept,) = (tmp_path / "cache" / "vectors").iterdir()
+    for words in (np.array([Payload(str(tmp_path / "ran"))]), np.array([])):
+        np.savez(kept, words=words, matrix=words)
+        assert load_vectors(path).words == WORDS
+    write(kept, pickle.dumps(Payload(str(tmp_path / "ran"))))
+    assert load_vectors(path).words == WORDS
+    assert not (tmp_path / "ran").exists()
+
+
+# Sizes that are not there
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+@pytest.mark.parametrize(
+    ("first", "message"),
+    [
+        ("5" * 5000 + " 3", "1: announces a number of 5,000 digits: fetch or write"),
+        ("3 " + "5" * 5000, "1: announces a number of 5,000 digits"),
+        ("4 9999999999999", "1: announces 4 vectors of 9999999999999 values .1 to 20"),
+        ("9999999999999 3", "announces 9999999999999 vectors but 4 follow|ends before"),
+        ("9999999999999 20000", "2: has 3 values where 20000|ends before the last"),
+        ("4 -3", "2: has 3 values where 1 are expected|is binary data of another kind"),
+        ("4 0", "1: announces 4 vectors of 0 values"),
+        ("3 3", "1: announces 3 vectors but 4 follow|goes on behind the 3 vectors"),
+        ("4 2", "2: has 3 values where 2 are|goes on behind|is not in utf-8"),
+        ("\u0664 \u0663", "where 1 are expected|1: is not a word|binary data"),
+    ],
+)
+@pytest.mark.parametrize("content", [GLOVE.encode(), BINARY.partition(b"\n")[2]])
+def test_first_lines(content, first, message, pack, tmp_path):
+    suffix = {gzip.compress: ".gz", bz2.compress: ".bz2"}.get(pack, "")
+    path = write(tmp_path / f"v{suffix}", pack(f"{first}\n".encode() + content))
+    for road in ROADS[::2]:
+        refuse(path, message, **road)
+
+
+HEADER = struct.calcsize("<2i12id")
+
+
+@pytest.mark.parametrize("value", [-(2**31), -1, 0, 1, 7, 20_000, 2**31 - 1])
+@pytest.mark.parametrize("place", [1, 9, 10, 11, 15, 16, 17])
+def test_sizes_in_fasttext_models(place, value, tmp_path):
+    """Dimension, buckets, shortest and longest piece; words, seen words, labels."""
+    content = bytearray(model(tmp_path))
+    struct.pack_into("<i", content, 4 + 4 * place, value)
+    for suffix, packed in (("", content), (".gz", gzip.compress(content))):
+        path = write(tmp_path / f"v{suffix}", bytes(packed))
+        found = [attempt(path, cache=False, **road) for road in ROADS]
+        # with other pieces it is a sound model, of other vectors
+        sound = {10: value >= 0, 11: 0 <= value < 20_000, 17: value == 0}
+        assert (found[0] is not None) == sound.get(place, False)
+        assert found[0] or not any(found)
+
+
+@pytest.mark.parametrize("end", range(HEADER, HEADER + 120, 7))
+def test_fasttext_models_that_end_among_their_words(end, tmp_path):
+    path = write(tmp_path / "v.bin", model(tmp_path)[:end])
+    for road in ROADS:
+        refuse(path, "ends before the last vector that it announces", **road)
+
+
+# Lines, words and values without an end
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
+@pytest.mark.parametrize("start", [b"", b"a 1 2\n", b"1 1\n", b"1 1\n\0"])
+def test_two_gigabytes_in_one_line(start, compress, tmp_path):
+    suffix = {gzip.compress: ".gz", bz2.compress: ".bz2"}[compress]
+    content = compress(start) + compress(b"x" * 2**20) * 2000
+    path = write(tmp_path / f"v{suffix}", content)
+    message = "(1|2): has more than 1,048,576 bytes in one line|ends before|is not a wo"
+    for road in ROADS[::2]:
+        refuse(path, message, **road)
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
+def test_compressed_files_without_an_end(compress, tmp_path, monkeypatch):
+    """Behind the limit too: there is the checksum."""
+    monkeypatch.setattr(limits, "VECTOR_CONTENT", 2**20)
+    suffix = {gzip.compress: ".gz", bz2.compress: ".bz2"}[compress]
+    path = write(tmp_path / f"v{suffix}", compress(b"a 1\n" + b"\n" * 2**23))
+    refuse(path, r"holds more than [0-9,]+ bytes, over 100 times its size", limit=1)
+
+
+def test_words_without_an_end(tmp_path):
+    name = "x" * 70_000
+    path = write(tmp_path / "v", f"a 1\n{name} 2\n")
+    for road in ({}, {"vocabulary": ["a"]}):
+        refuse(path, "v:2: has a word of 70,000 bytes .at most 65,536 are", **road)
+    write(path, b"2 1\n" + name.encode() + BINARY)
+    refuse(path, "ends before|has a word of|is not a word")
+
+
+def test_words_of_many_marks_are_not_normalised(tmp_path):
+    """NFC takes a second for each."""
+    name = "a" + "\u0301\u0316" * 16_000
+    rows = "".join(f"{name}{number} 1\n" for number in range(50))
+    path = write(tmp_path / "v", f"{rows}caf\u0065\u0301 2\n")
+    assert attempt(path, vocabulary=["caf\u00e9"]).words == ["caf\u00e9"]
+    assert len(attempt(path).words) == 51
+
+
+def test_long_values_among_many(tmp_path):
+    """As text of one width each they would be 10 GB."""
+    values = ["0"] * 20_000
+    values[7] = "0." + "1" * 500_000
+    path = write(tmp_path / "v", f"a {' '.join(values)}\n")
+    assert attempt(path).matrix[0, 7] == np.float32(1 / 9)
+    write(path, f"a {' '.join(values)} 0\n")
+    refuse(path, "v:1: has 20001 values .at most 20000 are read")
+
+
+@pytest.mark.parametrize("value", ["nan", "-inf", "1e999", "1e39", "-NaN", "infinity"])
+def test_values_that_are_not_finite(value, tmp_path):
+    path = write(tmp_path / "v", f"a 1 2\nb 3 {value}\n")
+    for road in ({}, {"vocabulary": ["b"]}):
+        refuse(path, "v:2: the vector of 'b' holds a value that is not a fin", **road)
+
+
+# Compression
+
+
+@pytest.mark.parametrize("content", [GLOVE.encode() * 2, BINARY])
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
+def test_what_follows_compressed_content(compress, content, tmp_path):
+    suffix = {gzip.compress: ".gz", bz2.compress: ".bz2"}[compress]
+    packed = compress(content)
+    for wrong in (packed[:-1], packed[:-8], packed + b"garbage", packed + packed[:-9]):
+        path = write(tmp_path / f"v{suffix}", wrong)
+        for road in ROADS:
+            refuse(path, "cannot be uncompressed as its name says|goes on", **road)
+    write(path, b"")
+    refuse(path, "is empty|cannot be uncompressed")
+    write(path, compress(b""))
+    refuse(path, "is empty")
+
+
+# Encodings
+
+
+def test_text_that_is_not_utf_8(tmp_path):
+    words = ["na\u00efve", "caf\u00e9s", *(f"w{number}" for number in range(98))]
+    text = "".join(f"{word} 1\n" for word in words)
+    path = write(tmp_path / "v", text.encode("latin-1"))
+    message = r"v:1: b'na\\xefve' is not in utf-8, nor are 2 of 100 words: .*latin-1"
+    for road in ({}, {"vocabulary": ["w1"]}):
+        refuse(path, message, **road)
+    assert attempt(path, encoding="latin-1").words == words
+    # one in a hundred, as public files have some
+    write(path, text.encode("latin-1").replace(b"caf\xe9s", b"cafes"))
+    assert attempt(path).words[0] == "na\ufffdve"
+    # word2vec cuts words wherever that is
+    write(path, "".join(f"{number}\u00e9 1\n" for number in range(9)).encode())
+    write(path, path.read_bytes().replace(b"\xa9", b""))
+    assert attempt(path).words[3] == "3\ufffd"
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "undefined", "utf-16", "no-such", "hex"])
+def test_encodings_that_are_none(encoding, tmp_path):
+    path = write(tmp_path / "v", GLOVE)
+    with pytest.raises(ValueError, match=f"encoding='{encoding}' is none that word ve"):
+        load_vectors(path, encoding=encoding)
+
+
+@pytest.mark.parametrize("content", [GLOVE, FASTTEXT])
+def test_a_byte_order_mark_is_no_part_of_the_first_word(content, tmp_path):
+    path = write(tmp_path / "v", content.encode("utf-8-sig"))
+    assert attempt(path).words == WORDS
