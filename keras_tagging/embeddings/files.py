@@ -33,7 +33,7 @@ class Stream:
     def __init__(self, path: str, file, most: int, compressed: bool):
         self.path, self.file = path, file
         self.most, self.compressed = most, compressed
-        self.read = 0
+        self.total = 0
         self.buffer, self.position = b"", 0
 
     def head(self, size: int) -> bytes:
@@ -108,8 +108,8 @@ class Stream:
 
     def _block(self, size: int) -> bytes:
         block = self.file.read(size)
-        self.read += len(block)
-        if self.compressed and self.read > self.most:
+        self.total += len(block)
+        if self.compressed and self.total > self.most:
             raise ValueError(
                 f"{self.path}: holds more than {self.most:,} bytes, over "
                 f"{limits.VECTOR_EXPANSION} times its size, which no vectors do: "

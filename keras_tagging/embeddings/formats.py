@@ -10,6 +10,7 @@ import numpy as np
 
 from keras_tagging.embeddings.files import Stream
 from keras_tagging.embeddings.selection import Selection
+from keras_tagging.embeddings.vectors import not_finite
 from keras_tagging.utils import limits
 
 FASTTEXT = b"\xba\x16\x4f\x2f"
@@ -127,7 +128,9 @@ def read_text(
         if (word := found.take(name, number)) is not None:
             if rows:
                 vector = _parsed(path, number, values)
-            found.add(word, vector, number)
+            if not np.isfinite(vector).all():
+                raise ValueError(not_finite(f"{path}:{number}", word))
+            found.add(word, vector)
         rows += 1
     stream.finish()
     if count is not None and rows != count and rows != limit:

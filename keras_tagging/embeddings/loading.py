@@ -27,6 +27,8 @@ from keras_tagging.embeddings.vectors import (
     not_finite,
 )
 
+_READERS = {"text": read_text, "binary": read_binary, "fasttext": read_fasttext}
+
 
 def load_vectors(
     path: str | Path,
@@ -94,24 +96,19 @@ def load_vectors(
         kind, sizes = recognised(stream)
         if kind != "pickle":
             options = [_digest(forms), limit, encoding]
-            is_quick = kind == "binary" and forms is None
-            unseen = forms or {} if kind == "fasttext" else {}
+            folder = None if kind == "binary" and forms is None else folder_of(cache)
+            given = forms or {} if kind == "fasttext" else sizes
             del forms  # of a large vocabulary they are large
 
             def read() -> WordVectors:
-                with np.errstate(over="ignore", invalid="ignore"):  # and refused
-                    if kind == "text":
-                        read_text(stream, found, sizes, limit)
-                    elif kind == "binary":
-                        read_binary(stream, found, sizes, limit)
-                    else:
-                        read_fasttext(stream, found, unseen, limit)
+                with np.errstate(over="ignore", invalid="ignore"):  # refused below
+                    _READERS[kind](stream, found, given, limit)
                 return _sound(path, found.vectors())
 
-            return cached(path, options, None if is_quick else folder_of(cache), read)
+            return cached(path, options, folder, read)
     if not allow_pickle:
         raise ValueError(_refusal(path))
-    return _load_native(path, found, forms or {}, limit)
+    return _sound(path, _load_native(path, found, forms, limit))
 
 
 def as_vectors(source, allow_pickle: bool = False) -> WordVectors:
@@ -174,13 +171,13 @@ def _refusal(path: str) -> str:
     )
 
 
-def _load_native(path, found: Selection, unseen, limit) -> WordVectors:
+def _load_native(path, found: Selection, forms, limit) -> WordVectors:
     """Vectors, or the model that holds them, as gensim saved it."""
     from gensim.models import KeyedVectors
 
     try:
         # of some words: only their rows are read, where the matrix has its own file
-        loaded = KeyedVectors.load(path, mmap="r" if unseen else None)
+        loaded = KeyedVectors.load(path, mmap=None if forms is None else "r")
     # A pickle that is damaged or from elsewhere can raise anything.
     except Exception as error:
         raise ValueError(
@@ -193,11 +190,14 @@ def _load_native(path, found: Selection, unseen, limit) -> WordVectors:
             f"{path}: holds a {type(keyed).__name__}, not word vectors: save "
             "gensim's KeyedVectors"
         )
+    if forms is None:
+        whole = composed(keyed)
+        return WordVectors(whole.words[:limit], whole.matrix[:limit])
     for word, row in islice(keyed.key_to_index.items(), limit):
         if (form := found.choose(word)) is not None:
             found.add(form, keyed.vectors[row])
-    for word, forms in unseen.items():
-        if found.lacks(forms) and can_compose(keyed, word):
+    for word, others in forms.items():
+        if found.lacks(others) and can_compose(keyed, word):
             found.add(word, keyed.get_vector(word))
     return found.vectors()
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from keras_tagging.data.normalisation import to_nfc
-from keras_tagging.embeddings.vectors import WordVectors, not_finite
+from keras_tagging.embeddings.vectors import WordVectors
 from keras_tagging.utils import limits
 
 # No character becomes more than four when it is decomposed.
@@ -46,7 +46,11 @@ class Selection:
             )
 
     def take(self, name: bytes, line: int | None = None) -> str | None:
-        """The word, if it is wanted and not there yet.
+        """The word as it is kept, if it is wanted and not there yet.
+
+        Args:
+            name: the word as it is in the file.
+            line: its number, for messages.
 
         Raises:
             ValueError: if it is too long for a word.
@@ -54,7 +58,7 @@ class Selection:
         self.words += 1
         if len(name) > limits.VECTOR_WORD:
             raise ValueError(
-                f"{self.place(line)}: has a word of {len(name):,} bytes (at most "
+                f"{self._place(line)}: has a word of {len(name):,} bytes (at most "
                 f"{limits.VECTOR_WORD:,} are read): remove it"
             )
         try:
@@ -63,7 +67,7 @@ class Selection:
             # word2vec cuts long words, wherever that is
             if error.reason != "unexpected end of data":
                 self.damaged += 1
-                self.example = self.example or f"{self.place(line)}: {name[:40]!r}"
+                self.example = self.example or f"{self._place(line)}: {name[:40]!r}"
             word = name.decode(self.encoding, "replace")
         return self.choose(word)
 
@@ -81,14 +85,8 @@ class Selection:
         """Whether none of the forms of a word has been found."""
         return self.found.keys().isdisjoint(forms)
 
-    def add(self, word: str, vector, line: int | None = None) -> None:
-        """Keeps a word and its vector.
-
-        Raises:
-            ValueError: if a value is not a finite number.
-        """
-        if not np.isfinite(vector).all():
-            raise ValueError(not_finite(self.place(line), word))
+    def add(self, word: str, vector) -> None:
+        """Keeps a word and its vector."""
         row = self.found[word] = len(self.found)
         if row == len(self.matrix):
             rows = max(64, row + row // 8)
@@ -96,7 +94,7 @@ class Selection:
             self.matrix.resize((rows, len(vector)), refcheck=False)
         self.matrix[row] = vector
 
-    def place(self, line: int | None) -> str:
+    def _place(self, line: int | None) -> str:
         return self.path if line is None else f"{self.path}:{line}"
 
     def vectors(self) -> WordVectors:

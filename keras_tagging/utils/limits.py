@@ -16,9 +16,9 @@ This module imports nothing, so that every room can read it.
 
 # Word vectors
 
-#: Values of one vector. Word vectors have 25 to 1,024, rows of language models 16,384.
-VECTOR_DIMENSION = 20_000
-#: Bytes of a line of text vectors: 20,000 values of 50 characters. Files that are no
+#: Values of one vector. Word vectors have 25 to 1,024.
+VECTOR_DIMENSION = 10_000
+#: Bytes of a line of text vectors: 10,000 values of 100 characters. Files that are no
 #: text may have no line ends at all.
 VECTOR_LINE = 2**20
 #: Bytes of a word. Words are a few hundred bytes at most where nobody split the text.

@@ -16,17 +16,17 @@ def reads(monkeypatch):
     """The files that are searched, one after the other."""
     found = []
 
-    def spy(name):
-        function = getattr(loading, name)
+    def spy(kind):
+        function = loading._READERS[kind]
 
         def search(stream, *args):
             found.append(os.path.basename(stream.path))
             return function(stream, *args)
 
-        monkeypatch.setattr(loading, name, search)
+        monkeypatch.setitem(loading._READERS, kind, search)
 
-    for name in ("read_text", "read_binary"):
-        spy(name)
+    for kind in loading._READERS:
+        spy(kind)
     return found
 
 
