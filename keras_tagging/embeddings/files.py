@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import struct
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -159,8 +160,9 @@ def opened(path: str) -> Iterator[Stream]:
         raise FileNotFoundError(f"{path}: there is no such file; check the path")
     if Path(path).is_dir():
         raise IsADirectoryError(f"{path}: is a folder; name the file of vectors in it")
-    opener, most = _OPENERS.get(Path(path).suffix), os.path.getsize(path)
-    if opener:
+    # a pipe has no size
+    most = os.path.getsize(path) if Path(path).is_file() else sys.maxsize
+    if opener := _OPENERS.get(Path(path).suffix):
         most = limits.VECTOR_CONTENT + limits.VECTOR_EXPANSION * most
     try:
         with (opener or open)(path, "rb") as file:

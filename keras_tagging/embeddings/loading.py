@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shlex
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -91,10 +92,11 @@ def load_vectors(
         raise ValueError(f"limit is {limit}; it must be at least 1, or None for all")
     path = str(path)
     forms = None if vocabulary is None else _forms(vocabulary, normalise)
-    found = Selection(path, None if forms is None else _wanted(forms), encoding)
+    wanted = None if forms is None else _wanted(forms)
     with opened(path) as stream:
         kind, sizes = recognised(stream)
         if kind != "pickle":
+            found = Selection(path, wanted, encoding, stream.most)
             options = [_digest(forms), limit, encoding]
             folder = None if kind == "binary" and forms is None else folder_of(cache)
             given = forms or {} if kind == "fasttext" else sizes
@@ -108,7 +110,7 @@ def load_vectors(
             return cached(path, options, folder, read)
     if not allow_pickle:
         raise ValueError(_refusal(path))
-    return _sound(path, _load_native(path, found, forms, limit))
+    return _sound(path, _load_native(path, wanted, forms, limit))
 
 
 def as_vectors(source, allow_pickle: bool = False) -> WordVectors:
@@ -166,12 +168,12 @@ def _refusal(path: str) -> str:
     )
     return (
         f"{path}: is a pickle, as gensim saves vectors, and a pickle can run any code: "
-        "if you trust it, give load_vectors(..., allow_pickle=True), or convert it "
-        f"with python -c {shlex.quote(program)}"
+        "if you trust it, take what load_vectors(..., allow_pickle=True) gives, or "
+        f"convert it with python -c {shlex.quote(program)}"
     )
 
 
-def _load_native(path, found: Selection, forms, limit) -> WordVectors:
+def _load_native(path, wanted, forms, limit) -> WordVectors:
     """Vectors, or the model that holds them, as gensim saved it."""
     from gensim.models import KeyedVectors
 
@@ -193,6 +195,7 @@ def _load_native(path, found: Selection, forms, limit) -> WordVectors:
     if forms is None:
         whole = composed(keyed)
         return WordVectors(whole.words[:limit], whole.matrix[:limit])
+    found = Selection(path, wanted, "utf-8", sys.maxsize)
     for word, row in islice(keyed.key_to_index.items(), limit):
         if (form := found.choose(word)) is not None:
             found.add(form, keyed.vectors[row])

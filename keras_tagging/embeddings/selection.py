@@ -17,19 +17,22 @@ _DAMAGED = 100
 class Selection:
     """Words and vectors as they are found, the first of equal words only.
 
-    The matrix grows with what is added: what a file announces is not believed.
+    The matrix is made for what is added: what a file announces is not believed.
 
     Args:
         path: of the file, for messages.
         wanted: the words to keep, in NFC; None for all, as they are written.
         encoding: of the words.
+        most: bytes that the file can hold, at least two for a value.
 
     Raises:
         ValueError: if there is no such encoding, or spaces are no spaces in it.
     """
 
-    def __init__(self, path: str, wanted: frozenset[str] | None, encoding: str):
-        self.path, self.wanted, self.encoding = path, wanted, encoding
+    def __init__(
+        self, path: str, wanted: frozenset[str] | None, encoding: str, most: int
+    ):
+        self.path, self.wanted, self.encoding, self.most = path, wanted, encoding, most
         self.longest = _DECOMPOSED * max(map(len, wanted or [""]))
         self.found: dict[str, int] = {}
         self.matrix = np.empty((0, 0), np.float32)
@@ -89,10 +92,17 @@ class Selection:
         """Keeps a word and its vector."""
         row = self.found[word] = len(self.found)
         if row == len(self.matrix):
-            rows = max(64, row + row // 8)
-            rows = min(rows, len(self.wanted)) if self.wanted else rows
-            self.matrix.resize((rows, len(vector)), refcheck=False)
+            self._grow(row, len(vector))
         self.matrix[row] = vector
+
+    def _grow(self, row: int, dimension: int) -> None:
+        if row or self.wanted is None:
+            shape = max(64, row + row // 8), dimension
+            self.matrix.resize(shape, refcheck=False)
+        else:
+            # not touched, and so not in memory, before rows are written to it
+            rows = min(len(self.wanted), self.most // (2 * dimension) + 1)
+            self.matrix = np.empty((rows, dimension), np.float32)
 
     def _place(self, line: int | None) -> str:
         return self.path if line is None else f"{self.path}:{line}"
