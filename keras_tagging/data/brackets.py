@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
     Line,
     Malformed,
+    Record,
     is_blank,
     parse_each,
     sentence_of,
@@ -71,13 +73,13 @@ def mrg(
             its backslash.
         all_tags: whether a word keeps all its tags, `VBG|NN`, or the first alone.
     """
-    for tree in trees(lines):
-        if isinstance(tree, Malformed):
-            yield tree
-        else:
-            leaves = ((leaf.word, leaf.label) for leaf in tree.leaves())
-            kept = [(word, tag) for word, tag in leaves if tag != TRACE]
-            yield _sentence(kept, unescape, all_tags)
+
+    def parse(record: list[Line]) -> Sentence:
+        leaves = ((leaf.word, leaf.label) for leaf in _tree(record).leaves())
+        kept = [(word, tag) for word, tag in leaves if tag != TRACE]
+        return _sentence(kept, unescape, all_tags)
+
+    return parse_each(_records(lines), parse)
 
 
 def trees(lines: Iterable[Line]) -> Iterator[Tree | Malformed]:
@@ -92,20 +94,20 @@ _TOKEN = re.compile(r"[()]|[^() \t]+")
 
 
 def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    record, depth = [], 0
+    record, depth = Record(), 0
     for number, line in lines:
         if not record and is_blank(line):
             continue
         is_text = isinstance(line, str)
         if record and is_text and _BEGINNING.match(line):
             yield record  # its brackets do not balance
-            record, depth = [], 0
-        record.append((number, line))
+            record, depth = Record(), 0
+        record.add(number, line)
         if is_text:
             depth += line.count("(") - line.count(")")
         if depth <= 0:
             yield record
-            record, depth = [], 0
+            record, depth = Record(), 0
     if record:
         yield record
 
@@ -126,7 +128,7 @@ def _tree(record: list[Line]) -> Tree:
                     raise Malformed(number, what, "remove it, or open it before")
                 label, children, word = outer.pop()
                 if not (children or word):
-                    what = f"the bracket ({label or ''}) holds no word"
+                    what = f"the bracket ({shown(label or '')[1:-1]}) holds no word"
                     raise Malformed(number, what, "write (TAG word), or remove it")
                 outer[-1][1].append(Tree(label or "", tuple(children), word))
             elif len(outer) == 1:
@@ -171,7 +173,7 @@ def pos(
 
     def records() -> Iterator[list[Line]]:
         """A sentence as lines that are items, so that a message has its line."""
-        record: list[Line] = []
+        record = Record()
         ended = is_open = False
         for number, line in lines:
             if isinstance(line, str) and line.startswith("*x*"):
@@ -180,20 +182,20 @@ def pos(
             items = split_blanks(line) if isinstance(line, str) else [line]
             for item in () if is_rule else items:
                 if not isinstance(item, str):
-                    record.append((number, item))
+                    record.add(number, item)
                     continue
                 tag = item[item.rfind("/") + 1 :]
                 closes = tag in CLOSING or item == "]"
                 goes_on = closes or is_open or tag == "." or item[0].islower()
                 if ended and not goes_on:
                     yield record
-                    record = []
+                    record = Record()
                 is_open = item == "[" or (is_open and item != "]")
                 ended = tag == "." or (ended and closes)
-                record.append((number, item))
+                record.add(number, item)
             if is_rule and record:
                 yield record
-                record, ended, is_open = [], False, False
+                record, ended, is_open = Record(), False, False
         if record:
             yield record
 
@@ -203,7 +205,7 @@ def pos(
             if item in ("[", "]"):
                 opened += 1 if item == "[" else -1
                 if opened not in (0, 1):
-                    what = f"{item!r} does not match the bracket before it"
+                    what = f"{shown(item)} does not match the bracket before it"
                     raise Malformed(number, what, "write noun phrases as [ a/DT b/NN ]")
                 continue
             word, _, tag = item.rpartition("/")

@@ -10,9 +10,9 @@ from sys import intern
 from typing import NamedTuple
 
 from keras_tagging.data.records import Malformed
+from keras_tagging.utils.limits import CATEGORY_CHARACTERS
 
 NOTATIONS = ("ccgbank", "pmb")
-LONGEST = 500  # characters; CCGbank's longest category has 219
 
 # Slips of the published treebank; the first in wsj_0595.15.
 ERRATA = {r"((S[b]\NP)/NP)/": r"(S[b]\NP)/NP"}
@@ -80,7 +80,7 @@ def parse_category(text: str) -> Category:
     """
     text = text.strip(" \t")
     text = ERRATA.get(re.sub(_INDEX, "", text), text)
-    if len(text) > LONGEST:
+    if len(text) > CATEGORY_CHARACTERS:
         raise _error(text, f"has {len(text)} characters")
     outer: list[tuple[Category | None, str]] = []  # what stands before open brackets
     left, slash, position = None, "", 0

@@ -8,6 +8,7 @@ from itertools import chain
 
 from keras_tagging.data.categories import category_at
 from keras_tagging.data.records import (
+    MARK,
     Line,
     Malformed,
     blocks,
@@ -17,6 +18,9 @@ from keras_tagging.data.records import (
     split_blanks,
 )
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils import limits
+
+NO_ROW = ("#", MARK)  # what comments and document marks begin with
 
 
 def conll(
@@ -36,6 +40,8 @@ def conll(
     before the first row of a sentence if it has not as many columns as the rows or,
     in a file with a separator, if a blank follows the `#`; between rows only if,
     in a file with a separator, it is one single column and a blank follows the `#`.
+    A sentence may begin with document marks, the lines of CoNLL-2003 whose first column
+    is `-DOCSTART-`; they are no rows.
 
     Args:
         separator: what stands between columns; by default a tab if the file's rows
@@ -43,7 +49,7 @@ def conll(
         token_column: index of the word; negative indices count from the right.
         tag_column: index of the tag. None, or the token's column: no tags.
         columns: indices of further columns, by the name they get.
-        comments: False where no line is a comment.
+        comments: False where no line is a comment or a document mark.
         categories: "ccgbank" or "pmb" if the tags are CCG categories: they come in
             normal form in this notation, and one that cannot be parsed is malformed.
     """
@@ -69,9 +75,14 @@ def conll(
     if width and tag_column is not None and tag_column % width == token_column % width:
         tag_column = None
 
+    def is_mark(line: str) -> bool:
+        return line.startswith(MARK) and MARK in (split(line)[0], split_blanks(line)[0])
+
     def is_comment(line: str, inside: bool) -> bool:
-        if not line.startswith("#") or not comments:
+        if not line.startswith(NO_ROW) or not comments:
             return False
+        if not line.startswith("#"):
+            return is_mark(line) and not inside
         cells = split(line)
         if not separator:
             return not inside and len(cells) != width
@@ -89,7 +100,7 @@ def conll(
         # line by line.
         rows = [split(line) for _, line in block]
         is_odd = set(map(len, rows)) != {width} or any("" in row for row in rows)
-        if is_odd or any(line.startswith("#") for _, line in block):
+        if is_odd or any(line.startswith(NO_ROW) for _, line in block):
             rows = checked_rows(block)
         if not rows:
             return None
@@ -116,6 +127,10 @@ def conll(
             if is_comment(line, inside=bool(rows)):
                 continue
             cells = split(line)
+            if comments and is_mark(line):
+                what = f"the document mark {MARK} stands inside of a sentence"
+                remedy = "put a blank line before it, or pass comments=False"
+                raise Malformed(number, what, remedy)
             if len(cells) != width:
                 what = f"{len(cells)} columns where the file has {width}"
                 remedy = "mend the row"
@@ -149,6 +164,7 @@ def as_rows(rows: Sequence[tuple[str, ...]], is_first: bool = False) -> str:
             is_blank(line)
             or line.endswith("\r")
             or (position == 0 and re.match("#+ ", line))  # a comment
+            or row[0] == MARK
             or (position == 0 and is_first and line.startswith("\ufeff"))
         )
         if not all(row) or "\n" in line or line.count("\t") >= len(row) or is_taken_for:
@@ -159,14 +175,20 @@ def as_rows(rows: Sequence[tuple[str, ...]], is_first: bool = False) -> str:
 
 def _first_rows(lines, comments: bool, count: int = 50):
     """The first lines that are certainly rows, and all lines again."""
-    head, rows = [], []
+    head, rows, size = [], [], 0
     lines = iter(lines)
     for number, line in lines:
         head.append((number, line))
         if isinstance(line, str) and not is_blank(line):
-            if not (comments and line.startswith("#")):
+            size += len(line)
+            if not (comments and line.startswith(NO_ROW)):
                 rows.append(line)
-        if len(rows) == count:
+        is_enough = (
+            len(rows) == count
+            or len(head) > limits.SENTENCE_TOKENS
+            or size > limits.SENTENCE_CHARACTERS
+        )
+        if is_enough:
             break
     if not rows:  # every line begins with #: then it is a token where it can be
         rows = [line for _, line in head if isinstance(line, str)]

@@ -7,14 +7,16 @@ from operator import index
 from pathlib import Path
 from typing import IO
 
-from keras_tagging.data.readers import (
+from keras_tagging.data.lines import content, raw_lines, source_name
+from keras_tagging.data.records import (
     CorpusError,
-    content,
+    Line,
+    Malformed,
+    Record,
+    is_blank,
     message,
-    raw_lines,
-    source_name,
+    parse_each,
 )
-from keras_tagging.data.records import Line, Malformed, is_blank, parse_each
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.treebanks import (
     DEPREL,
@@ -98,15 +100,16 @@ def _blocks(lines: Generator[Line, None, None], name: str) -> Iterator[Block]:
 
 def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
     """The lines up to the first blank one behind a word, and so on."""
-    record, has_words = [], False
+    record, has_words = Record(), False
     for raw in lines:
-        record.append(raw)
         _, line = content(raw)
+        if is_blank(line) and (has_words or record.is_full()):
+            yield [*record, raw]
+            record, has_words = Record(), False
+            continue
+        record.add(*raw)
         if not is_blank(line):
             has_words |= not (isinstance(line, str) and is_no_word(line))
-        elif has_words:
-            yield record
-            record, has_words = [], False
     if record:
         yield record
 

@@ -3,20 +3,26 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
     Line,
     Malformed,
+    Record,
     is_blank,
     parse_each,
     sentence_of,
 )
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.limits import INTEGER_DIGITS
 
 _ROW = re.compile(r"[ \t]*([0-9]+)[ \t]*(\|.*)")
-# A bar belongs to the text if it is written `#|`.
-_PART = re.compile(r"\|(#|[^ \t|#]+)((?:#\||[^|])*)")
+# A bar belongs to the text if it is written `#|`. The last plus keeps the pattern from
+# remembering every character, at two hundred bytes each.
+_PART = re.compile(r"\|(#|[^ \t|#]+)((?:#\||[^|])*+)")
 # What the examples call the word and its label: SLUHandsOn (and CNTK 202), Text/ATIS.
 _WORDS, _LABELS = ("S0", "CW"), ("S2", "L")
+_READ = {*_WORDS, *_LABELS}
+_INDEX = re.compile(f"([0-9]{{1,{INTEGER_DIGITS}}}):1(?:[.]0*)?")
 _SHAPE = "write ID |S0 178:1 |# WORD |S2 128:1 |# LABEL, one token a line"
 
 
@@ -50,32 +56,33 @@ def ctf(
 
 def _sentences(lines: Iterable[Line]) -> Iterator[list[Line]]:
     """Lines of one number; a malformed one is of the sentence that it stands in."""
-    record, current = [], None
+    record, current = Record(), None
     for line in lines:
         row = isinstance(line[1], str) and _ROW.fullmatch(line[1])
         number = row[1] if row else None if is_blank(line[1]) else current
         if record and number != current:
             yield record
-            record = []
+            record = Record()
         current = number
         if not is_blank(line[1]):
-            record.append(line)
+            record.add(*line)
     if record:
         yield record
 
 
 def _fields(number: int, line: str) -> dict[str, tuple[str, str | None]]:
-    """The value of each field, and the comment that follows it."""
+    """The value of each field that is read, and the comment that follows it."""
     row = _ROW.fullmatch(line)
     if not row:
         raise Malformed(number, "no sentence number before the first bar", _SHAPE)
     fields, last = {}, None
-    for name, value in _PART.findall(row[2]):
-        value = value.strip(" \t").replace("#|", "|")
+    for name, value in map(re.Match.groups, _PART.finditer(row[2])):
         if name != "#":
-            fields[last := name] = value, None
-        elif last is not None:
-            fields[last] = fields[last][0], value
+            last = name if name in _READ else None
+        if last is not None:
+            value = value.strip(" \t").replace("#|", "|")
+            fields[last] = (fields[last][0], value) if name == "#" else (value, None)
+        if name == "#":
             last = None
     return fields
 
@@ -88,12 +95,12 @@ def _text(number, fields, names, texts, kind) -> str:
     if comment:
         return comment
     if texts is None:
-        what = f"{value!r} has no comment with its text"
+        what = f"{shown(value)} has no comment with its text"
         files = {"words": "query.wl or ATIS.vocab", "labels": "slots.wl or ATIS.labels"}
         remedy = f"add |# TEXT, or put {files[kind]} beside it, or pass {kind}="
         raise Malformed(number, what, remedy)
-    index = re.fullmatch("([0-9]+):1(?:[.]0*)?", value)
+    index = _INDEX.fullmatch(value)
     if not index or int(index[1]) >= len(texts):
-        what = f"{value!r} is not INDEX:1 with one of the {len(texts)} {kind}"
+        what = f"{shown(value)} is not INDEX:1 with one of the {len(texts)} {kind}"
         raise Malformed(number, what, f"use the list of {kind} that belongs to it")
     return texts[int(index[1])]

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
-from keras_tagging.data.readers import content, raw_lines
+from keras_tagging.data.lines import content, raw_lines
+from keras_tagging.data.records import Malformed
 from keras_tagging.data.sentence import Corpus
 
 # What the bytes 80 to BF become where UTF-8 is read as Windows-1252 or Latin-1.
@@ -94,6 +95,8 @@ def _in_file(file: str, encoding: str | None, has_comments: bool):
             if isinstance(line, UnicodeDecodeError):
                 what = line.object[max(0, line.start - AROUND) : line.end + AROUND]
                 yield f"bytes that are not {line.encoding}", place, str(what)
+            elif isinstance(line, Malformed):
+                yield line.what, place, ""
             elif not (has_comments and line.startswith("# ")):
                 for kind, what in damage(line.replace("\t", " ")):
                     yield kind, place, what

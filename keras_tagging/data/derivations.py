@@ -17,6 +17,7 @@ from keras_tagging.data.records import (
     sentence_of,
 )
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.limits import INTEGER_DIGITS
 
 
 class Leaf(NamedTuple):
@@ -102,10 +103,11 @@ class Derivation(NamedTuple):
 
 _BLANKS = "[ \t]+"
 _FIELD = "([^ \t]+)"
+_COUNT = f"([0-9]{{1,{INTEGER_DIGITS}}})"
 _EXTRAS = r"(?:[ \t]+[{\[][^ \t>]*)*[ \t]*"  # PropBank's {join.01:ARG0} and [ARG0,ARG1]
 _TOKEN = re.compile(
     rf"\(<L{_BLANKS}{_BLANKS.join([_FIELD] * 4)}{_BLANKS}([^ \t>]+){_EXTRAS}>\)"
-    rf"|\(<T{_BLANKS}{_FIELD}{_BLANKS}([0-9]+){_BLANKS}([0-9]+){_EXTRAS}>"
+    rf"|\(<T{_BLANKS}{_FIELD}{_BLANKS}{_COUNT}{_BLANKS}{_COUNT}{_EXTRAS}>"
     r"|(\))"
     r"|(\(<L.*?>\)|[^ \t]+)"  # what is malformed
 )
@@ -123,30 +125,7 @@ def derivations(
             None as they stand, but for the slips of the published treebank.
     """
 
-    def records() -> Iterator[list[Line]]:
-        header = []
-        for number, line in lines:
-            if is_blank(line) or (isinstance(line, str) and line.startswith("#")):
-                continue
-            is_header = isinstance(line, str) and line.startswith("ID=")
-            if header and is_header:
-                yield header
-            if not is_header:
-                yield [*header, (number, line)]
-            header = [(number, line)] if is_header else []
-        if header:
-            yield header
-
-    def parse(record: list[Line]) -> Derivation:
-        number, line = record[-1]
-        if line.startswith("ID="):
-            what = "no derivation follows this ID line"
-            raise Malformed(number, what, "add the derivation, or remove the line")
-        root, leaves = _tree(number, line, categories)
-        name = record[0][1][3:].split(" ")[0] if len(record) == 2 else ""
-        return Derivation(name, root, leaves)
-
-    return parse_each(records(), parse)
+    return parse_each(_records(lines), lambda record: _derivation(record, categories))
 
 
 def auto(
@@ -160,12 +139,39 @@ def auto(
     Args:
         categories: as in `derivations`.
     """
-    for result in derivations(lines, categories=categories):
-        if isinstance(result, Derivation):
-            tags, pos, _, words, _ = zip(*result.leaves, strict=True)
-            yield sentence_of(words, tags, {"pos": pos})
-        else:
-            yield result
+
+    def parse(record: list[Line]) -> Sentence:
+        leaves = _derivation(record, categories).leaves
+        tags, pos, _, words, _ = zip(*leaves, strict=True)
+        return sentence_of(words, tags, {"pos": pos})
+
+    return parse_each(_records(lines), parse)
+
+
+def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """An `ID=` line, if there is one, and the line of the derivation."""
+    header = []
+    for number, line in lines:
+        if is_blank(line) or (isinstance(line, str) and line.startswith("#")):
+            continue
+        is_header = isinstance(line, str) and line.startswith("ID=")
+        if header and is_header:
+            yield header
+        if not is_header:
+            yield [*header, (number, line)]
+        header = [(number, line)] if is_header else []
+    if header:
+        yield header
+
+
+def _derivation(record: list[Line], categories: str | None) -> Derivation:
+    number, line = record[-1]
+    if line.startswith("ID="):
+        what = "no derivation follows this ID line"
+        raise Malformed(number, what, "add the derivation, or remove the line")
+    root, leaves = _tree(number, line, categories)
+    name = record[0][1][3:].split(" ")[0] if len(record) == 2 else ""
+    return Derivation(name, root, leaves)
 
 
 def _tree(number: int, line: str, notation: str | None):
@@ -173,8 +179,9 @@ def _tree(number: int, line: str, notation: str | None):
     leaves: list[Leaf] = []
     outer: list[tuple] = []  # what the open nodes say, and the siblings before them
     siblings: list[Node | Leaf] = []
-    for token in _TOKEN.findall(line):
-        tag, pos, original, word, predicate, category, head, count, close, bad = token
+    # The first malformed token is the last: each is looked for through the whole line.
+    for token in _TOKEN.finditer(line):
+        tag, pos, original, word, predicate, category, head, count, close, bad = token.groups()
         if tag:
             tag = category_at(number, tag, notation)
             leaf = Leaf(tag, pos, original, word, predicate)
@@ -190,7 +197,7 @@ def _tree(number: int, line: str, notation: str | None):
                 raise _miscounted(number, category, head, count, len(siblings))
             before.append(Node(category, head, tuple(siblings)))
             siblings = before
-        elif bad.startswith("(<L") and bad.endswith(">)"):
+        elif bad and bad.startswith("(<L") and bad.endswith(">)"):
             shown = bad.removeprefix("(<L").removesuffix(">)").strip(" \t")[:60]
             what = f"leaf {len(leaves) + 1}, {shown!r}, is malformed"
             remedy = "write five fields, (<L category pos pos word category>)"
@@ -210,5 +217,5 @@ def _unbalanced(number: int, stray: str = "") -> Malformed:
 
 def _miscounted(number: int, category: str, head: int, count: int, found: int):
     said = f"{count}, the head being number {head} from 0"
-    what = f"a node {category!r} has {found} children but says {said}"
+    what = f"a node {category[:40]!r} has {found} children but says {said}"
     return Malformed(number, what, "write (<T category head count> children )")

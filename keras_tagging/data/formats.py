@@ -9,6 +9,7 @@ from keras_tagging.data.categories import category_at
 from keras_tagging.data.columns import conll, tokens
 from keras_tagging.data.ctf import ctf
 from keras_tagging.data.derivations import auto
+from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
     Line,
     Malformed,
@@ -19,6 +20,8 @@ from keras_tagging.data.records import (
 )
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.treebanks import conllu, conllx
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def pipe(
@@ -92,9 +95,12 @@ def jsonl(
         shape = f'{{"{token_field}": [...], "{tag_field}": [...]}}'
         try:
             fields = json.loads(line)
-        except (ValueError, RecursionError) as error:
+        except json.JSONDecodeError as error:
             remedy = f"write one object a line, {shape}"
             raise Malformed(number, f"not JSON: {error}", remedy) from None
+        except (ValueError, RecursionError):  # of Python's own limits
+            what = "a number of thousands of digits, or too many brackets inside others"
+            raise Malformed(number, what, f"write {shape}") from None
         words = fields.get(token_field) if isinstance(fields, dict) else None
         if not is_flat(words):
             what = f"no list of strings {token_field!r}"
@@ -104,13 +110,13 @@ def jsonl(
             raise Malformed(number, what, f"write {shape}, or pass tag_field=")
         lists = {name: list(map(str, v)) for name, v in fields.items() if is_flat(v)}
         for name, values in lists.items():
-            if len(values) != len(words):
-                what = f"{len(words)} {token_field} but {len(values)} {name}"
-                raise Malformed(number, what, "give one value a token in every list")
             # JSON can spell half of a surrogate pair, which no encoding can write.
-            if any(re.search("[\ud800-\udfff]", value) for value in values):
-                what = f"{name!r} contains half of a surrogate pair"
+            if _SURROGATE.search(name) or any(map(_SURROGATE.search, values)):
+                what = f"{shown(name)} contains half of a surrogate pair"
                 raise Malformed(number, what, "write the character itself, in UTF-8")
+            if len(values) != len(words):
+                what = f"{len(words)} {token_field} but {len(values)} {name[:40]}"
+                raise Malformed(number, what, "give one value a token in every list")
         words = lists.pop(token_field)
         return sentence_of(words, lists.pop(tag_field, None), lists)
 

@@ -192,7 +192,9 @@ def words_of(text: str, *, spoken: bool = False) -> list[str]:
     """
     text = re.sub(r"\s+", " ", text).replace(" '", "'").replace("'", "' ")
     if spoken:
-        text = re.sub(r"\(.*?\)", "*", text)
+        # without a closing bracket behind it none is looked for from every opening one
+        head, closing, tail = text.rpartition(")")
+        text = re.sub(r"\([^)]*\)", "*", head + closing) + tail
         text = re.sub(r"[^\w\s'*<>_-]", "", text)
         tens = "dix|vingt|trente|quarante|cinquante|soixante|quatre"
         text = re.sub(f"({tens})-", r"\1 ", text)

@@ -2,15 +2,58 @@
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils import limits
+
+
+class LimitError(ValueError):
+    """A text is beyond a limit of `utils.limits`.
+
+    Args:
+        what: is wrong.
+        remedy: against it.
+        text: the one that is meant, by which a reader finds its line.
+    """
+
+    def __init__(self, what: str, remedy: str, text: str = ""):
+        super().__init__(f"{what}; {remedy}")
+        self.what, self.remedy, self.text = what, remedy, text
 
 
 def to_nfc(text: str) -> str:
-    """The text in Unicode normal form C, the form all words are compared in."""
-    if text.isascii() or unicodedata.is_normalized("NFC", text):
+    """The text in Unicode normal form C, the form all words are compared in.
+
+    Raises:
+        LimitError: if it has more than `limits.COMBINING_MARKS` in a row.
+    """
+    if text.isascii():
+        return text
+    if len(text) > limits.COMBINING_MARKS:
+        _check_marks(text)
+    if unicodedata.is_normalized("NFC", text):
         return text
     return unicodedata.normalize("NFC", text)
+
+
+def _check_marks(text: str) -> None:
+    marks = {character for character in set(text) if _is_mark(character)}
+    for is_marks, run in groupby(text, marks.__contains__):
+        if is_marks and (count := len(list(run))) > limits.COMBINING_MARKS:
+            what = f"{shown(text)} has {count:,} combining marks in a row"
+            remedy = f"leave at most {limits.COMBINING_MARKS} of them"
+            raise LimitError(what, remedy, text)
+
+
+def _is_mark(character: str) -> bool:
+    # three Tibetan vowels are marks only once they are decomposed
+    return unicodedata.combining(unicodedata.normalize("NFD", character)[0]) > 0
+
+
+def shown(text: str) -> str:
+    """The beginning of a text, for a message."""
+    return repr(text if len(text) <= 40 else f"{text[:40]}...")
 
 
 def flat_strings(
@@ -26,7 +69,8 @@ def flat_strings(
         The tokens under "tokens", the columns under their names.
 
     Raises:
-        ValueError: if a sentence has no such column.
+        ValueError: if a sentence has no such column, or a value has too many combining
+            marks (`to_nfc`).
     """
     strings = {"tokens": [to_nfc(w) for s in sentences for w in s.tokens]}
     for name in columns:

@@ -1,27 +1,27 @@
 """Reading and writing corpus files."""
 
-import codecs
-import gzip
 import inspect
-import io
 import json
-import sys
 import warnings
-import zlib
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
 from keras_tagging.data.columns import as_rows
 from keras_tagging.data.formats import FORMATS
+from keras_tagging.data.lines import first_lines, numbered_lines, source_name
 from keras_tagging.data.recognition import recognise
-from keras_tagging.data.records import CorpusError, Line, Malformed, MalformedSentence
+from keras_tagging.data.records import (
+    CorpusError,
+    Malformed,
+    MalformedSentence,
+    message,
+)
 from keras_tagging.data.sentence import Sentence
 
 WRITTEN = ("conll", "conllu", "jsonl")
-HEAD = 200  # lines by which a format is recognised
 
 
 def read(
@@ -36,7 +36,9 @@ def read(
     """Sentences of a file, one after the other, in constant memory.
 
     A line ends with a line feed, before which a carriage return is dropped, and with
-    nothing else. A byte order mark is dropped. Tokens are normalised to NFC.
+    nothing else; in a file without any line feed it ends with a carriage return. A byte
+    order mark is dropped. Tokens are normalised to NFC. Lines, tokens and sentences
+    beyond the limits of `utils.limits` are malformed.
 
     Args:
         path: a file, gzip-compressed if its name ends in `.gz`, an open stream, or
@@ -51,15 +53,15 @@ def read(
     Raises:
         CorpusError: if there is no such file, the format is not recognised, or,
             during the iteration, at the first malformed sentence.
-        ValueError: if the format or an option is unknown.
+        ValueError: if the format, an option or the encoding is unknown.
     """
     if errors not in ("raise", "skip"):
         raise ValueError(f"errors={errors!r}: it is 'raise' or 'skip'")
     name = source_name(path)
-    lines = _numbered_lines(path, name, encoding)
+    lines = numbered_lines(path, name, encoding)
     head, hint = [], ""
     if format is None:
-        head = list(islice(lines, HEAD))
+        head = first_lines(lines)
         format = recognise(head, name)
         hint = recognised(format)
     check_options(format, options)
@@ -94,7 +96,7 @@ def recognised(format: str) -> str:
 
 
 def _sentences(head, lines, name, format, errors, skipped, hint, options):
-    messages = [] if skipped is None else skipped
+    count, first = 0, ""
     try:
         with closing(lines):  # else an exception would keep the file open
             for result in FORMATS[format](chain(head, lines), **options):
@@ -102,102 +104,18 @@ def _sentences(head, lines, name, format, errors, skipped, hint, options):
                     yield result
                 elif errors == "raise":
                     raise MalformedSentence(message(name, result, hint))
+                elif skipped is None:
+                    first = first or message(name, result, hint)
+                    count += 1
                 else:
-                    messages.append(message(name, result, hint))
+                    skipped.append(message(name, result, hint))
     except Malformed as problem:
         raise CorpusError(message(name, problem, hint)) from None
-    if messages and skipped is None:
+    if count:
         warnings.warn(
-            f"{len(messages)} malformed sentences left out; the first: {messages[0]}",
+            f"{count} malformed sentences left out; the first: {first}",
             stacklevel=2,
         )
-
-
-def message(name: str, problem: Malformed, hint: str = "") -> str:
-    return f"{name}:{problem.line}: {problem.what}; {problem.remedy}{hint}"
-
-
-def source_name(path: str | Path | IO) -> str:
-    if not isinstance(path, str | Path):
-        return str(getattr(path, "name", "<stream>"))
-    if str(path) == "-":
-        return "<stdin>"
-    if not Path(path).exists():
-        raise CorpusError(f"{path}: there is no such file; check the path")
-    if Path(path).is_dir():
-        raise CorpusError(f"{path}: is a directory; use load_corpus, or name a file")
-    return str(path)
-
-
-@contextmanager
-def _opened(path: str | Path | IO, encoding: str | None):
-    """The file or stream, as lines of bytes if possible, and its encoding."""
-    try:
-        codecs.lookup(encoding or "utf-8")
-    except (LookupError, TypeError):
-        raise ValueError(
-            f"encoding={encoding!r} is not known: try utf-8, latin-1 or cp1252"
-        ) from None
-    if str(path) == "-":
-        path = getattr(sys.stdin, "buffer", sys.stdin)
-    if isinstance(path, str | Path):
-        opener = gzip.open if str(path).endswith(".gz") else open
-        context = opener(path, "rb")
-    else:
-        # A text stream ends lines in its own way: go below it where that is possible.
-        encoding = encoding or getattr(path, "encoding", None)
-        context = nullcontext(getattr(path, "buffer", path))
-    encoding = encoding or "utf-8"
-    with context as stream:
-        if "\n".encode(encoding) == b"\n":
-            yield stream, encoding
-        else:  # UTF-16 and the like, whose line feed is more than a byte
-            wrapper = io.TextIOWrapper(stream, encoding, newline="\n")
-            try:
-                yield wrapper, encoding
-            finally:
-                wrapper.detach()
-
-
-def raw_lines(path, name: str, encoding: str | None) -> Generator[Line, None, None]:
-    """The numbered lines as they stand in the file, with their ends and a byte order
-    mark."""
-    number = 0
-    with _opened(path, encoding) as (stream, encoding):
-        try:
-            for number, line in enumerate(stream, 1):
-                if isinstance(line, bytes):
-                    try:
-                        line = line.decode(encoding)
-                    except UnicodeDecodeError as error:
-                        yield number, error
-                        continue
-                yield number, line
-        except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
-            what = f"{name}:{number + 1}: cannot be read: {error}"
-            raise CorpusError(f"{what}; check that the file is complete") from None
-
-
-def content(line: Line) -> Line:
-    """The line without its end and without a byte order mark."""
-    number, text = line
-    if isinstance(text, str):
-        if number == 1:
-            text = text.removeprefix("\ufeff")
-        text = text.removesuffix("\n").removesuffix("\r")
-    return number, text
-
-
-def _numbered_lines(
-    path, name: str, encoding: str | None
-) -> Generator[Line, None, None]:
-    with closing(raw_lines(path, name, encoding)) as lines:
-        yield from map(content, islice(lines, 1))
-        for number, line in lines:  # as `content` does, without its call
-            if isinstance(line, str):
-                yield number, line.removesuffix("\n").removesuffix("\r")
-            else:
-                yield number, line
 
 
 def detect_format(
@@ -213,10 +131,11 @@ def detect_format(
 
     Raises:
         CorpusError: if the lines fit no format, or two.
+        ValueError: if the encoding is unknown.
     """
     name = source_name(path)
-    head = islice(_numbered_lines(path, name, encoding), HEAD)
-    return recognise(head, name, default)
+    with closing(numbered_lines(path, name, encoding)) as lines:
+        return recognise(first_lines(lines), name, default)
 
 
 def write(
@@ -243,14 +162,27 @@ def write(
             if clash := sentence.columns.keys() & {"tokens", "tags"}:
                 raise ValueError(f"a column cannot be called {min(clash)!r}: rename it")
             fields = {"tokens": sentence.tokens, **tags, **sentence.columns}
-            target.write(json.dumps(fields, ensure_ascii=False) + "\n")
-            continue
-        if format == "conllu":
-            target.write(_as_conllu(sentence))
-            continue
-        columns = [sentence.tokens, *sentence.columns.values(), *tags.values()]
-        target.write(as_rows(list(zip(*columns, strict=True)), is_first) + "\n")
-        is_first &= not sentence.tokens
+            text = json.dumps(fields, ensure_ascii=False) + "\n"
+        elif format == "conllu":
+            text = _as_conllu(sentence)
+        else:
+            columns = [sentence.tokens, *sentence.columns.values(), *tags.values()]
+            text = as_rows(list(zip(*columns, strict=True)), is_first) + "\n"
+            is_first &= not sentence.tokens
+        check_writable(text)
+        target.write(text)
+
+
+def check_writable(text: str) -> None:
+    """Raise ValueError if no file can hold the text, nor any reader give it back."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        start = max(0, error.start - 20)
+        raise ValueError(
+            f"{text[start : error.end + 20]!r} has half of a surrogate pair at "
+            f"character {error.start - start + 1}, which no file can hold: replace it"
+        ) from None
 
 
 def _as_conllu(sentence: Sentence) -> str:

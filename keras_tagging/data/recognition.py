@@ -4,10 +4,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from keras_tagging.data.records import CorpusError, Line, is_blank, split_blanks
+from keras_tagging.data.records import (
+    CorpusError,
+    Line,
+    is_blank,
+    is_document_mark,
+    split_blanks,
+)
 
 # What no line of text has that is wrongly decoded, but nearly every one of other data.
 _CONTROL = re.compile(b"[\0-\x08\x0e-\x19\x1c-\x1f]")
+_TREEBANK_ROW = re.compile(r"[0-9]+([-.][0-9]+)?(\t[^\t]*){9}")
+_NUMBERED_ROW = re.compile(r"[0-9]+([-.][0-9]+)?[ \t]")
 
 
 def recognise(head: Iterable[Line], name: str, default: str | None = None) -> str:
@@ -24,7 +32,7 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
     head = [line for _, line in head]
     lines = [line for line in head if isinstance(line, str)]
     lines = ["" if is_blank(line) else line for line in lines]
-    filled = [line for line in lines if line]
+    filled = [line for line in lines if line and not is_document_mark(line)]
     # A `#` line may be a comment, and is one in most formats: judge by the others.
     rows = [line for line in filled if not line.startswith("#")] or filled
     if "\0" in "".join(rows[:1]) or any(map(_is_binary, head)):
@@ -41,11 +49,12 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
         return "auto"
     if re.match(r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b", first):
         return "mrg"
-    if re.match(r"={5,}[ \t]*$|\[ [^ ]+/[^ ]+ ", first):
+    phrase = re.match(r"={5,}[ \t]*$|\[ [^ ]([^ ]*)[^ ] ", first)
+    if phrase and (phrase[1] is None or "/" in phrase[1]):
         return "pos"
     if re.match(r'[ \t]*\{[ \t]*("|\}|$)', first):
         return "jsonl"
-    if re.match(r"[0-9]+([-.][0-9]+)?\t", first) and first.count("\t") == 9:
+    if _is_treebank(rows, name):
         return "conllu"  # or CoNLL-X, which is CoNLL-U with words only
     if re.match(r"BOS( .*)? EOS[ ]*\t", first):
         return "atis"
@@ -58,8 +67,18 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
     return _recognise_blanks(lines, rows, name, default)
 
 
-def _is_binary(line: str | UnicodeDecodeError) -> bool:
-    return not isinstance(line, str) and _CONTROL.search(line.object) is not None
+def _is_treebank(rows: list[str], name: str) -> bool:
+    """Whether these are rows of CoNLL-U, or damaged ones that were meant to be."""
+    if name.lower().removesuffix(".gz").endswith(".conllu"):
+        return _NUMBERED_ROW.match(rows[0]) is not None
+    count = sum(_TREEBANK_ROW.fullmatch(row) is not None for row in rows)
+    return _TREEBANK_ROW.fullmatch(rows[0]) is not None or 2 * count > len(rows)
+
+
+def _is_binary(line: str | Exception) -> bool:
+    if not isinstance(line, UnicodeDecodeError):
+        return False
+    return _CONTROL.search(line.object) is not None
 
 
 def _recognise_blanks(

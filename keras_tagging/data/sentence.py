@@ -16,7 +16,7 @@ class Sentence:
             (index of the head counted from 1, "0" for the root), `deprel`.
 
     Raises:
-        ValueError: if a field does not have one value a token.
+        ValueError: if a field does not have one value a token, or a value is no string.
     """
 
     tokens: list[str]
@@ -29,9 +29,15 @@ class Sentence:
                 f"a sentence is a list of tokens, not the string {self.tokens[:40]!r}: "
                 "split it into words first"
             )
-        fields = {"tags": self.tags, **self.columns}
+        fields = {"tokens": self.tokens, "tags": self.tags, **self.columns}
         for name, values in fields.items():
-            if values is not None and len(values) != len(self.tokens):
+            if values is None:
+                continue
+            try:
+                "".join(values)  # the fastest check that all are strings
+            except TypeError:
+                raise _no_string(name, values) from None
+            if len(values) != len(self.tokens):
                 raise ValueError(
                     f"{len(self.tokens)} tokens but {len(values)} {name} in the "
                     f"sentence beginning {' '.join(self.tokens[:5])[:60]!r}"
@@ -39,6 +45,19 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+
+def _no_string(name: str, values) -> ValueError:
+    values = list(values)
+    place, value = next(
+        (i, value) for i, value in enumerate(values, 1) if not isinstance(value, str)
+    )
+    remedy = "give one for every token"
+    if name == "tags":
+        remedy += ", or tags=None for a sentence that is not annotated"
+    return ValueError(
+        f"a sentence's {name} are strings, but number {place} is {value!r}: {remedy}"
+    )
 
 
 @dataclass

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
     Line,
     Malformed,
@@ -12,8 +13,10 @@ from keras_tagging.data.records import (
     sentence_of,
 )
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.limits import INTEGER_DIGITS
 
 COLUMNS = 10
+_HEAD = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL = range(8)
 
 # A word: the number of its line, and its cells.
@@ -103,7 +106,7 @@ def word_rows(
                 raise Malformed(number, what, "leave them out, or pass format='conllu'")
             continue
         if not is_next:
-            what = f"the word's number is {cells[ID]!r}, not {len(rows) + 1}"
+            what = f"the word's number is {shown(cells[ID])}, not {len(rows) + 1}"
             raise Malformed(number, what, "number the words 1, 2, 3, ...")
         for column, cell in enumerate(cells):
             if not cell and (needs_trees or column not in (HEAD, DEPREL)):
@@ -130,7 +133,7 @@ def _check_heads(rows: list[Row], trees: bool) -> None:
         return
     for number, cells in rows:
         head = cells[HEAD]
-        is_number = re.fullmatch("[0-9]{1,9}", head)
+        is_number = _HEAD.fullmatch(head)
         if head != "_" and not (is_number and int(head) <= len(rows)):
             what = f"the head is {head[:40]!r} in a sentence of {len(rows)} words"
             remedy = f"give a word's number{' or 0' if trees else ', 0 or `_`'}"

@@ -7,6 +7,7 @@ import numpy as np
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.parsing.projectivity import check_tree, is_projective, lift
+from keras_tagging.utils.limits import INTEGER_DIGITS
 
 NONPROJECTIVE = ("skip", "lift")
 
@@ -18,6 +19,7 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
         ValueError: naming the sentence, if a column is missing, a head is no number,
             or the heads are no tree with one root.
     """
+    is_number = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
     found = []
     for number, sentence in enumerate(sentences, 1):
         words = " ".join(sentence.tokens[:4])[:40]
@@ -29,8 +31,8 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
                     "treebank, such as CoNLL-U"
                 )
         given = sentence.columns["head"]
-        if not all(re.fullmatch("[0-9]+", head) for head in given):
-            raise ValueError(f"{where} has a head that is no number: {given}")
+        if not all(is_number.fullmatch(head) for head in given):
+            raise ValueError(f"{where} has a head that is no number: {given[:20]}")
         try:
             heads = np.array([int(head) for head in given], "int32")
             check_tree(heads)

@@ -10,6 +10,22 @@ This module imports nothing, so that every room can read it.
 
 # Text
 
+# Of a line, and of the lines of one sentence together, in the bytes of a file or the
+# characters of a text stream. The longest lines of real corpora, CCG derivations, have
+# 70,000; what a parser makes of this many needs some hundred megabytes.
+SENTENCE_CHARACTERS = 10_000_000
+# Of a sentence. Real ones have some hundreds; a corpus without blank lines is one.
+SENTENCE_TOKENS = 100_000
+# Of a token. More is no word but a file inside of a file.
+TOKEN_CHARACTERS = 1_000_000
+# Combining marks in a row, in a token. Unicode's stream-safe format has 30, and what is
+# written so for fun less than 70; normalising takes the square of their number.
+COMBINING_MARKS = 100
+# Of a whole number, such as a head or an index.
+INTEGER_DIGITS = 9
+# Of a CCG category. CCGbank's longest has 219.
+CATEGORY_CHARACTERS = 500
+
 # Compressed files and archives
 
 # XML

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keras_tagging.data import CorpusError, Sentence, read, readers
+from keras_tagging.data import CorpusError, Sentence, lines, read
 from keras_tagging.data.conllu import as_conllu, read_blocks
 
 
@@ -246,7 +246,7 @@ def test_an_error_closes_the_file(tmp_path, monkeypatch, reader):
         opened.append(open(*args))
         return opened[0]
 
-    monkeypatch.setattr(readers, "open", recording, raising=False)
+    monkeypatch.setattr(lines, "open", recording, raising=False)
     with pytest.raises(CorpusError) as caught:
         list(reader(path))
     assert opened[0].closed and caught.tb  # and the error's frames are still there

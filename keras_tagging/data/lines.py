@@ -1,0 +1,246 @@
+"""The lines of files and streams: cut, decoded and numbered, none without a limit."""
+
+import codecs
+import gzip
+import sys
+import zlib
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO
+
+from keras_tagging.data.records import CorpusError, Line, Malformed
+from keras_tagging.utils import limits
+
+CHUNK = 1 << 16
+HEAD = 200  # lines by which a format is recognised
+# To Python they are encodings of text, but not of text files.
+NO_TEXT = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
+# A line that is none: what is wrong, and the remedy.
+Problem = tuple[str, str]
+MIXED: Problem = (
+    "a line feed in a file whose first lines end in a carriage return alone",
+    "end all its lines alike",
+)
+SURROGATE: Problem = (
+    "the line contains half of a surrogate pair",
+    "write the character itself",
+)
+
+
+def source_name(path: str | Path | IO) -> str:
+    if not isinstance(path, str | Path):
+        return str(getattr(path, "name", "<stream>"))
+    if str(path) == "-":
+        return "<stdin>"
+    if not Path(path).exists():
+        raise CorpusError(f"{path}: there is no such file; check the path")
+    if Path(path).is_dir():
+        raise CorpusError(f"{path}: is a directory; use load_corpus, or name a file")
+    return str(path)
+
+
+def check_encoding(encoding: str | None) -> None:
+    """Raise ValueError if Python does not know the encoding, or it is not one of text
+    files."""
+    try:
+        codec = codecs.lookup(encoding or "utf-8")
+    except (LookupError, TypeError, ValueError):
+        codec = None
+    # The attribute is the one that `open` asks: base64 is a codec too.
+    if codec is None or not codec._is_text_encoding or codec.name in NO_TEXT:
+        is_what = "is not known" if codec is None else "is not one of text files"
+        raise ValueError(
+            f"encoding={encoding!r} {is_what}: try utf-8, latin-1 or cp1252"
+        )
+
+
+def numbered_lines(
+    path: str | Path | IO, name: str, encoding: str | None
+) -> Generator[Line, None, None]:
+    """The lines without their ends and without a byte order mark.
+
+    Args:
+        path, encoding: as in `read`, which says where a line ends.
+        name: of the file, for messages.
+
+    Raises:
+        ValueError: at once, if the encoding is not one of text files.
+        CorpusError: during the iteration, if the rest of the file cannot be read.
+    """
+    check_encoding(encoding)
+    return _numbered(path, name, encoding)
+
+
+def raw_lines(
+    path: str | Path | IO, name: str, encoding: str | None
+) -> Generator[Line, None, None]:
+    """The lines as they stand in the file, with their ends and a byte order mark;
+    otherwise as `numbered_lines`."""
+    check_encoding(encoding)
+    return _raw(path, name, encoding)
+
+
+def content(line: Line) -> Line:
+    """The line without its end and without a byte order mark."""
+    number, text = line
+    if isinstance(text, str):
+        if number == 1:
+            text = text.removeprefix("\ufeff")
+        text = text.removesuffix("\n").removesuffix("\r")
+    return number, text
+
+
+def first_lines(lines: Iterable[Line]) -> list[Line]:
+    """Those by which a format is recognised."""
+    head, size = [], 0
+    for number, line in islice(lines, HEAD):
+        head.append((number, line))
+        size += len(line) if isinstance(line, str) else 0
+        if size > limits.SENTENCE_CHARACTERS:
+            break
+    return head
+
+
+def _numbered(path, name, encoding):
+    count = 0
+    with closing(_read(path, name, encoding)) as batches:
+        for lines, _, is_plain in batches:
+            if count and is_plain:  # nearly always
+                yield from enumerate(lines, count + 1)
+            else:
+                yield from map(content, _with_problems(lines, count))
+            count += len(lines)
+
+
+def _raw(path, name, encoding):
+    count = 0
+    with closing(_read(path, name, encoding)) as batches:
+        for lines, end, _ in batches:
+            for number, line in _with_problems(lines, count):
+                yield number, line + end if isinstance(line, str) else line
+            count += len(lines)
+
+
+def _with_problems(lines: list, count: int) -> Iterator[Line]:
+    for number, line in enumerate(lines, count + 1):
+        yield number, Malformed(number, *line) if isinstance(line, tuple) else line
+
+
+def _read(path, name: str, encoding: str | None):
+    """`_batches` of a file, with the errors that concern all that is left of it."""
+    count = 0
+    with _opened(path, encoding) as (stream, encoding):
+        try:
+            for batch in _batches(_chunks(stream, encoding), encoding):
+                yield batch
+                count += len(batch[0])
+        except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
+            what = f"{name}:{count + 1}: cannot be read: {error}"
+            raise CorpusError(f"{what}; check that the file is complete") from None
+
+
+@contextmanager
+def _opened(path: str | Path | IO, encoding: str | None):
+    """The file or stream, of bytes if possible, and its encoding."""
+    if str(path) == "-":
+        path = getattr(sys.stdin, "buffer", sys.stdin)
+    if isinstance(path, str | Path):
+        opener = gzip.open if str(path).endswith(".gz") else open
+        context = opener(path, "rb")
+    else:
+        # A text stream ends lines in its own way: go below it where that is possible.
+        encoding = encoding or getattr(path, "encoding", None)
+        context = nullcontext(getattr(path, "buffer", path))
+    with context as stream:
+        yield stream, encoding or "utf-8"
+
+
+def _chunks(stream, encoding: str) -> Iterator[bytes | str]:
+    """What the stream has at a time: bytes that can be cut at line ends, or text."""
+    # Neither of them waits for more than a line.
+    read = getattr(stream, "read1", None) or getattr(stream, "readline", None)
+    chunks = iter(lambda: read(CHUNK) or None, None) if read else iter(stream)
+    if _is_cut_as_bytes(encoding):
+        yield from chunks
+        return
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for chunk in chunks:
+        yield decoder.decode(chunk) if isinstance(chunk, bytes) else chunk
+    yield decoder.decode(b"", final=True)
+
+
+def _is_cut_as_bytes(encoding: str) -> bool:
+    """Whether a byte of ASCII is that character wherever it stands. It is not in
+    UTF-16, in EBCDIC, nor where other bytes shift its meaning, as in UTF-7."""
+    codes = bytes(range(128))
+    try:
+        is_ascii = codes.decode(encoding) == codes.decode("ascii")
+    except UnicodeError:
+        return False
+    return is_ascii and codecs.lookup(encoding).name != "utf-8-sig"
+
+
+def _batches(chunks: Iterator, encoding: str):
+    """Lists of lines, as many as there are at a time; what they end with; and whether
+    they are all text without carriage returns. In place of a line that cannot be
+    decoded stands the error, and of one that is too long a `Problem`."""
+    most = limits.SENTENCE_CHARACTERS
+    too_long = f"the line has more than {most:,} characters", "cut it"
+    head = next(chunks, b"")
+    feed, end = (b"\n", b"\r") if isinstance(head, bytes) else ("\n", "\r")
+    while feed not in head and len(head) <= most:
+        if not (chunk := next(chunks, None)):
+            break
+        head += chunk
+    if feed in head or end not in head:
+        end = feed
+    rest, is_cut = head[:0], False
+    for chunk in chain([head], chunks):
+        rest += chunk
+        size = rest.rfind(end) + 1
+        if size:
+            lines, is_plain = _decoded(rest[: size - 1], end, encoding)
+            if is_cut or rest.index(end) > most:
+                lines[0], is_plain, is_cut = too_long, False, False
+            yield lines, "\n" if end == feed else "\r", is_plain
+            rest = rest[size:]
+        if len(rest) > most:
+            rest, is_cut = rest[:0], True
+    if is_cut:
+        yield [too_long], "", False
+    elif rest:
+        lines, is_plain = _decoded(rest, end, encoding)
+        yield lines, "", is_plain
+
+
+def _decoded(text: bytes | str, end: bytes | str, encoding: str):
+    """The lines, and whether they are all text without carriage returns."""
+    if isinstance(text, bytes):
+        try:
+            whole = text.decode(encoding)
+        except UnicodeDecodeError:
+            return [_line(line, encoding) for line in text.split(end)], False
+        if end == b"\n":
+            return whole.split("\n"), "\r" not in whole
+        text, end = whole, "\r"
+    lines = [_checked(line) for line in text.split(end)]
+    return lines, all(isinstance(line, str) and "\r" not in line for line in lines)
+
+
+def _line(line: bytes, encoding: str):
+    try:
+        return _checked(line.decode(encoding))
+    except UnicodeDecodeError as error:
+        return error
+
+
+def _checked(line: str) -> str | Problem:
+    if "\n" in line:
+        return MIXED
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:
+        return SURROGATE  # which text streams can hold, and UTF-7
+    return line
