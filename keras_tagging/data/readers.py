@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from keras_tagging.data.columns import as_rows
+from keras_tagging.data.compressed import open_gzip
 from keras_tagging.data.formats import FORMATS
 from keras_tagging.data.recognition import recognise
 from keras_tagging.data.records import CorpusError, Line, Malformed, MalformedSentence
@@ -141,8 +142,8 @@ def _opened(path: str | Path | IO, encoding: str | None):
     if str(path) == "-":
         path = getattr(sys.stdin, "buffer", sys.stdin)
     if isinstance(path, str | Path):
-        opener = gzip.open if str(path).endswith(".gz") else open
-        context = opener(path, "rb")
+        is_compressed = str(path).endswith(".gz")
+        context = open_gzip(path) if is_compressed else open(path, "rb")
     else:
         # A text stream ends lines in its own way: go below it where that is possible.
         encoding = encoding or getattr(path, "encoding", None)
