@@ -68,7 +68,8 @@ def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Mem
 
     Case does not count, and neither does a final `.gz`: with ".mrg", `A.MRG` and
     `a.mrg.gz` are members. A single file is one, whatever its name. Hidden files,
-    links and devices inside a `.tar` and the `__MACOSX` folder of a `.zip` are left out.
+    links and devices inside a `.tar` and the `__MACOSX` folder of a `.zip` are left
+    out.
 
     Args:
         source: a folder, a file, or an archive: `.zip`, `.tar`, `.tgz`, `.tar.gz`,

@@ -25,6 +25,12 @@ TAR_HEADER_BYTES = 1 << 20
 # Bytes that decompression of xz may need; the highest level, `xz -9`, needs 65 MiB.
 XZ_MEMORY = 1 << 28
 
+# Pickles, which a process of its own turns into JSON
+# Bytes of a pickle, and of its JSON; that of ATIS has 4 MB.
+PICKLE_BYTES = 1 << 25
+PICKLE_MEMORY = 1 << 29  # bytes of the process
+PICKLE_SECONDS = 20
+
 # XML
 
 # Elements inside each other
