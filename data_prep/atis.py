@@ -73,9 +73,7 @@ def prepare(
 
 
 def atis(
-    source: Annotated[
-        Path, typer.Argument(help="The folder or archive of ATIS.")
-    ],
+    source: Annotated[Path, typer.Argument(help="The folder or archive of ATIS.")],
     out: Out,
     held_out: Annotated[
         float | None,

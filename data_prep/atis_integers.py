@@ -93,8 +93,8 @@ def as_json(content: bytes, name: str) -> bytes:
             done = subprocess.CompletedProcess(command, -1, stderr=error.stderr)
         if done.returncode:
             told = (done.stderr or b"").decode("utf-8", "replace").split("\n")
-            most = f"it takes over {limits.PICKLE_SECONDS} s, or is ended otherwise"
-            what = f"cannot be unpickled: {' '.join(told[0].split()) or most}"
+            late = f"it takes over {limits.PICKLE_SECONDS} s, or is ended otherwise"
+            what = f"cannot be unpickled: {' '.join(told[0].split()) or late}"
             raise CorpusError(f"{name}: {what}; get it anew from a place you trust")
         output.seek(0)
         return output.read()
@@ -127,13 +127,18 @@ def _dictionaries(value, name: str) -> list[dict[int, str]]:
         inverse = {}
         for text, number in _mapping(value[key], f"{name}: {key}").items():
             if type(number) is not int or not text.isprintable() or " " in text:
-                what = f"{key} gives {text[:40]!r} the number {str(number)[:40]!r}"
+                what = f"{key} gives {_shown(text)} the number {_shown(number)}"
                 raise CorpusError(f"{name}: {what}; a word has an integer there")
             if inverse.setdefault(number, text) != text:
                 what = f"{key} gives {inverse[number]!r} and {text!r} the same number"
                 raise CorpusError(f"{name}: {what}; give each its own")
         found.append(inverse)
     return found
+
+
+def _shown(value) -> str:
+    is_short = isinstance(value, str | int | float)
+    return repr(str(value)[:40]) if is_short else f"a {type(value).__name__}"
 
 
 def _mapping(value, where: str) -> Mapping:
@@ -169,7 +174,7 @@ def _looked_up(numbers, names: dict[int, str], kind: str, where: str) -> list[st
         raise CorpusError(f"{where}: no list of {kind} numbers; {SHAPE}")
     for number in numbers:
         if type(number) is not int or number not in names:
-            what = f"the {kind} {str(number)[:40]!r} is not in the dictionary"
+            what = f"the {kind} {_shown(number)} is not in the dictionary"
             raise CorpusError(f"{where}: {what}; use the one that comes with the file")
     return [names[number] for number in numbers]
 

@@ -185,9 +185,7 @@ def test_a_truncated_gz_is_one_line(tmp_path, packed):
     [member] = members(source, ".mrg")
     with member.open() as stream, pytest.raises(CorpusError) as caught:
         stream.read()
-    assert str(caught.value).startswith(
-        f"{name}: cannot be read: it ends too early"
-    )
+    assert str(caught.value).startswith(f"{name}: cannot be read: it ends too early")
 
 
 def test_a_changed_byte_in_a_zip_is_noticed(tmp_path):

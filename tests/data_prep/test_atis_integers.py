@@ -268,6 +268,7 @@ def changed(change):
             changed(lambda d: d[1][2][0].__setitem__(1, 7.0)),
             "the label '7.0' is not in",
         ),
+        (changed(lambda d: d[1][0][0].__setitem__(0, [])), "the word a list is not in"),
         (changed(lambda d: d[1][0].__setitem__(0, 7)), "no list of word numbers"),
         (
             changed(lambda d: d[2]["words2idx"].update(two=2)),
