@@ -73,9 +73,7 @@ def prepare(
 
 
 def atis(
-    source: Annotated[
-        Path, typer.Argument(help="The folder or archive of ATIS, or its pickle.")
-    ],
+    source: Annotated[Path, typer.Argument(help="The folder or archive of ATIS.")],
     out: Out,
     held_out: Annotated[
         float | None,
@@ -97,9 +95,9 @@ def atis(
     """Write ATIS, the corpus of slot filling, in CoNLL columns.
 
     SOURCE has lines of `BOS words EOS`, a tab and the labels, with or without intents;
-    or folders with seq.in and seq.out; or CoNLL columns; or integers with their
-    dictionaries as a pickle or JSON, as of is13 and CNTK; or CNTK's text format
-    (.ctf, .sparse). Written are train.conll, dev.conll and test.conll, all or none: the
+    or folders with seq.in and seq.out; or CoNLL columns; or CNTK's text format (.ctf,
+    .sparse); of integers with their dictionaries, as of is13, `atis_integers.py` makes
+    columns first. Written are train.conll, dev.conll and test.conll, all or none: the
     word, with --classes its class, the label.
     """
     splits = ["train", "test"] if full else ["train", "dev", "test"]

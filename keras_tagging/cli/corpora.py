@@ -56,8 +56,7 @@ def list_corpora(
         ["format", " ".join([corpus.format, *_given(corpus.options)])],
     ]
     for split, file in corpus.files.items():
-        check = file.sha256 or "recorded at the first download"
-        rows.append([split, f"{file.name}, SHA-256 {check}"])
+        rows.append([split, f"{file.name}, SHA-256 {file.sha256}"])
     print(aligned(rows))
 
 

@@ -4,35 +4,33 @@ Archives are read in place. Nothing is ever extracted, so that the name of a mem
 only a name: no archive can write to a path, in or outside of any folder.
 """
 
-import gzip
 import io
-import lzma
 import os
+import stat
 import tarfile
+import weakref
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
+from tempfile import SpooledTemporaryFile, gettempdir
 from typing import BinaryIO
 
+from keras_tagging.data.compressed import BLOCK, DECODERS, GZIP, Decompressed, damaged
 from keras_tagging.data.readers import CorpusError
+from keras_tagging.utils import limits
 
-TAR = (".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz")
-IN_MEMORY = 1 << 26  # bytes of a .tar's members; beyond, they go to a nameless file
-
-# What zipfile, tarfile, gzip and the decompressors raise for a damaged file; for an
-# encrypted one, a RuntimeError, and for an unknown compression NotImplementedError.
-_DAMAGED = (
-    EOFError,
-    RuntimeError,
-    gzip.BadGzipFile,
-    lzma.LZMAError,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
+# Members of a `.tar` that belong to the next one, and are read into memory
+HEADERS = (
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
 )
+TAR = (".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz")
+IN_MEMORY = 1 << 26  # bytes of an unpacked archive; a larger one is a nameless file
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +53,14 @@ class Member:
         member's name, so that `read` names it in messages.
 
         Raises:
-            CorpusError: here or as the stream is read, if it is damaged or encrypted.
+            CorpusError: here or as the stream is read, if it is damaged or expands
+                beyond the limits.
         """
-        try:
-            stream = self.opener()
-        except _DAMAGED as error:
-            raise _damaged(self.name, error) from None
-        is_compressed = self.inside.lower().endswith(".gz")
-        return io.BufferedReader(_Checked(self.name, stream, is_compressed))
+        with _telling(self.name):
+            stream = _Checked(self.name, self.opener())
+        if self.inside.lower().endswith(".gz"):
+            stream = Decompressed(self.name, stream, GZIP)
+        return io.BufferedReader(stream, BLOCK)
 
 
 def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Member]:
@@ -70,7 +68,8 @@ def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Mem
 
     Case does not count, and neither does a final `.gz`: with ".mrg", `A.MRG` and
     `a.mrg.gz` are members. A single file is one, whatever its name. Hidden files,
-    links inside a `.tar` and the `__MACOSX` folder of a `.zip` are left out.
+    links and devices inside a `.tar` and the `__MACOSX` folder of a `.zip` are left
+    out.
 
     Args:
         source: a folder, a file, or an archive: `.zip`, `.tar`, `.tgz`, `.tar.gz`,
@@ -78,8 +77,8 @@ def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Mem
         suffixes: one or several, such as ".mrg".
 
     Raises:
-        CorpusError: if there is no such source, the archive is damaged, or nothing in
-            it has such a name.
+        CorpusError: if there is no such source, nothing in it has such a name, or the
+            archive is damaged, holds a file twice or goes beyond the limits.
     """
     source = Path(source)
     suffixes = (suffixes,) if isinstance(suffixes, str) else tuple(suffixes)
@@ -89,13 +88,18 @@ def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Mem
     if source.is_dir():
         found = _in_folder(source)
     elif name.endswith(".zip"):
-        found = _in_zip(source)
+        found = _in_zip(source, suffixes)
     elif name.endswith(TAR):
         found = _in_tar(source, suffixes)
     else:
         yield Member(str(source), source.name, lambda: open(source, "rb"))
         return
-    wanted = [member for member in found if _is_wanted(member.inside, suffixes)]
+    wanted = {}
+    for member in found:
+        if _is_wanted(member.inside, suffixes):
+            if wanted.setdefault(member.inside, member) is not member:
+                what = "stands twice in the archive"
+                raise CorpusError(f"{member.name}: {what}; pack it anew with one")
     if not wanted:
         *others, last = suffixes
         ends = f"{', '.join(others)} or {last}" if others else last
@@ -103,7 +107,7 @@ def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Mem
             f"{source}: holds no file whose name ends in {ends} (also with .gz); "
             "name the folder or archive that does"
         )
-    yield from sorted(wanted, key=lambda member: member.inside.split("/"))
+    yield from sorted(wanted.values(), key=lambda member: member.inside.split("/"))
 
 
 def _is_wanted(inside: str, suffixes: tuple[str, ...]) -> bool:
@@ -119,38 +123,125 @@ def _in_folder(source: Path) -> Iterator[Member]:
         for name in files:
             path = Path(folder, name)
             inside = path.relative_to(source).as_posix()
-            yield Member(str(path), inside, lambda path=path: open(path, "rb"))
+            yield Member(str(path), inside, lambda path=path: _opened_file(path))
 
 
-def _in_zip(source: Path) -> Iterator[Member]:
-    try:
+def _opened_file(path: Path) -> BinaryIO:
+    if not path.is_file():  # a pipe, which could wait forever, or a broken link
+        raise CorpusError(f"{path}: is no regular file; remove it from the folder")
+    return open(path, "rb")
+
+
+def _in_zip(source: Path, suffixes: tuple[str, ...]) -> Iterator[Member]:
+    with _telling(source):
         archive = zipfile.ZipFile(source)  # closed with the last member that holds it
-    except (*_DAMAGED, ValueError) as error:
-        raise _damaged(source, error) from None
+        _check_size(source, len(archive.infolist()), 0)
+        _check_directory(archive)
+    total = 0
     for info in archive.infolist():
-        if not info.is_dir():
-            name = f"{source}/{info.filename}"
-            opener = lambda info=info: archive.open(info)  # noqa: E731
-            yield Member(name, info.filename, opener)
+        if info.is_dir() or not _is_wanted(info.filename, suffixes):
+            continue
+        total += info.file_size
+        _check_size(source, 0, total)
+        name = f"{source}/{_shown(info.filename)}"
+        if what := _refused(info):
+            raise CorpusError(f"{name}: {what}; unpack the archive yourself")
+        yield Member(name, info.filename, lambda info=info: archive.open(info))
+
+
+def _check_directory(archive: zipfile.ZipFile) -> None:
+    """Raise BadZipFile unless the directory has as many members as its end says, and
+    the names that stand before these: it has no checksum, and a member that it loses
+    would not be missed."""
+    file = archive.fp
+    file.seek(max(0, file.seek(0, os.SEEK_END) - (1 << 16) - 22))
+    end = file.read()
+    end = end[end.rindex(b"PK\5\6") :]
+    count = int.from_bytes(end[10:12], "little")
+    found = len(archive.infolist()) & 0xFFFF
+    if count not in (found, 0xFFFF):  # the latter stands for a larger number elsewhere
+        raise zipfile.BadZipFile(f"its directory has not all of {count} members")
+    for info in archive.infolist():
+        file.seek(info.header_offset)
+        header = file.read(30)
+        name = file.read(int.from_bytes(header[26:28], "little"))
+        encoding = "utf-8" if info.flag_bits & 0x800 else "cp437"
+        if name.decode(encoding) != info.orig_filename:
+            raise zipfile.BadZipFile("its directory has other names than its members")
+
+
+def _refused(info: zipfile.ZipInfo) -> str | None:
+    """What is wrong with a member, if it cannot be read or might fill the memory."""
+    if info.flag_bits & 1:
+        return "is encrypted"
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return "is a link to another file"
+    # Python limits what is decompressed at once for these methods alone.
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return "is compressed by another method than deflate"
+    packed = info.compress_size
+    if info.file_size > max(limits.EXPANDED_BYTES, limits.EXPANSION * packed):
+        return f"expands to more than {limits.EXPANSION} times its size"
+    return None
 
 
 def _in_tar(source: Path, suffixes: tuple[str, ...]) -> Iterator[Member]:
-    """Going back in a compressed archive means to decompress it anew, so that its
-    members are collected in one pass."""
-    spool = _Spool()
-    try:
-        with tarfile.open(source, tarinfo=_Info) as archive:
-            for info in archive:
-                if info.isfile() and _is_wanted(info.name, suffixes):
-                    start, size = spool.append(archive.extractfile(info))
-                    opener = lambda a=start, b=start + size: _Slice(spool, a, b)  # noqa: E731
-                    yield Member(f"{source}/{info.name}", info.name, opener)
-    except (*_DAMAGED, OSError) as error:
-        raise _damaged(source, error) from None
+    with _telling(source):
+        archive = _opened_tar(source)
+    count = 0
+    while True:
+        with _telling(source):
+            if not (info := archive.next()):
+                break
+        archive.members.clear()  # which would hold all of them
+        count += 1
+        _check_size(source, count, 0)
+        if not info.isfile() or not _is_wanted(info.name, suffixes):
+            continue
+        name = f"{source}/{_shown(info.name)}"
+        if info.issparse():
+            what = "is a sparse file, with holes instead of text"
+            raise CorpusError(f"{name}: {what}; pack it without --sparse")
+        yield Member(name, info.name, lambda info=info: archive.extractfile(info))
+    while block := archive.fileobj.read(tarfile.BLOCKSIZE):
+        if block[257:262] == b"ustar":
+            what = "has members behind its end"
+            raise CorpusError(f"{source}: {what}; it is damaged, or two in one: unpack")
+
+
+def _opened_tar(source: Path) -> tarfile.TarFile:
+    """The archive; if it is compressed, all of it is decompressed first, to where its
+    members can be read in any order."""
+    with ExitStack() as stack:
+        file = stack.enter_context(open(source, "rb"))
+        head = file.peek()
+        magic = next((magic for magic in DECODERS if head.startswith(magic)), None)
+        if magic:
+            packed = Decompressed(str(source), file, magic)
+            file = stack.enter_context(SpooledTemporaryFile(IN_MEMORY))
+            _decompress(packed, file)
+        archive = tarfile.TarFile(fileobj=file, tarinfo=_Info)
+        # The file is closed with the last member that holds the archive.
+        weakref.finalize(archive, stack.pop_all().close)
+    return archive
+
+
+def _decompress(packed: Decompressed, file: BinaryIO) -> None:
+    while block := packed.read(BLOCK):
+        _check_size(packed.name, 0, packed.given)
+        try:
+            file.write(block)
+        except OSError as error:
+            what = f"cannot be decompressed to {gettempdir()}: {error.strerror}"
+            remedy = "set TMPDIR to a folder with room"
+            raise CorpusError(f"{packed.name}: {what}; {remedy}") from None
+    file.seek(0)
 
 
 class _Info(tarfile.TarInfo):
-    """`tarfile` takes an archive cut off before a header for one that is complete."""
+    """A header of a `.tar` that is not what `tarfile` would make of it: an archive cut
+    off before a header would be complete, a size below zero lead back in it for ever,
+    and a long name fill the memory."""
 
     @classmethod
     def fromtarfile(cls, archive):
@@ -161,69 +252,56 @@ class _Info(tarfile.TarInfo):
         except tarfile.HeaderError as error:
             raise tarfile.ReadError(f"no end of the archive: {error}") from None
 
-
-class _Spool:
-    """The contents of files, one after the other."""
-
-    def __init__(self):
-        self.file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
-
-    def append(self, stream: BinaryIO) -> tuple[int, int]:
-        start = self.file.seek(0, os.SEEK_END) or self.file.tell()
-        while block := stream.read(1 << 20):
-            self.file.write(block)
-        return start, self.file.tell() - start
-
-    def __del__(self):
-        self.file.close()
+    @classmethod
+    def frombuf(cls, buffer, encoding, errors):
+        info = super().frombuf(buffer, encoding, errors)
+        is_large = info.type in HEADERS and info.size > limits.TAR_HEADER_BYTES
+        if info.size < 0 or is_large:
+            raise tarfile.ReadError(f"a header of {info.size} bytes")
+        return info
 
 
-class _Slice(io.RawIOBase):
-    """A file of a spool."""
+def _check_size(source: str | Path, count: int, total: int) -> None:
+    if count > limits.ARCHIVE_MEMBERS:
+        what = f"has more than {limits.ARCHIVE_MEMBERS} members"
+    elif total > limits.ARCHIVE_BYTES:
+        what = f"has more than {limits.ARCHIVE_BYTES >> 30} GiB when unpacked"
+    else:
+        return
+    raise CorpusError(f"{source}: {what}; unpack it yourself if you trust it")
 
-    def __init__(self, spool: _Spool, start: int, end: int):
-        self.spool, self.position, self.end = spool, start, end
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer) -> int:
-        self.spool.file.seek(self.position)
-        size = min(len(buffer), self.end - self.position)
-        block = self.spool.file.read(size)
-        buffer[: len(block)] = block
-        self.position += len(block)
-        return len(block)
+def _shown(name: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in name)
 
 
 class _Checked(io.RawIOBase):
     """A stream in which damage is a `CorpusError` that names the file."""
 
-    def __init__(self, name: str, stream: BinaryIO, is_compressed: bool):
-        self.name = name
-        self.inner = stream
-        self.stream = gzip.GzipFile(fileobj=stream) if is_compressed else stream
+    def __init__(self, name: str, stream: BinaryIO):
+        self.name, self.stream = name, stream
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer) -> int:
-        try:
+        with _telling(self.name):
             block = self.stream.read(len(buffer))
-        except _DAMAGED as error:
-            raise _damaged(self.name, error) from None
         buffer[: len(block)] = block
         return len(block)
 
     def close(self) -> None:
         if not self.closed:
             self.stream.close()
-            self.inner.close()
         super().close()
 
 
-def _damaged(name: str | Path, error: Exception) -> CorpusError:
-    what = " ".join(str(error).split()) or type(error).__name__
-    is_encrypted = isinstance(error, RuntimeError) and "password" in what
-    remedy = "unpack it yourself" if is_encrypted else "check that it is complete"
-    return CorpusError(f"{name}: cannot be read: {what}; {remedy}")
+@contextmanager
+def _telling(name: str | Path) -> Iterator[None]:
+    """What a damaged archive raises, which can be anything, is a `CorpusError`."""
+    try:
+        yield
+    except CorpusError:
+        raise
+    except Exception as error:
+        raise damaged(name, error) from None

@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from keras_tagging.data.archives import Member, members
-from keras_tagging.data.integers import read_integers
 from keras_tagging.data.readers import CorpusError, read
 from keras_tagging.data.records import sentence_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.data.splits import SPLITS, split_files
 
-INTEGERS = (".pkl", ".pickle", ".json")
+INTEGERS = (".pkl", ".pickle", ".json")  # to say what to do with them
 LINES = (".iob", ".conll", ".tsv", ".txt", ".ctf", ".sparse")
 LISTS = {"words": ("query.wl", ".vocab"), "labels": ("slots.wl", ".labels")}
 
@@ -25,7 +24,6 @@ def read_atis(source: str | Path) -> Corpus:
     * `seq.in` with the words and `seq.out` with the labels of a sentence in each line,
       in a folder for each split.
     * A word and its label in each row: `train.txt`, `atis.test.conll`.
-    * Integers with their dictionaries, as a pickle or as JSON: see `read_integers`.
     * CNTK's text format, `atis.train.ctf`, or `ATIS.train.cntk.sparse` with the texts
       in `ATIS.vocab` and `ATIS.labels`, or `query.wl` and `slots.wl`.
 
@@ -50,20 +48,14 @@ def read_atis(source: str | Path) -> Corpus:
         labels = {m.inside: m for m in found if _stem(m).endswith("seq.out")}
         for split, member in split_files(source, words).items():
             splits[split] = list(_parallel(member, labels))
-    elif not integers or any("train" in _stem(member) for member in lines):
+    elif integers and not any("train" in _stem(member) for member in lines):
+        what = "holds integers, not words"
+        remedy = "turn it into text with data_prep/atis_integers.py"
+        raise CorpusError(f"{integers[0].name}: {what}; {remedy}")
+    else:
         texts = _texts(source, found) if any(map(_is_ctf, lines)) else {}
         for split, member in split_files(source, lines).items():
             splits[split] = list(_lines(member, texts if _is_ctf(member) else None))
-    elif len(integers) == 1 and "" not in (given := read_integers(integers[0])):
-        splits |= given
-    elif not any("train" in _stem(member) for member in integers):
-        names = ", ".join(member.inside for member in integers)
-        what = f"each of {names} may hold all splits"
-        raise CorpusError(f"{source}: {what}; name the one you mean")
-    else:
-        for split, member in split_files(source, integers).items():
-            given = read_integers(member)
-            splits[split] = given.get("", given.get(split, []))
     splits = {s: list(map(_without_ends, given)) for s, given in splits.items()}
     return Corpus(**splits, name=str(source), format="atis")
 

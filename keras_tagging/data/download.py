@@ -36,30 +36,22 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def is_intact(path: Path, sha256: str | None) -> bool:
-    """Whether the file is there and has this checksum; None: the recorded one, if any
-    is, so that a file the user has put there is taken as it is."""
-    return path.is_file() and (sha256 or recorded(path)) in (None, sha256_of(path))
+def is_intact(path: Path, sha256: str) -> bool:
+    """Whether the file is there and has this checksum."""
+    return path.is_file() and sha256 == sha256_of(path)
 
 
-def recorded(path: Path) -> str | None:
-    """The checksum that the first download of the file had, if there was one."""
-    try:
-        return _beside(path, ".sha256").read_text("ascii").split()[0]
-    except (OSError, IndexError, UnicodeDecodeError):
-        return None
-
-
-def fetch(url: str, path: str | Path, sha256: str | None = None) -> Path:
+def fetch(url: str, path: str | Path, sha256: str, size: int) -> Path:
     """The file at `path`, downloaded from `url` unless it is there and intact.
 
     A download that breaks off leaves `path.part`, and the next one goes on from its
     end if the server can. `path` appears only when it is complete and its checksum
-    right. Of several processes one downloads and the others wait.
+    right. Of several processes one downloads and the others wait. A redirect to another
+    scheme, such as from https to http, is not followed.
 
     Args:
-        sha256: what its SHA-256 must be, in hexadecimal. None: what it was at the first
-            download, which is recorded in `path.sha256` and trusted.
+        sha256: what its SHA-256 must be, in hexadecimal.
+        size: of the file in bytes; no more are taken.
 
     Raises:
         CorpusError: if it cannot be fetched or written, or is another file.
@@ -69,16 +61,16 @@ def fetch(url: str, path: str | Path, sha256: str | None = None) -> Path:
     path = Path(path)
     if is_intact(path, sha256):  # also where nothing can be written
         return path
-    with _writing_to(path.parent):
+    with writing_to(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.parent / ".lock"):
             if not is_intact(path, sha256):
-                _fetch(url, path, sha256)
+                _fetch(url, path, sha256, size)
     return path
 
 
 @contextmanager
-def _writing_to(folder: Path) -> Iterator[None]:
+def writing_to(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -87,57 +79,44 @@ def _writing_to(folder: Path) -> Iterator[None]:
         raise CorpusError(f"{what}; {remedy}") from None
 
 
-def _fetch(url: str, path: Path, sha256: str | None) -> None:
-    part = _beside(path, ".part")
-    expected = sha256 or recorded(path)
+def _fetch(url: str, path: Path, sha256: str, size: int) -> None:
+    part = path.with_name(path.name + ".part")
     is_resumed = part.exists()
-    _download(url, part, path)
+    _download(url, part, path, size)
     found = sha256_of(part)
-    if found != expected and expected and is_resumed:
-        part.unlink()  # its beginning may be wrong
-        _download(url, part, path)
+    if found != sha256 and is_resumed:
+        part.unlink()  # its beginning may be of another file
+        _download(url, part, path, size)
         found = sha256_of(part)
-    if expected not in (None, found):
+    if found != sha256:
         part.unlink()
-        what = f"{url}: its SHA-256 is {found[:16]}..., not {expected[:16]}..."
-        if sha256:
-            remedy = "check that no proxy changes it, or update keras-tagging"
-        else:
-            record = _beside(path, ".sha256")
-            remedy = f"if the new file is to be trusted, remove {record}"
-        raise CorpusError(f"{what}; {remedy}")
-    if sha256 is None:
-        _beside(path, ".sha256").write_text(f"{found}  {path.name}\n", "ascii")
+        told = f"SHA-256 is {found[:16]}..."
+        raise CorpusError(_other(url, told, f"{sha256[:16]}..."))
     os.replace(part, path)
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
 
 
 class _Broken(Exception):
     """The transfer ended too early."""
 
 
-def _download(url: str, part: Path, path: Path) -> None:
+def _download(url: str, part: Path, path: Path, size: int) -> None:
     """All of the file to `part`, however often the connection breaks."""
     import requests
 
-    failures = 0
-    with _session() as session:
-        while True:
-            before = _size(part)
+    failures, most = 0, _size(part)
+    with _session(url) as session:
+        while _size(part) != size:
             try:
-                _transfer(session, url, part, path)
-                return
+                _transfer(session, url, part, path, size)
             except (_Broken, requests.RequestException) as error:
-                failures = 0 if _size(part) > before else failures + 1
+                failures = 0 if _size(part) > most else failures + 1
+                most = max(most, _size(part))
                 if failures > RETRIES or not _may_pass(error):
                     raise CorpusError(_told(url, path, part, error)) from None
                 time.sleep(PAUSE * 2 ** max(0, failures - 1))
 
 
-def _session():
+def _session(url: str):
     import requests
     from requests.adapters import HTTPAdapter
     from urllib3.util import Retry
@@ -153,47 +132,51 @@ def _session():
         raise_on_status=False,
     )
     session = requests.Session()
-    for scheme in ("https://", "http://"):
-        session.mount(scheme, HTTPAdapter(max_retries=retry))
+    session.adapters.clear()  # so that no redirect leads to another scheme
+    session.mount(f"{url.partition('://')[0]}://", HTTPAdapter(max_retries=retry))
     session.headers["User-Agent"] = f"keras-tagging/{version('keras-tagging')}"
     # Else a range would count the bytes of what was compressed on the way.
     session.headers["Accept-Encoding"] = "identity"
     return session
 
 
-def _transfer(session, url: str, part: Path, path: Path) -> None:
+def _transfer(session, url: str, part: Path, path: Path, size: int) -> None:
     """What is missing of `part`, or all of it where the server sends no ranges."""
-    size = _size(part)
-    headers = {"Range": f"bytes={size}-"} if size else {}
+    start = _size(part)
+    if start > size:
+        part.unlink()  # of another file
+        start = 0
+    headers = {"Range": f"bytes={start}-"} if start else {}
     with session.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
         code, answer = response.status_code, response.headers
-        if code == 416:  # there is nothing behind these bytes
-            if answer.get("Content-Range") == f"bytes */{size}":
-                return
-            part.unlink()
+        range_start = answer.get("Content-Range", "").partition("-")[0]
+        if code == 416 or (code == 206 and range_start != f"bytes {start}"):
+            part.unlink(missing_ok=True)
             raise _Broken
         if code not in (200, 206):
             raise CorpusError(_refusal(url, path, response))
         if answer.get("Content-Type", "").startswith("text/html"):
             what = f"{url}: a web page came instead of the file"
             raise CorpusError(f"{what}; log in to the network, and run this again")
-        range_start = answer.get("Content-Range", "").partition("-")[0]
-        if code == 206 and range_start != f"bytes {size}":
-            part.unlink(missing_ok=True)
-            raise _Broken
-        start = size if code == 206 else 0
-        total = None
-        if answer.get("Content-Length", "").isdigit():
-            total = start + int(answer["Content-Length"])
+        if code == 200:
+            start = 0
+        length = answer.get("Content-Length", "")
+        if length.isdigit() and start + int(length) != size:
+            found = f"size is {start + int(length)} bytes"
+            raise CorpusError(_other(url, found, str(size)))
         with (
             open(part, "ab" if start else "wb") as file,
-            _bar(path, start, total) as bar,
+            _bar(path, start, size) as bar,
         ):
             for block in response.iter_content(BLOCK):
-                with _writing_to(part.parent):
+                block = block[: size - start]
+                start += len(block)
+                with writing_to(part.parent):
                     file.write(block)
                 bar(len(block))
-    if total not in (None, _size(part)):
+                if start == size:  # whatever else the server sends
+                    break
+    if start != size:
         raise _Broken
 
 
@@ -202,7 +185,7 @@ def _size(path: Path) -> int:
 
 
 @contextmanager
-def _bar(path: Path, start: int, total: int | None) -> Iterator[Callable]:
+def _bar(path: Path, start: int, total: int) -> Iterator[Callable]:
     """A function that tells how many bytes came, to standard error if a terminal."""
     if not sys.stderr.isatty():
         yield lambda count: None
@@ -222,6 +205,11 @@ def _bar(path: Path, start: int, total: int | None) -> Iterator[Callable]:
 
 def _by_hand(path: Path) -> str:
     return f"or save the file yourself as {path}"
+
+
+def _other(url: str, found: str, expected: str) -> str:
+    remedy = "check that no proxy changes it, or update keras-tagging"
+    return f"{url}: its {found}, not {expected}; {remedy}"
 
 
 def _refusal(url: str, path: Path, response) -> str:
@@ -249,6 +237,8 @@ def _told(url: str, path: Path, part: Path, error: Exception) -> str:
         what, remedy = "its certificate is not accepted", "check the clock and proxy"
     elif isinstance(error, exceptions.TooManyRedirects):
         what, remedy = "it leads from one address to the next", "check the proxy"
+    elif isinstance(error, exceptions.InvalidSchema):
+        what, remedy = "it leads to an address of another scheme", "check the proxy"
     elif _size(part):
         what = f"the connection broke after {_size(part)} bytes"
         return f"{url}: {what}; run this again: it goes on from there"

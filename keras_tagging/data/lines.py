@@ -1,15 +1,14 @@
 """The lines of files and streams: cut, decoded and numbered, none without a limit."""
 
 import codecs
-import gzip
 import sys
-import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
+from keras_tagging.data.compressed import open_gzip
 from keras_tagging.data.records import CorpusError, Line, Malformed
 from keras_tagging.utils import limits
 
@@ -136,7 +135,7 @@ def _read(path, name: str, encoding: str | None):
             for batch in _batches(_chunks(stream, encoding), encoding):
                 yield batch
                 count += len(batch[0])
-        except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
+        except UnicodeError as error:
             what = f"{name}:{count + 1}: cannot be read: {error}"
             raise CorpusError(f"{what}; check that the file is complete") from None
 
@@ -147,8 +146,8 @@ def _opened(path: str | Path | IO, encoding: str | None):
     if str(path) == "-":
         path = getattr(sys.stdin, "buffer", sys.stdin)
     if isinstance(path, str | Path):
-        opener = gzip.open if str(path).endswith(".gz") else open
-        context = opener(path, "rb")
+        is_compressed = str(path).endswith(".gz")
+        context = open_gzip(path) if is_compressed else open(path, "rb")
     else:
         # A text stream ends lines in its own way: go below it where that is possible.
         encoding = encoding or getattr(path, "encoding", None)

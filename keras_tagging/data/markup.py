@@ -1,4 +1,4 @@
-"""XML, read as a stream and without the expansion of entities."""
+"""XML, read as a stream, without the expansion of entities and within limits."""
 
 import re
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 from keras_tagging.data.archives import Member
 from keras_tagging.data.records import CorpusError, MalformedSentence
+from keras_tagging.utils import limits
 
 BLOCK = 1 << 16
-DEEPEST = 200  # elements; a document that nests deeper is no corpus
 
 
 @dataclass(slots=True)
@@ -56,7 +56,8 @@ def elements(
         undeclared: encoding of a document that declares none.
 
     Raises:
-        CorpusError: if it is not well-formed, or defines entities.
+        CorpusError: if it is not well-formed, defines entities or attributes, or goes
+            beyond the limits.
         ValueError: if the encoding is unknown.
     """
     with member.open() as stream:
@@ -68,10 +69,11 @@ def elements(
         builder = _Builder(tags, member.name)
         # A DOCTYPE may stand there; but no entity may be defined or fetched.
         parser = DefusedXMLParser(target=builder, encoding=encoding, forbid_dtd=False)
-        builder.expat = parser.parser
+        builder.watch(parser.parser)
         try:
             while block := stream.read(BLOCK):
                 parser.feed(block)
+                builder.check(len(block))
                 yield from builder.taken()
             parser.close()
         except ParseError as error:
@@ -84,9 +86,9 @@ def elements(
             line = parser.parser.CurrentLineNumber
             remedy = "no corpus does; remove its DOCTYPE if you trust it"
             raise CorpusError(f"{member.name}:{line}: {what}; {remedy}") from None
+        except CorpusError:
+            raise
         except (LookupError, ValueError) as error:
-            if isinstance(error, CorpusError):
-                raise
             what = f"its encoding cannot be read: {error}"
             raise CorpusError(f"{member.name}:1: {what}; pass another one") from None
         yield from builder.taken()
@@ -104,28 +106,58 @@ def left_out(skipped: list[str] | None) -> Iterator[None]:
 
 
 class _Builder:
-    """Collects elements as the parser meets them."""
+    """Collects elements as the parser meets them, within the limits."""
 
     def __init__(self, tags: tuple[str, ...], name: str):
-        self.tags, self.name, self.expat = tags, name, None
+        self.tags, self.name = tags, name
         self.stack: list[Element] = []
         self.done: list[Element] = []
-        self.depth = 0
+        self.depth = self.fed = self.declared = 0
+        self.began = 0  # byte with which the outermost element of the stack begins
+
+    def watch(self, expat) -> None:
+        self.expat = expat
+        expat.AttlistDeclHandler = self.declare
 
     def taken(self) -> list[Element]:
         done, self.done = self.done, []
         return done
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
+    def check(self, size: int) -> None:
+        """After a block of this size, whether what the parser keeps is too much."""
+        self.fed += size
+        here = self.expat.CurrentByteIndex
+        if self.fed - here > limits.XML_TOKEN_BYTES + size:
+            self.refuse(f"has a tag or comment of over {limits.XML_TOKEN_BYTES} bytes")
+        if self.stack and here - self.began > limits.XML_ELEMENT_BYTES:
+            tag, most = self.stack[0].tag, limits.XML_ELEMENT_BYTES
+            self.refuse(f"has a <{tag}> of over {most} bytes")
+        if len(self.expat.intern) > limits.XML_NAMES:
+            self.refuse(f"has over {limits.XML_NAMES} names of elements and attributes")
+
+    def refuse(self, what: str, remedy: str = "this is no corpus") -> None:
         line = self.expat.CurrentLineNumber
+        raise CorpusError(f"{self.name}:{line}: {what}; {remedy}")
+
+    def declare(self, element, attribute, kind, default, required) -> None:
+        self.declared += 1
+        if default is not None or self.declared > limits.XML_DECLARATIONS:
+            what = "declares attributes for all elements of a name"
+            self.refuse(what, "no corpus does; remove its DOCTYPE if you trust it")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.depth += 1
-        if self.depth > DEEPEST:
-            what = f"has more than {DEEPEST} elements inside each other"
-            raise CorpusError(f"{self.name}:{line}: {what}; this is no corpus")
+        if self.depth > limits.XML_DEPTH:
+            self.refuse(f"has more than {limits.XML_DEPTH} elements inside each other")
         if self.stack or tag in self.tags:
-            element = Element(tag, attributes, line)
+            if sum(map(len, attributes.values())) > limits.XML_ATTRIBUTES:
+                most = limits.XML_ATTRIBUTES
+                self.refuse(f"has over {most} characters in the attributes of <{tag}>")
+            element = Element(tag, attributes, self.expat.CurrentLineNumber)
             if self.stack:
                 self.stack[-1].children.append(element)
+            else:
+                self.began = self.expat.CurrentByteIndex
             self.stack.append(element)
 
     def end(self, tag: str) -> None:

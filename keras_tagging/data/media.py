@@ -143,11 +143,10 @@ def _speakers(turn: Element) -> list[str]:
 
 
 def _segments(member: Member, turn: Element) -> list[tuple[str, str]]:
-    segments, opened = [(NULL, "")], None
+    segments, opened = [(NULL, [])], None
     for child in turn.children:
         if isinstance(child, str):
-            concept, text = segments[-1]
-            segments[-1] = concept, f"{text} {child}"
+            segments[-1][1].append(child)
             continue
         is_end = child.tag == "SemFin"
         if child.tag == "SemDebut" or is_end:
@@ -157,11 +156,11 @@ def _segments(member: Member, turn: Element) -> list[tuple[str, str]]:
                 raise CorpusError(f"{member.name}:{child.line}: {what}; {remedy}")
             opened = None if is_end else child
             concept = NULL if is_end else _attribute(member, child, "concept")
-            segments.append((concept, ""))
+            segments.append((concept, []))
     if opened:
         what = "this SemDebut is not closed in its turn"
         raise CorpusError(f"{member.name}:{opened.line}: {what}; add a SemFin")
-    return segments
+    return [(concept, " ".join(texts)) for concept, texts in segments]
 
 
 def _turn(dialogue: str, segments: Iterable[tuple[str, str]], spoken: bool) -> Turn:
@@ -216,16 +215,20 @@ def read_relaxed(path: str | Path) -> list[tuple[str, str]]:
     `concepts_full_relax.csv`.
 
     Raises:
-        CorpusError: if a row has not two columns.
+        CorpusError: if a row has not two columns, or the file is not UTF-8.
     """
-    pairs = []
+    pairs, number = [], 0
+    remedy = "write the full concept, a comma, the relaxed one, in UTF-8"
     with open(path, encoding="utf-8-sig", newline="") as stream:
-        for number, row in enumerate(csv.reader(stream), 1):
-            if len(row) != 2 or not all(row):
-                what = f"{len(row)} columns, or an empty one"
-                remedy = "write the full concept, a comma, the relaxed one"
-                raise CorpusError(f"{path}:{number}: {what}; {remedy}")
-            pairs.append((row[0], row[1]))
+        try:
+            for number, row in enumerate(csv.reader(stream), 1):
+                if len(row) != 2 or not all(row):
+                    what = f"{len(row)} columns, or an empty one"
+                    raise CorpusError(f"{path}:{number}: {what}; {remedy}")
+                pairs.append((row[0], row[1]))
+        except (csv.Error, UnicodeDecodeError) as error:
+            what = f"cannot be read: {error}"
+            raise CorpusError(f"{path}:{number + 1}: {what}; {remedy}") from None
     return pairs
 
 

@@ -9,8 +9,14 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from keras_tagging.data.atomic import replacing
-from keras_tagging.data.download import cache_folder, fetch, is_intact, sha256_of
-from keras_tagging.data.public_table import PUBLIC, PublicCorpus
+from keras_tagging.data.download import (
+    cache_folder,
+    fetch,
+    is_intact,
+    sha256_of,
+    writing_to,
+)
+from keras_tagging.data.public_table import PUBLIC, File, PublicCorpus
 from keras_tagging.data.readers import CorpusError
 
 NAMES = ("demo", *PUBLIC)
@@ -48,7 +54,7 @@ def in_data_folder(name: str) -> dict[str, Path] | None:
         paths = {s: Path(data, folder, f.name) for s, f in corpus.files.items()}
         if all(path.is_file() for path in paths.values()):
             for split, path in paths.items():
-                if corpus.files[split].sha256 not in (None, sha256_of(path)):
+                if corpus.files[split].sha256 != sha256_of(path):
                     what = f"{path}: is not the version that {name!r} stands for"
                     remedy = "unset KERAS_TAGGING_DATA to use that one"
                     warnings.warn(f"{what}; {remedy}", stacklevel=4)
@@ -70,29 +76,24 @@ def _cached(name: str, corpus: PublicCorpus) -> dict[str, Path]:
     return {
         split: folder / file.name
         if corpus.archive
-        else fetch(f"{corpus.base}/{file.name}", folder / file.name, file.sha256)
+        else _fetched(corpus.base, folder, file)
         for split, file in corpus.files.items()
     }
 
 
+def _fetched(base: str, folder: Path, file: File) -> Path:
+    return fetch(f"{base}/{file.name}", folder / file.name, file.sha256, file.size)
+
+
 def _unpack(corpus: PublicCorpus, folder: Path) -> None:
     """The files of an archive, each under the name that the table gives it."""
-    url = f"{corpus.base}/{corpus.archive}"
-    archive = fetch(url, folder / corpus.archive)
-    try:
-        with zipfile.ZipFile(archive) as members:
-            for file in corpus.files.values():
-                inside = f"{corpus.inside}/{file.name}"
-                with replacing(folder / file.name) as path:
-                    with members.open(inside) as source, open(path, "wb") as target:
-                        shutil.copyfileobj(source, target)
-                    if sha256_of(path) != file.sha256:
-                        what = f"{url}: {inside} has another SHA-256 than expected"
-                        remedy = f"remove {archive} and run this again"
-                        raise CorpusError(f"{what}; {remedy}")
-    except (zipfile.BadZipFile, KeyError) as error:
-        what = f"{archive}: is not the archive it should be: {error}"
-        raise CorpusError(f"{what}; remove it and run this again") from None
+    archive = _fetched(corpus.base, folder, corpus.archive)
+    with writing_to(folder), zipfile.ZipFile(archive) as members:
+        for file in corpus.files.values():
+            inside = f"{corpus.inside}/{file.name}"
+            with replacing(folder / file.name) as path:
+                with members.open(inside) as source, open(path, "wb") as target:
+                    shutil.copyfileobj(source, target)
 
 
 def check_name(name: str) -> None:

@@ -28,7 +28,40 @@ CATEGORY_CHARACTERS = 500
 
 # Compressed files and archives
 
+# Bytes that any compressed file may expand to, and how many for each of its bytes
+# beyond that. Treebanks expand 5 times from gzip and 20 times from xz.
+EXPANDED_BYTES = 1 << 26
+EXPANSION = 250
+# Bytes of an archive when unpacked; a release of Universal Dependencies has 6 GB.
+ARCHIVE_BYTES = 1 << 34
+# Members of an archive; a Penn Treebank has 10,000. Python keeps some 1 kB for each.
+ARCHIVE_MEMBERS = 500_000
+# Bytes of a long name or of extended attributes in a `.tar`, which are read at once.
+TAR_HEADER_BYTES = 1 << 20
+# Bytes that decompression of xz may need; the highest level, `xz -9`, needs 65 MiB.
+XZ_MEMORY = 1 << 28
+
+# Pickles, which a process of its own turns into JSON
+# Bytes of a pickle, and of its JSON; that of ATIS has 4 MB.
+PICKLE_BYTES = 1 << 25
+PICKLE_MEMORY = 1 << 29  # bytes of the process
+PICKLE_SECONDS = 20
+
 # XML
+
+# Elements inside each other
+XML_DEPTH = 200
+# Bytes of one tag, comment or declaration: the parser reads it anew with each block.
+XML_TOKEN_BYTES = 1 << 20
+# Bytes of one sentence, turn or dialogue, which becomes objects of 60 times its size.
+# The longest dialogue of MEDIA has some 100 kB.
+XML_ELEMENT_BYTES = 1 << 21
+# Characters of all attributes of one element: each part of a compound repeats them.
+XML_ATTRIBUTES = 1_000
+# Different names of elements and attributes, which the parser keeps
+XML_NAMES = 10_000
+# Attributes declared in a DOCTYPE, which the parser goes through at each element
+XML_DECLARATIONS = 1_000
 
 # Word vectors
 

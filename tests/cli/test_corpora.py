@@ -23,7 +23,7 @@ def pets(monkeypatch, tmp_path):
     for split in ("train", "test"):
         (tmp_path / "pets" / f"{split}.x").write_bytes(ROWS)
         digest = hashlib.sha256(ROWS).hexdigest()
-        files[split] = File(f"{split}.x", digest, len(ROWS))
+        files[split] = File(f"{split}.x", len(ROWS), digest)
     about = {"title": "Pets", "licence": "CC0", "citation": "Cat & Dog (2001)"}
     corpus = PublicCorpus(
         base="https://x.org/r1", files=files, folder="pets", format="conll", **about

@@ -185,9 +185,7 @@ def test_a_truncated_gz_is_one_line(tmp_path, packed):
     [member] = members(source, ".mrg")
     with member.open() as stream, pytest.raises(CorpusError) as caught:
         stream.read()
-    assert str(caught.value).startswith(
-        f"{name}: cannot be read: Compressed file ended"
-    )
+    assert str(caught.value).startswith(f"{name}: cannot be read: it ends too early")
 
 
 def test_a_changed_byte_in_a_zip_is_noticed(tmp_path):
@@ -206,7 +204,7 @@ def test_an_encrypted_zip_is_told(tmp_path):
         start = content.rindex(signature)
         content[start + flags] |= 1
     source.write_bytes(content)
-    with pytest.raises(CorpusError, match="password.*; unpack it yourself"):
+    with pytest.raises(CorpusError, match="1.mrg: is encrypted; unpack the archive"):
         contents(members(source, ".mrg"))
 
 

@@ -1,6 +1,4 @@
-import json
 import os
-import pickle
 import zipfile
 
 import pytest
@@ -82,30 +80,6 @@ def ids(splits):
     return words, labels, rows
 
 
-def is13(folder, splits=SPLITS):
-    words, labels, rows = ids(splits)
-    data = [rows(part) for part in splits.values()]
-    data.append({"words2idx": words, "labels2idx": labels})
-    (folder / "atis.fold0.pkl").write_bytes(pickle.dumps(data, 2))
-
-
-def as_json(folder, splits=SPLITS):
-    is13(folder, splits)
-    pickled = folder / "atis.fold0.pkl"
-    text = json.dumps(pickle.loads(pickled.read_bytes()))
-    pickled.unlink()
-    (folder / "atis.json").write_text(text)
-
-
-def cntk(folder, splits=SPLITS):
-    words, labels, rows = ids(splits)
-    for split, part in splits.items():
-        query, slots = rows(part, ends=True)
-        data = {"query": query, "slot_labels": slots}
-        data = data, {"token_ids": words, "slot_ids": labels}
-        (folder / f"atis.{split}.pkl").write_bytes(pickle.dumps(data))
-
-
 def ctf(folder, splits=SPLITS):
     words, labels, _ = ids(splits)
     intents = ["|S1 14:1 |# atis_flight  "]
@@ -152,9 +126,6 @@ FORMS = [
     parallel,
     columns,
     columns_with_ends,
-    is13,
-    as_json,
-    cntk,
     ctf,
     sparse,
 ]
@@ -176,29 +147,20 @@ def test_all_forms_are_the_same_corpus(tmp_path, form, packed):
     assert (corpus.name, corpus.format) == (str(source), "atis")
 
 
-def test_a_pickle_alone_is_a_corpus(tmp_path):
-    is13(tmp_path)
-    assert dict(read_atis(tmp_path / "atis.fold0.pkl").splits()) == SPLITS
-
-
-def test_the_folds_of_is13_are_corpora_each(tmp_path):
-    is13(tmp_path)
-    content = (tmp_path / "atis.fold0.pkl").read_bytes()
-    (tmp_path / "atis.fold1.pkl").write_bytes(content)
-    with pytest.raises(CorpusError, match="fold0.pkl, atis.fold1.pkl may hold all"):
-        read_atis(tmp_path)
+@pytest.mark.parametrize("name", ["atis.fold0.pkl.gz", "a.train.pickle", "atis.json"])
+def test_integers_are_turned_into_text_elsewhere(tmp_path, name):
+    (tmp_path / name).write_bytes(b"")
+    for source in (tmp_path, tmp_path / name):
+        with pytest.raises(CorpusError) as caught:
+            read_atis(source)
+        what = f"{name}: holds integers, not words; turn it into text with data_prep/"
+        assert what in str(caught.value)
 
 
 def test_text_comes_before_integers(tmp_path):
     iob(tmp_path)
     (tmp_path / "package.json").write_text("{}")
     assert dict(read_atis(tmp_path).splits()) == SPLITS
-
-
-def test_the_split_of_a_pickle_alone_must_be_told(tmp_path):
-    cntk(tmp_path, {"test": SPLITS["test"]})
-    with pytest.raises(CorpusError, match="atis.test.pkl may hold all splits; name"):
-        read_atis(tmp_path)
 
 
 def broken(name, text):

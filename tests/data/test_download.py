@@ -12,7 +12,7 @@ import pytest
 from data.web import serving
 
 from keras_tagging.data import CorpusError, download
-from keras_tagging.data.download import BLOCK, RETRIES, cache_folder, fetch
+from keras_tagging.data.download import BLOCK, RETRIES, cache_folder
 
 DATA = bytes(range(256)) * 2000
 SHA256 = hashlib.sha256(DATA).hexdigest()
@@ -36,10 +36,14 @@ def path(tmp_path):
     return tmp_path / "cache" / "corpus" / "f.txt"
 
 
-def refusal(url, path, sha256=SHA256):
+def fetch(url, path):
+    return download.fetch(url, path, SHA256, len(DATA))
+
+
+def refusal(url, path):
     """The message of the error, which is one line with a remedy."""
     with pytest.raises(CorpusError) as caught:
-        fetch(url, path, sha256)
+        fetch(url, path)
     message = str(caught.value)
     assert re.fullmatch(r"\S+: [^;]+; .+", message)
     assert not path.exists()
@@ -47,10 +51,10 @@ def refusal(url, path, sha256=SHA256):
 
 
 def test_a_file_is_downloaded_once(site, path):
-    assert fetch(f"{site.url}/f", path, SHA256) == path
+    assert fetch(f"{site.url}/f", path) == path
     assert path.read_bytes() == DATA
     assert site.requests() == [None]
-    fetch(f"{site.url}/f", path, SHA256)
+    fetch(f"{site.url}/f", path)
     assert len(site.seen) == 1
     assert {p.name for p in path.parent.iterdir()} <= {"f.txt", ".lock"}
 
@@ -58,16 +62,14 @@ def test_a_file_is_downloaded_once(site, path):
 def test_what_is_cached_needs_no_network(path):
     with serving() as site:
         site.files["/f"] = DATA
-        files = [(site.url + "/f", path.with_name(f"{s}.x"), s) for s in (SHA256, None)]
-        for file in files:
-            fetch(*file)
-    for file in files:
-        assert fetch(*file).read_bytes() == DATA
+        url = f"{site.url}/f"
+        fetch(url, path)
+    assert fetch(url, path).read_bytes() == DATA
 
 
 def test_a_broken_connection_is_resumed(site, path):
     site.cuts = [3 * BLOCK + 5, 0, BLOCK, None]
-    fetch(f"{site.url}/f", path, SHA256)
+    fetch(f"{site.url}/f", path)
     assert path.read_bytes() == DATA
     rest = [f"bytes={blocks * BLOCK}-" for blocks in (3, 3, 4)]
     assert site.requests() == [None, *rest]
@@ -81,21 +83,21 @@ def test_a_download_goes_on_where_an_earlier_run_stopped(site, path):
     )
     assert len(site.seen) == 2 + RETRIES
     site.seen.clear()
-    fetch(f"{site.url}/f", path, SHA256)
+    fetch(f"{site.url}/f", path)
     assert path.read_bytes() == DATA
     assert site.requests() == [f"bytes={BLOCK}-"]
 
 
 def test_a_server_without_ranges_sends_all_again(site, path):
     site.ranges, site.cuts = False, [2 * BLOCK, 3 * BLOCK]
-    fetch(f"{site.url}/f", path, SHA256)
+    fetch(f"{site.url}/f", path)
     assert path.read_bytes() == DATA
     assert site.requests() == [None, f"bytes={2 * BLOCK}-", f"bytes={3 * BLOCK}-"]
 
 
 def test_a_server_that_sends_another_range_is_asked_for_all(site, path):
     site.shift, site.cuts = 3, [BLOCK]
-    fetch(f"{site.url}/f", path, SHA256)
+    fetch(f"{site.url}/f", path)
     assert path.read_bytes() == DATA
     assert site.requests() == [None, f"bytes={BLOCK}-", None]
 
@@ -103,8 +105,9 @@ def test_a_server_that_sends_another_range_is_asked_for_all(site, path):
 @pytest.mark.parametrize(
     ("left", "requests"),
     [
-        (DATA, [f"bytes={len(DATA)}-"]),  # complete, but not yet given its name
-        (DATA + b"x", [f"bytes={len(DATA) + 1}-", None]),  # of another file
+        (DATA, []),  # complete, but not yet given its name
+        (DATA + b"x", [None]),  # of another file
+        (DATA[:-1] + b"x", [None]),
         (b"x" * 1000, ["bytes=1000-", None]),
         (b"", [None]),
     ],
@@ -112,7 +115,7 @@ def test_a_server_that_sends_another_range_is_asked_for_all(site, path):
 def test_whatever_an_earlier_run_left(site, path, left, requests):
     path.parent.mkdir(parents=True)
     path.with_name("f.txt.part").write_bytes(left)
-    fetch(f"{site.url}/f", path, SHA256)
+    fetch(f"{site.url}/f", path)
     assert path.read_bytes() == DATA
     assert site.requests() == requests
 
@@ -124,41 +127,75 @@ def test_a_wrong_checksum(site, path):
     assert "update keras-tagging" in message
     assert len(site.seen) == 1
     site.files["/f"] = DATA
-    assert fetch(f"{site.url}/f", path, SHA256).read_bytes() == DATA
+    assert fetch(f"{site.url}/f", path).read_bytes() == DATA
     assert site.requests()[-1] is None  # nothing of the wrong file is kept
 
 
 def test_a_damaged_file_is_downloaded_again(site, path):
-    fetch(f"{site.url}/f", path, SHA256)
+    fetch(f"{site.url}/f", path)
     path.write_bytes(DATA[:5])
-    fetch(f"{site.url}/f", path, SHA256)
+    fetch(f"{site.url}/f", path)
     assert path.read_bytes() == DATA
     assert len(site.seen) == 2
 
 
-def test_the_first_checksum_is_recorded(site, path):
-    fetch(f"{site.url}/f", path)
-    record = path.with_name("f.txt.sha256")
-    assert record.read_text() == f"{SHA256}  f.txt\n"
+def test_a_file_of_another_size_is_not_downloaded(site, path):
+    site.files["/f"] = DATA + b"x"
+    message = refusal(f"{site.url}/f", path)
+    assert f"its size is {len(DATA) + 1} bytes, not {len(DATA)}; check" in message
+    site.files["/f"], site.cuts = DATA, [BLOCK]
+    site.length = "5"
+    assert "its size is 5 bytes, not" in refusal(f"{site.url}/f", path)
+
+
+def test_a_body_of_unknown_length_must_be_whole(site, path):
+    """One that is cut off ends as a whole one does."""
+    site.length, site.cuts = "", [BLOCK, 5]
+    assert fetch(f"{site.url}/f", path).read_bytes() == DATA
+    assert site.requests() == [None, f"bytes={BLOCK}-", f"bytes={BLOCK + 5}-"]
     path.unlink()
-    site.files["/f"] = b"another file"
-    message = refusal(f"{site.url}/f", path, None)
-    assert f"if the new file is to be trusted, remove {record}" in message
-    record.unlink()
-    assert fetch(f"{site.url}/f", path).read_bytes() == b"another file"
+    site.cuts = [5] + [0] * (RETRIES + 1)
+    assert "the connection broke after 5 bytes" in refusal(f"{site.url}/f", path)
 
 
-def test_a_file_that_the_user_saved_is_taken(path):
+@pytest.mark.parametrize("content", [DATA, b"other"])
+def test_a_body_without_end_is_cut_at_the_size(site, path, content):
+    site.files["/f"], site.length, site.more = content, "", b"x" * BLOCK
+    if content == DATA:
+        assert fetch(f"{site.url}/f", path).read_bytes() == DATA
+    else:
+        assert "its SHA-256 is " in refusal(f"{site.url}/f", path)
+    assert len(site.seen) == 1
+    assert not path.with_name("f.txt.part").exists()
+
+
+def test_a_server_that_never_gets_on_is_given_up(site, path):
+    site.ranges, site.cuts = False, [2 * BLOCK, BLOCK] * 20
+    assert "the connection broke after" in refusal(f"{site.url}/f", path)
+    assert len(site.seen) <= 2 + RETRIES
+
+
+def test_a_redirect_to_another_scheme_is_refused(site, path):
+    for target in ("https://127.0.0.1:9/f", "file:///etc/passwd", "ftp://127.0.0.1/f"):
+        site.redirects = {"/a": target}
+        told = refusal(f"{site.url}/a", path)
+        assert "it leads to an address of another scheme; check the proxy" in told
+    assert len(site.seen) == 3
+
+
+def test_a_file_that_the_user_saved_is_taken_if_it_is_the_one(path):
     path.parent.mkdir(parents=True)
     path.write_bytes(DATA)
     assert fetch("http://127.0.0.1:9/f", path) == path
-    assert fetch("http://127.0.0.1:9/f", path, SHA256) == path
+    path.write_bytes(DATA[:-1])
+    with pytest.raises(CorpusError, match="the server cannot be reached"):
+        fetch("http://127.0.0.1:9/f", path)
 
 
 def test_redirects_are_followed(site, path):
     site.redirects = {"/a": "/b", "/b": f"{site.url}/f"}
     site.cuts = [BLOCK]
-    fetch(f"{site.url}/a", path, SHA256)
+    fetch(f"{site.url}/a", path)
     assert path.read_bytes() == DATA
     assert site.seen[-1] == ("/f", f"bytes={BLOCK}-")
     path.unlink()
@@ -182,14 +219,13 @@ def test_refusals(site, path, status, part, count):
     assert str(path) in message  # where to save the file by hand
     assert len(site.seen) == count
     del site.statuses["/f"]
-    fetch(f"{site.url}/f", path, SHA256)
+    fetch(f"{site.url}/f", path)
 
 
 def test_a_login_page_is_no_corpus(site, path):
     site.type = "text/html; charset=utf-8"
-    assert "a web page came instead of the file; log in" in refusal(
-        f"{site.url}/f", path, None
-    )
+    told = refusal(f"{site.url}/f", path)
+    assert "a web page came instead of the file; log in" in told
 
 
 def test_no_server(path):
@@ -222,10 +258,10 @@ def test_two_processes_download_once(site, path, tmp_path):
         "import sys\n"
         "from keras_tagging.data.download import fetch\n"
         "print('ready', flush=True)\n"
-        "fetch(*sys.argv[1:])\n"
+        "fetch(*sys.argv[1:4], int(sys.argv[4]))\n"
     )
     site.gate = threading.Event()
-    command = [sys.executable, script, f"{site.url}/f", path, SHA256]
+    command = [sys.executable, script, f"{site.url}/f", path, SHA256, len(DATA)]
     command = list(map(str, command))
     both = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
     for process in both:
@@ -245,7 +281,7 @@ def test_progress_is_shown_on_a_terminal(site, path, monkeypatch):
     terminal = io.StringIO()
     terminal.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", terminal)
-    fetch(f"{site.url}/f", path, SHA256)
+    fetch(f"{site.url}/f", path)
     assert "f.txt" in terminal.getvalue()
 
 

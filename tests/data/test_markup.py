@@ -128,5 +128,5 @@ def test_damaged_archives_are_told(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("a.xml.gz", cut)
     [member] = members(tmp_path / "a.zip", ".xml")
-    with pytest.raises(CorpusError, match="a.zip/a.xml.gz: cannot be read: Compressed"):
+    with pytest.raises(CorpusError, match="a.zip/a.xml.gz: cannot be read: it ends"):
         list(elements(member, "none"))

@@ -290,7 +290,7 @@ def test_a_recognised_format_is_named_in_errors(tmp_path):
 def test_a_cut_gzip_file(tmp_path):
     path = tmp_path / "corpus.gz"
     path.write_bytes(gzip.compress(RENDER["conll"](SMALL).encode())[:-9])
-    with pytest.raises(CorpusError, match="check that the file is complete"):
+    with pytest.raises(CorpusError, match="it ends too early; check that it is"):
         list(read(path, "conll"))
 
 

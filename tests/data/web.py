@@ -15,6 +15,8 @@ class Site:
         cuts: after how many bytes to break off the first, second, ... answer with
             content; None or none left: not at all.
         ranges: whether to understand the header Range.
+        length: the header Content-Length; "" to leave it out, None for the true one.
+        more: what to send after every answer with content, again and again.
     """
 
     def __init__(self):
@@ -22,6 +24,7 @@ class Site:
         self.cuts, self.ranges, self.type = [], True, "text/plain"
         self.redirects, self.statuses = {}, {}
         self.shift, self.gate = 0, None
+        self.length, self.more = None, b""
         self.url = ""
 
     def requests(self):
@@ -59,11 +62,15 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in dict(headers).items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data)))
+        length = str(len(data)) if self.site.length is None else self.site.length
+        if length:
+            self.send_header("Content-Length", length)
         self.send_header("Content-Type", self.site.type)
         self.end_headers()
         with suppress(ConnectionError):  # whoever asked may have gone
             self.wfile.write(data[:cut])
+            while self.site.more:
+                self.wfile.write(self.site.more)
         self.close_connection = True
 
     def log_message(self, *_):

@@ -1,0 +1,118 @@
+"""Compressed files, read to their ends, where their checksums stand.
+
+Python's own file objects for bzip2 and xz pass over what follows the first stream if it
+is damaged, and that for gzip takes an empty file for a whole one.
+"""
+
+import bz2
+import io
+import lzma
+import zlib
+from pathlib import Path
+from typing import BinaryIO
+
+from keras_tagging.data.records import CorpusError
+from keras_tagging.utils import limits
+
+BLOCK = 1 << 16
+# What a compressed file begins with, and what decompresses one stream of it
+DECODERS = {
+    b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ\0": lambda: lzma.LZMADecompressor(
+        lzma.FORMAT_XZ, memlimit=limits.XZ_MEMORY
+    ),
+}
+GZIP = b"\x1f\x8b"
+
+
+def open_gzip(path: str | Path) -> io.BufferedReader:
+    """The content of a `.gz` file; see `Decompressed` for what is raised."""
+    file = open(path, "rb")  # noqa: SIM115
+    return io.BufferedReader(Decompressed(str(path), file, GZIP), BLOCK)
+
+
+class Decompressed(io.RawIOBase):
+    """The content of a compressed file: one stream, or several one after the other.
+
+    Args:
+        name: of the file, for messages.
+        file: its bytes; closed with this one.
+        magic: which of `DECODERS` it is.
+
+    Raises:
+        CorpusError: when it is read, if it is empty, ends early, does not have the
+            checksum that stands in it, goes on after its end, or expands beyond
+            `limits.EXPANSION`.
+    """
+
+    def __init__(self, name: str, file: BinaryIO, magic: bytes):
+        self.name, self.file = name, file
+        self.new_decoder = DECODERS[magic]
+        self.decoder = None
+        self.pending = b""  # read, and not yet decompressed
+        self.taken = self.given = 0  # bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        try:
+            block = self._decompressed(len(buffer))
+        except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+            raise damaged(self.name, error) from None
+        self.given += len(block)
+        if self.given > max(limits.EXPANDED_BYTES, limits.EXPANSION * self.taken):
+            what = f"expands to more than {limits.EXPANSION} times its size"
+            remedy = "no corpus does; decompress it yourself if you trust it"
+            raise CorpusError(f"{self.name}: {what}; {remedy}")
+        buffer[: len(block)] = block
+        return len(block)
+
+    def _decompressed(self, size: int) -> bytes:
+        """At most `size` bytes; none at the end."""
+        while True:
+            if (self.decoder is None or self.decoder.eof) and not self._start_stream():
+                return b""
+            is_over = False
+            # zlib returns what it has no room for; the others keep it, and say so
+            if not self.pending and getattr(self.decoder, "needs_input", True):
+                self.pending = self._read()
+                is_over = not self.pending
+            block = self.decoder.decompress(self.pending, size)
+            self.pending = getattr(self.decoder, "unconsumed_tail", b"")
+            if block:
+                return block
+            if is_over and not self.decoder.eof:
+                raise EOFError("it ends too early")
+
+    def _start_stream(self) -> bool:
+        """Begin a stream, behind the zeros that may pad the last one; False at the end
+        of the file."""
+        is_first = self.decoder is None
+        rest = b"" if is_first else self.decoder.unused_data.lstrip(b"\0")
+        while not rest:
+            block = self._read()
+            if not block and is_first:
+                raise EOFError("it is empty")
+            if not block:
+                return False
+            rest = block if is_first else block.lstrip(b"\0")
+        self.decoder, self.pending = self.new_decoder(), rest
+        return True
+
+    def _read(self) -> bytes:
+        block = self.file.read(BLOCK)
+        self.taken += len(block)
+        return block
+
+    def close(self) -> None:
+        if not self.closed:
+            self.file.close()
+        super().close()
+
+
+def damaged(name: str | Path, error: Exception) -> CorpusError:
+    """What to say of a file that is not as it was written."""
+    what = " ".join(str(error).split()) or type(error).__name__
+    return CorpusError(f"{name}: cannot be read: {what}; check that it is complete")
