@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import warnings
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,11 +12,12 @@ import numpy as np
 from keras_tagging.data.atomic import replacing
 from keras_tagging.data.download import cache_folder
 from keras_tagging.embeddings.vectors import WordVectors
+from keras_tagging.utils.stored import StoredArrays
 
 # Of what is kept: a change of it, or of how files are read, gets another number.
 _VERSION = 1
-# What NumPy and JSON raise at a damaged file.
-_UNREADABLE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile)
+# What is raised at a damaged file: of JSON also, that its lists are too deep.
+_UNREADABLE = (OSError, TypeError, ValueError, RecursionError)
 
 
 def folder_of(cache: str | Path | bool | None) -> Path | None:
@@ -53,9 +53,9 @@ def cached(
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()
     kept = folder / f"{digest[:32]}.npz"
     try:
-        with open(kept, "rb") as stream, np.load(stream) as file:
-            words = json.loads(file["words"].tobytes())
-            vectors = WordVectors(words, file["matrix"])
+        with StoredArrays(kept) as arrays:
+            words = json.loads(arrays["words"].tobytes())
+            vectors = WordVectors(words, arrays["matrix"])
             if len(words) == len(vectors.matrix):
                 return vectors
     except _UNREADABLE:
