@@ -19,6 +19,7 @@ from keras_tagging.cli.common import (
     refuse,
 )
 from keras_tagging.data.corpus import hold_out
+from keras_tagging.data.labels import check_labels
 from keras_tagging.output import (
     aligned,
     figures,
@@ -154,6 +155,8 @@ def train(
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file: --out is a folder")
+    if out.is_symlink() and not out.exists():
+        raise ValueError(f"{out} is a link that leads nowhere: --out is a folder")
     context.with_resource(lock_run(out))
     going_on = resume and can_go_on(out, force)
     if (out / MODEL).exists() and not force and not going_on:
@@ -203,6 +206,8 @@ def train(
         test=test,
         errors=errors,
     )
+    if arch not in PARSERS and all(s.tags is not None for s in data.train):
+        check_labels(data.train, data, pairs("--option", option))
     if dev_share is not None:
         hold_out(data, dev_share, seed)
     if corpus_words:
