@@ -134,6 +134,7 @@ def _folder_for(out: Path) -> Iterator[Path]:
     if not is_there:
         out.parent.mkdir(parents=True, exist_ok=True)
     folder = (out if is_there else out.parent) / f".{os.getpid()}.{out.name}"
+    shutil.rmtree(folder, ignore_errors=True)  # of a process that had our number
     folder.mkdir()
     try:
         yield folder
