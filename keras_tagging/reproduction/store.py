@@ -146,6 +146,10 @@ class Store:
     def write(self, job: Job, result: dict) -> None:
         """Keeps the result of a job; the state of its training has done its duty."""
         _write(self.result(job), result)
+        self.tidy(job)
+
+    def tidy(self, job: Job) -> None:
+        """Removes what a job that is done does not need any more."""
         self.failure(job).unlink(missing_ok=True)
         (self.training(job.name) / "resume.npz").unlink(missing_ok=True)
         remove_partial(self.training(job.name))

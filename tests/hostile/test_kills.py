@@ -22,6 +22,7 @@ from keras_tagging import export as exporting
 from keras_tagging.data.preparation import write_splits
 from keras_tagging.data.records import CorpusError
 from keras_tagging.reproduction.jobs import Job
+from keras_tagging.reproduction.schedule import run_jobs
 from keras_tagging.reproduction.store import Store
 from keras_tagging.run_files import lock_run
 
@@ -295,6 +296,13 @@ def test_prepared_splits_are_not_mixed(tmp_path, before):
             assert names(folder) == {"out"}
 
 
+class Idle:
+    """An engine that is not asked for anything."""
+
+    def close(self):
+        pass
+
+
 def test_a_result_is_written_before_its_state_is_removed(tmp_path):
     job = Job("A row", 1, "a-row")
     store = Store(tmp_path / "store")
@@ -307,4 +315,7 @@ def test_a_result_is_written_before_its_state_is_removed(tmp_path):
     for folder in killed:
         copy = Store(folder)
         assert copy.done(job) or (copy.training(job.name) / "resume.npz").exists()
+        if copy.done(job):
+            assert not run_jobs([job], copy, Idle(), None)
+            assert content(folder) == content(store.folder)
     assert store.done(job) and not state.exists() and not store.failure(job).exists()
