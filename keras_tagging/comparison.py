@@ -9,7 +9,7 @@ from keras_tagging.data import Corpus, Sentence, load_corpus
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.evidence import BY_TOKENS, evidence, figure_of
 from keras_tagging.factory import load
-from keras_tagging.metrics import paired_permutation
+from keras_tagging.metrics import looks_like_chunks, paired_permutation
 from keras_tagging.metrics.significance import is_limit
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.sentence_model import SentenceModel
@@ -109,8 +109,9 @@ def compare(
 
     Raises:
         ValueError: if a tagger is to be compared with a parser, the lists differ in
-            length, the models have no such figure, the figure has no such units or
-            levels, or there are no such sentences.
+            length, the models have no such figure, which is f1 where tags are no
+            chunks, the figure has no such units or levels, or there are no such
+            sentences.
 
     Example:
         >>> import keras_tagging
@@ -143,6 +144,14 @@ def compare(
     ):
         known = "sentences" + " or tokens" * (finest == "tokens")
         raise ValueError(f"units={units!r}: {figure} is tested by {known}")
+    if figure == "f1" and not isinstance(first[0], Parser):
+        inventories = [{tag for s in sentences for tag in s.tags}]
+        inventories += [model.tags for model in first + second]
+        if not any(map(looks_like_chunks, inventories)):
+            raise ValueError(
+                "figure 'f1' is of chunks, and these tags are none (B-X, I-X, O): "
+                "compare by accuracy"
+            )
     column = Column(figure, figure, split, beta)
     counts = [
         np.stack(

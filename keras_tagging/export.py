@@ -1,7 +1,6 @@
 """SavedModels that take words: TensorFlow alone serves them."""
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,6 +9,7 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
+from keras_tagging.data.atomic import naming
 from keras_tagging.metadata import write_metadata
 from keras_tagging.models.output import read_outputs, run_network
 from keras_tagging.models.parser import PREDICTED, Parser
@@ -60,12 +60,16 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export-") as folder:
         written = Path(folder) / "saved_model"
         if keras.backend.backend() == "tensorflow":
-            _write(model, written, top_k, verbose)
+            try:
+                _write(model, written, top_k, verbose)
+            except tf.errors.ResourceExhaustedError as error:  # a full disk, too
+                raise OSError(f"{path} cannot be written: {error.message}") from error
         else:
             _write_in_subprocess(model, written, top_k)
-        write_metadata(model, written / "metadata.json")
+        with naming(path, written / "metadata.json"):
+            write_metadata(model, written / "metadata.json")
         if path.exists():
-            shutil.rmtree(path)
+            os.replace(path, Path(folder) / "old")  # whole: a kill leaves no half of it
         os.replace(written, path)
 
 

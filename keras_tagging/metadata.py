@@ -7,8 +7,6 @@ from pathlib import Path
 
 import keras
 
-from keras_tagging.data.atomic import replacing
-
 PACKAGES = ("keras-tagging", "keras", "tensorflow", "jax", "torch", "numpy", "gensim")
 
 
@@ -20,7 +18,7 @@ def metadata_path(model_path: Path) -> Path:
 
 
 def write_metadata(model, path: Path) -> None:
-    """Writes versions, settings, training corpus and scores as JSON, atomically."""
+    """Writes versions, settings, training corpus and scores as JSON."""
     config = model.get_config()
     content = {
         "architecture": model.architecture,
@@ -32,8 +30,7 @@ def write_metadata(model, path: Path) -> None:
         "python": platform.python_version(),
         "versions": versions(),
     }
-    with replacing(path) as partial:
-        partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def versions() -> dict[str, str]:

@@ -6,8 +6,11 @@ from pathlib import Path
 import keras
 
 from keras_tagging.data import Corpus
-from keras_tagging.data.atomic import remove_partial, replacing
+from keras_tagging.data.atomic import replacing
+from keras_tagging.factory import load
+from keras_tagging.metadata import write_metadata
 from keras_tagging.output import without_nan
+from keras_tagging.run_files import BEST, METADATA, MODEL, STATE, tidy
 from keras_tagging.training import mode_of
 
 
@@ -23,7 +26,7 @@ def train_run(
     Args:
         model: a `Tagger` or `Parser` with vocabularies.
         corpus: the best epoch on its development sentences is kept, if it has any.
-        out: the folder.
+        out: the folder, which this process has locked.
         resume: whether to go on from a `resume.npz` that is there.
         tensorboard: whether to write events to `out/tensorboard`.
         fitting: further arguments of its `fit`.
@@ -33,16 +36,16 @@ def train_run(
     """
     for _, sentences in corpus.splits():
         model.annotated(sentences)  # refused before the training, not after
-    state, best = out / "resume.npz", out / "best.keras"
     callbacks = []
     if corpus.dev:
         monitor = fitting.get("monitor") or model.default_monitor
         keep = {"mode": mode_of(monitor), "save_best_only": True}
+        best = out / BEST[0]
         callbacks.append(keras.callbacks.ModelCheckpoint(best, monitor, **keep))
     if tensorboard:
         callbacks.append(keras.callbacks.TensorBoard(out / "tensorboard"))
     if not resume:
-        state.unlink(missing_ok=True)
+        (out / STATE).unlink(missing_ok=True)
     model.fit(
         corpus.train,
         validation_data=corpus.dev or None,
@@ -52,10 +55,15 @@ def train_run(
         **fitting,
     )
     scores = save_run(model, corpus, out)
-    for left in (state, best, out / "best.metadata.json"):
-        left.unlink(missing_ok=True)
-    remove_partial(out)
+    tidy(out)
     return scores
+
+
+def complete(out: Path) -> None:
+    """Writes the metadata of a model that a kill has left without: it has them too."""
+    model = load(out)
+    with replacing(out / METADATA) as partial:
+        write_metadata(model, partial)
 
 
 def take_folds(source: Path, out: Path) -> None:
@@ -80,5 +88,5 @@ def save_run(model, corpus: Corpus, out: Path) -> dict[str, dict]:
         "sentences": {name: len(sentences) for name, sentences in corpus.splits()},
     }
     model.metadata["scores"] = scores
-    model.save(out / "model.keras")
+    model.save(out / MODEL)
     return scores

@@ -8,6 +8,7 @@ import pandas as pd
 
 from keras_tagging.data.atomic import replacing
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.spreadsheets import without_formulas
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +108,17 @@ class Analysis:
         return path
 
     def to_csv(self, folder: str | Path) -> list[Path]:
-        """Writes every table as `NAME.csv`, whole and with shares as fractions."""
+        """Writes every table as `NAME.csv`, whole and with shares as fractions.
+
+        A cell of text that begins with =, +, -, @, a tab or the end of a line gets a
+        single quote before it, so that no spreadsheet takes it for a formula.
+        """
         paths = []
         for name, table in self.tables.items():
             paths.append(Path(folder) / f"{name}.csv")
             with replacing(paths[-1]) as partial:
-                table.to_csv(partial, index=False, errors="replace")
+                text = without_formulas(table)
+                text.to_csv(partial, index=False, errors="replace")
         return paths
 
 
@@ -173,8 +179,18 @@ def _add_curves(found: Analysis, log, monitor: str) -> None:
     if log is None or (isinstance(log, str | Path) and not Path(log).is_file()):
         found.missing["learning_curves"] = "there is no log of the training"
         return
-    is_file = isinstance(log, str | Path)
-    table = pd.read_csv(log) if is_file else pd.DataFrame(getattr(log, "history", log))
+    if isinstance(log, str | Path):
+        try:
+            table = pd.read_csv(log)
+            if len(table.select_dtypes("number").columns) < len(table.columns):
+                raise ValueError("not all of it is numbers")
+        except ValueError as error:
+            what = " ".join(str(error).split())
+            found.missing["learning_curves"] = f"{log} is damaged: {what}"
+            found.warnings.append(f"{log} is damaged, so there are no learning curves")
+            return
+    else:
+        table = pd.DataFrame(getattr(log, "history", log))
     if "epoch" not in table:
         table.insert(0, "epoch", range(1, len(table) + 1))
     text = "The figures of all epochs"

@@ -16,6 +16,7 @@ from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.evaluation import evaluate
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.training import demo, list_architectures, train
+from keras_tagging.data.atomic import FULL
 
 app = typer.Typer(
     help="Recurrent sequence tagging and dependency parsing on Keras 3.",
@@ -88,16 +89,23 @@ def main(args: list[str] | None = None) -> None:
     except (typer.Abort, KeyboardInterrupt):
         code = 130
     except BrokenPipeError:
-        # the reader has gone, and the flush at exit must not find that out again
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_output()
         code = 1
     except (ValueError, OSError, typer.BadParameter.__base__) as error:
         message = getattr(error, "format_message", error.__str__)()
+        if getattr(error, "errno", None) in FULL and error.filename is None:
+            message += ": standard output"  # errors of files name them
+            forget_output()
         sys.stderr.write(one_line("error", message))
         code = 2
     if code == 130:
         sys.stderr.write(one_line("error", "interrupted"))
     sys.exit(code)
+
+
+def forget_output() -> None:
+    """Has the flush at exit not find out again that nothing can be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def example(*commands: str) -> str:

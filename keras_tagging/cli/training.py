@@ -19,6 +19,7 @@ from keras_tagging.cli.common import (
     refuse,
 )
 from keras_tagging.data.corpus import hold_out
+from keras_tagging.data.labels import check_labels
 from keras_tagging.output import (
     aligned,
     figures,
@@ -27,6 +28,14 @@ from keras_tagging.output import (
     sizes,
     summary,
     untrainable,
+)
+from keras_tagging.run_files import (
+    METADATA,
+    MODEL,
+    can_go_on,
+    is_finished,
+    lock_run,
+    tidy,
 )
 from keras_tagging.startup import start_keras
 
@@ -65,6 +74,7 @@ def possible(name: str, value) -> str:
 
 
 def train(
+    context: typer.Context,
     arch: Annotated[str, typer.Argument(help="A name that `list` shows.")],
     corpus: CorpusPath,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write.")],
@@ -145,7 +155,20 @@ def train(
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file: --out is a folder")
-    if (out / "model.keras").exists() and not force:
+    if out.is_symlink() and not out.exists():
+        raise ValueError(f"{out} is a link that leads nowhere: --out is a folder")
+    context.with_resource(lock_run(out))
+    going_on = resume and can_go_on(out, force)
+    if (out / MODEL).exists() and not force and not going_on:
+        if not is_finished(out):
+            start_keras()
+            from keras_tagging.run_folder import complete
+
+            complete(out)
+            tidy(out)
+            print(f"{out} holds a finished model: {METADATA} was missing and is there")
+            return
+        tidy(out)
         raise ValueError(
             f"{out} holds a finished model: choose another --out, or give --force"
         )
@@ -183,6 +206,8 @@ def train(
         test=test,
         errors=errors,
     )
+    if arch not in PARSERS and all(s.tags is not None for s in data.train):
+        check_labels(data.train, data, pairs("--option", option))
     if dev_share is not None:
         hold_out(data, dev_share, seed)
     if corpus_words:
@@ -208,13 +233,13 @@ def train(
     print(f"{arch}, {recipe} recipe, seed {seed}: {sizes(model)}")
     if not data.dev:
         print("No development sentences (see --dev-share): the last epoch is kept")
-    if resume and (out / "resume.npz").exists():
+    if going_on:
         print(f"Going on with the run in {out} (--no-resume starts anew)")
     scores = train_run(
         model,
         data,
         out,
-        resume=resume,
+        resume=going_on,
         tensorboard=tensorboard,
         epochs=epochs,
         patience=patience,
@@ -249,10 +274,12 @@ def vectors_told(vectors, model, sentences) -> str:
 
 
 def demo(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(metavar="DIR")] = Path("demo-model"),
     epochs: Annotated[int, typer.Option(min=1)] = 8,
 ) -> None:
     """Train on the embedded corpus, evaluate, tag, export: what `make demo` runs."""
+    context.with_resource(lock_run(out))
     start_keras()
     from keras_tagging.demo import run_demo
 

@@ -1,10 +1,13 @@
 """Files that are either the old ones or the new ones, never half of one."""
 
+import errno
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -13,15 +16,79 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Folders are made. If the block raises, `path` stays as it was and what was
     written is removed.
+
+    Raises:
+        OSError: naming `path`, if it cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # the suffix stays: Keras and others tell formats by it
-    partial = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
+    with replacing_together(path) as [partial]:
         yield partial
-        os.replace(partial, path)
+
+
+@contextmanager
+def replacing_together(first: Path, *others: Path) -> Iterator[list[Path]]:
+    """Paths to write to, which then replace files of one folder that belong together.
+
+    The others go before the first one is replaced, and come after it. So a kill leaves
+    all the old files, or all the new ones, or the old or new first one without some of
+    the others; never an old file beside a new one.
+    """
+    paths = [first, *others]
+    # the suffix stays: Keras and others tell formats by it
+    partials = [path.with_name(f".{os.getpid()}.{path.name}") for path in paths]
+    with naming(first, *partials):
+        first.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield partials
+            for path in others:
+                path.unlink(missing_ok=True)
+            for partial, path in zip(partials, paths, strict=True):
+                os.replace(partial, path)
+        finally:
+            for partial in partials:
+                partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: str | Path, *partials: Path) -> Iterator[None]:
+    """Has errors of the system name the file that is written.
+
+    That of a full disk names none, and others one of the `partials` in its place.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and error.filename not in map(str, partials):
+            raise
+        what = error.strerror or str(error)
+        if error.errno in FULL:
+            what += ": free some space and repeat the command; it was to write"
+        raise type(error)(error.errno or errno.EIO, what, str(path)) from error
+
+
+@contextmanager
+def locked(folder: Path, message: str) -> Iterator[None]:
+    """Keeps other processes out of a block for this folder, which is made.
+
+    The system frees the lock of a process that was killed.
+
+    Raises:
+        ValueError: with this message, at once, if another process is in such a block.
+    """
+    from filelock import FileLock, Timeout
+
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / ".lock"
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ValueError(message) from None
+    try:
+        yield
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # Windows does so by itself
+            path.unlink()
+        lock.release()
 
 
 def remove_partial(folder: Path) -> None:

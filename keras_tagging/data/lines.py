@@ -1,7 +1,9 @@
 """The lines of files and streams: cut, decoded and numbered, none without a limit."""
 
 import codecs
+import gzip
 import sys
+import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from itertools import chain, islice
@@ -135,7 +137,8 @@ def _read(path, name: str, encoding: str | None):
             for batch in _batches(_chunks(stream, encoding), encoding):
                 yield batch
                 count += len(batch[0])
-        except UnicodeError as error:
+        # the first three are those of a stream that somebody else has opened
+        except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
             what = f"{name}:{count + 1}: cannot be read: {error}"
             raise CorpusError(f"{what}; check that the file is complete") from None
 

@@ -114,6 +114,7 @@ def check_out(out: str | Path, names: Iterable[str], *, overwrite: bool) -> None
     if out.exists() and not out.is_dir():
         raise CorpusError(f"{out}: is a file; name a folder to write to")
     there = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    there = [name for name in there if not _is_left(name, out)]
     if there and not overwrite:
         shown = ", ".join(there[:3]) + ", ..." * (len(there) > 3)
         remedy = "name another one, or replace its corpus with --overwrite"
@@ -133,16 +134,34 @@ def _folder_for(out: Path) -> Iterator[Path]:
     if not is_there:
         out.parent.mkdir(parents=True, exist_ok=True)
     folder = (out if is_there else out.parent) / f".{os.getpid()}.{out.name}"
+    shutil.rmtree(folder, ignore_errors=True)  # of a process that had our number
     folder.mkdir()
     try:
         yield folder
         if not is_there:
             folder.rename(out)
         else:
-            for path in sorted(folder.iterdir()):
-                os.replace(path, out / path.name)
+            # a kill leaves no old split beside new ones, and others only without the
+            # one to train on, so that they are not taken for the whole corpus
+            names = sorted((path.name for path in folder.iterdir()), key=_is_training)
+            for name in reversed(names):
+                (out / name).unlink(missing_ok=True)
+            for name in names:
+                os.replace(folder / name, out / name)
+        for path in folder.parent.iterdir():
+            if _is_left(path.name, out):
+                shutil.rmtree(path, ignore_errors=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_left(name: str, out: Path) -> bool:
+    """Whether this is a folder of `_folder_for`, as a kill leaves it."""
+    return re.fullmatch(rf"\.[0-9]+\.{re.escape(out.name)}", name) is not None
+
+
+def _is_training(name: str) -> bool:
+    return name.startswith("train.")
 
 
 def _counting(sentences, counts: Counts, types: set, train: set | None):

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from keras_tagging.data.atomic import naming
 from keras_tagging.data.columns import as_rows
 from keras_tagging.data.formats import FORMATS
 from keras_tagging.data.lines import first_lines, numbered_lines, source_name
@@ -153,7 +154,10 @@ def write(
         known = ", ".join(map(repr, WRITTEN))
         raise ValueError(f"cannot write format {format!r}: it is one of {known}")
     if isinstance(target, str | Path):
-        with open(target, "w", encoding="utf-8", newline="\n") as stream:
+        with (
+            naming(target),
+            open(target, "w", encoding="utf-8", newline="\n") as stream,
+        ):
             return write(sentences, stream, format)
     is_first = True
     for sentence in sentences:

@@ -12,9 +12,12 @@ import numpy as np
 from keras_tagging.data.atomic import replacing
 from keras_tagging.data.download import cache_folder
 from keras_tagging.embeddings.vectors import WordVectors
+from keras_tagging.utils.stored import StoredArrays
 
 # Of what is kept: a change of it, or of how files are read, gets another number.
 _VERSION = 2
+# What is raised at a damaged file: of JSON also, that its lists are too deep.
+_UNREADABLE = (OSError, TypeError, ValueError, RecursionError)
 
 
 def folder_of(cache: str | Path | bool | None) -> Path | None:
@@ -51,7 +54,7 @@ def cached(
     kept = folder / f"{digest[:32]}.npz"
     try:
         return _read(kept)
-    except Exception:  # there is none, or it is damaged, which can raise anything
+    except _UNREADABLE:  # or there is none
         pass
     vectors = read()
     words = np.frombuffer(json.dumps(vectors.words).encode(), np.uint8)
@@ -68,15 +71,10 @@ def cached(
 
 
 def _read(kept: Path) -> WordVectors:
-    """What is kept in a file; raises anything if it is damaged.
-
-    Nothing in it is compressed, so that it cannot fill the memory.
-    """
-    with open(kept, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-        size = sum(entry.file_size for entry in file.zip.infolist())
-        if size > kept.stat().st_size:
-            raise ValueError("it is compressed")
-        vectors = WordVectors(json.loads(file["words"].tobytes()), file["matrix"])
-    if vectors.matrix.shape[:-1] != (len(vectors.words),):
+    """The vectors that are kept in a file."""
+    with StoredArrays(kept) as arrays:
+        words = json.loads(arrays["words"].tobytes())
+        vectors = WordVectors(words, arrays["matrix"])
+    if not isinstance(words, list) or vectors.matrix.shape[:-1] != (len(words),):
         raise ValueError("words and matrix differ in number")
     return vectors

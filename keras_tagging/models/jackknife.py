@@ -8,6 +8,7 @@ from keras_tagging.data.atomic import replacing
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.settings import resolve_settings
 from keras_tagging.models.tagger import Tagger
+from keras_tagging.utils.stored import read_object
 
 
 def jackknife(
@@ -46,17 +47,21 @@ def jackknife(
         raise ValueError("tags='predicted' needs two folds and two training sentences")
     run = [architecture, folds, epochs, seed, Corpus(gold).fingerprint()]
     kept = Path(keep) / "jackknife.json" if keep else None
-    found = {}
-    if kept and kept.exists():
-        try:
-            content = json.loads(kept.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ValueError(
-                f"{kept}: is damaged ({error}): remove it, and the tags are made again"
-            ) from None
-        found = content["tags"] if content["run"] == run else {}
     order = list(range(len(gold)))
     Random(seed).shuffle(order)
+    parts = {str(fold): [gold[i] for i in order[fold::folds]] for fold in range(folds)}
+    found = {}
+    if kept and kept.exists():
+        remedy = "remove it, and the tags are made again"
+        content = read_object(kept, remedy)
+        if content.get("run") == run:
+            found = content.get("tags")
+            known = {tag for sentence in gold for tag in sentence.tags}
+            if not isinstance(found, dict) or not all(
+                fold in parts and are_tags(rows, parts[fold], known)
+                for fold, rows in found.items()
+            ):
+                raise ValueError(f"{kept}: not the tags of these sentences: {remedy}")
 
     for fold in range(folds):
         if str(fold) in found:
@@ -66,7 +71,7 @@ def jackknife(
         if verbose:
             print(f"Tags for the parser: fold {fold + 1} of {folds}", flush=True)
         model = _train(rest, architecture, epochs, seed, verbose)
-        found[str(fold)] = model.tag([gold[i].tokens for i in order[fold::folds]])
+        found[str(fold)] = model.tag([s.tokens for s in parts[str(fold)]])
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
             with replacing(kept) as partial:
@@ -77,6 +82,18 @@ def jackknife(
         for i, row in zip(order[fold::folds], found[str(fold)], strict=True):
             tags[i] = row
     return tags
+
+
+def are_tags(rows, sentences: list[Sentence], known: set[str]) -> bool:
+    """Whether these are lists of known tags, one for each token of the sentences."""
+    if not isinstance(rows, list) or len(rows) != len(sentences):
+        return False
+    return all(
+        isinstance(row, list)
+        and len(row) == len(sentence)
+        and all(isinstance(tag, str) and tag in known for tag in row)
+        for row, sentence in zip(rows, sentences, strict=True)
+    )
 
 
 def train_tagger(sentences, column, *, architecture, epochs, seed=0, verbose=0):

@@ -9,12 +9,13 @@ import tensorflow as tf
 from keras import ops
 
 from keras_tagging import training
-from keras_tagging.data.batching import plan_batches, round_up
+from keras_tagging.data.batching import round_up
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models import ARCHITECTURES
 from keras_tagging.models.bootstrap import bootstrap
+from keras_tagging.models.calls import QUIET, NetworkCalls
 from keras_tagging.models.decoding import slices
 from keras_tagging.models.jackknife import jackknife, train_tagger
 from keras_tagging.models.sentence_model import SentenceModel
@@ -238,48 +239,81 @@ class Parser(SentenceModel):
 
     # Trees
 
-    def evaluator(self, sentences, **options):
+    def evaluator(self, sentences, calls=QUIET, **options):
         sentences = self.annotated(sentences)
 
         def figures():
-            scores = self._scores(sentences, **options)
+            scores = self._scores(sentences, calls, **options)
             return {name: float(getattr(scores, name)) for name in FIGURES}
 
         return figures
 
-    def evaluate(self, x, y=None, *, return_dict=False, **options):
+    def evaluate(
+        self,
+        x,
+        y=None,
+        batch_size=None,
+        verbose="auto",
+        sample_weight=None,
+        steps=None,
+        callbacks=None,
+        return_dict=False,
+        *,
+        punctuation="keep",
+        subtypes=False,
+        **kwargs,
+    ):
         """Attachment scores on sentences with gold trees.
 
         Args:
             x: sentences.
+            batch_size: sentences in a call of the network, which changes no figure;
+                by default as many as fit 1024 padded tokens.
+            verbose: 1 shows a progress bar, 2 a line; 0 and "auto" nothing.
             return_dict: whether to give a dict, else the list of its values.
-            **options: `punctuation` and `subtypes`, see `metrics.attachment_scores`.
+            punctuation, subtypes: see `metrics.attachment_scores`.
+            y, sample_weight, steps, callbacks: None; Keras' own have no place here.
 
         Returns:
             `uas`, `las`, `label_accuracy` and the shares of trees that are right as
             a whole, without and with labels, `ucm` and `lcm`.
         """
-        if y is not None:
-            raise ValueError("the trees are part of the sentences: no y is taken")
-        found = self.evaluator(x, **options)()
+        if kwargs:
+            raise ValueError(f"Arguments not recognized: {', '.join(kwargs)}")
+        sentences = self.annotated(x)
+        others = {"y": y, "sample_weight": sample_weight}
+        others |= {"steps": steps, "callbacks": callbacks}
+        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
+        counting = {"punctuation": punctuation, "subtypes": subtypes}
+        found = self.evaluator(sentences, calls, **counting)()
+        calls.end(found)
         return found if return_dict else list(found.values())
 
     def scores(self, sentences, **options) -> AttachmentScores:
         """As `evaluate`, with the tables that `AttachmentScores` gives."""
         return self._scores(self.annotated(sentences), **options)
 
-    def _scores(self, sentences, **options):
-        trees = self.predict(sentences)
+    def _scores(self, sentences, calls=QUIET, **options):
+        trees = self._predicted(sentences, calls)
         heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
         return attachment_scores(sentences, heads, deprels, **options)
 
-    def predict(self, x, **kwargs):
-        """Heads and labels: for each sentence a pair of lists."""
-        if kwargs:
-            raise ValueError(f"predict takes sentences only, not {', '.join(kwargs)}")
-        return [
-            tree for chunk in slices(as_sentences(x)) for tree in self._trees(chunk)
-        ]
+    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
+        """Heads and labels: for each sentence a pair of lists.
+
+        Args:
+            x: sentences, or lists of words if the parser reads no tags.
+            batch_size, verbose, steps, callbacks: as in `evaluate`.
+        """
+        sentences = as_sentences(x)
+        others = {"steps": steps, "callbacks": callbacks}
+        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
+        found = self._predicted(sentences, calls)
+        calls.end()
+        return found
+
+    def _predicted(self, sentences, calls):
+        return [tree for part in slices(sentences) for tree in self._trees(part, calls)]
 
     def parse(self, sentences):
         """Parses sentences.
@@ -308,15 +342,14 @@ class Parser(SentenceModel):
             tree = {"head": list(map(str, heads)), "deprel": deprels}
             yield replace(sentence, columns={**sentence.columns, **tree})
 
-    def _trees(self, sentences) -> list[tuple[list[int], list[str]]]:
+    def _trees(self, sentences, calls=QUIET) -> list[tuple[list[int], list[str]]]:
         encoded = self.encode(sentences)
         lengths = round_up(encoded.lengths, self.length_multiple)
         found = [([], []) for _ in sentences]
         names = ["", *self.labels]
-        for chosen in plan_batches(lengths, token_budget=PREDICTION_TOKENS):
-            ids, _, _ = encoded.batch(
-                chosen, self.length_multiple, token_budget=PREDICTION_TOKENS
-            )
+        sizes = calls.sizes(PREDICTION_TOKENS)
+        for chosen in calls.plan(lengths, PREDICTION_TOKENS):
+            ids, _, _ = encoded.batch(chosen, self.length_multiple, **sizes)
             outputs = self.predict_on_batch(ids)
             for row, i in enumerate(chosen):
                 n = encoded.lengths[i]

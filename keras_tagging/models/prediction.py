@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from keras_tagging.data.batching import plan_batches, round_up
+from keras_tagging.data.batching import round_up
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Corpus, as_sentence, as_sentences
 from keras_tagging.data.vocabulary import FIRST_ID
 from keras_tagging.metrics import assigned, multi_tagging
+from keras_tagging.models.calls import QUIET, NetworkCalls
 from keras_tagging.models.decoding import (
     Batches,
     best_tags,
@@ -31,13 +32,13 @@ class SentencePrediction:
     It needs a `SentenceModel` that has `tags`.
     """
 
-    def evaluator(self, sentences) -> Callable[[], dict]:
+    def evaluator(self, sentences, calls=QUIET) -> Callable[[], dict]:
         """A function that evaluates the model as it then is on these sentences."""
         sentences = as_sentences(sentences, tagged=True)
         encoded = self.encode(sentences, targets=True)
         words = self._words(sentences, encoded)
         return lambda: figures(
-            sentences, encoded, self._outputs(encoded), self.tags, words
+            sentences, encoded, self._outputs(encoded, calls), self.tags, words
         )
 
     def _words(self, sentences, encoded) -> dict:
@@ -56,8 +57,27 @@ class SentencePrediction:
         known = set(known[: self._plain.training_words])
         return {"sentences": words, "known_words": known}
 
-    def evaluate(self, x, y=None, *, return_dict=False, **kwargs):
+    def evaluate(
+        self,
+        x,
+        y=None,
+        batch_size=None,
+        verbose="auto",
+        sample_weight=None,
+        steps=None,
+        callbacks=None,
+        return_dict=False,
+        **kwargs,
+    ):
         """Figures on sentences with gold tags, over their real tokens.
+
+        Args:
+            x: sentences.
+            batch_size: sentences in a call of the network, which changes no figure;
+                by default as many as fit 4096 padded tokens.
+            verbose: 1 shows a progress bar, 2 a line; 0 and "auto" nothing.
+            return_dict: whether to give a dict.
+            y, sample_weight, steps, callbacks: None; Keras' own have no place here.
 
         Returns:
             With `return_dict` a dict, else the list of its values: `loss` (mean
@@ -68,10 +88,14 @@ class SentencePrediction:
             the tags are chunks `precision`, `recall` and `f1` as conlleval counts
             them. A gold tag outside the inventory is an error.
         """
-        if y is not None or kwargs:
-            extra = ", ".join(["y"] * (y is not None) + list(kwargs))
-            raise ValueError(f"evaluate takes sentences and return_dict, not {extra}")
-        found = self.evaluator(x)()
+        if kwargs:
+            raise ValueError(f"Arguments not recognized: {', '.join(kwargs)}")
+        sentences = as_sentences(x, tagged=True)
+        others = {"y": y, "sample_weight": sample_weight}
+        others |= {"steps": steps, "callbacks": callbacks}
+        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
+        found = self.evaluator(sentences, calls)()
+        calls.end(found)
         return found if return_dict else list(found.values())
 
     def multi_tagging(self, sentences, **kwargs):
@@ -84,16 +108,23 @@ class SentencePrediction:
 
     # Prediction
 
-    def predict(self, x, **kwargs):
+    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
         """Tag probabilities: a list with one `(tokens, num_tags)` array a sentence.
 
         With a CRF they are the marginals of each token; of a network that reads its
         labels, those after the labels before on the path it found.
+
+        Args:
+            x: sentences, or lists of words.
+            batch_size, verbose, steps, callbacks: as in `evaluate`.
         """
-        if kwargs:
-            raise ValueError(f"predict takes sentences only, not {', '.join(kwargs)}")
-        parts = map(self._probabilities, slices(as_sentences(x)))
-        return [rows for part in parts for rows in part]
+        sentences = as_sentences(x)
+        others = {"steps": steps, "callbacks": callbacks}
+        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
+        parts = (self._probabilities(part, calls) for part in slices(sentences))
+        found = [rows for part in parts for rows in part]
+        calls.end()
+        return found
 
     def tag(self, sentences, *, beta=None, probabilities=False):
         """Tags sentences.
@@ -133,19 +164,20 @@ class SentencePrediction:
             return with_probability(batches, encoded.lengths, self.tags)
         return best_tags(batches, encoded.lengths, self.tags)
 
-    def _probabilities(self, sentences) -> list[np.ndarray]:
+    def _probabilities(self, sentences, calls=QUIET) -> list[np.ndarray]:
         encoded = self.encode(sentences)
-        batches = self._outputs(encoded)
+        batches = self._outputs(encoded, calls)
         return tag_probabilities(batches, encoded.lengths, len(self.tags))
 
-    def _outputs(self, encoded) -> Batches:
+    def _outputs(self, encoded, calls=QUIET) -> Batches:
         """Sentence indices, logits and best tag ids, a batch at a time."""
         lengths = round_up(encoded.lengths, self.length_multiple)
         budget = PREDICTION_TOKENS
         if self.settings.get("decoder") == "crf":
             budget = min(budget, max(1, PATH_FLOATS // len(self.tags) ** 2))
-        for chosen in plan_batches(lengths, token_budget=budget):
-            ids, _, _ = encoded.batch(chosen, self.length_multiple, token_budget=budget)
+        sizes = calls.sizes(budget)
+        for chosen in calls.plan(lengths, budget):
+            ids, _, _ = encoded.batch(chosen, self.length_multiple, **sizes)
             outputs = read_outputs(self.predict_on_batch(ids), np.argmax)
             # without the rows of padding
             logits, tag_ids = (np.asarray(part)[: len(chosen)] for part in outputs)

@@ -9,7 +9,7 @@ import numpy as np
 from keras import ops
 
 from keras_tagging import training
-from keras_tagging.data.atomic import replacing
+from keras_tagging.data.atomic import replacing_together
 from keras_tagging.data.batching import EncodedSentences
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.embeddings import as_vectors
@@ -280,7 +280,8 @@ class SentenceModel(keras.Model):
         """Writes a `.keras` file atomically, and its metadata as JSON beside it.
 
         `model.keras` gets `metadata.json`, any other `NAME.keras` gets
-        `NAME.metadata.json`: versions, settings, training corpus, scores.
+        `NAME.metadata.json`: versions, settings, training corpus, scores. A kill may
+        leave the model without this file, but never with that of another model.
         """
         path = Path(filepath)
         if path.suffix != ".keras":
@@ -290,9 +291,9 @@ class SentenceModel(keras.Model):
         given = [self.settings.get(name) for name in PRETRAINED]
         if not all(isinstance(source, str | Path | None) for source in given):
             raise ValueError("vectors given as an object are saved once fit has run")
-        with replacing(path) as partial:
+        with replacing_together(path, metadata_path(path)) as [partial, metadata]:
             super().save(partial, **kwargs)
-        write_metadata(self, metadata_path(path))
+            write_metadata(self, metadata)
 
     def export(self, filepath, *, top_k=5, **kwargs):
         """Writes a SavedModel: see :func:`keras_tagging.export.export`."""

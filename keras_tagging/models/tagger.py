@@ -8,6 +8,7 @@ import numpy as np
 
 from keras_tagging import training
 from keras_tagging.data.batching import EncodedSentences, TrainingBatches
+from keras_tagging.data.labels import check_labels
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
@@ -79,10 +80,12 @@ class Tagger(SentencePrediction, SentenceModel):
             sentences: training sentences with tags.
 
         Raises:
-            ValueError: if the model has vocabularies already, or there are no tags.
+            ValueError: if the model has vocabularies already, or there are no tags,
+                or one for all tokens.
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
+        check_labels(sentences)
         tags = (tag for sentence in sentences for tag in sentence.tags)
         tags = count_vocabulary(tags, self.settings["min_count"])
         if not tags:

@@ -23,6 +23,7 @@ from keras_tagging.reproduction.report_document import (
     to_markdown,
 )
 from keras_tagging.reproduction.report_latex import to_latex
+from keras_tagging.utils.spreadsheets import without_formulas
 
 NO_PLOT = "No plot: it needs matplotlib, pip install 'keras-tagging[plots]'."
 
@@ -61,16 +62,19 @@ def write_report(
     contents = {
         "report.md": to_markdown(blocks),
         "report.tex": to_latex(blocks),
-        "report.csv": frame.to_csv(index=False, lineterminator="\n"),
+        "report.csv": _csv(frame),
     }
     tested = [found for found in pairs.values() if found is not None]
     if tested:
-        every = pd.concat(tested)
-        contents["report.pairs.csv"] = every.to_csv(index=False, lineterminator="\n")
+        contents["report.pairs.csv"] = _csv(pd.concat(tested))
     for name, content in contents.items():
         with replacing(folder / name) as partial:
             partial.write_text(content, encoding="utf-8")
     return [*(folder / name for name in contents), *plots]
+
+
+def _csv(table: pd.DataFrame) -> str:
+    return without_formulas(table).to_csv(index=False, lineterminator="\n")
 
 
 def settings_markdown(table: Settings) -> str:

@@ -26,6 +26,8 @@ def run_jobs(
         The jobs that failed, or could not be run, with the reason in one line.
     """
     waiting = [job for job in jobs if not store.done(job)]
+    for job in set(jobs) - set(waiting):
+        store.tidy(job)  # as a kill may have left it
     failed: dict[Job, str] = {}
     running: set[Job] = set()
 

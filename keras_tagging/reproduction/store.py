@@ -6,15 +6,19 @@ and seed, `results/JOB.json` once it is done, `failures/JOB.txt` if it failed, a
 `model.keras`. Each file is written at once, as a whole.
 """
 
-import csv
 import json
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from keras_tagging.data.atomic import remove_partial, replacing
+from keras_tagging.data.atomic import locked, remove_partial, replacing
 from keras_tagging.reproduction.jobs import Job
+from keras_tagging.utils.stored import read_object
 
 INFO = "reproduction.json"
+# What a result has at least, and of which kind
+RESULT = dict.fromkeys(("settings", "figures", "evidence"), dict)
+RESULT |= dict.fromkeys(("seed", "best_epoch", "epochs", "parameters"), int)
+RESULT |= {"row": str, "seconds": int | float}
 CONTENT = ("sentences", "training fingerprint", "fingerprint")  # of the corpus
 
 
@@ -119,24 +123,17 @@ class Store:
                 )
         return True
 
-    @contextmanager
-    def locked(self):
+    def locked(self) -> AbstractContextManager:
         """Keeps other processes from running jobs in this folder.
 
         Raises:
             ValueError: if one does.
         """
-        from filelock import FileLock, Timeout
-
-        self.folder.mkdir(parents=True, exist_ok=True)
-        try:
-            with FileLock(self.folder / ".lock", timeout=0):
-                yield
-        except Timeout:
-            raise ValueError(
-                f"another process runs the jobs of {self.folder}: wait for its end, "
-                "or give another --out"
-            ) from None
+        return locked(
+            self.folder,
+            f"another process runs the jobs of {self.folder}: wait for its end, or "
+            "give another --out",
+        )
 
     # What is found
 
@@ -144,11 +141,15 @@ class Store:
         return self.result(job).exists()
 
     def read(self, job: Job) -> dict:
-        return _read(self.result(job))
+        return _read_result(self.result(job))
 
     def write(self, job: Job, result: dict) -> None:
         """Keeps the result of a job; the state of its training has done its duty."""
         _write(self.result(job), result)
+        self.tidy(job)
+
+    def tidy(self, job: Job) -> None:
+        """Removes what a job that is done does not need any more."""
         self.failure(job).unlink(missing_ok=True)
         (self.training(job.name) / "resume.npz").unlink(missing_ok=True)
         remove_partial(self.training(job.name))
@@ -169,15 +170,28 @@ class Store:
 
     def epochs(self, job: Job) -> int:
         """How many epochs of its training are finished."""
-        return len(self.epoch_rows(job))
-
-    def epoch_rows(self, job: Job) -> list[dict[str, str]]:
-        """The figures of each finished epoch."""
         path = self.training(job.name) / "training.csv"
-        if not path.exists():
-            return []
-        with path.open(newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        lines = path.read_bytes().count(b"\n") if path.exists() else 0
+        return max(0, lines - 1)
+
+    def by_epoch(self, job: Job, figure: str) -> list[float]:
+        """A figure of each finished epoch.
+
+        Raises:
+            ValueError: if the log of the training does not have it.
+        """
+        import pandas as pd
+
+        path = self.training(job.name) / "training.csv"
+        try:
+            values = pd.read_csv(path)[figure].astype(float).tolist()
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            what = " ".join(str(error).split())
+            raise ValueError(
+                f"{path}: is damaged ({what}): remove its folder, and the same command "
+                "trains this again"
+            ) from None
+        return values
 
 
 def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
@@ -199,17 +213,22 @@ def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
     store = Store(folder)
     info = store.read_info()
     files = sorted((store.folder / "results").glob("[!.]*.json"))
-    return info, [_read(file) for file in files]
+    return info, [_read_result(file) for file in files]
 
 
 def _read(path: Path) -> dict:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(
-            f"{path}: not what reproduce has written ({error}): remove it, and the "
-            "same command makes it again"
-        ) from None
+    return read_object(path, "remove it, and the same command makes it again")
+
+
+def _read_result(path: Path) -> dict:
+    result = _read(path)
+    for name, kind in RESULT.items():
+        if not isinstance(result.get(name), kind):
+            raise ValueError(
+                f"{path}: is no result, it has no {name}: remove it, and the same "
+                "command makes it again"
+            )
+    return result
 
 
 def _write(path: Path, content: dict) -> None:

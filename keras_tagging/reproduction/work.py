@@ -22,6 +22,7 @@ from keras_tagging.data import Corpus
 from keras_tagging.embeddings import load_vectors, train_vectors
 from keras_tagging.evidence import all_evidence, figure_of
 from keras_tagging.features import TokenFeatures
+from keras_tagging.metadata import metadata_path
 from keras_tagging.models.settings import resolve_settings
 from keras_tagging.papers.table import Row, Table
 from keras_tagging.reproduction.corpus import (
@@ -66,8 +67,10 @@ def run_job(table: Table, job: Job, store: Store) -> dict:
     settings = settings_of(row, info)
     resolved = resolve_settings(row.architecture, info["recipe"], settings)
     classes = add_classes(corpus, resolved["columns"])
-    if store.model(job.name).exists():  # killed when it was measured
-        model = keras_tagging.load(store.model(job.name))
+    model_path = store.model(job.name)
+    # killed when it was measured; without its metadata, when it was saved
+    if model_path.exists() and metadata_path(model_path).exists():
+        model = keras_tagging.load(model_path)
     else:
         options = {**settings, **vectors(row, resolved, info, corpus, job.seed)}
         model = keras_tagging.build(
@@ -77,7 +80,7 @@ def run_job(table: Table, job: Job, store: Store) -> dict:
         train(model, corpus, row, job, store, **fitting)
     monitor = table.monitor or model.default_monitor
     figures, counts = measure(model, corpus, table, info["punctuation"])
-    epochs = [float(epoch[monitor]) for epoch in store.epoch_rows(job)]
+    epochs = store.by_epoch(job, monitor)
     best = {"min": min, "max": max}[mode_of(monitor)]
     result = {
         "row": job.row,

@@ -1,18 +1,18 @@
 """Going on after a kill, on the same trajectory."""
 
 import json
-import zipfile
-from contextlib import contextmanager
 from pathlib import Path
 
 import keras
 import numpy as np
 
 from keras_tagging.data.atomic import replacing
+from keras_tagging.training.callbacks import TrainingLog
+from keras_tagging.utils import limits
+from keras_tagging.utils.stored import StoredArrays
 
-# What NumPy and JSON raise at a damaged file, or at one of another kind.
-UNREADABLE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile)
-PLAIN = (bool, int, float, str, type(None))
+# Counters are state. Text is not: it names files and figures, which the run brings.
+PLAIN = (bool, int, float, type(None))
 
 
 class Resume(keras.callbacks.Callback):
@@ -35,7 +35,8 @@ class Resume(keras.callbacks.Callback):
         finished: whether a callback had stopped the training.
 
     Raises:
-        ValueError: if the file is of another run, or cannot be read.
+        ValueError: if the file is of another run, or damaged; in training too, if it
+            does not fit the model.
     """
 
     def __init__(self, path, callbacks=(), run=None):
@@ -46,10 +47,14 @@ class Resume(keras.callbacks.Callback):
         self.options = [dict(vars(callback)) for callback in self.callbacks]
         run = {**(run or {}), "callbacks": [type(c).__name__ for c in self.callbacks]}
         self.run = json.loads(json.dumps(run))
-        self.epoch, self.finished = 0, False
+        self.epoch, self.finished, self._states = 0, False, None
         if self.path.exists():
-            with self._open() as file:
-                header = json.loads(str(file["header"]))
+            try:
+                with StoredArrays(self.path) as arrays:
+                    header = json.loads(_text(arrays))
+                check_header(header)
+            except (ValueError, RecursionError) as error:
+                raise self._damaged(error) from error
             for key, value in header["run"].items():
                 if value != self.run.get(key):
                     raise ValueError(
@@ -57,25 +62,34 @@ class Resume(keras.callbacks.Callback):
                         "run's settings, remove the file, or choose another folder"
                     )
             self.epoch, self.finished = header["epoch"], header["finished"]
+            self._states = header["callbacks"]
+            try:
+                self._check_states()
+            except ValueError as error:
+                raise self._damaged(error) from error
 
     def on_train_begin(self, logs=None):
-        if not self.path.exists():
+        if self._states is None:
             return
-        with self._open() as file:
-            header = json.loads(str(file["header"]))
-            for i, variable in enumerate(self._variables()):
-                variable.assign(file[f"variable{i}"])
-            states = zip(self.callbacks, header["callbacks"], strict=True)
-            for i, (callback, state) in enumerate(states):
-                for name, value in state.items():
-                    if isinstance(value, dict):
-                        parts = range(value["arrays"])
-                        value = [file[f"callback{i}.{name}.{j}"] for j in parts]
-                    setattr(callback, name, value)
+        try:
+            with StoredArrays(self.path) as arrays:
+                for i, variable in enumerate(self._variables()):
+                    found, now = arrays[f"variable{i}"], _values(variable)
+                    if (found.shape, found.dtype) != (now.shape, now.dtype):
+                        raise ValueError(f"variable{i} does not fit the model")
+                    variable.assign(found)
+                for i, state in enumerate(self._states):
+                    for name, value in state.items():
+                        if isinstance(value, dict):
+                            parts = range(value["arrays"])
+                            value = [arrays[f"callback{i}.{name}.{j}"] for j in parts]
+                        setattr(self.callbacks[i], name, value)
+        except ValueError as error:
+            raise self._damaged(error) from error
 
     def on_epoch_end(self, epoch, logs=None):
         arrays = {
-            f"variable{i}": keras.ops.convert_to_numpy(variable)
+            f"variable{i}": _values(variable)
             for i, variable in enumerate(self._variables())
         }
         states = []
@@ -109,16 +123,60 @@ class Resume(keras.callbacks.Callback):
     def _variables(self):
         return [*self.model.variables, *self.model.optimizer.variables]
 
-    @contextmanager
-    def _open(self):
-        try:
-            with open(self.path, "rb") as stream, np.load(stream) as file:
-                yield file
-        except UNREADABLE as error:
-            raise ValueError(
-                f"{self.path}: not a file to resume from ({error}); remove it to "
-                "start afresh"
-            ) from error
+    def _damaged(self, error):
+        return ValueError(
+            f"{self.path}: not a file to resume from ({error}); remove it to start "
+            "afresh"
+        )
+
+    def _check_states(self):
+        """Raises a ValueError if they cannot be those of the callbacks."""
+        for callback, state in zip(self.callbacks, self._states, strict=True):
+            for name, value in state.items():
+                own = getattr(type(callback), name, None)
+                if name.startswith("_") or callable(own) or isinstance(own, property):
+                    raise ValueError(f"{name!r} is no state of a callback")
+                now, module = vars(callback).get(name), type(callback).__module__
+                is_number = [isinstance(x, int | float) for x in (now, value)]
+                if is_number == [True, False] and module.startswith("keras"):
+                    raise ValueError(f"{name!r} is no number")
+                if not isinstance(value, PLAIN) and not _rows(value):
+                    count = value.get("arrays") if isinstance(value, dict) else None
+                    if not isinstance(count, int):
+                        raise ValueError(f"{name!r} is no state of a callback")
+            if isinstance(callback, TrainingLog):
+                rows = state.get("rows")
+                numbers = [row.get("epoch") for row in rows] if _rows(rows) else None
+                if numbers != list(range(1, self.epoch + 1)):
+                    raise ValueError(f"epoch is {self.epoch}, but not in its log")
+
+
+def check_header(header) -> None:
+    """Raises a ValueError unless the header of a file has what `Resume` writes."""
+    kinds = {"epoch": int, "finished": bool, "run": dict, "callbacks": list}
+    if not isinstance(header, dict):
+        raise ValueError("its header is no object")
+    for name, kind in kinds.items():
+        if type(header.get(name)) is not kind:
+            raise ValueError(f"its header has no {name}")
+    if not 1 <= header["epoch"] <= limits.EPOCHS:
+        raise ValueError(f"epoch is {header['epoch']}")
+    names = header["run"].get("callbacks")
+    states = header["callbacks"]
+    if not isinstance(names, list) or len(names) != len(states):
+        raise ValueError("its header has no state for each callback")
+    if not all(isinstance(state, dict) for state in states):
+        raise ValueError("its header has a state that is no object")
+
+
+def _text(arrays: StoredArrays) -> str:
+    if arrays.size("header") > limits.RESUME_HEADER_BYTES:
+        raise ValueError(f"a header above {limits.RESUME_HEADER_BYTES:,} bytes")
+    return str(arrays["header"])
+
+
+def _values(variable) -> np.ndarray:
+    return np.asarray(keras.ops.convert_to_numpy(variable))
 
 
 def _rows(value):

@@ -80,3 +80,13 @@ VECTOR_CONTENT = 2**28
 VECTOR_EXPANSION = 100
 
 # Saved models and runs
+
+# JSON that the package has written: results, tags of a parser's training sentences.
+# Those of 20 million tokens take 150 MB; parsed they take twenty times as much memory.
+JSON_BYTES = 256 << 20
+
+# What `resume.npz` says beside its arrays, as UTF-32: the figures of 10,000 epochs.
+RESUME_HEADER_BYTES = 64 << 20
+
+# Epochs of a run; the longest one in the papers has 500.
+EPOCHS = 10**6

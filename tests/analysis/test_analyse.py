@@ -218,6 +218,12 @@ def test_learning_curves(tagger, test_sentences, tmp_path):
     assert found.learning_curves.to_dict("list") == {"epoch": [1, 2], "loss": [2, 1]}
     found = analyse(tagger, test_sentences, log=tmp_path / "none.csv")
     assert found.missing["learning_curves"] == "there is no log of the training"
+    damages = (b"", b"epoch,loss\n1,x\n", b"a\n1,2\n3,4,5\n", b"epoch\n\xff\x00\n")
+    for damage in damages:
+        (tmp_path / "training.csv").write_bytes(damage)
+        found = analyse(tagger, test_sentences, log=tmp_path / "training.csv")
+        assert "training.csv is damaged: " in found.missing["learning_curves"]
+        assert "training.csv is damaged, so there" in found.warnings[-1]
 
 
 @pytest.fixture(scope="module")

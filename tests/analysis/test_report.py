@@ -1,6 +1,7 @@
 """The page: well-formed, whatever stands in the corpus, and complete in itself."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -210,6 +211,14 @@ def test_csv(nasty, tmp_path):
     read = pd.read_csv(tmp_path / "tables" / "confusions.csv", keep_default_na=False)
     assert list(read["gold"]) == list(nasty.confusions["gold"])
     assert read["count"].tolist() == nasty.confusions["count"].tolist()
+
+
+def test_csv_has_no_formulas(nasty, tmp_path):
+    table = pd.DataFrame({"word": ["=1+1", "-5", "a=b"], "share": [-0.5, 0.1, 0.2]})
+    section = replace(nasty.sections[0], name="words", table=table, examples=None)
+    type(nasty)("x", {}, [section]).to_csv(tmp_path)
+    text = (tmp_path / "words.csv").read_text()
+    assert text == "word,share\n'=1+1,-0.5\n'-5,0.1\na=b,0.2\n"
 
 
 def test_a_parser_s_page():

@@ -56,10 +56,13 @@ def test_no_tagger_tags_what_it_has_seen(trainings, folds):
 
 
 def test_folds_are_kept(trainings, tmp_path):
+    pos = [{"pos": [str(i % 3)] * len(s)} for i, s in enumerate(TRAIN)]
+    sentences = [replace(s, columns=c) for s, c in zip(TRAIN, pos, strict=True)]
+
     def tags(**options):
         del trainings[:]
         options = {"folds": 3, "keep": tmp_path / "run"} | options
-        return module.jackknife(TRAIN, "pos", **options), len(trainings)
+        return module.jackknife(sentences, "pos", **options), len(trainings)
 
     expected, trained = tags()
     assert trained == 3
@@ -181,7 +184,22 @@ def test_folds_are_taken_once_and_as_a_whole(tmp_path):
     assert (out / "jackknife.json").read_text() == "first"
 
 
-def test_damaged_folds_are_told(trainings, tmp_path):
-    (tmp_path / "jackknife.json").write_text('{"run": [')
+@pytest.mark.parametrize("text", ["", '{"run": [', "[]", "null", "[" * 10**5, "\0"])
+def test_damaged_folds_are_told(trainings, tmp_path, text):
+    (tmp_path / "jackknife.json").write_text(text)
     with pytest.raises(ValueError, match=r"jackknife.json: is damaged .*: remove it"):
         module.jackknife(TRAIN, "pos", keep=tmp_path)
+
+
+def test_tags_of_other_sentences_are_told(trainings, tmp_path):
+    sentences = [replace(s, columns={"pos": ["0"] * len(s)}) for s in TRAIN[:4]]
+    options = {"folds": 2, "keep": tmp_path}
+    trainings.append(None)  # so that the taggers are 1 and 2, not among the gold tags
+    module.jackknife(sentences, "pos", **options)
+    path = tmp_path / "jackknife.json"
+    kept = json.loads(path.read_text())["run"]
+    right = [["0"] * len(s) for s in sentences[:1]]
+    for found in ([], None, {"2": right}, {"0": None}, {"0": right}, {"0": [[], [1]]}):
+        path.write_text(json.dumps({"run": kept, "tags": found}))
+        with pytest.raises(ValueError, match="not the tags of these .*: remove it"):
+            module.jackknife(sentences, "pos", **options)

@@ -291,12 +291,6 @@ def test_wrong_arguments_of_fit(tagger, train_sentences, options, message):
         tagger.fit(train_sentences, verbose=0, **options)
 
 
-@pytest.mark.parametrize("method", ["evaluate", "predict"])
-def test_keras_keywords_that_mean_nothing_here_are_refused(tagger, method):
-    with pytest.raises(ValueError, match="not batch_size"):
-        getattr(tagger, method)(GOLD, batch_size=2)
-
-
 def test_rare_tags_are_left_out():
     model = keras_tagging.build("bigru", **TINY, min_count=2)
     model.adapt([Sentence(["a", "b", "c"], ["X", "Y", "X"])])
@@ -442,3 +436,14 @@ def test_save_and_load_tell_what_is_wrong(tmp_path, tagger):
     (tmp_path / "broken.keras").write_bytes(b"PK no zip")
     with pytest.raises(ValueError, match="broken.keras"):
         keras_tagging.load(tmp_path / "broken.keras")
+
+
+def test_one_label_for_all_tokens_is_refused():
+    model = keras_tagging.build("bigru", **TINY)
+    sentences = [Sentence(["a", "b"], ["O", "O"])] * 3
+    with pytest.raises(ValueError, match="all 6 tokens have the label 'O'; there is"):
+        model.fit(sentences, epochs=1, verbose=0)
+    chunks = [Sentence(["a", "b"], ["O", "O"], {"ne": ["B-X", "I-X"]})] * 3
+    with pytest.raises(ValueError, match="column 'ne' looks like IOB2"):
+        model.adapt(chunks)
+    assert model.network is None

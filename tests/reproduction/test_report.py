@@ -62,6 +62,12 @@ def test_no_differences_from_figures_of_another_corpus(table, results, tmp_path)
     assert tidy.loc["A", "difference"] == -5
 
 
+def test_csv_has_no_formulas(tmp_path):
+    table = make_table(90.0, names=["=A()"])
+    write_report(table, make_info(table), [result("=A()", 1, 8)], tmp_path)
+    assert "'=A()" in (tmp_path / "report.csv").read_text(encoding="utf-8").split(",")
+
+
 def test_what_the_page_says_first(table, results):
     info = make_info(table, settings={"units": 7}, recipe="fast")
     results[0]["classes"] = "learnt"

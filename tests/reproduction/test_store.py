@@ -13,8 +13,10 @@ INFO = {"paper": "wu2016", "settings": {"units": 3, "dropped": (1, 2)}, "machine
 
 def test_results_are_read_again(store):
     assert not store.open(INFO)
-    store.write(Job("B", 2, "b"), {"row": "B", "seed": 2})
-    store.write(JOB, {"row": "A row", "seed": 1})
+    rest = {key: {} for key in ("settings", "figures", "evidence")}
+    rest |= {"best_epoch": 1, "epochs": 2, "parameters": 3, "seconds": 4.5}
+    store.write(Job("B", 2, "b"), {"row": "B", "seed": 2, **rest})
+    store.write(JOB, {"row": "A row", "seed": 1, **rest})
     info, results = read_results(store.folder)
     assert info["settings"] == {"units": 3, "dropped": [1, 2]}
     assert [result["row"] for result in results] == ["A row", "B"]
@@ -102,9 +104,14 @@ def test_what_is_not_there_or_damaged(store):
     store.open(INFO)
     assert read_results(store.folder)[1] == []
     store.result(JOB).parent.mkdir()
-    store.result(JOB).write_text('{"row": ')
-    with pytest.raises(ValueError, match="a-row.1.json: .*remove it"):
-        read_results(store.folder)
+    for damage in ('{"row": ', "[]", "null", "[" * 10**5, '{"row": "A row"}', "\0"):
+        store.result(JOB).write_text(damage)
+        with pytest.raises(ValueError, match="a-row.1.json: is .*remove it"):
+            read_results(store.folder)
+    for damage in ("[]", "null", '{"paper": '):
+        (store.folder / "reproduction.json").write_text(damage)
+        with pytest.raises(ValueError, match="reproduction.json: is damaged .*remove"):
+            store.read_info()
 
 
 def test_a_failure_goes_when_the_job_succeeds(store):
@@ -129,7 +136,16 @@ def test_epochs_are_counted(store):
     path = store.training(JOB.name) / "training.csv"
     path.write_text("epoch,val_f1\n1,0.5\n2,0.25\n")
     assert store.epochs(JOB) == 2
-    assert [row["val_f1"] for row in store.epoch_rows(JOB)] == ["0.5", "0.25"]
+    assert store.by_epoch(JOB, "val_f1") == [0.5, 0.25]
+    path.write_bytes(b"epoch,val_f1\n1,0.5\n2,\xff\x00\n")
+    assert store.epochs(JOB) == 2
+    for damage in (b"", b"epoch,val_f1\n1,x\n", b"a\n1,2\n3,4,5\n", b"\xff\xfe\x00"):
+        path.write_bytes(damage)
+        with pytest.raises(ValueError, match="training.csv: is damaged .*: remove its"):
+            store.by_epoch(JOB, "val_f1")
+    path.unlink()
+    with pytest.raises(ValueError, match="training.csv: is damaged"):
+        store.by_epoch(JOB, "val_f1")
 
 
 def test_one_process_at_a_time(store):

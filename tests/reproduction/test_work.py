@@ -45,8 +45,7 @@ def test_a_model_that_is_missing_is_told(store, describe):
 
 def test_the_best_epoch_is_the_first_best(store, describe, monkeypatch):
     store.open(describe(TABLE, settings=SCALE, epochs=3))
-    rows = [{"val_accuracy": x} for x in ("0.1", "0.3", "0.3")]
-    monkeypatch.setattr(store, "epoch_rows", lambda job: rows)
+    monkeypatch.setattr(store, "by_epoch", lambda job, figure: [0.1, 0.3, 0.3])
     assert run_job(TABLE, JOB, store)["best_epoch"] == 2
 
 

@@ -1,0 +1,101 @@
+"""Reading what the package has written: it may be damaged, or come from a stranger."""
+
+import json
+import math
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from keras_tagging.utils import limits
+
+HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def read_object(path: Path, remedy: str) -> dict:
+    """The JSON object of a file.
+
+    Args:
+        path: the file.
+        remedy: what the error tells to do.
+
+    Raises:
+        OSError: if the file cannot be opened.
+        ValueError: naming the file, if it holds anything else.
+    """
+    try:
+        if path.stat().st_size > limits.JSON_BYTES:
+            raise ValueError(f"more than {limits.JSON_BYTES:,} bytes")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError(f"a {type(content).__name__} where an object should be")
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: is damaged ({error}): {remedy}") from None
+    return content
+
+
+class StoredArrays:
+    """The arrays of an `.npz` file that `numpy.savez` has written, by their names.
+
+    Nothing is unpickled. As nothing in the file is compressed, an array takes no more
+    memory than the file has bytes, whatever its header says. To be used with `with`.
+
+    Args:
+        path: the file.
+
+    Raises:
+        OSError: if the file cannot be opened.
+        ValueError: here, and where an array is read, saying what is wrong with it.
+    """
+
+    def __init__(self, path: Path):
+        size = path.stat().st_size
+        self._stream = open(path, "rb")
+        try:
+            self._archive = zipfile.ZipFile(self._stream)
+            members = self._archive.infolist()
+            if any(m.compress_type != zipfile.ZIP_STORED for m in members):
+                raise ValueError("its arrays are compressed")
+            if sum(member.file_size for member in members) > size:
+                raise ValueError("its arrays are larger than the file")
+        except Exception as error:  # zipfile has a dozen kinds for a damaged file
+            self._stream.close()
+            raise ValueError(_reason(error)) from error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._stream.close()
+
+    def size(self, name: str) -> int:
+        """Bytes of an array in memory; 0 if there is none of this name."""
+        found = self._archive.NameToInfo.get(f"{name}.npy")
+        return found.file_size if found else 0
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        try:
+            return self._read(f"{name}.npy")
+        except Exception as error:  # and so has NumPy
+            raise ValueError(f"{name}: {_reason(error)}") from error
+
+    def _read(self, name):
+        with self._archive.open(name) as stream:
+            version = np.lib.format.read_magic(stream)
+            shape, is_fortran, dtype = HEADERS[version](stream)
+            count = math.prod(shape)
+            size = self._archive.getinfo(name).file_size - stream.tell()
+            if dtype.hasobject or min(shape, default=0) < 0:
+                raise ValueError("no array of numbers or text")
+            if count * dtype.itemsize != size:
+                raise ValueError(f"{size} bytes for {count} values")
+            values = bytearray(stream.read(size))
+        order = "F" if is_fortran else "C"
+        return np.ndarray(shape, dtype, buffer=values, order=order)
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

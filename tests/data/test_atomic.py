@@ -1,0 +1,74 @@
+import errno
+import resource
+
+import pytest
+
+from keras_tagging.data import Sentence, write
+from keras_tagging.data.atomic import locked, replacing, replacing_together
+
+
+@pytest.fixture
+def small_files():
+    """The system refuses files of more than 4096 bytes, as a full disk does."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path, small_files):
+    path = tmp_path / "model.keras"
+    path.write_text("old")
+    with pytest.raises(OSError) as caught:
+        with replacing(path) as partial:
+            partial.write_text("x" * 10_000)
+    assert caught.value.errno == errno.EFBIG
+    told = str(caught.value)
+    assert told.endswith(
+        f": free some space and repeat the command; it was to write: '{path}'"
+    )
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+    sentences = [Sentence(["a" * 5000], ["X"])]
+    with pytest.raises(OSError, match="free some space .*corpus.conll"):
+        write(sentences, tmp_path / "corpus.conll")
+
+
+def test_other_files_keep_their_names(tmp_path):
+    with pytest.raises(FileNotFoundError, match="vectors.txt"):
+        with replacing(tmp_path / "model.keras"):
+            open(tmp_path / "vectors.txt")
+    (tmp_path / "folder" / "x").mkdir(parents=True)
+    with pytest.raises(OSError) as caught:
+        with replacing(tmp_path / "folder") as partial:
+            partial.write_text("x")
+    assert caught.value.filename == str(tmp_path / "folder")
+
+
+def test_files_that_belong_together(tmp_path):
+    paths = [tmp_path / name for name in ("a", "b")]
+    for text in ("old", "new"):
+        with replacing_together(*paths) as partials:
+            for partial in partials:
+                partial.write_text(text)
+    assert [path.read_text() for path in paths] == ["new", "new"]
+    with pytest.raises(ValueError, match="in the middle"):
+        with replacing_together(*paths) as partials:
+            partials[0].write_text("newer")
+            raise ValueError("in the middle")
+    assert [path.read_text() for path in paths] == ["new", "new"]
+    assert sorted(tmp_path.iterdir()) == paths
+
+
+def test_a_lock_is_for_one_and_goes_with_it(tmp_path):
+    folder = tmp_path / "a" / "b"
+    with locked(folder, "taken"):
+        for _ in range(2):
+            with pytest.raises(ValueError, match="^taken$"):
+                with locked(folder, "taken"):
+                    raise AssertionError
+    with pytest.raises(KeyError):
+        with locked(folder, "taken"):
+            raise KeyError
+    with locked(folder, "taken"):
+        pass
+    assert not list(folder.iterdir())

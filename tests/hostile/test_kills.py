@@ -1,0 +1,321 @@
+"""kill -9 between any two files that belong together."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+
+import h5py
+import keras
+import numpy as np
+import pytest
+from conftest import TINY as SIZES
+from hostile.kills import content, kill_points
+from hostile.programs import TINY, program, write_corpus
+
+import keras_tagging
+from keras_tagging import Sentence, load_corpus
+from keras_tagging import export as exporting
+from keras_tagging.data.preparation import write_splits
+from keras_tagging.data.records import CorpusError
+from keras_tagging.reproduction.jobs import Job
+from keras_tagging.reproduction.schedule import run_jobs
+from keras_tagging.reproduction.store import Store
+from keras_tagging.run_files import lock_run
+
+FINISHED = {"model.keras", "metadata.json", "training.csv"}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("corpora") / "c")
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def metadata(folder):
+    return json.loads((folder / "metadata.json").read_text())
+
+
+def weights(path):
+    """The arrays of a `.keras` file by their names."""
+    found = {}
+    with zipfile.ZipFile(path) as archive:
+        data = io.BytesIO(archive.read("model.weights.h5"))
+    with h5py.File(data) as file:
+        file.visititems(
+            lambda name, item: (
+                found.update({name: item[()]}) if hasattr(item, "shape") else None
+            )
+        )
+    return found
+
+
+def same(some, others):
+    return some.keys() == others.keys() and all(
+        np.array_equal(some[name], others[name]) for name in some
+    )
+
+
+def seed_of(path):
+    with zipfile.ZipFile(path) as archive:
+        return json.loads(archive.read("config.json"))["config"]["seed"]
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """An epoch adds 1 to all weights; the accuracy falls from epoch to epoch."""
+
+    def fit(self, data, *, epochs, initial_epoch, callbacks, **_):
+        history = keras.callbacks.History()
+        every = keras.callbacks.CallbackList([history, *callbacks], model=self)
+        every.on_train_begin()
+        for epoch in range(initial_epoch, epochs):
+            every.on_epoch_begin(epoch)
+            for variable in self.trainable_variables:
+                variable.assign_add(keras.ops.ones_like(variable))
+            every.on_epoch_end(epoch, {"loss": 1.0})
+        every.on_train_end()
+        return history
+
+    def evaluator(self, sentences, *_):
+        first = self.trainable_variables[0]
+        return lambda: {"accuracy": -float(keras.ops.mean(first))}
+
+    monkeypatch.setattr(keras.Model, "fit", fit)
+    monkeypatch.setattr(keras_tagging.Tagger, "evaluator", evaluator)
+
+
+def test_the_same_command_finishes_a_run_whatever_the_moment(corpus, tmp_path, quick):
+    out = tmp_path / "run"
+    command = ["train", "bigru", "--corpus", corpus, *TINY, "--epochs", 2, "--out"]
+    with kill_points(out, tmp_path / "killed") as killed:
+        assert program(*command, out)[0] == 0
+    assert names(out) == FINISHED
+    expected = weights(out / "model.keras")
+    told = {*FINISHED, "resume.npz", "best.keras"}
+    states = [names(folder) & told for folder in killed]
+    assert told - FINISHED | {"training.csv"} in states  # in the middle of training
+    assert told - {"metadata.json"} in states and told in states
+    for folder in killed:
+        before = names(folder)
+        code, printed, err = program(*command, folder)
+        if code:
+            assert "holds a finished model: choose another --out" in err
+            assert before >= FINISHED
+        assert names(folder) == FINISHED, (before, printed)
+        assert same(weights(folder / "model.keras"), expected)
+        assert metadata(folder) == metadata(out)
+        trained = (folder / "training.csv").read_text()
+        assert trained == (out / "training.csv").read_text()
+
+
+def test_a_killed_replacement_keeps_the_old_model_or_finishes(corpus, tmp_path, quick):
+    out = tmp_path / "run"
+    command = ["train", "bigru", "--corpus", corpus, *TINY, "--out"]
+    assert program(*command, out)[0] == 0
+    old = weights(out / "model.keras")
+    with kill_points(out, tmp_path / "killed") as killed:
+        assert program(*command, out, "--force", "--seed", 1)[0] == 0
+    new = weights(out / "model.keras")
+    for folder in killed:
+        # without --force a model that is whole is not replaced
+        before = weights(folder / "model.keras")
+        if (folder / "metadata.json").exists():
+            seed = 0 if same(before, old) else 1
+            assert metadata(folder)["seed"] == seed
+            assert program(*command, folder, "--seed", 1)[0] == 2
+            assert same(weights(folder / "model.keras"), before)
+        code, _, err = program(*command, folder, "--force", "--seed", 1)
+        assert code == 0, err
+        assert same(weights(folder / "model.keras"), new)
+        assert metadata(folder) == metadata(out) and names(folder) == FINISHED
+
+
+def test_a_model_never_stands_beside_the_metadata_of_another(tmp_path):
+    models = []
+    for seed in (1, 2):
+        models.append(keras_tagging.build("bigru", **{**SIZES, "seed": seed}))
+        models[-1].adapt([Sentence(["a", "b"], ["X", "Y"])])
+    out = tmp_path / "out"
+    models[0].save(out / "model.keras")
+    with kill_points(out, tmp_path / "killed") as killed:
+        models[1].save(out / "model.keras")
+    seen = []
+    for folder in killed:
+        seen.append(seed_of(folder / "model.keras"))
+        if (folder / "metadata.json").exists():
+            assert metadata(folder)["seed"] == seen[-1]
+    assert seen == sorted(seen) and set(seen) == {1, 2}
+    assert names(killed[-1]) == {"model.keras", "metadata.json"}
+
+
+def test_a_model_without_metadata_gets_them(corpus, tmp_path, quick):
+    out = tmp_path / "run"
+    command = ["train", "bigru", "--corpus", corpus, *TINY, "--no-resume", "--out", out]
+    assert program(*command)[0] == 0
+    expected = metadata(out)
+    for damage in (None, "", "[]", '{"seed"'):
+        (out / "metadata.json").unlink()
+        if damage is not None:
+            (out / "metadata.json").write_text(damage)
+        code, printed, _ = program(*command)
+        assert code == 0 and "metadata.json was missing and is there" in printed
+        assert metadata(out) == expected
+    assert program(*command)[0] == 2
+
+
+KILLED = """
+import os, signal, sys
+from keras_tagging import cli
+
+def replace(source, target, own=os.replace):
+    own(source, target)
+    if os.path.basename(target) == "model.keras":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+os.replace = replace
+cli.main(sys.argv[1:])
+"""
+
+
+def start(code, *args, **options):
+    path = os.pathsep.join(p for p in sys.path if p)
+    env = {k: v for k, v in os.environ.items() if not k.startswith("TF_")}
+    command = [sys.executable, "-c", code, *map(str, args)]
+    return subprocess.Popen(command, env={**env, "PYTHONPATH": path}, **options)
+
+
+def test_a_process_that_is_killed_between_model_and_metadata(corpus, tmp_path):
+    command = ["train", "bigru", "--corpus", corpus, *TINY, "--out", tmp_path / "run"]
+    with start(KILLED, *command, stdout=subprocess.DEVNULL) as process:
+        assert process.wait(300) == -signal.SIGKILL
+    left = names(tmp_path / "run")
+    assert {"model.keras", "resume.npz", ".lock"} < left
+    assert "metadata.json" not in left
+    code, printed, err = program(*command)
+    assert code == 0, err
+    assert "Going on with the run" in printed and "Epoch 1/" not in printed
+    assert names(tmp_path / "run") == FINISHED
+
+
+LOCKING = """
+import sys
+from pathlib import Path
+sys.argv[0] = "keras-tagging"  # which does not import Keras at once
+from keras_tagging.run_files import lock_run
+
+with lock_run(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_two_processes_do_not_train_in_one_folder(tmp_path):
+    told = (
+        f"keras-tagging: error: another process trains in {tmp_path}: wait for its "
+        "end, or choose another --out\n"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with start(LOCKING, tmp_path, **pipes) as process:
+        assert process.stdout.readline() == b"locked\n"
+        for command in (["train", "bigru", "--corpus", "demo"], ["demo"]):
+            code, _, err = program(*command, "--out", tmp_path)
+            assert (code, err) == (2, told)
+        process.send_signal(signal.SIGKILL)
+        process.wait(60)
+    assert names(tmp_path) == {".lock"}
+    with lock_run(tmp_path):  # what a killed process has left does not lock
+        pass
+    assert not names(tmp_path)
+
+
+def fake_saved_model(model, path, top_k, verbose):
+    (path / "variables").mkdir(parents=True)
+    for name in ("saved_model.pb", "variables/variables.index"):
+        (path / name).write_text(str(model.seed))
+
+
+def test_an_exported_folder_is_the_old_or_the_new_one(tmp_path, tagger, monkeypatch):
+    monkeypatch.setattr(exporting, "_write", fake_saved_model)
+    out = tmp_path / "parent" / "served"
+    exporting.export(tagger, out)
+    for path in out.rglob("*"):  # it is told from the new one
+        if path.is_file():
+            path.write_text("old")
+    old = content(out)
+    with kill_points(out.parent, tmp_path / "killed") as killed:
+        exporting.export(tagger, out)
+    new = content(out)
+    assert len(new) == 4 and new != old
+    states = [content(f / "served") for f in killed]
+    assert all(state in (old, new, {}) for state in states)
+    assert states[0] == old and states[-1] == new
+    for folder in killed:
+        exporting.export(tagger, folder / "served")
+        assert content(folder / "served") == new
+    assert [path.name for path in out.parent.iterdir()] == ["served"]
+
+
+def sentences(word, count):
+    return [Sentence([word, "x"], ["A", "B"])] * count
+
+
+@pytest.mark.parametrize("before", ["nothing", "folder", "corpus"])
+def test_prepared_splits_are_not_mixed(tmp_path, before):
+    out = tmp_path / "parent" / "out"
+    out.parent.mkdir()
+    splits = ("train", "dev", "test")
+    if before != "nothing":
+        out.mkdir()
+    if before == "corpus":
+        write_splits(out, {name: sentences("old", 2) for name in splits})
+    new = {name: sentences("new", 3) for name in splits}
+    with kill_points(out.parent, tmp_path / "killed") as killed:
+        write_splits(out, new, overwrite=before == "corpus")
+    assert names(out) == {f"{name}.conll" for name in splits}
+    for folder in killed:
+        corpus = folder / "out"
+        try:
+            found = load_corpus(str(corpus))
+        except CorpusError:
+            found = None  # it has no training sentences, or is not there
+        if found:
+            words = {s.tokens[0] for _, part in found.splits() for s in part}
+            assert len(words) == 1 and found.dev and found.test
+        # the same command replaces what the kill has left
+        partly = any(path.suffix == ".conll" for path in corpus.glob("*"))
+        write_splits(corpus, new, overwrite=partly)
+        assert content(corpus) == content(out)
+        if before != "nothing":
+            assert names(folder) == {"out"}
+
+
+class Idle:
+    """An engine that is not asked for anything."""
+
+    def close(self):
+        pass
+
+
+def test_a_result_is_written_before_its_state_is_removed(tmp_path):
+    job = Job("A row", 1, "a-row")
+    store = Store(tmp_path / "store")
+    state = store.training(job.name) / "resume.npz"
+    state.parent.mkdir(parents=True)
+    state.write_bytes(b"state")
+    store.write_failure(job, "killed once")
+    with kill_points(store.folder, tmp_path / "killed") as killed:
+        store.write(job, {"row": "A row"})
+    for folder in killed:
+        copy = Store(folder)
+        assert copy.done(job) or (copy.training(job.name) / "resume.npz").exists()
+        if copy.done(job):
+            assert not run_jobs([job], copy, Idle(), None)
+            assert content(folder) == content(store.folder)
+    assert store.done(job) and not state.exists() and not store.failure(job).exists()

@@ -1,0 +1,283 @@
+"""Run folders that are damaged, foreign or cannot be written."""
+
+import errno
+import json
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+from conftest import TINY as SIZES
+from conftest import random_sentences
+from hostile.programs import TINY, failing, program, write_corpus
+
+import keras_tagging
+from keras_tagging.training.resume import Resume
+from keras_tagging.utils import limits
+
+TRAIN, DEV = random_sentences(12, 1), random_sentences(6, 2)
+EPOCHS = 3
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("corpora") / "c")
+
+
+def built():
+    return keras_tagging.build("bigru", **SIZES, decay=None)
+
+
+def fit(model, folder, epochs=EPOCHS):
+    model.fit(TRAIN, validation_data=DEV, epochs=epochs, verbose=0, resume=folder)
+    return model
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    """The bytes of what two epochs have left, and their arrays by name."""
+    folder = tmp_path_factory.mktemp("state")
+    fit(built(), folder, epochs=2)
+    with np.load(folder / "resume.npz") as arrays:
+        return (folder / "resume.npz").read_bytes(), dict(arrays)
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Is not trained, as none of these files lets it begin."""
+    model = built()
+    model.adapt(TRAIN)
+    return model
+
+
+def header_with(arrays, **changes):
+    return json.dumps(json.loads(str(arrays["header"])) | changes)
+
+
+def callbacks_with(arrays, index, **changes):
+    callbacks = json.loads(str(arrays["header"]))["callbacks"]
+    callbacks[index] |= changes
+    return header_with(arrays, callbacks=callbacks)
+
+
+HEADERS = {
+    "list": lambda a: "[]",
+    "null": lambda a: "null",
+    "text": lambda a: "not JSON",
+    "deep": lambda a: "[" * 10**5,
+    "empty": lambda a: "{}",
+    "negative": lambda a: header_with(a, epoch=-5),
+    "zero": lambda a: header_with(a, epoch=0),
+    "letter": lambda a: header_with(a, epoch="x"),
+    "share": lambda a: header_with(a, epoch=1.5),
+    "true": lambda a: header_with(a, epoch=True),
+    "many": lambda a: header_with(a, epoch=10**9),
+    "more than logged": lambda a: header_with(a, epoch=3),
+    "digits": lambda a: str(a["header"]).replace(
+        '"epoch": 2', '"epoch": ' + "9" * 5000
+    ),
+    "finished": lambda a: header_with(a, finished="yes"),
+    "run": lambda a: header_with(a, run=[]),
+    "empty run": lambda a: header_with(a, run={}),
+    "callbacks": lambda a: header_with(a, callbacks={}),
+    "one callback": lambda a: header_with(a, callbacks=[{}]),
+    "states": lambda a: header_with(
+        a, callbacks=[None] * len(json.loads(str(a["header"]))["callbacks"])
+    ),
+    "method": lambda a: callbacks_with(a, -1, on_epoch_end=None),
+    "private": lambda a: callbacks_with(a, -1, _model=None),
+    "property": lambda a: callbacks_with(a, -1, model=None),
+    "path": lambda a: callbacks_with(a, -1, path="/elsewhere"),
+    "rows": lambda a: callbacks_with(a, -1, rows=[{"epoch": 1}, {"epoch": 7}]),
+    "no rows": lambda a: callbacks_with(a, -1, rows=None),
+    "list of numbers": lambda a: callbacks_with(a, 1, wait=[1]),
+    "text for a number": lambda a: callbacks_with(a, -2, wait="x"),
+    "none for a number": lambda a: callbacks_with(a, -2, wait=None),
+    "no arrays": lambda a: callbacks_with(a, -2, best_weights={"arrays": 99}),
+}
+
+
+@pytest.mark.parametrize("kind", HEADERS)
+def test_a_header_that_is_none_is_told(state, model, tmp_path, kind):
+    arrays = state[1]
+    header = np.array(HEADERS[kind](arrays))
+    np.savez(tmp_path / "resume.npz", **arrays | {"header": header})
+    refused(model, tmp_path)
+
+
+def refused(model, folder):
+    with pytest.raises(ValueError) as caught:
+        fit(model, folder)
+    told = str(caught.value)
+    assert told.startswith(f"{folder / 'resume.npz'}: not a file to resume from (")
+    assert told.endswith("); remove it to start afresh")
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize("kind", ["shape", "type", "missing", "object", "compressed"])
+def test_arrays_of_another_model_are_told(state, model, tmp_path, kind):
+    arrays = dict(state[1])
+    if kind == "shape":
+        arrays["variable0"] = np.zeros((1, 1), arrays["variable0"].dtype)
+    elif kind == "type":
+        arrays["variable0"] = arrays["variable0"].astype(str)
+    elif kind == "object":
+        arrays["variable0"] = arrays["variable0"].astype(object)
+    elif kind == "missing":
+        del arrays["variable1"]
+    save = np.savez_compressed if kind == "compressed" else np.savez
+    save(tmp_path / "resume.npz", **arrays)
+    refused(model, tmp_path)
+
+
+def test_a_header_without_end_is_told(state, model, tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "RESUME_HEADER_BYTES", 1000)
+    (tmp_path / "resume.npz").write_bytes(state[0])
+    refused(model, tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"\x80\x04", bytes(4096)], ids=repr)
+def test_other_files_are_told(model, tmp_path, content):
+    (tmp_path / "resume.npz").write_bytes(content)
+    refused(model, tmp_path)
+
+
+class Model:
+    """Holds variables, as far as `Resume` looks at a model."""
+
+    def __init__(self, arrays):
+        values = {n: v for n, v in arrays.items() if n.startswith("variable")}
+        order = sorted(values, key=lambda name: int(name.removeprefix("variable")))
+        self.variables = [Variable(values[name]) for name in order]
+        self.optimizer = self
+        self.stop_training = False
+
+
+class Variable:
+    def __init__(self, value):
+        self.value = np.zeros_like(value)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.value
+
+    def assign(self, value):
+        self.value = value
+
+
+def test_flipped_and_lost_bytes_are_told_or_change_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(keras.ops, "convert_to_numpy", np.asarray)
+    path = tmp_path / "resume.npz"
+    arrays = {f"variable{i}": np.arange(i + 3, dtype="float32") for i in range(4)}
+
+    def resume():
+        found = Resume(path, [keras.callbacks.EarlyStopping()], {"seed": 1})
+        found.set_model(Model(arrays))
+        return found
+
+    written = resume()
+    for variable, value in zip(
+        written._variables(), list(arrays.values()) * 2, strict=True
+    ):
+        variable.assign(value)
+    written.on_epoch_end(0)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(1)
+    told = 0
+    for i, place in enumerate(rng.integers(0, 8 * len(whole), 400).tolist()):
+        damaged = bytearray(whole)
+        if i % 4:
+            damaged[place // 8] ^= 1 << place % 8
+        else:
+            del damaged[place // 8 :]
+        path.write_bytes(damaged)
+        try:
+            found = resume()
+            found.on_train_begin()
+        except ValueError as error:
+            assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
+            told += 1
+        else:
+            values = [variable.value for variable in found._variables()]
+            expected = list(arrays.values()) * 2
+            assert all(map(np.array_equal, values, expected)) and found.epoch == 1
+    assert told > 250
+
+
+# The program
+
+
+def test_a_damaged_state_is_one_line(corpus, tmp_path):
+    (tmp_path / "resume.npz").write_bytes(b"damaged")
+    told = failing("train", "bigru", "--corpus", corpus, "--out", tmp_path, *TINY)
+    assert told.startswith(f"{tmp_path / 'resume.npz'}: not a file to resume from")
+
+
+def test_a_full_disk_is_one_line(corpus, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    out = tmp_path / "run"
+    told = failing("train", "bigru", "--corpus", corpus, "--out", out, *TINY)
+    assert told.endswith(
+        "No space left on device: free some space and repeat the command; it was to "
+        f"write: '{out / 'resume.npz'}'"
+    )
+    assert not (out / ".lock").exists()
+
+
+def test_standard_output_on_a_full_disk_is_one_line():
+    command = [sys.executable, "-m", "keras_tagging", "corpora"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "keras-tagging: error: [Errno 28] No space left on device: standard output\n"
+    )
+
+
+def test_folders_that_cannot_be(corpus, tmp_path, monkeypatch):
+    command = ["train", "bigru", "--corpus", corpus, *TINY, "--out"]
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("mine")
+    for name in ("loop", "dangling"):
+        told = failing(*command, tmp_path / name)
+        assert (
+            told == f"{tmp_path / name} is a link that leads nowhere: --out is a folder"
+        )
+    told = failing(*command, tmp_path / "file")
+    assert told == f"{tmp_path / 'file'} is a file: --out is a folder"
+    assert str(tmp_path / "file") in failing(*command, tmp_path / "file" / "run")
+    assert "name too long" in failing(*command, tmp_path / ("x" * 300))
+    assert (tmp_path / "file").read_text() == "mine"
+
+    def denied(self, *_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(type(tmp_path), "mkdir", denied)
+    told = failing(*command, tmp_path / "run")
+    assert told == f"[Errno 13] Permission denied: '{tmp_path / 'run'}'"
+
+
+def test_a_finished_run_with_a_damaged_log_is_analysed_without_it(
+    corpus, tmp_path, tagger
+):
+    tagger.save(tmp_path / "model.keras")
+    (tmp_path / "training.csv").write_bytes(b"epoch,loss\n1,\xff\x00\n")
+    code, _, err = program("analyse", tmp_path, "--corpus", corpus, "--split", "dev")
+    assert code == 0, err
+    log = tmp_path / "training.csv"
+    assert f"warning: {log} is damaged, so there are no learning curves\n" in err
+
+
+def test_one_label_is_told_with_its_column(tmp_path):
+    (tmp_path / "train.conll").write_text(
+        "They B-NP O\nsaw O O\n\nthe B-NP O\ncat I-NP O\nsat O O\n"
+    )
+    told = failing("train", "bigru", "--corpus", tmp_path, "--out", tmp_path / "run")
+    assert told == (
+        "all 5 tokens have the label 'O'; column 1 looks like IOB2: pass "
+        "--option tag_column=1"
+    )

@@ -1,0 +1,95 @@
+"""`evaluate` and `predict` take Keras' keywords."""
+
+import numpy as np
+import pytest
+from conftest import random_sentences
+from models.parsers import DEV, TRAIN, build
+
+import keras_tagging
+
+
+@pytest.fixture(scope="module")
+def parser():
+    model = build("ffn-parser")
+    model.adapt(TRAIN)
+    return model
+
+
+@pytest.fixture(params=["tagger", "parser"])
+def given(request, dev_sentences):
+    """A model, and sentences for it, an empty one among them."""
+    sentences = dev_sentences if request.param == "tagger" else DEV
+    empty = keras_tagging.Sentence([], [], dict.fromkeys(sentences[0].columns, []))
+    return request.getfixturevalue(request.param), [*sentences, empty]
+
+
+def close(found, expected):
+    return all(
+        np.allclose(a, b, atol=1e-5) if isinstance(a, np.ndarray) else a == b
+        for a, b in zip(found, expected, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [{"verbose": 0}, {"verbose": "auto"}, {"batch_size": 3}, {"batch_size": None}]
+    + [{"verbose": 1}, {"verbose": 2}, {"steps": None, "callbacks": None}],
+    ids=str,
+)
+def test_keywords_of_keras_change_no_figure(given, keywords, capsys):
+    model, sentences = given
+    expected = model.evaluate(sentences), model.predict(sentences)
+    assert not capsys.readouterr().out
+    figures = model.evaluate(sentences, **keywords)
+    printed = capsys.readouterr().out
+    assert np.allclose(figures, expected[0], atol=1e-6, equal_nan=True)
+    assert close(model.predict(sentences, **keywords), expected[1])
+    verbose = keywords.get("verbose") in (1, 2)
+    total = f"{len(sentences)}/{len(sentences)}"
+    assert (total in printed and f"{model.figures[1]}: " in printed) == verbose
+    assert (total in capsys.readouterr().out) == verbose
+
+
+def test_arguments_stand_where_keras_has_them(given):
+    model, sentences = given
+    expected = model.evaluate(sentences, return_dict=True)
+    found = model.evaluate(sentences, None, 4, 0, None, None, None, True)
+    assert found == pytest.approx(expected, nan_ok=True)
+    assert len(model.predict(sentences, 4, 0, None, None)) == len(sentences)
+
+
+def test_what_makes_no_sense_is_refused(given):
+    model, sentences = given
+    for call in (model.evaluate, model.predict):
+        for wrong in ({"steps": 3}, {"callbacks": [object()]}):
+            with pytest.raises(ValueError, match=f"^{next(iter(wrong))} is not taken"):
+                call(sentences, **wrong)
+        with pytest.raises(ValueError, match="verbose='loud': give 0, 1, 2 or 'auto'"):
+            call(sentences, verbose="loud")
+        for size in (0, -1, 2.5, "3"):
+            with pytest.raises(ValueError, match="batch_size"):
+                call(sentences, batch_size=size)
+    for wrong in ({"y": [[1]]}, {"sample_weight": [1]}):
+        with pytest.raises(ValueError, match=f"^{next(iter(wrong))} is not taken"):
+            model.evaluate(sentences, **wrong)
+    # as Keras does, each in its own way
+    with pytest.raises(ValueError, match="Arguments not recognized: verbos"):
+        model.evaluate(sentences, verbos=0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'verbos'"):
+        model.predict(sentences, verbos=0)
+
+
+def test_calls_have_the_size_that_is_asked_for(tagger, monkeypatch):
+    rows = []
+    own = type(tagger).predict_on_batch
+
+    def call(self, ids):
+        rows.append(len(ids))
+        return own(self, ids)
+
+    monkeypatch.setattr(type(tagger), "predict_on_batch", call)
+    sentences = random_sentences(10, 3)
+    tagger.predict(sentences, batch_size=4)
+    assert len(rows) == 3 and max(rows) <= 4
+    tagger.evaluate(sentences, batch_size=5)
+    assert len(rows) == 5
