@@ -13,7 +13,7 @@ from keras_tagging.data.batching import plan_batches, round_up
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
-from keras_tagging.models import ARCHITECTURES
+from keras_tagging.models import ARCHITECTURES, PARSERS
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.decoding import slices
 from keras_tagging.models.jackknife import jackknife, train_tagger
@@ -44,6 +44,9 @@ class Parser(SentenceModel):
         tagger: configuration of the parser's own tagger; for `from_config`.
     """
 
+    architectures = PARSERS
+    outputs = "labels"
+    tagger_class = Tagger
     figures = FIGURES
     default_monitor = "val_las"
 
@@ -52,7 +55,7 @@ class Parser(SentenceModel):
         super().__init__(architecture, settings, **kwargs)
         self._plain.jackknifed = None, None  # training sentences, predicted tags
         if tagger:
-            self.own(Tagger.from_config(tagger))
+            self.own(self.tagger_class.from_config(tagger))
 
     def own(self, tagger):
         """Takes a trained tagger, whose tags the parser reads from now on."""

@@ -13,7 +13,7 @@ from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.metrics import looks_like_chunks
-from keras_tagging.models import ARCHITECTURES
+from keras_tagging.models import ARCHITECTURES, TAGGERS
 from keras_tagging.models.embedding import vector_table
 from keras_tagging.models.output import check_decoder, path_loss, run_network
 from keras_tagging.models.prediction import SentencePrediction
@@ -39,6 +39,9 @@ class Tagger(SentencePrediction, SentenceModel):
             vectors; for `from_config`.
         **kwargs: those of `SentenceModel`.
     """
+
+    architectures = TAGGERS
+    outputs = "tags"
 
     def __init__(self, architecture, settings, training_words=None, **kwargs):
         check_decoder(**choose(settings, check_decoder))
