@@ -17,6 +17,7 @@ from keras_tagging.models import ARCHITECTURES, PARSERS
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.decoding import slices
 from keras_tagging.models.jackknife import jackknife, train_tagger
+from keras_tagging.models.known_labels import some
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.settings import check_value, choose
 from keras_tagging.models.tagger import Tagger
@@ -198,10 +199,11 @@ class Parser(SentenceModel):
         self.metadata["nonprojective"] = {"sentences": crossing, "treatment": treated}
         sentences = [sentences[i] for i in chosen]
         ids = self._plain.label_ids
-        if unknown := {d for _, deprels in trees for d in deprels} - set(ids):
+        if unknown := sorted({d for _, deprels in trees for d in deprels} - set(ids)):
             raise ValueError(
-                f"this parser does not know the deprels {', '.join(sorted(unknown))}: "
-                "build a new one for these sentences"
+                f"this parser does not know {len(unknown):,} of the deprels of the "
+                f"training sentences ({some(unknown)}): its own are "
+                f"{some(self.labels)}; build a new one for these sentences"
             )
         moves = oracle(
             [heads for heads, _ in trees],

@@ -1,5 +1,6 @@
 """The model a user holds: sentences in, tags out."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.metrics import looks_like_chunks
 from keras_tagging.models import ARCHITECTURES, TAGGERS
 from keras_tagging.models.embedding import vector_table
+from keras_tagging.models.known_labels import check_labels
 from keras_tagging.models.output import check_decoder, path_loss, run_network
 from keras_tagging.models.prediction import SentencePrediction
 from keras_tagging.models.pretrain import check_pretraining, has_tables, pretrain_tables
@@ -150,6 +152,8 @@ class Tagger(SentencePrediction, SentenceModel):
 
     def batches(self, sentences, plan):
         words = self.features.names[0] == "word"
+        tags = Counter(tag for sentence in sentences for tag in sentence.tags)
+        check_labels("tags", tags, self._plain.tag_ids, self.settings["min_count"])
         return TrainingBatches(
             self.encode(sentences, targets=True),
             seed=self.seed,
