@@ -24,6 +24,10 @@ class Resume(keras.callbacks.Callback):
 
     Keras' own `BackupAndRestore` keeps neither the dropout seeds nor the counters.
 
+    A file may come from a stranger: it gives callbacks numbers and lists of figures,
+    but no other method, and no other name or path than they were made with. So a
+    string that a callback is made with, and changes, is not restored.
+
     Args:
         path: the file, `.npz`.
         callbacks: the other callbacks, in the order of the call to `fit`.
@@ -68,6 +72,8 @@ class Resume(keras.callbacks.Callback):
             states = zip(self.callbacks, header["callbacks"], strict=True)
             for i, (callback, state) in enumerate(states):
                 for name, value in state.items():
+                    if not self._is_state(i, name, value):
+                        raise ValueError(f"it changes {name} of a callback")
                     if isinstance(value, dict):
                         parts = range(value["arrays"])
                         value = [file[f"callback{i}.{name}.{j}"] for j in parts]
@@ -84,7 +90,7 @@ class Resume(keras.callbacks.Callback):
             for name, value in vars(callback).items():
                 if isinstance(value, np.generic):
                     value = value.item()
-                if name.startswith("_"):
+                if not self._is_state(i, name, value):
                     continue
                 if isinstance(value, PLAIN):
                     # what has not changed is an option: a resumed run brings its own
@@ -105,6 +111,16 @@ class Resume(keras.callbacks.Callback):
         }
         with replacing(self.path) as partial:
             np.savez(partial, header=json.dumps(header), **arrays)
+
+    def _is_state(self, i, name, value):
+        """Whether an attribute of a callback is kept; one that says where a callback
+        writes, or what it watches, is an option."""
+        given = (value, self.options[i].get(name))
+        option = name in self.options[i] and any(
+            isinstance(x, str | Path) for x in given
+        )
+        method = hasattr(type(self.callbacks[i]), name)
+        return not (name.startswith("_") or option or method)
 
     def _variables(self):
         return [*self.model.variables, *self.model.optimizer.variables]
