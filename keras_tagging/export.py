@@ -20,8 +20,8 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
 
     Its signature `serving_default` takes `tokens` `(batch, time)` strings, `lengths`
     `(batch,)` int32, and one further `(batch, time)` string tensor for every column
-    of the features. Whatever stands beyond a sentence's length is ignored. A tagger
-    gives
+    of the features. Whatever stands beyond a sentence's length is ignored; a length
+    that is negative, or beyond the width of `tokens`, is an error. A tagger gives
 
     * `tags` `(batch, time)`: the best tag, "" in the padding,
     * `probabilities` `(batch, time)`: its probability, 0 in the padding,
@@ -83,6 +83,7 @@ def _write(model, path, top_k, verbose):
 
     def serve(lengths, **strings):
         given = tf.shape(strings["tokens"])
+        tf.debugging.assert_non_negative(lengths, "lengths must not be negative")
         tf.debugging.assert_less_equal(
             lengths, given[1], "lengths must not exceed the width of tokens"
         )

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import keras
 
+from keras_tagging.embeddings import as_vectors
 from keras_tagging.models import ARCHITECTURES, PARSERS
+from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.parser import Parser
-from keras_tagging.models.sentence_model import SentenceModel
+from keras_tagging.models.saved_config import PRETRAINED
 from keras_tagging.models.settings import resolve_settings
 from keras_tagging.models.tagger import Tagger
 
@@ -50,15 +52,25 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
         >>> model.settings["units"]
         100
     """
+    settings = resolve_settings(name, recipe, overrides)
+    names = [name for name in PRETRAINED if settings.get(name) is not None]
+    pretrained = {name: as_vectors(settings[name]) for name in names}
+    for setting, vectors in pretrained.items():
+        if not isinstance(settings[setting], str | Path):
+            settings[setting] = vectors
     model = Parser if name in PARSERS else Tagger
-    return model(name, resolve_settings(name, recipe, overrides), seed=seed)
+    return model(name, settings, seed=seed, pretrained=pretrained)
 
 
 def load(path) -> Tagger | Parser:
     """A model saved by `model.save`; a folder stands for its `model.keras`.
 
+    A file from a stranger runs no code, opens no other file and takes no more memory
+    than some multiple of its size: it is checked before Keras reads it.
+
     Raises:
-        ValueError: if there is no such file, or it holds another model.
+        ValueError: if there is no such file, it is damaged, or holds another model.
+        OSError: if it may not be read.
     """
     path = Path(path)
     if path.is_dir():
@@ -67,7 +79,22 @@ def load(path) -> Tagger | Parser:
         raise ValueError(
             f"{path}: no such model; train writes model.keras in its --out"
         )
-    model = keras.saving.load_model(path)
-    if not isinstance(model, SentenceModel):
-        raise ValueError(f"{path}: holds a {type(model).__name__}, no tagger or parser")
-    return model
+    if path.suffix != ".keras":
+        raise ValueError(f"{path}: the file name of a model ends in .keras")
+    with path.open("rb") as stream:
+        try:
+            check_model_file(stream)
+            return keras.saving.load_model(path)
+        # A file that is damaged, or was made to do harm, can raise anything.
+        except Exception as error:
+            raise ValueError(
+                f"{path}: {_reason(error)}; copy the file again from where it was "
+                "saved, or train the model again"
+            ) from error
+
+
+def _reason(error: Exception) -> str:
+    """An error in one short line, with its kind where the text alone says little."""
+    text = " ".join(str(error).split())
+    text = text if len(text) <= 300 else f"{text[:297]}..."
+    return text if type(error) is ValueError else f"{type(error).__name__}: {text}"

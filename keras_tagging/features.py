@@ -204,6 +204,12 @@ class TokenFeatures:
             for name in self.names
         }
 
+    @property
+    def table_names(self) -> set[str]:
+        """Names of the vocabularies that `adapt` counts."""
+        tables = {self._table(name) for name in self.names if name != "capital"}
+        return tables | ({"spelling"} if self.normalise == "dinarelli" else set())
+
     # Strings to ids
 
     def __call__(self, strings: dict[str, tf.Tensor]) -> tf.Tensor:

@@ -99,6 +99,7 @@ def served(tmp_path_factory, tagger, train_sentences):
         "empty": (plain, {"tokens": [[], []]}, [0, 0]),
         "invalid": (plain, {"tokens": [["\udcff", "a\udcc3"]]}, [2]),
         "too long": (plain, {"tokens": [["a", "b"]]}, [3]),
+        "negative": (plain, {"tokens": [["a", "b"], ["a", "b"]]}, [2, -1]),
         "one length": (plain, {"tokens": [["a"], ["b"]]}, [1]),
         "columns": (columns, {"tokens": rows, "pos": pos}, lengths),
     }
@@ -157,6 +158,7 @@ def test_invalid_utf8_is_tagged(served, tagger):
     "name, message",
     [
         ("too long", "lengths must not exceed the width of tokens"),
+        ("negative", "lengths must not be negative"),
         ("one length", "one length a row of tokens"),
     ],
 )

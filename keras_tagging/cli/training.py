@@ -19,7 +19,7 @@ from keras_tagging.cli.common import (
     refuse,
 )
 from keras_tagging.data.corpus import hold_out
-from keras_tagging.data.labels import check_labels
+from keras_tagging.data.labels import refuse_one_label
 from keras_tagging.output import (
     aligned,
     figures,
@@ -207,7 +207,7 @@ def train(
         errors=errors,
     )
     if arch not in PARSERS and all(s.tags is not None for s in data.train):
-        check_labels(data.train, data, pairs("--option", option))
+        refuse_one_label(data.train, data, pairs("--option", option))
     if dev_share is not None:
         hold_out(data, dev_share, seed)
     if corpus_words:

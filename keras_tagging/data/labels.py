@@ -17,7 +17,7 @@ FIELDS = {
 }
 
 
-def check_labels(
+def refuse_one_label(
     sentences: Sequence[Sentence],
     corpus: Corpus | None = None,
     options: Mapping[str, object] | None = None,

@@ -13,11 +13,12 @@ from keras_tagging.data.batching import round_up
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
-from keras_tagging.models import ARCHITECTURES
+from keras_tagging.models import ARCHITECTURES, PARSERS
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET, NetworkCalls
 from keras_tagging.models.decoding import slices
 from keras_tagging.models.jackknife import jackknife, train_tagger
+from keras_tagging.models.known_labels import some
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.settings import check_value, choose
 from keras_tagging.models.tagger import Tagger
@@ -45,6 +46,9 @@ class Parser(SentenceModel):
         tagger: configuration of the parser's own tagger; for `from_config`.
     """
 
+    architectures = PARSERS
+    outputs = "labels"
+    tagger_class = Tagger
     figures = FIGURES
     default_monitor = "val_las"
 
@@ -53,7 +57,7 @@ class Parser(SentenceModel):
         super().__init__(architecture, settings, **kwargs)
         self._plain.jackknifed = None, None  # training sentences, predicted tags
         if tagger:
-            self.own(Tagger.from_config(tagger))
+            self.own(self.tagger_class.from_config(tagger))
 
     def own(self, tagger):
         """Takes a trained tagger, whose tags the parser reads from now on."""
@@ -196,10 +200,11 @@ class Parser(SentenceModel):
         self.metadata["nonprojective"] = {"sentences": crossing, "treatment": treated}
         sentences = [sentences[i] for i in chosen]
         ids = self._plain.label_ids
-        if unknown := {d for _, deprels in trees for d in deprels} - set(ids):
+        if unknown := sorted({d for _, deprels in trees for d in deprels} - set(ids)):
             raise ValueError(
-                f"this parser does not know the deprels {', '.join(sorted(unknown))}: "
-                "build a new one for these sentences"
+                f"this parser does not know {len(unknown):,} of the deprels of the "
+                f"training sentences ({some(unknown)}): its own are "
+                f"{some(self.labels)}; build a new one for these sentences"
             )
         moves = oracle(
             [heads for heads, _ in trees],

@@ -12,14 +12,17 @@ from keras_tagging import training
 from keras_tagging.data.atomic import replacing_together
 from keras_tagging.data.batching import EncodedSentences
 from keras_tagging.data.normalisation import flat_strings, to_nfc
-from keras_tagging.embeddings import as_vectors
 from keras_tagging.features import TokenFeatures
 from keras_tagging.metadata import metadata_path, write_metadata
 from keras_tagging.models.embedding import joined_words, word_table
+from keras_tagging.models.saved_config import (
+    PRETRAINED,
+    check_compile_config,
+    check_vocabularies,
+    checked_config,
+    refuse_paths,
+)
 from keras_tagging.models.settings import choose
-
-#: settings that may be vectors: those that words start as, and a feature of K18's
-PRETRAINED = ("embeddings", "vectors")
 
 
 class SentenceModel(keras.Model):
@@ -33,16 +36,26 @@ class SentenceModel(keras.Model):
     * `adapt(sentences)`, which counts vocabularies, and `_restore(vocabularies)`;
     * `batches(sentences, plan)` and `dataset(batches)`, what Keras trains on;
     * `evaluator(sentences)`: a function that gives the `figures`, by name, of the
-      model as it then is; `default_monitor` tells the best epoch.
+      model as it then is; `default_monitor` tells the best epoch;
+    * `architectures`, the names it may have, and `outputs`, the vocabulary of what is
+      learnt.
+
+    A model opens no file: a setting that names vectors says where they came from.
 
     Args:
         architecture: a name from :func:`keras_tagging.available`.
         settings: all keywords of the architecture, from `resolve_settings`.
         seed: of weights, dropout and the order of batches; by default drawn from
             Python's `random`.
+        pretrained: the `WordVectors` of the settings that name some, by the setting;
+            needed where there are no vocabularies yet.
         vocabularies: of the features and of what is learnt; for `from_config`.
         vector_dim: of the pretrained vectors that are a feature; for `from_config`.
         metadata: for `from_config`.
+
+    Raises:
+        ValueError: if the seed is negative, a setting names vectors that are not
+            given, or the vocabularies are not those of the settings.
     """
 
     def __init__(
@@ -50,6 +63,7 @@ class SentenceModel(keras.Model):
         architecture,
         settings,
         seed=None,
+        pretrained=None,
         vocabularies=None,
         vector_dim=0,
         metadata=None,
@@ -60,13 +74,9 @@ class SentenceModel(keras.Model):
             raise ValueError(f"seed={seed}: a seed is not negative")
         self.architecture = architecture
         self.seed = random.randrange(10**6) if seed is None else int(seed)
-        given = {}
-        if not vocabularies:
-            names = [name for name in PRETRAINED if settings.get(name) is not None]
-            given = {name: as_vectors(settings[name]) for name in names}
-            for name in names:
-                if not isinstance(settings[name], str | Path):
-                    settings[name] = given[name]
+        given = pretrained or {}
+        if vocabularies is None and not given:
+            refuse_paths(settings)
         if "vectors" in given:
             vector_dim = given["vectors"].matrix.shape[1]
         if "embeddings" in given:
@@ -82,7 +92,9 @@ class SentenceModel(keras.Model):
         )
         self.network = None
         self._make_features()
-        if vocabularies:
+        if vocabularies is not None:
+            names = {*self.features.table_names, self.outputs}
+            check_vocabularies(vocabularies, names)
             self._restore(vocabularies)
         optimizing = choose(settings, training.compile_settings)
         self.compile(**training.compile_settings(**optimizing))
@@ -273,8 +285,26 @@ class SentenceModel(keras.Model):
             "metadata": self.metadata,
         }
 
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """The model that `get_config` describes; no file is opened.
+
+        Raises:
+            ValueError: if a configuration of this package cannot be so.
+        """
+        return cls(**checked_config(cls, config))
+
     def build_from_config(self, config):
         """Nothing to do: `from_config` has built the network."""
+
+    def compile_from_config(self, config):
+        """Compiles with the optimizer, loss and metrics of a saved model.
+
+        Raises:
+            ValueError: if they name anything else.
+        """
+        check_compile_config(config)
+        super().compile_from_config(config)
 
     def save(self, filepath, overwrite=True, **kwargs):
         """Writes a `.keras` file atomically, and its metadata as JSON beside it.
@@ -288,9 +318,11 @@ class SentenceModel(keras.Model):
             raise ValueError(f"{path}: the file name of a model ends in .keras")
         if path.exists() and not overwrite:
             raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
-        given = [self.settings.get(name) for name in PRETRAINED]
-        if not all(isinstance(source, str | Path | None) for source in given):
-            raise ValueError("vectors given as an object are saved once fit has run")
+        if self._plain.given:
+            raise ValueError(
+                f"pretrained {' and '.join(self._plain.given)} are saved once fit has "
+                "run: they are part of the weights then"
+            )
         with replacing_together(path, metadata_path(path)) as [partial, metadata]:
             super().save(partial, **kwargs)
             write_metadata(self, metadata)

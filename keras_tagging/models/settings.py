@@ -3,6 +3,7 @@
 import difflib
 import inspect
 import math
+from collections.abc import Iterable
 
 from keras_tagging.features import TokenFeatures
 from keras_tagging.layers import LabelEmbeddingRNN
@@ -15,6 +16,7 @@ from keras_tagging.models.label_network import DIRECTIONS
 from keras_tagging.models.parser_network import ENCODERS
 from keras_tagging.parsing.trees import NONPROJECTIVE
 from keras_tagging.training.recipes import compile_settings, fit_settings
+from keras_tagging.utils import limits
 
 RECIPES = ("fast", "paper")
 # keywords for which None means: none
@@ -37,7 +39,15 @@ INTERNAL |= {"kernel_initializer", "label_initializer"}
 INTERNAL |= {"future_label_context", "future_hidden_context"}
 AT_LEAST_1 = {"units", "num_layers", "word_dim", "affix_dim", "character_dim"}
 AT_LEAST_1 |= {"label_dim", "label_units", "beam_width", "truncation_limit"}
-AT_LEAST_1 |= {"encoder_units", "encoder_layers"}
+AT_LEAST_1 |= {"encoder_units", "encoder_layers", "batch_size", "token_budget"}
+SIZES = ("units", "word_dim", "affix_dim", "character_dim", "label_dim", "label_units")
+PARTS = ("num_layers", "encoder_layers", "depth", "window", "characters")
+PARTS += ("label_context", "hidden_context")
+AT_MOST = dict.fromkeys((*SIZES, "encoder_units"), limits.MODEL_UNITS)
+AT_MOST |= dict.fromkeys(PARTS, limits.MODEL_PARTS)
+AT_MOST |= dict.fromkeys(("beam_width", "truncation_limit"), limits.MODEL_STEPS)
+# what a number looks like whose default may be None
+NUMBERS = {"batch_size": 1, "token_budget": 1, "clipnorm": 1.0}
 SHARES = {"unknown_rate", "label_smoothing", "weight_average"}
 CHOICES = {
     "window_over": WINDOWS_OVER,
@@ -94,6 +104,31 @@ def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
     check_known("architecture", architecture, ARCHITECTURES)
     check_known("recipe", recipe, RECIPES)
     module = ARCHITECTURES[architecture]
+    settings = default_settings(architecture) | module.PAPER
+    if recipe == "fast":
+        settings |= module.FAST
+    if architecture in PARSERS and "vectors" in overrides:
+        raise ValueError(
+            f"vectors= are a feature of taggers: the words of {architecture} start as "
+            "those of embeddings="
+        )
+    for name in overrides:
+        check_known(f"{architecture} keyword", name, sorted(settings))
+    checked = {k: check_value(k, v, settings[k]) for k, v in overrides.items()}
+    settings |= checked
+    check_label_options(settings, overrides)
+    check_owners(architecture, settings)
+    # one of the two decides; an override of either switches the other off
+    if overrides.get("batch_size") and "token_budget" not in overrides:
+        settings["token_budget"] = None
+    if overrides.get("token_budget") and "batch_size" not in overrides:
+        settings["batch_size"] = None
+    return settings
+
+
+def default_settings(architecture: str) -> dict:
+    """All keywords of an architecture with the defaults of their functions."""
+    module = ARCHITECTURES[architecture]
     settings = dict(PARSER if architecture in PARSERS else TAGGER)
     for function in (
         TokenFeatures,
@@ -106,31 +141,22 @@ def resolve_settings(architecture: str, recipe: str, overrides: dict) -> dict:
     settings.pop("vectors")  # the switch of `TokenFeatures`, which a file turns on
     if architecture in TAGGERS:
         settings["vectors"] = None
-    settings |= module.PAPER
-    if recipe == "fast":
-        settings |= module.FAST
-    if architecture in PARSERS and "vectors" in overrides:
-        raise ValueError(
-            f"vectors= are a feature of taggers: the words of {architecture} start as "
-            "those of embeddings="
-        )
-    for name in overrides:
-        check_known(f"{architecture} keyword", name, sorted(settings))
-    checked = {k: check_value(k, v, settings[k]) for k, v in overrides.items()}
-    settings |= checked
-    # each refuses what it does not know, or what contradicts itself
-    options = choose(settings, module.CELL)
-    options.pop("feedback", None)  # it has been checked, and may be a schedule
-    module.CELL(settings["units"], **options)
-    fit_settings(**choose(settings, fit_settings))
-    check_label_options(settings, overrides)
-    check_embeddings(settings)
-    # one of the two decides; an override of either switches the other off
-    if overrides.get("batch_size") and "token_budget" not in overrides:
-        settings["token_budget"] = None
-    if overrides.get("token_budget") and "batch_size" not in overrides:
-        settings["batch_size"] = None
     return settings
+
+
+def check_owners(architecture: str, settings: dict) -> None:
+    """Has the owners of settings refuse what they do not know, or what contradicts
+    itself; nothing is built.
+
+    Raises:
+        ValueError: naming the setting.
+    """
+    cell = ARCHITECTURES[architecture].CELL
+    options = choose(settings, cell)
+    options.pop("feedback", None)  # `check_value` knows it; it may be a schedule
+    cell(settings["units"], **options)
+    fit_settings(**choose(settings, fit_settings))
+    check_embeddings(settings)
 
 
 def check_label_options(settings: dict, overrides: dict) -> None:
@@ -175,8 +201,9 @@ def check_value(name: str, value, default):
     """The value if it is of the default's type; one item for a tuple becomes one.
 
     Raises:
-        ValueError: for another type, a negative number, a share of 1 or more, an
-            even window, a choice that does not exist.
+        ValueError: for another type, a number that is negative or not finite, a size
+            beyond `utils.limits`, a share of 1 or more, an even window, a choice that
+            does not exist.
     """
     if name == "feedback":
         if isinstance(value, (list, tuple)):
@@ -186,18 +213,23 @@ def check_value(name: str, value, default):
         LabelEmbeddingRNN(1, 1, feedback=value)  # which refuses what it does not know
         return value
     if isinstance(default, tuple):
-        return (value,) if isinstance(value, str | int) else tuple(value)
+        return check_items(name, value, default)
     if value is None and (default is None or name in OPTIONAL):
         return value
-    number = isinstance(default, int | float) and not isinstance(default, bool)
-    kinds = int | float if isinstance(default, float) else type(default)
-    wrong = default is not None and not isinstance(value, kinds)
-    wrong |= value not in tuple(CHOICES.get(name, [value]))
+    like = NUMBERS.get(name, default)
+    number = isinstance(like, int | float) and not isinstance(like, bool)
+    kinds = int | float if isinstance(like, float) else type(like)
+    wrong = like is not None and not isinstance(value, kinds)
+    wrong |= number and isinstance(value, bool)
+    if choices := CHOICES.get(name):
+        wrong |= value not in tuple(choices)
     if number and not wrong:
+        most = AT_MOST.get(name, limits.NUMBER)
+        wrong = not abs(value) <= most  # which NaN is not either
         least = 1 if name in AT_LEAST_1 else 0
         least = -math.inf if name.endswith("_bias") else least
         share = "dropout" in name or name in SHARES
-        wrong = value < least or (share and value >= 1)
+        wrong |= value < least or (share and value >= 1)
         wrong |= name == "window" and value > 0 and value % 2 == 0
     if wrong:
         choices = ", ".join(map(repr, CHOICES.get(name, ())))
@@ -205,10 +237,31 @@ def check_value(name: str, value, default):
         if near := nearest(value, filter(None, CHOICES.get(name, ()))):
             known = f"did you mean {near!r}? {known}"
         known = "an odd number or 0; " if name == "window" else known
+        if name in AT_MOST:
+            known += f"at most {AT_MOST[name]:,}; "
         raise ValueError(
             f"{name}={value!r} is not possible; {known}the default is {default!r}"
         )
-    return float(value) if isinstance(default, float) else value
+    return float(value) if isinstance(like, float) else value
+
+
+def check_items(name: str, value, default: tuple) -> tuple:
+    """Several values, or one alone, as a tuple: names of columns, lengths of affixes.
+
+    Raises:
+        ValueError: if they are none, or too many or too long.
+    """
+    items = (value,) if isinstance(value, str | int) else value
+    items = tuple(items) if isinstance(items, Iterable) else (None,)
+    kind, most = (str, "") if name == "columns" else (int, limits.MODEL_STEPS)
+    right = all(type(x) is kind and (kind is str or 1 <= x <= most) for x in items)
+    if not right or len(items) > limits.MODEL_PARTS:
+        what = "names" if kind is str else f"numbers from 1 to {most}"
+        raise ValueError(
+            f"{name}={value!r} is not possible; give at most {limits.MODEL_PARTS} "
+            f"{what}; the default is {default!r}"
+        )
+    return items
 
 
 def check_known(kind: str, name: str, known) -> None:

@@ -1,5 +1,6 @@
 """The model a user holds: sentences in, tags out."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -8,14 +9,15 @@ import numpy as np
 
 from keras_tagging import training
 from keras_tagging.data.batching import EncodedSentences, TrainingBatches
-from keras_tagging.data.labels import check_labels
+from keras_tagging.data.labels import refuse_one_label
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.vocabulary import count_vocabulary
 from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.metrics import looks_like_chunks
-from keras_tagging.models import ARCHITECTURES
+from keras_tagging.models import ARCHITECTURES, TAGGERS
 from keras_tagging.models.embedding import vector_table
+from keras_tagging.models.known_labels import check_labels
 from keras_tagging.models.output import check_decoder, path_loss, run_network
 from keras_tagging.models.prediction import SentencePrediction
 from keras_tagging.models.pretrain import check_pretraining, has_tables, pretrain_tables
@@ -40,6 +42,9 @@ class Tagger(SentencePrediction, SentenceModel):
             vectors; for `from_config`.
         **kwargs: those of `SentenceModel`.
     """
+
+    architectures = TAGGERS
+    outputs = "tags"
 
     def __init__(self, architecture, settings, training_words=None, **kwargs):
         check_decoder(**choose(settings, check_decoder))
@@ -85,7 +90,7 @@ class Tagger(SentencePrediction, SentenceModel):
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        check_labels(sentences)
+        refuse_one_label(sentences)
         tags = (tag for sentence in sentences for tag in sentence.tags)
         tags = count_vocabulary(tags, self.settings["min_count"])
         if not tags:
@@ -150,6 +155,8 @@ class Tagger(SentencePrediction, SentenceModel):
 
     def batches(self, sentences, plan):
         words = self.features.names[0] == "word"
+        tags = Counter(tag for sentence in sentences for tag in sentence.tags)
+        check_labels("tags", tags, self._plain.tag_ids, self.settings["min_count"])
         return TrainingBatches(
             self.encode(sentences, targets=True),
             seed=self.seed,

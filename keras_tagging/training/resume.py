@@ -24,6 +24,10 @@ class Resume(keras.callbacks.Callback):
 
     Keras' own `BackupAndRestore` keeps neither the dropout seeds nor the counters.
 
+    A file may come from a stranger: it gives callbacks numbers and lists of figures,
+    but no other method, and no other name or path than they were made with. So a
+    string that a callback is made with, and changes, is not restored.
+
     Args:
         path: the file, `.npz`.
         callbacks: the other callbacks, in the order of the call to `fit`.
@@ -98,7 +102,7 @@ class Resume(keras.callbacks.Callback):
             for name, value in vars(callback).items():
                 if isinstance(value, np.generic):
                     value = value.item()
-                if name.startswith("_"):
+                if name.startswith("_") or self._is_option(i, name, value):
                     continue
                 if isinstance(value, PLAIN):
                     # what has not changed is an option: a resumed run brings its own
@@ -129,10 +133,19 @@ class Resume(keras.callbacks.Callback):
             "afresh"
         )
 
+    def _is_option(self, i, name, value):
+        """Whether an attribute of a callback says where it writes or what it watches."""
+        given = (value, self.options[i].get(name))
+        is_text = any(isinstance(x, str | Path) for x in given)
+        return name in self.options[i] and is_text
+
     def _check_states(self):
         """Raises a ValueError if they cannot be those of the callbacks."""
-        for callback, state in zip(self.callbacks, self._states, strict=True):
+        states = zip(self.callbacks, self._states, strict=True)
+        for i, (callback, state) in enumerate(states):
             for name, value in state.items():
+                if self._is_option(i, name, value):
+                    raise ValueError(f"it changes {name} of a callback")
                 own = getattr(type(callback), name, None)
                 if name.startswith("_") or callable(own) or isinstance(own, property):
                     raise ValueError(f"{name!r} is no state of a callback")

@@ -251,11 +251,15 @@ def test_sources(kind, tmp_path, monkeypatch):
     np.testing.assert_array_equal(rows_of(again, vectors.words), found)
 
 
-def test_unfitted_models(tmp_path):
+def test_unfitted_models(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_TAGGING_CACHE", str(tmp_path / "cache"))
     vectors = example("bigru")
-    with pytest.raises(ValueError, match="as an object are saved once fit has run"):
-        build("bigru", embeddings=keyed(vectors)).save(tmp_path / "model.keras")
-    assert list(tmp_path.iterdir()) == []
+    path = tmp_path / "vectors"
+    keyed(vectors).save_word2vec_format(str(path))
+    for source in (keyed(vectors), path):
+        with pytest.raises(ValueError, match="embeddings are saved once fit has run"):
+            build("bigru", embeddings=source).save(tmp_path / "model.keras")
+    assert not list(tmp_path.glob("*.keras"))
 
 
 # Going on

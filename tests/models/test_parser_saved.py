@@ -66,3 +66,9 @@ def test_a_saved_model_equals_parse(encoder, width, tmp_path):
     assert trees([]) == [] and trees([], 3) == []
     assert trees([EMPTY, EMPTY]) == [([], [])] * 2
     assert trees([EMPTY], 2) == [([], [])]
+    strings = {"tokens": [["She", "reads"]] * 2, "pos": [["PRON", "VERB"]] * 2}
+    strings = {name: tf.constant(rows) for name, rows in strings.items()}
+    wrong = {"negative": [2, -1], "exceed the width": [3, 2]}
+    for message, lengths in wrong.items():
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            serve(lengths=tf.constant(lengths), **strings)

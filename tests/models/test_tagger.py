@@ -299,6 +299,26 @@ def test_rare_tags_are_left_out():
     assert encoded.targets.tolist() == [0, -1]
 
 
+def test_what_a_fitted_model_cannot_learn_is_told(tmp_path):
+    model = keras_tagging.build("bigru", **TINY, min_count=2)
+    # Y is rare: no warning, which would be an error here
+    model.fit([Sentence(["a", "b", "c"], ["X", "Y", "X"])], epochs=1, verbose=0)
+    model.save(tmp_path / "model.keras")
+    loaded = keras_tagging.load(tmp_path)
+    others = [Sentence(list("abcdefg"), list("ABCDEFG"))]
+    message = (
+        r"knows none of the tags of the training sentences \('A', 'B', 'C', 'D', 'E' "
+        r"and 2 more\): its own are 'X'; build a new model"
+    )
+    with pytest.raises(ValueError, match=message):
+        loaded.fit(others, epochs=1, verbose=0)
+    some = [Sentence(["a"] * 6, ["X", "Z", "Z", "Y", "V", "V"])]
+    with pytest.warns(UserWarning, match="^4 of 6 .* know .'Z', 'V'.") as found:
+        loaded.fit(some, epochs=2, verbose=0)
+    [told] = [warning for warning in found if "know" in str(warning.message)]
+    assert told.filename == __file__
+
+
 def test_tags_are_by_frequency(tagger, train_sentences):
     tags = [tag for s in train_sentences for tag in s.tags]
     assert tagger.tags == sorted(set(tags), key=lambda tag: (-tags.count(tag), tag))

@@ -4,6 +4,7 @@ Run as a script this file trains in a folder, as the tests below ask it to.
 """
 
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -188,6 +189,35 @@ def test_a_damaged_file_is_told(tmp_path, uninterrupted, damage):
         path.write_bytes(content[damage])
     with pytest.raises(ValueError, match="not a file to resume from .*; remove it"):
         train(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("path", "elsewhere.csv"), ("on_epoch_end", 1), ("_model", 2), ("model", None)],
+)
+def test_a_file_gives_callbacks_no_other_path_or_method(
+    tmp_path, uninterrupted, name, value
+):
+    with np.load(uninterrupted[0] / "resume.npz") as file:
+        content = dict(file)
+    header = json.loads(str(content["header"]))
+    [log] = [i for i, c in enumerate(header["run"]["callbacks"]) if c == "TrainingLog"]
+    header["callbacks"][log][name] = value
+    content["header"] = json.dumps(header)
+    np.savez(tmp_path / "resume.npz", **content)
+    with pytest.raises(ValueError, match=f"resume.npz: .*it changes {name} of a cal"):
+        train(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["resume.npz"]
+
+
+def test_pickles_are_not_read(tmp_path, uninterrupted):
+    with np.load(uninterrupted[0] / "resume.npz") as file:
+        content = dict(file)
+    for name in ("header", "variable0"):
+        pickled = np.array([Trouble()], object)
+        np.savez(tmp_path / "resume.npz", **content | {name: pickled})
+        with pytest.raises(ValueError, match="resume.npz: .*allow_pickle=False"):
+            train(tmp_path)
 
 
 def test_nothing_but_the_state_is_left_in_the_folder(uninterrupted):

@@ -1,0 +1,45 @@
+"""Labels of training sentences that a model does not have."""
+
+import warnings
+from collections import Counter
+from collections.abc import Collection
+
+
+def check_labels(
+    kind: str, labels: Counter, known: Collection[str], least: int = 1
+) -> None:
+    """Refuses labels of which a model has none, and warns of some that it lacks.
+
+    A model that has been trained, or loaded, keeps its labels: it learns nothing from
+    others.
+
+    Args:
+        kind: such as "tags".
+        labels: how often each occurs in training.
+        known: those of the model.
+        least: rarer ones are left out on purpose, without a warning.
+
+    Raises:
+        ValueError: if there are labels, and the model has none of them.
+    """
+    unknown = Counter({k: n for k, n in labels.items() if k not in known})
+    if unknown and len(unknown) == len(labels):
+        raise ValueError(
+            f"this model knows none of the {kind} of the training sentences "
+            f"({some(unknown)}): its own are {some(known)}; build a new model for "
+            "these sentences"
+        )
+    if missed := Counter({k: n for k, n in unknown.items() if n >= least}):
+        warnings.warn(
+            f"{missed.total():,} of {labels.total():,} training tokens have {kind} "
+            f"that this model does not know ({some(missed)}), and it learns nothing "
+            "from them: build a new model to learn these",
+            stacklevel=5,  # the line that calls fit
+        )
+
+
+def some(labels: Collection[str], most: int = 5) -> str:
+    """The first labels, and how many more there are."""
+    left = len(labels) - most
+    more = f" and {left:,} more" if left > 0 else ""
+    return ", ".join(map(repr, list(labels)[:most])) + more
