@@ -85,8 +85,12 @@ class Target:
     megabytes: int = 256
 
     @cached_property
+    def sound(self) -> list[bytes]:
+        return list(self.seeds())
+
+    @cached_property
     def known(self) -> list[bytes]:
-        return [*self.seeds(), *(self.nasty() if callable(self.nasty) else self.nasty)]
+        return [*self.sound, *(self.nasty() if callable(self.nasty) else self.nasty)]
 
     def input(self, name: str, seed: int) -> bytes:
         """The known inputs come first, then mutated ones without end."""
@@ -221,9 +225,10 @@ def _serve(connection, table: str, folder: str) -> None:
             name, seeds = connection.recv()
         except EOFError:
             return
-        connection.send(len(targets[name].known))  # imports are not counted
+        target = targets[name]
+        connection.send((len(target.sound), len(target.known)))  # and so has imported
         for seed in seeds:
-            connection.send(run_input(name, targets[name], seed))
+            connection.send(run_input(name, target, seed))
 
 
 class Runner:
@@ -246,8 +251,9 @@ class Runner:
         self._stop()
         self.folder.cleanup()
 
-    def known(self, name: str) -> int:
-        """How many known inputs a target has; the seeds from there on are mutated."""
+    def known(self, name: str) -> tuple[int, int]:
+        """How many sound inputs a target has, and how many known ones: these have the
+        first seeds."""
         self._start()
         self.connection.send((name, ()))
         return self._receive(START)

@@ -144,7 +144,8 @@ def change_lines(rng, data):
         case 3:
             lines.insert(one, b"")
         case 4:  # two lines become one
-            lines[one : one + 2] = [rng.choice((b"", b" ", b"\t")).join(lines[one:][:2])]
+            between = rng.choice((b"", b" ", b"\t"))
+            lines[one : one + 2] = [between.join(lines[one : one + 2])]
     return b"\n".join(lines)
 
 

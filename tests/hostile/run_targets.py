@@ -22,12 +22,12 @@ describe input.conll --option columns={"pos":1} --option separator=\\t --dev inp
 describe input.conllu --format conllu --option trees=True --option tag="xpos"
 describe input.conll --option encoding=latin-1 --vectors input.vec
 describe input.jsonl --option token_field=tokens --test *.jsonl
-corpora x
 reproduce wu2016
-reproduce --report --table 2 x
 tag --help
 -h
 """
+WRONG = ["corpora\nx", "reproduce\n--report\n--table\n2\nx", "describe\n-", "\n"]
+WRONG += [f"describe\ninput.conll\n--option\ntag_column={'(' * 30_000}"]
 FILES = {
     "input.conll": text_seeds.CONLL,
     "input.conllu": text_seeds.CONLLU,
@@ -81,7 +81,7 @@ def check_command(data: bytes) -> str:
         raise Wrong("a command ends with a traceback", lines[-1])
     if code not in (0, 2) or len(errors) != (code == 2):
         raise Wrong("a command ends without a line that says why", (code, lines[-3:]))
-    return "done" if code == 0 else "refused"
+    return "read" if code == 0 else "refused"
 
 
 RUN = {
@@ -145,7 +145,13 @@ def mutate_run(rng: Random, known) -> bytes:
 
 
 TARGETS = {
-    "commands": Target(commands, check_command, mutate=mutate_command, share=30),
+    "commands": Target(
+        commands,
+        check_command,
+        nasty=[command.encode() for command in WRONG],
+        mutate=mutate_command,
+        share=30,
+    ),
     "run-folder": Target(
         run_files,
         check_store,

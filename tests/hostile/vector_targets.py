@@ -21,7 +21,7 @@ TEXTS = [GLOVE, WORD2VEC, FASTTEXT]
 
 
 def check_vectors(name: str, data: bytes) -> str:
-    """Reads a file as a whole, and twice some words of it, whose vectors are the same."""
+    """Reads a file as a whole, and twice some words of it: their vectors are equal."""
     path = Path(name)
     path.write_bytes(data)
     whole = _loaded(path)
