@@ -7,12 +7,13 @@ import json
 import lzma
 import pickle
 import re
+import runpy
 import shutil
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,7 +26,6 @@ from keras_tagging.data import Sentence, load_corpus, read
 from keras_tagging.data.archives import Member, members
 from keras_tagging.data.atis import read_atis
 from keras_tagging.data.ftb import read_ftb
-from keras_tagging.data.integers import read_integers
 from keras_tagging.data.media import (
     dialogues,
     full_and_relaxed,
@@ -235,10 +235,9 @@ INTEGERS = [
         {"token_ids": {"fly": 0, "to": 1}, "slot_ids": {"O": 0, "B-x": 1}},
     ],
 ]
-PICKLES = [
+HOSTILE_PICKLES = [
     pickle.dumps(Gadget()),
     pickle.dumps([[[0]], [[0]], Gadget()]),
-    *(pickle.dumps(value, protocol) for value in INTEGERS for protocol in (0, 2, 4)),
     b"\x80\x02" + b"]" * 80_000 + b"a" * 79_999 + b".",
     b"\x80\x03cbuiltins\nbytes\nJ\x00\xc2\xeb\x0b\x85R.",
     b"\x80\x02]q\x00h\x00a.",
@@ -249,9 +248,25 @@ def member(data: bytes) -> Member:
     return Member("input", "input", lambda: io.BytesIO(data))
 
 
+@cache
+def integers_script() -> dict:
+    script = Path(__file__).parents[2] / "data_prep" / "atis_integers.py"
+    return runpy.run_path(str(script))
+
+
+def integers() -> list[bytes]:
+    integers_script()  # takes time, which is not counted
+    return [json.dumps(value).encode() for value in INTEGERS]
+
+
+def pickles() -> list[bytes]:
+    integers_script()
+    return [pickle.dumps(value, n) for value in INTEGERS for n in (0, 2, 4)]
+
+
 def check_integers(data: bytes) -> str:
     try:
-        found = read_integers(member(data))
+        found = integers_script()["read_integers"](member(data))
     except Exception as error:
         return refused(error)
     for sentences in found.values():
@@ -409,10 +424,14 @@ TARGETS = {
         lambda: list(map(folder, CORPORA)), partial(check_folder, load_corpus)
     ),
     "integers": Target(
-        lambda: [json.dumps(value).encode() for value in INTEGERS],
+        integers,
         check_integers,
-        nasty=PICKLES,
+        nasty=[b"[]", b"{}", b"[" * 50_000, b"[" + b"9" * 5000 + b"]"],
         mutate=mutate_json,
+    ),
+    # each in a process of its own
+    "pickles": Target(
+        pickles, check_integers, nasty=HOSTILE_PICKLES, share=10, quick=10, seconds=5
     ),
     "ftb": xml(FTB, "utf-8", read_ftb, count_ftb),
     "ftb-split": xml(FTB, "utf-8", read_ftb, compounds="split", tagset="ee"),

@@ -80,17 +80,17 @@ def rows(lines: list[str]) -> Expected:
     return exactly([[row.split("\t")[0] for row in block] for block in blocks(lines)])
 
 
-def rows_and_comments(lines: list[str]) -> Expected:
+def _rows_and_comments(lines: list[str]) -> Expected:
     found = blocks(lines)
     sure = [[row for row in block if not row.startswith("#")] for block in found]
     least = sum(map(bool, sure))
     return Expected(least, len(found), None, sum(map(len, sure)), sum(map(len, found)))
 
 
-def rows_and_marks(lines: list[str]) -> Expected:
-    """As above, where `-DOCSTART-` may be a mark of documents or a token."""
+def rows_and_comments(lines: list[str]) -> Expected:
+    """What begins with # may be a row or not, and so may marks of documents."""
     without = [line for line in lines if not line.startswith("-DOCSTART-")]
-    least, most = rows_and_comments(without), rows_and_comments(lines)
+    least, most = _rows_and_comments(without), _rows_and_comments(lines)
     return Expected(least.least, most.most, None, least.fewest, most.mostly)
 
 
@@ -281,7 +281,7 @@ EVERY = [
 ]
 TARGETS = {
     "conll": reader(
-        "conll", seeds.CONLL, seeds.CONLL_BLANKS, count=rows_and_marks, columns={}
+        "conll", seeds.CONLL, seeds.CONLL_BLANKS, count=rows_and_comments, columns={}
     ),
     "conll-rows": reader(
         "conll",
