@@ -359,7 +359,7 @@ def check_xml(
             yield found if isinstance(found, Sentence) else found.sentence
 
     expected = None
-    if count and b"<!ENTITY" not in data:
+    if count and not re.search(b"<!(ENTITY|ATTLIST)", data):  # which can fill memory
         try:
             expected = count(ElementTree.fromstring(data))
         except (ElementTree.ParseError, ValueError, LookupError, RecursionError):

@@ -92,6 +92,8 @@ def check_model(data: bytes) -> str:
         model = keras_tagging.load("input.keras")
     except Exception as error:
         return refused(error)
+    if model.network is None:
+        return "untrained"
     [tags] = model.tag([["the", "dog"]])
     if len(tags) != 2 or not all(isinstance(tag, str) for tag in tags):
         raise Wrong("a model that loads does not tag", tags)

@@ -342,9 +342,7 @@ TARGETS = {
     "conllu": reader("conllu", seeds.CONLLU, count=conllu),
     "conllu-trees": reader("conllu", seeds.CONLLU, count=conllu, trees=True),
     "conllx": reader("conllx", seeds.CONLLX, count=conllu),
-    "blocks": Target(
-        lambda: [seeds.CONLLU.encode()], check_blocks, nasty=seeds.NASTY
-    ),
+    "blocks": Target(lambda: [seeds.CONLLU.encode()], check_blocks, nasty=seeds.NASTY),
     "recognised": Target(
         lambda: [text.encode() for text in EVERY],
         check_recognised,
