@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hostile.harness import Wrong
 
-from keras_tagging.data import CorpusError, Sentence, read, write
+from keras_tagging.data import Sentence, read, write
 from keras_tagging.data.records import MalformedSentence
 
 NAME = "input"  # of every file and stream
@@ -23,8 +23,8 @@ class Stream(io.BytesIO):
 
 
 def refused(error: Exception, lines: int | None = None, name: str = NAME) -> str:
-    """Checks that an error is one that the package documents: CorpusError, or another
-    ValueError of ours, or an OSError, in one line that names the file.
+    """Checks that an error is one that the package documents: a ValueError of ours, such
+    as CorpusError, or an OSError, in one line that names the file.
 
     Args:
         error: that the package has raised.
@@ -32,8 +32,8 @@ def refused(error: Exception, lines: int | None = None, name: str = NAME) -> str
         name: of the file, "" if the error is about no file.
     """
     text, kind = str(error), type(error).__name__
-    is_ours = type(error) is ValueError or isinstance(error, CorpusError)
-    if not (is_ours or isinstance(error, OSError)):
+    is_ours = type(error) is ValueError or "keras_tagging" in type(error).__module__
+    if not (is_ours and isinstance(error, ValueError) or isinstance(error, OSError)):
         raise error
     reason = error
     while reason := reason.__context__:
