@@ -9,7 +9,7 @@ export KERAS_BACKEND ?= tensorflow
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-backends test-jax test-torch lint docs notebooks clean
+.PHONY: help demo test test-backends test-jax test-torch fuzz lint docs notebooks clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ test-jax:
 
 test-torch:
 	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 2 --dist loadfile $(BACKEND_TESTS) $(ARGS)
+
+fuzz: $(VENV)/installed-test  ## try a million mutated lines on all readers; goes on where it was stopped
+	PYTHONPATH=tests $(BIN)/python -m hostile.fuzz $(ARGS)
 
 lint: $(VENV)/installed-dev  ## check code and notebooks with ruff
 	$(BIN)/ruff check .

@@ -1,0 +1,17 @@
+"""Every target by its name."""
+
+from hostile import (
+    file_targets,
+    model_targets,
+    run_targets,
+    text_targets,
+    vector_targets,
+)
+
+TARGETS = {
+    **text_targets.TARGETS,
+    **file_targets.TARGETS,
+    **vector_targets.TARGETS,
+    **run_targets.TARGETS,
+    **model_targets.TARGETS,
+}

@@ -1,0 +1,164 @@
+"""Small sound files of each text format, written by hand."""
+
+CONLL = """\
+# newdoc
+The\tD\tdet
+café\tN\tobj
+'s\tPOS\tcase
+1984\tM\tnum
+
+Łódź\tP\tnmod
+(\tPUNCT\t(
+naïve\tJ\tamod
+#\tSYM\tobj
+
+# a comment
+x\tX\tX
+"\t''\tpunct
+"""
+CONLL_BLANKS = """\
+-DOCSTART- -X- O O
+
+EU NNP I-NP B-ORG
+rejects VBZ I-VP O
+call NN I-NP O
+
+Peter NNP I-NP B-PER
+Blackburn NNP I-NP I-PER
+"""
+CONLL_CCG = """\
+It\tPRP\tNP
+has\tVBZ\t(S[dcl]\\NP)/NP
+no\tDT\tNP[nb]/N
+bearing\tNN\tN
+
+today\tNN\t(S\\NP)\\(S\\NP)
+,\t,\t,
+and\tCC\tconj
+"""
+TOKENS = "Show\nme\nflights\n\nfrom\nMünchen\nto\nДубна\n\n日本\ncafé\n"
+TEXT = """\
+Show me flights from Boston to 東京
+It 's 10 %  of\tthe naïve approach
+
+“ So what ? ”
+"""
+PIPE = """\
+Mr.|NNP|N/N Vinken|NNP|N is|VBZ|(S[dcl]\\NP)/NP chairman|NN|N .|.|.
+
+a|b|c|(N/N)/(N/N) 1\\/2|CD|N
+café|NN|N \u00a0|X|conj
+"""
+AUTO = """\
+ID=wsj_0001.1 PARSER=GOLD NUMPARSE=1
+(<T S[dcl] 0 2> (<T NP 0 1> (<L N NNP NNP Vinken N>) ) (<L S[dcl]\\NP VBZ VBZ is \
+S[dcl]\\NP_1>) )
+# a comment
+ID=wsj_0001.2 PARSER=GOLD NUMPARSE=1
+(<T NP 1 2> (<L NP[nb]/N DT DT the NP[nb]_2/N_2>) (<T N 1 2> (<L N/N JJ JJ naïve \
+N_3/N_3 {join.01:ARG0}>) (<L N NN NN café N>) ) )
+ID=wsj_0001.3 PARSER=GOLD NUMPARSE=1
+(<L N NN NN 10\\/2 N>)
+"""
+MRG = """\
+( (S
+    (NP-SBJ (DT The) (JJ naïve) (NN cat))
+    (VP (VBZ sees) (NP (-NONE- *T*-1)))
+    (. .)))
+(ROOT (NP (NNP 東京) (-LRB- -LRB-) (CD 1\\/2) (-RRB- -RRB-)))
+(TOP (S (NP (PRP It))
+  (VP (VBD VBD|VBN was))))
+"""
+POS = """\
+*x*x*x*x*
+======================================
+
+[ The/DT cat/NN ]
+sees/VBZ 
+[ it/PRP 's/VBZ|POS ]
+./. ''/''
+
+[ 東京/NNP ]
+is/VBZ 1\\/2/CD (/( far/RB )/) ./.
+======================================
+no/DT end/NN
+"""
+ATIS = """\
+BOS show me flights EOS\tO O O O atis_flight
+BOS from new york EOS\tO O B-city I-city O
+
+BOS à montréal EOS\tO O B-city O
+"""
+CTF = """\
+0\t|S0 178:1 |# BOS\t|S1 14:1 |# atis_flight\t|S2 128:1 |# O
+0\t|S0 770:1 |# show\t|S2 128:1 |# O
+0\t|S0 429:1 |# boston\t|S2 26:1 |# B-city
+0\t|S0 179:1 |# EOS\t|S2 128:1 |# O
+1\t|S0 1:1 |# a#|b\t|S2 2:1 |# I-city
+19 |CW 3:1 |# naïve |L 4:1 |# O
+"""
+CTF_INDICES = """\
+0\t|S0 0:1\t|S2 0:1
+0\t|S0 1:1.0\t|S2 1:1
+1\t|CW 2:1 |PW 1:1\t|L 2:1
+"""
+JSONL = """\
+{"tokens": ["Show", "me", "caf\\u00e9"], "tags": ["V", "P", "N"], "head": [0, 1, 1]}
+{"tokens": []}
+
+{"x": {"y": [1.5, null]}, "tags": null, "tokens": ["日本", "", "a b"], "pos": ["1", \
+"2", "3"]}
+{"tokens": ["\\ud83d\\ude00", 12], "tags": ["O", "O"]}
+"""
+CONLLU = """\
+# newdoc id = a
+# text = Vámonos al mar
+1-2\tVámonos\t_\t_\t_\t_\t_\t_\t_\t_
+1\tVamos\tir\tVERB\tV\tMood=Imp\t0\troot\t_\t_
+2\tnos\tnosotros\tPRON\tP\tCase=Acc\t1\tobj\t_\t_
+3\tal\ta\tADP\t_\t_\t4\tcase\t_\tSpaceAfter=No
+3.1\tx\t_\t_\t_\t_\t_\t_\t1:x\t_
+4\tmar\tmar\tNOUN\t_\t_\t1\tobl\t_\t_
+
+1\tSí\tsí\tINTJ\t_\t_\t0\troot\t_\t_
+
+# text = b c
+1\tb\tb\tX\tXX\t_\t2\tdep\t_\t_
+2\tc\tc\tX\tXX\t_\t0\troot\t_\t_
+
+"""
+CONLLX = "".join(
+    line
+    for line in CONLLU.splitlines(keepends=True)
+    if not line.startswith(("#", "1-2", "3.1"))
+)
+CATEGORIES = [
+    r"(S[dcl]\NP)/NP",
+    r"((S[to]_20\NP_10)/(S[b]_30\NP_10:B))",
+    r"(s:dcl\np)/np",
+    "NP[nb]/N",
+    "conj",
+    "(S/S)[conj]",
+    "N[num=sg,x]",
+    ".",
+]
+# Tried with every reader.
+NASTY = [
+    b"",
+    b"\n \n\n",
+    b"\xef\xbb\xbf",
+    b"\0" * 100,
+    b"\r".join(b"word%d\tN" % n for n in range(20)),
+    b"a b c " * 8_000,
+]
+# What has taken minutes, and numbers that Python refuses to read.
+BRACKETS = [b"(<L " * 24_000, b"((A " * 8_000 + b"x" + b"))" * 8_000, b"(" * 80_000]
+SLASHES = b"[ " + b"/" * 80_000
+MARKS = b"e" + "\u0301\u0345".encode() * 20_000 + b"\tN\n"
+DIGITS = [
+    b"(<T S 0 " + b"9" * 5000 + b"> (<L N A A w N>) )\n",
+    b"1 |S0 " + b"9" * 5000 + b":1 |S2 1:1\n",
+]
+FIELDS = b"1 " + b"|S0 1:1 |# a " * 8_000 + b"\n"
+SURROGATE = b'{"tokens": ["a"], "tags": ["N"], "\\ud800": ["x"]}\n'
+NESTED = b'{"tokens": [' + b"[" * 80_000
