@@ -134,7 +134,7 @@ class Resume(keras.callbacks.Callback):
         )
 
     def _is_option(self, i, name, value):
-        """Whether an attribute of a callback says where it writes or what it watches."""
+        """Whether an attribute of a callback says where it writes, or what it reads."""
         given = (value, self.options[i].get(name))
         is_text = any(isinstance(x, str | Path) for x in given)
         return name in self.options[i] and is_text

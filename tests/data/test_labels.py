@@ -3,14 +3,14 @@
 import pytest
 
 from keras_tagging import Sentence, load_corpus
-from keras_tagging.data.labels import check_labels
+from keras_tagging.data.labels import refuse_one_label
 
 CHUNKS = "They B-NP O\nleft O O\n\nThe B-NP O\nold I-NP O\ndogs I-NP O\nbark O O\n"
 
 
 def told(*args):
     with pytest.raises(ValueError) as caught:
-        check_labels(*args)
+        refuse_one_label(*args)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -21,8 +21,8 @@ def read(tmp_path, text, **options):
 
 
 def test_two_labels_can_be_learnt():
-    check_labels([Sentence(["a"], ["X"]), Sentence([], []), Sentence(["b"], ["Y"])])
-    check_labels([Sentence([], [])])
+    refuse_one_label([Sentence(["a"], ["X"]), Sentence([], []), Sentence(["b"], ["Y"])])
+    refuse_one_label([Sentence([], [])])
 
 
 def test_one_label_is_told_without_a_column():
