@@ -10,6 +10,7 @@ from keras_tagging.cells.recurrent_highway_cell import RecurrentHighwayCell
 from keras_tagging.cells.regularized_layer import RegularizedLayer
 from keras_tagging.cells.shortcut_block_cell import ShortcutBlockCell
 from keras_tagging.cells.skip_lstm_cell import SkipLSTMCell
+from keras_tagging.cells.skip_stack_cell import SkipStackCell
 
 __all__ = [
     "ElmanCell",
@@ -22,4 +23,5 @@ __all__ = [
     "RegularizedLayer",
     "ShortcutBlockCell",
     "SkipLSTMCell",
+    "SkipStackCell",
 ]

@@ -75,6 +75,12 @@ class RecurrentCell(RegularizedLayer):
         self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)
 
+    @property
+    def state_sizes(self):
+        """The sizes of the states as a list, where `state_size` may be one number."""
+        size = self.state_size
+        return list(size) if isinstance(size, (list, tuple)) else [size]
+
     # Weights
 
     def add_kernel(self, name, features, num_gates=1):
@@ -136,8 +142,7 @@ class RecurrentCell(RegularizedLayer):
             ValueError: for another number of states than the cell has.
         """
         states = list(states) if isinstance(states, (list, tuple)) else [states]
-        sizes = self.state_size
-        count = len(sizes) if isinstance(sizes, (list, tuple)) else 1
+        count = len(self.state_sizes)
         if len(states) != count:
             raise ValueError(
                 f"{type(self).__name__} has {count} state{'s' * (count > 1)}, "
@@ -156,9 +161,10 @@ class RecurrentCell(RegularizedLayer):
         return self.step(self.project(inputs, training=training), states)
 
     def get_initial_state(self, batch_size=None):
-        sizes = self.state_size
-        sizes = sizes if isinstance(sizes, list) else [sizes]
-        return [ops.zeros((batch_size, n), dtype=self.compute_dtype) for n in sizes]
+        return [
+            ops.zeros((batch_size, size), dtype=self.compute_dtype)
+            for size in self.state_sizes
+        ]
 
     # Configuration
 
