@@ -84,7 +84,7 @@ def output_layer(
     )
     logits = dense(x)
     if decoder == "crf":
-        return CRF(name="crf")(logits, mask=mask)
+        return CRF(return_dict=True, name="crf")(logits, mask=mask)
     return logits
 
 
