@@ -1,7 +1,12 @@
 import keras
 from keras import ops
 
-from keras_tagging.layers.crf_objectives import CRFAccuracy, CRFLoss, with_path
+from keras_tagging.layers.crf_objectives import (
+    CRFAccuracy,
+    CRFLoss,
+    remember,
+    with_path,
+)
 from keras_tagging.layers.loop import over_time
 from keras_tagging.layers.precision import single_precision
 from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
@@ -113,6 +118,7 @@ class CRF(keras.layers.Layer):
         self.initializer = keras.initializers.get(initializer)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.return_dict = return_dict
+        remember(self)
         self._penalties = chunk_penalties(tags, scheme) if constrained else (0, 0, 0)
 
     @property

@@ -6,8 +6,19 @@ The likelihood does not change if a number is added to all scores of a token, so
 their distances to the largest one have to be told; and distances have a sign to spare.
 """
 
+from weakref import WeakValueDictionary
+
 import keras
 from keras import ops
+
+# By name the CRF made last: when a saved model is loaded, its layers are made before
+# its loss, which then belongs to the layer of the loaded model.
+_LAST_MADE = WeakValueDictionary()
+
+
+def remember(layer):
+    """Lets a loss that is loaded with a model find the layer it belongs to."""
+    _LAST_MADE[layer.name] = layer
 
 
 def with_path(scores, tags, mask):
@@ -63,11 +74,16 @@ class CRFLoss(keras.losses.Loss):
 
     def __init__(self, crf, name="crf_loss", **kwargs):
         super().__init__(name=name, **kwargs)
-        self.crf = crf
+        # not an attribute that is a layer: Keras would save its weights as the loss's
+        self._layer = lambda: crf
+
+    def layer(self):
+        """The `CRF` that the loss belongs to; None if it was not found again."""
+        return self._layer()
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        crf = self.crf
-        if not crf.built or crf.return_dict:
+        crf = self.layer()
+        if crf is None or not crf.built or crf.return_dict:
             raise ValueError(
                 "CRFLoss needs a layer that the model ends in and that returns no dict"
                 ": compile(loss=crf.loss) with the model's own layer crf"
@@ -97,13 +113,11 @@ class CRFLoss(keras.losses.Loss):
         return ops.sum(losses) / ops.maximum(ops.sum(counts), keras.config.epsilon())
 
     def get_config(self):
-        # Keras saves the layer, with the model, as one object, and loads it as one
-        return {"name": self.name, "crf": keras.saving.serialize_keras_object(self.crf)}
+        return {"name": self.name, "crf": self.layer() and self.layer().name}
 
     @classmethod
     def from_config(cls, config):
-        crf = keras.saving.deserialize_keras_object(config["crf"])
-        return cls(**{**config, "crf": crf})
+        return cls(**{**config, "crf": _LAST_MADE.get(config["crf"])})
 
 
 @keras.saving.register_keras_serializable("keras_tagging")

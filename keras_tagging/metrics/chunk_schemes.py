@@ -29,6 +29,8 @@ def may_follow(before: str | None, after: str | None, scheme: str) -> bool:
     prefix, kind = split_tag(before or "O")
     prefix_after, kind_after = split_tag(after or "O")
     continues = prefix != "O" and kind == kind_after
+    if scheme != "iobes" and prefix_after in ("E", "S"):
+        return False
     if scheme == "iob2":
         return prefix_after != "I" or continues
     if scheme == "iob1":
