@@ -4,6 +4,7 @@ from keras_tagging.cells.elman_cell import ElmanCell
 from keras_tagging.cells.feed_forward_cell import FeedForwardCell
 from keras_tagging.cells.gru_cell import GRUCell
 from keras_tagging.cells.highway_lstm_cell import HighwayLSTMCell
+from keras_tagging.cells.label_embedding_cell import LabelEmbeddingCell
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.cells.recurrent_highway_cell import RecurrentHighwayCell
@@ -17,6 +18,7 @@ __all__ = [
     "FeedForwardCell",
     "GRUCell",
     "HighwayLSTMCell",
+    "LabelEmbeddingCell",
     "LayeredCell",
     "RecurrentCell",
     "RecurrentHighwayCell",

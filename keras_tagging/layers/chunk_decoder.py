@@ -1,7 +1,7 @@
 import keras
 from keras import ops
 
-from keras_tagging.layers.precision import single_precision
+from keras_tagging.cells.precision import single_precision
 from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
 
 

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.precision import single_precision
 from keras_tagging.layers.crf_objectives import (
     CRFAccuracy,
     CRFLoss,
@@ -8,7 +9,6 @@ from keras_tagging.layers.crf_objectives import (
     with_path,
 )
 from keras_tagging.layers.loop import over_time
-from keras_tagging.layers.precision import single_precision
 from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
 
 # A message below this share of the largest possible one (exp(-41)) is raised to it, so

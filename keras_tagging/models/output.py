@@ -73,6 +73,7 @@ def output_layer(
             kernel_initializer=initializer(seed),
             label_initializer=table_initializer(seed + 10),
             seed=seed,
+            return_dict=True,
             name="label_rnn",
             **label_options,
         )
