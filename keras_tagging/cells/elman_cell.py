@@ -20,7 +20,7 @@ class ElmanCell(RecurrentCell):
 
     Call arguments:
         inputs: `(batch, features)`.
-        states: `[h_tm1]`, `(batch, units)`.
+        states: `[h_tm1]` or `h_tm1`, `(batch, units)`.
 
     Weights:
         kernel: `(features, units)`.
@@ -47,12 +47,13 @@ class ElmanCell(RecurrentCell):
 
         Args:
             projected: `(batch, units)`, what `project` returned.
-            states: `[h_tm1]`, `(batch, units)`.
+            states: `[h_tm1]` or `h_tm1`, `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
 
         Returns:
             `h_t` and `[h_t]`, `(batch, units)`.
         """
         (recurrent,) = weights or self.recurrent_weights()
-        h = self.activation(projected + ops.matmul(states[0], recurrent))
+        [h_tm1] = self.listed(states)
+        h = self.activation(projected + ops.matmul(h_tm1, recurrent))
         return h, [h]

@@ -31,7 +31,7 @@ class GRUCell(RecurrentCell):
 
     Call arguments:
         inputs: `(batch, features)`.
-        states: `[h_tm1]`, `(batch, units)`.
+        states: `[h_tm1]` or `h_tm1`, `(batch, units)`.
 
     Weights:
         kernel: `(features, 3 * units)`, gates in order z, r, h.
@@ -79,14 +79,14 @@ class GRUCell(RecurrentCell):
 
         Args:
             projected: `(batch, 3 * units)`, what `project` returned.
-            states: `[h_tm1]`, `(batch, units)`.
+            states: `[h_tm1]` or `h_tm1`, `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
 
         Returns:
             `h_t` and `[h_t]`, `(batch, units)`.
         """
         recurrent_zr, recurrent_h = weights or self.recurrent_weights()
-        h_tm1 = states[0]
+        [h_tm1] = self.listed(states)
         x_zr, x_h = ops.split(projected, [2 * self.units], axis=-1)
         zr = self.recurrent_activation(x_zr + ops.matmul(h_tm1, recurrent_zr))
         z, r = ops.split(zr, 2, axis=-1)  # K18 Eq. 3-4

@@ -1,11 +1,11 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.recurrent_cell import RecurrentCell
+from keras_tagging.cells.layered_cell import LayeredCell
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class HighwayLSTMCell(RecurrentCell):
+class HighwayLSTMCell(LayeredCell):
     r"""One LSTM step with a gated link to the cell of the layer below.
 
     .. math::
@@ -23,14 +23,16 @@ class HighwayLSTMCell(RecurrentCell):
 
     Args:
         units: int. Size of :math:`h_t` and :math:`c_t`.
-        depth_gate: whether there is the link; a plain LSTM without it.
+        depth_gate: whether there is the link, where `appended_inputs` says that the
+            input brings the cell below; a plain LSTM without it.
         peepholes: whether the gates read the cell.
         forget_bias: float, added to the initial bias of f.
-        **kwargs: those of :class:`keras_tagging.cells.RecurrentCell`.
+        **kwargs: `appended_inputs` and all others of
+            :class:`keras_tagging.cells.LayeredCell`.
 
     Call arguments:
-        inputs: `(batch, features + units)`: h_t^{l-1}, then c_t^{l-1};
-            `(batch, features)` without `depth_gate`.
+        inputs: `(batch, features + units)` with `appended_inputs`: h_t^{l-1}, then
+            c_t^{l-1}; `(batch, features)` without it, or without `depth_gate`.
         states: `[h_tm1, c_tm1]`, each `(batch, units)`.
 
     Weights:
@@ -49,10 +51,11 @@ class HighwayLSTMCell(RecurrentCell):
     ):
         super().__init__(units, **kwargs)
         self.state_size = [units, units]
-        self.depth_gate = depth_gate
+        self.could_read = depth_gate
+        self.depth_gate = depth_gate and self.appended_inputs
         self.peepholes = peepholes
         self.forget_bias = forget_bias
-        self.reads = ("below_cell",) if depth_gate else ()
+        self.reads = ("below_cell",) if self.depth_gate else ()
 
     def build(self, input_shape):
         features = self.layer_features(input_shape)
@@ -100,7 +103,7 @@ class HighwayLSTMCell(RecurrentCell):
             `h_t` and `[h_t, c_t]`, each `(batch, units)`.
         """
         (recurrent,) = weights or self.recurrent_weights()
-        h_tm1, c_tm1 = states
+        h_tm1, c_tm1 = self.listed(states)
         sigmoid, n = self.recurrent_activation, self.units
         if self.depth_gate:
             projected, depth, c_below = ops.split(projected, [4 * n, 5 * n], axis=-1)
@@ -122,12 +125,12 @@ class HighwayLSTMCell(RecurrentCell):
 
     def for_layer(self, layer):
         """Layer 1 has no cell below it: a plain LSTM."""
-        return {**self.get_config(), "depth_gate": self.depth_gate and layer > 1}
+        return {**super().for_layer(layer), "depth_gate": self.could_read and layer > 1}
 
     def get_config(self):
         return {
             **super().get_config(),
-            "depth_gate": self.depth_gate,
+            "depth_gate": self.could_read,
             "peepholes": self.peepholes,
             "forget_bias": self.forget_bias,
         }

@@ -2,11 +2,12 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.initializers import per_gate, reseeded
+from keras_tagging.cells.regularized_layer import RegularizedLayer
 
 MAPPINGS = {"identity": "linear", "sigmoid": "sigmoid", "tanh": "tanh"}
 
 
-class RecurrentCell(keras.layers.Layer):
+class RecurrentCell(RegularizedLayer):
     """What the cells share: options, weights, and `call` as `project` then `step`.
 
     A cell states its equations in three methods:
@@ -18,11 +19,13 @@ class RecurrentCell(keras.layers.Layer):
       `project` returns: `ProjectedRNN` relies on that;
     * `step(projected, states, weights)`: the recurrent part of one time step.
 
+    `step` and `call` take the states as a list; a cell with one state also takes the
+    bare tensor, as Keras' own cells do. They always return a list.
+
     Attributes:
         gates: names of the gates, in the order of the blocks of `kernel`.
-        reads: what stands after the layer input in `inputs`, each `units` wide:
-            "skip" (:math:`h_t^{l-2}`), "below_cell" (:math:`c_t^{l-1}`), "skip_cell"
-            (:math:`c_t^{l-2}`). `BidirectionalStack` provides them.
+        reads: what stands after the layer input in `inputs`; nothing, unless the cell
+            is a `LayeredCell`.
 
     Args:
         units: int. Size of :math:`h_t`.
@@ -33,6 +36,13 @@ class RecurrentCell(keras.layers.Layer):
         recurrent_initializer: initializer of each square block that reads
             :math:`h_{t-1}`.
         bias_initializer: initializer of the biases.
+        **kwargs: the regularizers and constraints of
+            :class:`keras_tagging.cells.RegularizedLayer`, `name`, `dtype`,
+            `trainable`.
+
+    Raises:
+        ValueError: if `units` is no positive integer, or for an
+            `activity_regularizer`, which belongs to the layer around the cell.
     """
 
     gates = ()
@@ -52,6 +62,10 @@ class RecurrentCell(keras.layers.Layer):
     ):
         if not isinstance(units, int) or units < 1:
             raise ValueError(f"units={units!r}: a positive whole number is meant")
+        if kwargs.get("activity_regularizer") is not None:
+            raise ValueError(
+                "activity_regularizer has no effect in a cell: give it to the RNN layer"
+            )
         super().__init__(**kwargs)
         self.units = self.state_size = self.output_size = units
         self.activation = keras.activations.get(activation)
@@ -61,32 +75,34 @@ class RecurrentCell(keras.layers.Layer):
         self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)
 
+    @property
+    def state_sizes(self):
+        """The sizes of the states as a list, where `state_size` may be one number."""
+        size = self.state_size
+        return list(size) if isinstance(size, (list, tuple)) else [size]
+
     # Weights
 
     def add_kernel(self, name, features, num_gates=1):
         """A matrix that reads another layer: `(features, num_gates * units)`."""
-        return self.add_weight(
-            shape=(features, num_gates * self.units),
-            initializer=self._draw(self.kernel_initializer),
-            name=name,
-        )
+        shape = (features, num_gates * self.units)
+        draw = self._draw(self.kernel_initializer)
+        return self.add_regularized("kernel", name, shape, draw)
 
     def add_recurrent_kernel(self, name, num_gates=1):
         """A matrix that reads h_tm1, each gate's block drawn on its own."""
-        return self.add_weight(
-            shape=(self.units, num_gates * self.units),
-            initializer=per_gate(self._draw(self.recurrent_initializer), num_gates),
-            name=name,
-        )
+        shape = (self.units, num_gates * self.units)
+        draw = per_gate(self._draw(self.recurrent_initializer), num_gates)
+        return self.add_regularized("recurrent", name, shape, draw)
 
     def add_vector(self, name):
         """Weights `(units,)` of an element-wise product: each unit reads one input."""
         draw = self._draw(self.kernel_initializer)
-        return self.add_weight(
-            shape=(self.units,),
-            initializer=lambda shape, dtype=None: draw((1, *shape), dtype=dtype)[0],
-            name=name,
-        )
+
+        def initialize(shape, dtype=None):
+            return draw((1, *shape), dtype=dtype)[0]
+
+        return self.add_regularized("kernel", name, (self.units,), initialize)
 
     def add_bias(self, name="bias", gates=("",), start=None):
         """Biases `(len(gates) * units,)`, or None without `use_bias`.
@@ -105,45 +121,34 @@ class RecurrentCell(keras.layers.Layer):
             offsets = [start.get(gate, 0.0) for gate in gates]
             return bias + ops.cast(ops.repeat(offsets, self.units), dtype)
 
-        size = len(gates) * self.units
-        return self.add_weight(shape=(size,), initializer=initialize, name=name)
+        shape = (len(gates) * self.units,)
+        return self.add_regularized("bias", name, shape, initialize)
 
     def _draw(self, initializer):
         # every weight of the cell takes seeds of its own, a block for its gates
         return reseeded(initializer, 10 * len(self.weights))
 
-    def layer_features(self, input_shape):
-        """Features of the layer input, without what `reads` names.
-
-        Raises:
-            ValueError: if none are left.
-        """
-        features = input_shape[-1] - len(self.reads) * self.units
-        if features < 1:
-            raise ValueError(
-                f"{type(self).__name__} reads the layer input and then "
-                f"{' and '.join(self.reads)} of units={self.units}, concatenated: "
-                f"{input_shape[-1]} features are too few"
-            )
-        return features
-
     # Computation
-
-    def split_inputs(self, inputs):
-        """The layer input, then what `reads` names; `inputs` `(..., features)`."""
-        width = inputs.shape[-1] - len(self.reads) * self.units
-        ends = [width + i * self.units for i in range(len(self.reads))]
-        return ops.split(inputs, ends, axis=-1) if ends else [inputs]
 
     def affine(self, inputs, kernel, bias):
         """`inputs @ kernel + bias`; a bias of None adds nothing."""
         outputs = ops.matmul(inputs, kernel)
         return outputs if bias is None else outputs + bias
 
-    def vertical_gate(self, x, k, kernel, skip_kernel, bias):
-        """sigma(U h^{l-1} + V h^{l-2} + b); W17 Eq. 6."""
-        z = self.affine(x, kernel, bias) + ops.matmul(k, skip_kernel)
-        return self.recurrent_activation(z)
+    def listed(self, states):
+        """The states as a list, each `(batch, size)`.
+
+        Raises:
+            ValueError: for another number of states than the cell has.
+        """
+        states = list(states) if isinstance(states, (list, tuple)) else [states]
+        count = len(self.state_sizes)
+        if len(states) != count:
+            raise ValueError(
+                f"{type(self).__name__} has {count} state{'s' * (count > 1)}, "
+                f"not {len(states)}: give a list of {count}"
+            )
+        return states
 
     def recurrent_weights(self):
         """The one matrix that `step` multiplies h_tm1 with."""
@@ -156,9 +161,10 @@ class RecurrentCell(keras.layers.Layer):
         return self.step(self.project(inputs, training=training), states)
 
     def get_initial_state(self, batch_size=None):
-        sizes = self.state_size
-        sizes = sizes if isinstance(sizes, list) else [sizes]
-        return [ops.zeros((batch_size, n), dtype=self.compute_dtype) for n in sizes]
+        return [
+            ops.zeros((batch_size, size), dtype=self.compute_dtype)
+            for size in self.state_sizes
+        ]
 
     # Configuration
 

@@ -36,7 +36,7 @@ class RecurrentHighwayCell(RecurrentCell):
 
     Call arguments:
         inputs: `(batch, features)`.
-        states: `[y_tm1]`, `(batch, units)`.
+        states: `[y_tm1]` or `y_tm1`, `(batch, units)`.
 
     Weights:
         kernel: `(features, 4 * units)`, in order h, t, c, o (a block less if coupled,
@@ -104,14 +104,14 @@ class RecurrentHighwayCell(RecurrentCell):
 
         Args:
             projected: what `project` returned, `(batch, G * units)`.
-            states: `[y_tm1]`, `(batch, units)`.
+            states: `[y_tm1]` or `y_tm1`, `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
 
         Returns:
             `y_t` and `[y_t]`, `(batch, units)`.
         """
         first, *others = weights or self.recurrent_weights()
-        state = states[0]
+        [state] = self.listed(states)
         micro = len(self.micro_gates) * self.units
         z = projected + ops.matmul(state, first)
         z, *o = ops.split(z, [micro], axis=-1) if self.output_gate else [z]

@@ -1,7 +1,8 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.recurrent_cell import MAPPINGS, RecurrentCell, check_choice
+from keras_tagging.cells.layered_cell import LayeredCell
+from keras_tagging.cells.recurrent_cell import MAPPINGS, check_choice
 
 PLACES = ("gated", "plain", "highway", None)
 # What each gate has: weights that read h^{l-1}, h^{l-2} or h_tm1.
@@ -19,7 +20,7 @@ GATES = {
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class ShortcutBlockCell(RecurrentCell):
+class ShortcutBlockCell(LayeredCell):
     r"""One step of the shortcut block, or of the mixed block it is derived from.
 
     .. math::
@@ -62,6 +63,9 @@ class ShortcutBlockCell(RecurrentCell):
     It is drawn in `project`: train such a cell in `ProjectedRNN`. In `keras.layers.RNN`
     the draw falls into the time loop, which not every backend allows.
 
+    Without `appended_inputs` there is nothing to take a shortcut from: `internal`,
+    `output`, `gate` and `cell_shortcut` wait for the higher layers of a stack.
+
     Departures: Eq. 15's :math:`h_t^{-l}` is a slip for :math:`h_t^{l-2}`. The paper's
     equations show no biases, its section 5.1 starts them at zero: they exist here,
     the gates' too, except with "linear" and "scale". The mapping acts where
@@ -79,13 +83,14 @@ class ShortcutBlockCell(RecurrentCell):
             "shortcuts for both"): c = c~ + g_c * c_t^{l-2}, g_c as in Eq. 6.
         bernoulli_p: probability of 1 of the fixed Bernoulli gate.
         seed: int. Seed of the Bernoulli gates; by default Keras' global seed.
-        **kwargs: those of :class:`keras_tagging.cells.RecurrentCell`.
+        **kwargs: `appended_inputs` and all others of
+            :class:`keras_tagging.cells.LayeredCell`.
 
     Call arguments:
-        inputs: `(batch, features + units)`: the layer input, then h_t^{l-2};
-            `(batch, features + 2 * units)` with `cell_shortcut`: then c_t^{l-2}, too;
-            `(batch, features)` without a shortcut.
-        states: `[h_tm1]`, with `self_connection` `[h_tm1, c_tm1]`.
+        inputs: `(batch, features + units)` with `appended_inputs`: the layer input,
+            then h_t^{l-2}; `(batch, features + 2 * units)` with `cell_shortcut`: then
+            c_t^{l-2}, too; `(batch, features)` without a shortcut.
+        states: `[h_tm1]` or `h_tm1`, with `self_connection` `[h_tm1, c_tm1]`.
 
     Weights:
         kernel: `(features, 3 * units)`, gates in order i, o, s; with the
@@ -142,6 +147,16 @@ class ShortcutBlockCell(RecurrentCell):
         if not 0 <= bernoulli_p <= 1:
             raise ValueError(f"bernoulli_p={bernoulli_p!r}: a probability is meant")
         super().__init__(units, **kwargs)
+        self.could_read = places != {None}
+        self._given = {
+            "internal": internal,
+            "output": output,
+            "gate": gate,
+            "cell_shortcut": cell_shortcut,
+        }
+        if not self.appended_inputs:
+            internal = output = gate = None
+            cell_shortcut, places = False, {None}
         self.self_connection = self_connection
         self.internal = internal
         self.output_place = output
@@ -255,7 +270,7 @@ class ShortcutBlockCell(RecurrentCell):
 
         Args:
             projected: what `project` returned, `(batch, G * units)`.
-            states: `[h_tm1]`, or `[h_tm1, c_tm1]`, each `(batch, units)`.
+            states: `[h_tm1]` or `h_tm1`, or `[h_tm1, c_tm1]`, each `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
 
         Returns:
@@ -267,7 +282,8 @@ class ShortcutBlockCell(RecurrentCell):
         ends = [width + j * n for j in range(len(self._parts))]
         z, *parts = ops.split(projected, ends, axis=-1) if ends else [projected]
         parts = dict(zip(self._parts, parts, strict=True))
-        z = z + ops.matmul(states[0], recurrent)
+        h_tm1, *c_tm1 = self.listed(states)
+        z = z + ops.matmul(h_tm1, recurrent)
         num_sigmoids = len(self.gates) - 1
         ends = [num_sigmoids * n] + [len(self.gates) * n] * (self.gate == "recurrent")
         sigmoids, s, *g = ops.split(z, ends, axis=-1)
@@ -277,7 +293,7 @@ class ShortcutBlockCell(RecurrentCell):
         *i_f, o = ops.split(self.recurrent_activation(sigmoids), num_sigmoids, axis=-1)
         m = i_f[0] * self.activation(s)
         if self.self_connection:
-            m = i_f[1] * states[1] + m
+            m = i_f[1] * c_tm1[0] + m
         if self.cell_shortcut:
             m = m + parts["cell"]
         else:
@@ -287,10 +303,10 @@ class ShortcutBlockCell(RecurrentCell):
 
     def for_layer(self, layer):
         """Layer 1 has no layer two below it, and layer 0, the input, no cell."""
-        config = self.get_config()
+        config = super().for_layer(layer)
         if layer == 1:
             config |= {"internal": None, "output": None, "gate": None}
-        if layer == 2 and self.cell_shortcut:
+        if layer == 2 and config["cell_shortcut"]:
             config["internal"] = None
         if layer <= 2:
             config["cell_shortcut"] = False
@@ -300,11 +316,8 @@ class ShortcutBlockCell(RecurrentCell):
         return {
             **super().get_config(),
             "self_connection": self.self_connection,
-            "internal": self.internal,
-            "output": self.output_place,
-            "gate": self.gate,
+            **self._given,
             "mapping": self.mapping,
-            "cell_shortcut": self.cell_shortcut,
             "bernoulli_p": self.bernoulli_p,
             "seed": self.seed,
         }

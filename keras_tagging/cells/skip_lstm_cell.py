@@ -1,14 +1,15 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.recurrent_cell import MAPPINGS, RecurrentCell, check_choice
+from keras_tagging.cells.layered_cell import LayeredCell
+from keras_tagging.cells.recurrent_cell import MAPPINGS, check_choice
 
 SKIPS = ("outputs", "internals", "gates", None)
 GATES = ("joint", "exclusive", "vertical", None)
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class SkipLSTMCell(RecurrentCell):
+class SkipLSTMCell(LayeredCell):
     r"""One LSTM step with a skip connection from the layer two below.
 
     .. math::
@@ -43,17 +44,21 @@ class SkipLSTMCell(RecurrentCell):
     exist here, the gate's too. The mapping acts where :math:`h_t^{l-2}` is added, not
     where a gate reads it.
 
+    Without `appended_inputs` there is nothing to skip from, and the cell is a plain
+    LSTM whatever `skip` and `gate` are: the lowest layer of a stack.
+
     Args:
         units: int. Size of :math:`h_t` and :math:`c_t`.
         skip: "outputs", "internals", "gates" or None.
         gate: "joint", "exclusive", "vertical" or None.
         mapping: "identity", "sigmoid" or "tanh", of the skipped output.
         forget_bias: float, added to the initial bias of f (Table 2's b_f).
-        **kwargs: those of :class:`keras_tagging.cells.RecurrentCell`.
+        **kwargs: `appended_inputs` and all others of
+            :class:`keras_tagging.cells.LayeredCell`.
 
     Call arguments:
-        inputs: `(batch, features + units)`: the layer input, then the skipped
-            output; `(batch, features)` without a skip.
+        inputs: `(batch, features + units)` with `appended_inputs`: the layer input,
+            then the skipped output; `(batch, features)` without it, or without a skip.
         states: `[h_tm1, c_tm1]`, each `(batch, units)`.
 
     Weights:
@@ -87,6 +92,10 @@ class SkipLSTMCell(RecurrentCell):
             raise ValueError(f"skip={skip!r} leaves nothing to gate: give gate=None")
         super().__init__(units, **kwargs)
         self.state_size = [units, units]
+        self.could_read = skip is not None
+        self._given = skip, gate
+        if not self.appended_inputs:
+            skip = gate = None
         self.skip = skip
         self.gate = gate
         self.mapping = mapping
@@ -149,7 +158,7 @@ class SkipLSTMCell(RecurrentCell):
             `h_t` and `[h_t, c_t]`, each `(batch, units)`.
         """
         (recurrent,) = weights or self.recurrent_weights()
-        h_tm1, c_tm1 = states
+        h_tm1, c_tm1 = self.listed(states)
         skip = None
         if self.skip in ("outputs", "internals"):
             projected, skip = ops.split(projected, [recurrent.shape[1]], axis=-1)
@@ -176,15 +185,15 @@ class SkipLSTMCell(RecurrentCell):
 
     def for_layer(self, layer):
         """Layer 1 has no layer two below it: a plain LSTM."""
-        if layer > 1:
-            return self.get_config()
-        return {**self.get_config(), "skip": None, "gate": None}
+        config = super().for_layer(layer)
+        return config if layer > 1 else {**config, "skip": None, "gate": None}
 
     def get_config(self):
+        skip, gate = self._given
         return {
             **super().get_config(),
-            "skip": self.skip,
-            "gate": self.gate,
+            "skip": skip,
+            "gate": gate,
             "mapping": self.mapping,
             "forget_bias": self.forget_bias,
         }

@@ -1,7 +1,15 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.precision import single_precision
+from keras_tagging.layers.crf_objectives import (
+    CRFAccuracy,
+    CRFLoss,
+    remember,
+    with_path,
+)
 from keras_tagging.layers.loop import over_time
+from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
 
 # A message below this share of the largest possible one (exp(-41)) is raised to it, so
 # that the gradient, in which two factors 1 / message can meet, stays within float32.
@@ -21,8 +29,17 @@ class CRF(keras.layers.Layer):
 
     Lafferty et al. (2001), section 3, :cite:`lafferty2001`, with the scores P of a
     network as in Lample et al. (2016), section 2.2 and Eq. 1, :cite:`lample2016`.
-    Departures: Lample et al. hold b and e in a matrix A enlarged by two tags. The
-    weights start at zero, where the layer is a softmax for each token.
+
+    It takes the place of the last `Dense` layer, `loss` that of the cross-entropy::
+
+        crf = CRF(num_tags)
+        model = keras.Model(token_ids, crf(hidden))
+        model.compile("adam", loss=crf.loss, metrics=[crf.accuracy])
+        model.fit(token_ids, tag_ids)
+        tags = model.predict(token_ids).argmax(-1)
+
+    Departures: Lample et al. hold b and e in a matrix A enlarged by two tags. A, b and
+    e start at zero, where the layer is a softmax for each token.
 
     Messages are products with exp(A - max A) and carried as probabilities, each step
     scaled to the sum 1. So rounding errors do not grow with the length of a sentence,
@@ -32,40 +49,115 @@ class CRF(keras.layers.Layer):
     beyond it has no gradient. The Viterbi search knows no such limit.
 
     Args:
-        initializer: of all weights.
+        num_tags: int, for a linear layer from the inputs to the scores P; None if the
+            inputs are the scores.
+        tags: names of the tags by id; needed for `constrained`.
+        constrained: whether decoding gives only sequences that are consistent in the
+            tags' chunk scheme: in IOB2 no I-X after O, for instance. The likelihood
+            counts all sequences, as gold tags may be inconsistent.
+        scheme: "iob2", "iob1" or "iobes" (BILOU too); by default the names tell, see
+            :func:`keras_tagging.metrics.allowed_transitions`.
+        initializer: of A, b and e.
+        kernel_initializer: of the linear layer.
+        return_dict: whether to return what a model with a loss of its own needs.
+        dtype: float32 or float64; half precision becomes float32.
 
     Call arguments:
-        emissions: `(batch, time, num_tags)`: P, the scores of the network.
+        inputs: `(batch, time, features)`, or the scores `(batch, time, num_tags)`.
         mask: `(batch, time)`, False at tokens to skip; all are real by default. A
             sentence may have no real token at all.
 
     Returns:
-        A dict, whose entries beyond a sentence's end mean nothing:
+        `(batch, time, num_tags)`: the largest value of each token is that of its tag
+        on the best path, so `argmax` decodes, and stock metrics see the path. The
+        tag on the path has a value of at least 1, all others of at most -1, and masked
+        tokens have zeros. Without the sign and 1 the values say how far the scores P
+        are below the token's largest, which is all that `loss` has to know of P.
+        They are not probabilities: those are `softmax` of `log_marginals`.
+
+        With `return_dict` a dict, whose entries beyond a sentence's end mean nothing:
         "logits" `(batch, time, num_tags)`: log p(y_t | x), the marginals; "tags"
         `(batch, time)` int32: the best path, in training (where it would cost much
-        for little) the tags with the best marginals; "emissions": as given, for
+        for little) the tags with the best marginals; "emissions": P, for
         `log_likelihood`.
 
     Weights:
+        kernel, bias: `(features, num_tags)` and `(num_tags,)`, with `num_tags`.
         transitions: A, `(num_tags, num_tags)`, from the row's to the column's tag.
         start: b, `(num_tags,)`.
         end: e, `(num_tags,)`.
+
+    Raises:
+        ValueError: for `constrained` without `tags`, tags that are not those of
+            chunks, or a number of scores other than that of the tags.
     """
 
-    def __init__(self, initializer="zeros", dtype="float32", **kwargs):
-        super().__init__(dtype=dtype, **kwargs)
+    def __init__(
+        self,
+        num_tags=None,
+        *,
+        tags=None,
+        constrained=False,
+        scheme=None,
+        initializer="zeros",
+        kernel_initializer="glorot_uniform",
+        return_dict=False,
+        dtype="float32",
+        **kwargs,
+    ):
+        if constrained and tags is None:
+            raise ValueError("constrained=True needs the names of the tags: give tags=")
+        if None not in (num_tags, tags) and len(tags) != num_tags:
+            raise ValueError(f"{len(tags)} tags are not num_tags={num_tags}")
+        super().__init__(dtype=single_precision(dtype), **kwargs)
         self.supports_masking = True
+        self.num_tags = num_tags
+        self.tags = None if tags is None else list(tags)
+        self.constrained = constrained
+        self.scheme = scheme
         self.initializer = keras.initializers.get(initializer)
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.return_dict = return_dict
+        remember(self)
+        self._penalties = chunk_penalties(tags, scheme) if constrained else (0, 0, 0)
+
+    @property
+    def loss(self):
+        """The loss to compile a model with that ends in this layer: a `CRFLoss`."""
+        return CRFLoss(self)
+
+    @property
+    def accuracy(self):
+        """A metric: the share of the real tokens with their gold tag."""
+        return CRFAccuracy()
 
     def build(self, input_shape):
-        num_tags = input_shape[-1]
+        num_tags = self.num_tags or input_shape[-1]
+        if self.tags and len(self.tags) != num_tags:
+            raise ValueError(
+                f"{num_tags} scores for {len(self.tags)} tags: give num_tags="
+                f"{len(self.tags)} for a linear layer"
+            )
+        if self.num_tags:
+            self.kernel = self.add_weight(
+                (input_shape[-1], num_tags),
+                name="kernel",
+                initializer=self.kernel_initializer,
+            )
+            self.bias = self.add_weight((num_tags,), name="bias", initializer="zeros")
         shapes = {"transitions": (num_tags, num_tags)}
         shapes |= {"start": (num_tags,), "end": (num_tags,)}
         for name, shape in shapes.items():
             weight = self.add_weight(shape, name=name, initializer=self.initializer)
             setattr(self, name, weight)
 
-    def call(self, emissions, mask=None, training=False):
+    def call(self, inputs, mask=None, training=False):
+        emissions = inputs
+        if self.num_tags:
+            emissions = ops.matmul(inputs, self.kernel) + self.bias
+        if not self.return_dict:
+            scores, mask = self._real(emissions, mask)
+            return with_path(scores, self.viterbi(emissions, mask), mask)
         logits = self.log_marginals(emissions, mask)
         if training:
             tags = ops.cast(ops.argmax(logits, -1), "int32")
@@ -74,10 +166,13 @@ class CRF(keras.layers.Layer):
         return {"logits": logits, "tags": tags, "emissions": emissions}
 
     def compute_mask(self, inputs, mask=None):
-        """None: what follows is no layer."""
+        return None if self.return_dict else mask
 
-    def compute_output_spec(self, emissions, mask=None, training=False):
-        shape, dtype = emissions.shape, self.compute_dtype
+    def compute_output_spec(self, inputs, mask=None, training=False):
+        shape = (*inputs.shape[:-1], self.num_tags or inputs.shape[-1])
+        dtype = self.compute_dtype
+        if not self.return_dict:
+            return keras.KerasTensor(shape, dtype)
         return {
             "logits": keras.KerasTensor(shape, dtype),
             "tags": keras.KerasTensor(shape[:-1], "int32"),
@@ -123,46 +218,32 @@ class CRF(keras.layers.Layer):
     def viterbi(self, emissions, mask=None):
         """The path with the best score, `(batch, time)` int32; 0 where masked.
 
-        Of equal paths the one with the lowest id at the last token is taken, then
-        at the one before it, and so on.
+        With `constrained` the best of those that are consistent, if there is one. Of
+        equal paths the one with the lowest id at the last token is taken, then at the
+        one before it, and so on.
         """
-        scores, mask = self._scores(emissions, mask)
-        transitions = ops.convert_to_tensor(self.transitions)
-        sources = ops.transpose(transitions)
-        num_tags = scores.shape[-1]
+        scores, mask = self._real(emissions, mask)
+        weights = zip(
+            (self.start, self.transitions, self.end), self._penalties, strict=True
+        )
+        start, transitions, end = (
+            ops.stop_gradient(ops.convert_to_tensor(w) + penalty)
+            for w, penalty in weights
+        )
+        scores = add_ends(ops.stop_gradient(scores), mask, start, end)
+        return best_path(scores, mask, transitions)
 
-        def forward(scores, states):
-            # `best`: of the paths up to the token before, one for each tag here
-            [best] = states
-            best = best + scores
-            best = best - ops.max(best, -1, keepdims=True)
-            ways = ops.expand_dims(best, -1) + transitions
-            return best, [ops.max(ways, 1)]
-
-        def backward(best, states):
-            # `following`: the next token's tag, one-hot; zeros at the last token
-            [following] = states
-            chosen = ops.take(sources, ops.argmax(following, -1), axis=0)
-            ways = best + chosen * ops.sum(following, -1, keepdims=True)
-            tag = ops.one_hot(ops.argmax(ways, -1), num_tags, dtype=best.dtype)
-            return tag, [tag]
-
-        nothing = ops.zeros_like(scores[:, 0])
-        best = over_time(forward, scores, [nothing], mask)
-        path = over_time(backward, best, [nothing], mask, backwards=True)
-        return ops.where(mask, ops.cast(ops.argmax(path, -1), "int32"), 0)
-
-    def _scores(self, emissions, mask):
-        """P with b added at the first real token and e at the last; the mask."""
+    def _real(self, emissions, mask):
+        """P in the layer's precision, and the mask."""
         scores = ops.cast(emissions, self.compute_dtype)
         if mask is None:
             mask = ops.ones_like(scores[:, :, 0], dtype="bool")
-        mask = ops.cast(mask, "bool")
-        place = ops.cumsum(ops.cast(mask, "int32"), 1)
-        for edge, weight in ((1, self.start), (place[:, -1:], self.end)):
-            here = ops.expand_dims(mask & (place == edge), -1)
-            scores = scores + ops.cast(here, scores.dtype) * weight
-        return scores, mask
+        return scores, ops.cast(mask, "bool")
+
+    def _scores(self, emissions, mask):
+        """P with b added at the first real token and e at the last; the mask."""
+        scores, mask = self._real(emissions, mask)
+        return add_ends(scores, mask, self.start, self.end), mask
 
     def _sums(self, scores, mask):
         """What each token adds to log Z, `(batch, time)`; 0 where masked.
@@ -196,5 +277,16 @@ class CRF(keras.layers.Layer):
         return ops.log(ops.maximum(messages, LEAST_MESSAGE))  # 0 stands in the padding
 
     def get_config(self):
-        initializer = keras.initializers.serialize(self.initializer)
-        return {**super().get_config(), "initializer": initializer}
+        names = ("num_tags", "tags", "constrained", "scheme", "return_dict")
+        initializer = keras.initializers.serialize
+        return {
+            **super().get_config(),
+            **{name: getattr(self, name) for name in names},
+            "initializer": initializer(self.initializer),
+            "kernel_initializer": initializer(self.kernel_initializer),
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        # layers saved before there was the keyword returned a dict
+        return cls(**{"return_dict": True, **config})

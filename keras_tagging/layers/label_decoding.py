@@ -2,13 +2,14 @@
 
 from keras import ops
 
+from keras_tagging.cells.label_embedding_cell import flat_table
 from keras_tagging.layers.loop import over_time
 
 # log p of a hypothesis that does not exist
 IMPOSSIBLE = -1e9
 
 
-def spread(items, table, mask, past=True):
+def context_contribution(items, table, mask, past=True):
     """What all items of a context add to each position.
 
     Args:
@@ -55,7 +56,7 @@ def greedy_search(hidden_layer, choose, x, mask, labels, hidden, known=None):
     """
     size = x.shape[-1]
     lags = (hidden if labels is None else labels).shape[1]
-    labels, hidden = _flat_table(labels), _flat_table(hidden)
+    labels, hidden = flat_table(labels), flat_table(hidden)
     if known is not None:
         x = ops.concatenate([x, *known], -1)
 
@@ -100,7 +101,7 @@ def beam_search(hidden_layer, x, mask, labels, hidden, width):
         `(batch, time, size)`; 0 where masked.
     """
     num_labels, lags, size = labels.shape
-    labels, hidden = _flat_table(labels), _flat_table(hidden)
+    labels, hidden = flat_table(labels), flat_table(hidden)
 
     def step(x, states):
         coming, scores = states
@@ -146,10 +147,6 @@ def _shift(coming, size):
     """Moves what is coming one position on."""
     nothing = ops.zeros_like(coming[..., :size])
     return ops.concatenate([coming[..., size:], nothing], -1)
-
-
-def _flat_table(table):
-    return None if table is None else ops.reshape(table, (table.shape[0], -1))
 
 
 def _flat(x):

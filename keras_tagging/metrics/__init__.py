@@ -3,6 +3,12 @@ attachment scores (no keras)."""
 
 from keras_tagging.metrics.accuracy import token_accuracy
 from keras_tagging.metrics.attachment import AttachmentScores, attachment_scores
+from keras_tagging.metrics.chunk_schemes import (
+    CHUNK_SCHEMES,
+    allowed_transitions,
+    chunk_scheme,
+    is_consistent,
+)
 from keras_tagging.metrics.chunks import (
     ChunkCounts,
     ChunkScores,
@@ -15,14 +21,18 @@ from keras_tagging.metrics.significance import holm, paired_permutation
 
 __all__ = [
     "BETAS",
+    "CHUNK_SCHEMES",
     "AttachmentScores",
     "ChunkCounts",
     "ChunkScores",
+    "allowed_transitions",
     "assigned",
     "attachment_scores",
+    "chunk_scheme",
     "chunk_scores",
     "chunks",
     "holm",
+    "is_consistent",
     "looks_like_chunks",
     "multi_tagging",
     "paired_permutation",

@@ -157,8 +157,7 @@ def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:
     found = []
     start, prefix_before, type_before = 0, "O", ""
     for i, tag in enumerate([*tags, "O"]):
-        prefix, _, kind = tag.partition("-")
-        prefix = _BILOU.get(prefix, prefix)
+        prefix, kind = split_tag(tag)
         goes_on = (
             prefix != "O"
             and kind == type_before
@@ -171,6 +170,12 @@ def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:
             start = i
         prefix_before, type_before = prefix, kind
     return found
+
+
+def split_tag(tag: str) -> tuple[str, str]:
+    """The prefix of a tag, with the names of IOBES, and the type of its chunk."""
+    prefix, _, kind = tag.partition("-")
+    return _BILOU.get(prefix, prefix), kind
 
 
 def looks_like_chunks(tags: Iterable[str]) -> bool:

@@ -103,6 +103,7 @@ def label_network(
             seed=next(draw),
             kernel_initializer=of_kernels(next(draw)),
             label_initializer=of_tables(next(draw)),
+            return_dict=True,
             name=name,
             **layer_options,
             **options,

@@ -73,6 +73,7 @@ def output_layer(
             kernel_initializer=initializer(seed),
             label_initializer=table_initializer(seed + 10),
             seed=seed,
+            return_dict=True,
             name="label_rnn",
             **label_options,
         )
@@ -84,7 +85,7 @@ def output_layer(
     )
     logits = dense(x)
     if decoder == "crf":
-        return CRF(name="crf")(logits, mask=mask)
+        return CRF(return_dict=True, name="crf")(logits, mask=mask)
     return logits
 
 

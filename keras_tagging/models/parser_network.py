@@ -4,6 +4,7 @@ import keras
 
 from keras_tagging.cells.initializers import seeds
 from keras_tagging.layers import BidirectionalStack, TransitionScorer
+from keras_tagging.layers.bidirectional_stack import copy_cell
 from keras_tagging.models import (
     bigru,
     bilstm,
@@ -104,7 +105,7 @@ def parser_network(
             num_layers=encoder_layers,
             merge=encoder_merge,
             # a cell with skips skips from a layer of its own size
-            input_layer="tanh" if "skip" in cell.reads else None,
+            input_layer="tanh" if "skip" in copy_cell(cell, 2, 0).reads else None,
             dropout=[encoder_dropout] * encoder_layers,
             seed=next(draw),
             name="encoder",

@@ -5,9 +5,9 @@ import inspect
 import math
 from collections.abc import Iterable
 
+from keras_tagging.cells.label_embedding_cell import COMBINATIONS, LABEL_INPUTS
 from keras_tagging.features import TokenFeatures
 from keras_tagging.layers import LabelEmbeddingRNN
-from keras_tagging.layers.label_embedding_rnn import COMBINATIONS, LABEL_INPUTS
 from keras_tagging.layers.transition_scorer import DROPPED
 from keras_tagging.layers.truncation import TRUNCATIONS
 from keras_tagging.models import ARCHITECTURES, PARSERS, TAGGERS
@@ -35,6 +35,7 @@ OPTIONAL |= {
 }
 # given by the Tagger itself, or derived from the vectors
 INTERNAL = {"seed", "vector_dim", "num_labels", "dtype", "go_backwards"}
+INTERNAL |= {"return_dict"}
 INTERNAL |= {"kernel_initializer", "label_initializer"}
 INTERNAL |= {"future_label_context", "future_hidden_context"}
 AT_LEAST_1 = {"units", "num_layers", "word_dim", "affix_dim", "character_dim"}

@@ -10,6 +10,7 @@ from reference import highway, shortcut_block, skip_lstm, skip_stack
 
 from keras_tagging.cells import (
     HighwayLSTMCell,
+    LayeredCell,
     RecurrentHighwayCell,
     ShortcutBlockCell,
     SkipLSTMCell,
@@ -139,7 +140,9 @@ def width(cell):
 
 
 def make(case, **settings):
-    """The unbuilt cell of a case."""
+    """The unbuilt cell of a case, which expects what it reads of other layers."""
+    if issubclass(case.cell_class, LayeredCell):
+        settings = {"appended_inputs": True} | settings
     return case.cell_class(UNITS, **case.settings | settings)
 
 

@@ -24,7 +24,7 @@ on_tensorflow = pytest.mark.skipif(
 
 
 def random_crf(seed=0, scale=1.5, num_tags=NUM_TAGS):
-    layer = CRF()
+    layer = CRF(return_dict=True)
     layer.build((None, None, num_tags))
     rng = np.random.default_rng(seed)
     layer.set_weights([rng.normal(0, scale, w.shape) for w in layer.weights])
@@ -140,7 +140,7 @@ def test_ties_are_broken_the_same_way_always():
 
 
 def test_without_transitions_it_is_a_softmax():
-    layer = CRF()
+    layer = CRF(return_dict=True)
     emissions, tags = random_emissions(), random_tags(2, 0)
     outputs = layer(emissions, mask=MASK)
     assert not any(w.any() for w in layer.get_weights())
@@ -336,7 +336,11 @@ def test_compiled_by_tensorflow_it_is_the_same(jit_compile):
 
 
 def test_keras_file_round_trip(tmp_path):
-    layer = CRF(initializer=keras.initializers.RandomNormal(seed=3), name="field")
+    layer = CRF(
+        initializer=keras.initializers.RandomNormal(seed=3),
+        return_dict=True,
+        name="field",
+    )
     model = compiled(layer)
     layer.set_weights(random_crf().get_weights())
     expected = model.predict([random_emissions(), MASK], verbose=0)
@@ -351,7 +355,7 @@ def test_keras_file_round_trip(tmp_path):
 
 
 def test_half_precision_inputs_are_computed_in_the_layers_own():
-    layer = CRF(dtype="float32")
+    layer = CRF(return_dict=True)
     emissions = random_emissions()
     outputs = layer(ops.cast(emissions, "bfloat16"), mask=MASK)
     assert keras.backend.standardize_dtype(outputs["logits"].dtype) == "float32"

@@ -17,6 +17,7 @@ LENGTHS = np.array([6, 1, 4, 0, 2])
 TIME = 6
 MASK = np.arange(TIME) < LENGTHS[:, None]
 NONE, PROBABILITIES = {"label_input": None}, {"label_input": "probabilities"}
+RETURNED = {"feedback": "gold", "return_dict": True}
 ONE_HOT, CONCAT = {"label_input": "one-hot"}, {"combine": "concat"}
 # No two contexts of a network are equally long.
 NETWORKS = {
@@ -72,7 +73,7 @@ def make(settings, backwards=False, draw=3, num_labels=NUM_LABELS, **kwargs):
     layer = LabelEmbeddingRNN(
         UNITS,
         num_labels,
-        **{"label_dim": LABEL_DIM, **settings, **kwargs},
+        **{"label_dim": LABEL_DIM, **RETURNED, **settings, **kwargs},
         go_backwards=backwards,
     )
     layer.build((None, None, FEATURES))

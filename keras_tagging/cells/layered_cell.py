@@ -1,0 +1,82 @@
+from keras import ops
+
+from keras_tagging.cells.recurrent_cell import RecurrentCell
+
+
+class LayeredCell(RecurrentCell):
+    """A cell that reads more than the layer below: what is appended to its input.
+
+    Such a cell has to be told. By default its input is the layer input alone, and the
+    cell is that of the lowest layer, which has nothing else to read: an LSTM without
+    skip, for instance, so that `keras.layers.RNN` trains it on any features.
+    `BidirectionalStack` and `SkipStackCell` append what the cells of their higher
+    layers read, and tell them.
+
+    Attributes:
+        reads: what stands after the layer input in `inputs`, each `units` wide:
+            "skip" (:math:`h_t^{l-2}`), "below_cell" (:math:`c_t^{l-1}`), "skip_cell"
+            (:math:`c_t^{l-2}`). Empty without `appended_inputs`.
+
+    Args:
+        units: int. Size of :math:`h_t`.
+        appended_inputs: whether the input has appended what the cell reads of other
+            layers.
+        **kwargs: those of :class:`keras_tagging.cells.RecurrentCell`.
+
+    Raises:
+        ValueError: when built, if no features are left for the layer input; in the
+            list of `keras.layers.RNN([...])`, which hands a cell the output of the
+            cell before it and nothing else.
+    """
+
+    # does the cell, as it is set, read anything appended?
+    could_read = False
+
+    def __init__(self, units, appended_inputs=False, **kwargs):
+        super().__init__(units, **kwargs)
+        self.appended_inputs = appended_inputs
+
+    def layer_features(self, input_shape):
+        """Features of the layer input, without what `reads` names.
+
+        Raises:
+            ValueError: see the class.
+        """
+        name = type(self).__name__
+        # `path` is that of the layers around: Keras names the one it makes of a list
+        if self.could_read and "stacked_rnn_cells" in (self.path or ""):
+            raise ValueError(
+                f"RNN([...]) cannot hand {name} what it reads of lower layers: give "
+                "RNN(SkipStackCell([...])), or switch the cell's skips off"
+            )
+        features = input_shape[-1] - len(self.reads) * self.units
+        if features < 1:
+            raise ValueError(
+                f"{name} reads the layer input and then "
+                f"{' and '.join(self.reads)} of units={self.units}, concatenated: "
+                f"{input_shape[-1]} features are too few"
+            )
+        return features
+
+    def split_inputs(self, inputs):
+        """The layer input, then what `reads` names; `inputs` `(..., features)`."""
+        width = inputs.shape[-1] - len(self.reads) * self.units
+        ends = [width + i * self.units for i in range(len(self.reads))]
+        return ops.split(inputs, ends, axis=-1) if ends else [inputs]
+
+    def vertical_gate(self, x, k, kernel, skip_kernel, bias):
+        """sigma(U h^{l-1} + V h^{l-2} + b); W17 Eq. 6."""
+        z = self.affine(x, kernel, bias) + ops.matmul(k, skip_kernel)
+        return self.recurrent_activation(z)
+
+    def for_layer(self, layer):
+        """Layer 1 has no layer below it but the input: nothing is appended."""
+        return {**self.get_config(), "appended_inputs": layer > 1}
+
+    def get_config(self):
+        return {**super().get_config(), "appended_inputs": self.appended_inputs}
+
+    @classmethod
+    def from_config(cls, config):
+        # cells saved before there was the keyword read what was appended
+        return cls(**{"appended_inputs": True, **config})

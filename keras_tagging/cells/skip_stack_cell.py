@@ -1,0 +1,110 @@
+import keras
+from keras import ops
+
+from keras_tagging.cells.recurrent_cell import RecurrentCell
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class SkipStackCell(keras.layers.Layer):
+    r"""Cells on top of each other, each with the skips that it reads.
+
+    What `keras.layers.StackedRNNCells`, and so `keras.layers.RNN([...])`, is for other
+    cells: one cell for `keras.layers.RNN` that holds several. Those hand a cell only
+    the output of the cell before it; here layer l also gets what its cell `reads`:
+    :math:`h^{l-2}`, :math:`c^{l-1}`, :math:`c^{l-2}`. :math:`h^0` is the input.
+
+    `BidirectionalStack` is faster and has dropout between the layers. Use this cell
+    where a loop of your own, or a layer of Keras, needs one cell.
+
+    Args:
+        cells: list of `RecurrentCell`, the lowest first. They are copied; each copy is
+            the cell of its layer (`cell.for_layer`), so the lowest has no skip.
+        **kwargs: `name`, `dtype`, `trainable`. By default `dtype` is that of the
+            lowest cell.
+
+    Call arguments:
+        inputs: `(batch, features)`, where `features` is `units` if layer 2 skips.
+        states: list of the states of all cells, those of the lowest first.
+
+    Returns:
+        The output of the highest cell, and the list of all new states.
+
+    Raises:
+        ValueError: for an empty list, a cell that is no `RecurrentCell`, cells that
+            differ in `units` or lack the state that another reads; when built, if
+            layer 2 skips from an input that has not `units` features.
+    """
+
+    def __init__(self, cells, dtype=None, **kwargs):
+        for cell in cells:
+            if not isinstance(cell, RecurrentCell):
+                raise ValueError(f"{type(cell).__name__} is no RecurrentCell")
+        if not cells:
+            raise ValueError("a SkipStackCell has at least one cell")
+        super().__init__(dtype=dtype or cells[0].dtype_policy, **kwargs)
+        # Only the configurations are kept: the given cells themselves are never built.
+        self.cell_configs = [keras.saving.serialize_keras_object(c) for c in cells]
+        self.cells = [
+            type(cell).from_config(cell.for_layer(layer))
+            for layer, cell in enumerate(cells, 1)
+        ]
+        reads = [name for cell in self.cells for name in cell.reads]
+        units = sorted({cell.units for cell in self.cells})
+        if reads and len(units) > 1:
+            raise ValueError(f"cells with skips have equal units, not {units}")
+        sources = {"below_cell": 1, "skip_cell": 2}
+        for layer, cell in enumerate(self.cells):
+            for name in set(cell.reads) & set(sources):
+                source = self.cells[layer - sources[name]]
+                if len(source.state_sizes) < 2:
+                    raise ValueError(
+                        f"{type(cell).__name__} reads the second state of layer "
+                        f"{layer + 1 - sources[name]}: {type(source).__name__} has one"
+                    )
+        self.state_size = [size for cell in self.cells for size in cell.state_sizes]
+        self.output_size = self.cells[-1].output_size
+
+    def build(self, input_shape):
+        batch, width = input_shape[0], input_shape[-1]
+        for layer, cell in enumerate(self.cells, 1):
+            if layer == 2 and "skip" in cell.reads and input_shape[-1] != cell.units:
+                raise ValueError(
+                    f"layer 2 skips from the input, which has {input_shape[-1]} "
+                    f"features, not units={cell.units}: put a Dense({cell.units}) "
+                    "before the layer"
+                )
+            cell.build((batch, width + len(cell.reads) * cell.units))
+            cell.built = True
+            width = cell.output_size
+
+    def call(self, inputs, states, training=False):
+        h, c, new_states = [inputs], [None], []  # by layer, from 0
+        states = list(states)
+        for cell in self.cells:
+            count = len(cell.state_sizes)
+            own, states = states[:count], states[count:]
+            read = {"below_cell": c[-1]}
+            if len(h) > 1:
+                read |= {"skip": h[-2], "skip_cell": c[-2]}
+            x = [h[-1], *(read[name] for name in cell.reads)]
+            x = ops.concatenate(x, axis=-1) if len(x) > 1 else x[0]
+            output, own = cell(x, own, training=training)
+            h.append(output)
+            c.append(own[-1])
+            new_states += own
+        return h[-1], new_states
+
+    def get_initial_state(self, batch_size=None):
+        return [
+            state
+            for cell in self.cells
+            for state in cell.get_initial_state(batch_size=batch_size)
+        ]
+
+    def get_config(self):
+        return {**super().get_config(), "cells": self.cell_configs}
+
+    @classmethod
+    def from_config(cls, config):
+        cells = [keras.saving.deserialize_keras_object(c) for c in config["cells"]]
+        return cls(**{**config, "cells": cells})

@@ -1,0 +1,66 @@
+import keras
+from keras import ops
+
+from keras_tagging.cells.precision import single_precision
+from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class ChunkDecoder(keras.layers.Layer):
+    """The best tags that are consistent as chunks, for a network with a softmax.
+
+    The tags with the best probability of each token may contradict each other: I-X
+    after O, for instance. This layer, which has no weights, finds the most probable
+    sequence that does not, by the Viterbi search of the `CRF`. It is put behind a
+    trained network.
+
+    Args:
+        tags: names of the tags by id.
+        scheme: "iob2", "iob1" or "iobes" (BILOU too); by default the names tell, see
+            :func:`keras_tagging.metrics.allowed_transitions`.
+        from_logits: whether the inputs are logits; else they are probabilities.
+        dtype: float32 or float64; half precision becomes float32.
+
+    Call arguments:
+        inputs: `(batch, time, num_tags)`.
+        mask: `(batch, time)`, False at tokens to skip.
+
+    Returns:
+        `(batch, time)` int32 tag ids, 0 where masked.
+
+    Raises:
+        ValueError: for tags that are not those of chunks, or another number of them.
+    """
+
+    def __init__(self, tags, scheme=None, from_logits=False, dtype="float32", **kwargs):
+        super().__init__(dtype=single_precision(dtype), **kwargs)
+        self.supports_masking = True
+        self.tags = list(tags)
+        self.scheme = scheme
+        self.from_logits = from_logits
+        self._penalties = chunk_penalties(self.tags, scheme)
+
+    def build(self, input_shape):
+        if input_shape[-1] != len(self.tags):
+            raise ValueError(f"{input_shape[-1]} scores for {len(self.tags)} tags")
+
+    def call(self, inputs, mask=None):
+        scores = ops.cast(inputs, self.compute_dtype)
+        if not self.from_logits:
+            scores = ops.log(ops.maximum(scores, keras.config.epsilon()))
+        if mask is None:
+            mask = ops.ones_like(scores[:, :, 0], dtype="bool")
+        mask = ops.cast(mask, "bool")
+        start, transitions, end = map(ops.convert_to_tensor, self._penalties)
+        scores = add_ends(ops.stop_gradient(scores), mask, start, end)
+        return best_path(scores, mask, transitions)
+
+    def compute_mask(self, inputs, mask=None):
+        return mask
+
+    def compute_output_spec(self, inputs, mask=None):
+        return keras.KerasTensor(inputs.shape[:-1], "int32")
+
+    def get_config(self):
+        names = ("tags", "scheme", "from_logits")
+        return {**super().get_config(), **{n: getattr(self, n) for n in names}}

@@ -1,0 +1,97 @@
+"""Regularizers and constraints: one place owns them for the weights of every cell."""
+
+import keras
+import numpy as np
+import pytest
+from cells.cases import CASES, FEATURES, TIME, UNITS, make, random_inputs, width
+from keras import ops
+
+from keras_tagging.cells import ElmanCell, FeedForwardCell, GRUCell
+from keras_tagging.layers import BidirectionalStack, ProjectedRNN
+
+CELLS = {name: lambda case=case, **kw: make(case, **kw) for name, case in CASES.items()}
+CELLS |= {
+    "gru": lambda **kw: GRUCell(UNITS, **kw),
+    "elman": lambda **kw: ElmanCell(UNITS, **kw),
+    "feed-forward": lambda **kw: FeedForwardCell(UNITS, **kw),
+}
+RATES = {"kernel": 1.0, "recurrent": 100.0, "bias": 10_000.0}
+
+
+def kind_of(weight):
+    if "bias" in weight.name:
+        return "bias"
+    matrix = len(weight.shape) == 2
+    return "recurrent" if matrix and "recurrent" in weight.name else "kernel"
+
+
+def regularized(name):
+    options = {f"{k}_regularizer": keras.regularizers.L1(r) for k, r in RATES.items()}
+    return CELLS[name](bias_initializer="ones", **options)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_weight_is_regularized_as_its_kind(name):
+    layer = ProjectedRNN(regularized(name))
+    layer.build((None, None, width(layer.cell)))
+    expected = sum(
+        RATES[kind_of(w)] * abs(ops.convert_to_numpy(w)).sum() for w in layer.weights
+    )
+    assert len(layer.losses) == len(layer.weights)
+    np.testing.assert_allclose(float(sum(layer.losses)), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_weight_is_constrained_as_its_kind(name):
+    constraints = {
+        "kernel_constraint": keras.constraints.NonNeg(),
+        "recurrent_constraint": keras.constraints.MaxNorm(0.5),
+        "bias_constraint": keras.constraints.UnitNorm(),
+    }
+    cell = CELLS[name](**constraints)
+    cell.build((None, width(cell)))
+    for weight in cell.weights:
+        assert weight.constraint is constraints[f"{kind_of(weight)}_constraint"]
+
+
+@pytest.mark.parametrize("name", ["outputs-joint", "gru", "feed-forward"])
+def test_config_round_trip(name):
+    cell = CELLS[name](
+        kernel_regularizer="l2",
+        recurrent_regularizer=keras.regularizers.L1L2(0.1, 0.2),
+        bias_regularizer="l1",
+        kernel_constraint="max_norm",
+        recurrent_constraint=keras.constraints.UnitNorm(axis=1),
+        bias_constraint="non_neg",
+    )
+    config = cell.get_config()
+    again = type(cell).from_config(config)
+    assert again.get_config() == config
+    assert again.recurrent_regularizer.l2 == 0.2 and again.bias_constraint is not None
+
+
+def test_training_keeps_to_them():
+    """In a stack, whose kernels have a gradient made outside of the loop."""
+    cell = CELLS["outputs-joint"](
+        kernel_constraint=keras.constraints.NonNeg(),
+        recurrent_regularizer=keras.regularizers.L1(100.0),
+    )
+    stack = BidirectionalStack(cell, num_layers=1)
+    model = keras.Sequential([keras.Input((TIME, FEATURES)), stack])
+    model.compile("sgd", "mse")
+    recurrent = stack.forward_layers[0].cell.recurrent_kernel
+    before = ops.convert_to_numpy(recurrent)
+    x = random_inputs(4, TIME, FEATURES)
+    model.train_on_batch(x, random_inputs(4, TIME, 2 * UNITS))
+    kernel = stack.forward_layers[0].cell.kernel
+    assert (ops.convert_to_numpy(kernel) >= 0).all()
+    after = ops.convert_to_numpy(recurrent)
+    np.testing.assert_allclose(after, before - np.sign(before), atol=0.1)
+
+
+def test_the_output_is_regularized_by_the_layer():
+    with pytest.raises(ValueError, match="give it to the RNN layer"):
+        GRUCell(UNITS, activity_regularizer="l2")
+    layer = ProjectedRNN(GRUCell(UNITS), activity_regularizer="l2")
+    layer(random_inputs(2, TIME, FEATURES))
+    assert float(sum(layer.losses)) > 0

@@ -1,0 +1,125 @@
+"""SkipStackCell in the stock layers against the reference of whole stacks."""
+
+import keras
+import numpy as np
+import pytest
+from cells.cases import (
+    CASES,
+    FEATURES,
+    LENGTHS,
+    MASK,
+    TIME,
+    UNITS,
+    make,
+    named_weights,
+    op_by_op,
+    random_sentences,
+    randomize,
+)
+from keras import ops
+from reference import skip_stack
+
+from keras_tagging.cells import GRUCell, SkipStackCell
+
+OPTIONS = {"return_sequences": True, "zero_output_for_mask": True}
+
+
+def make_cells(name, num_layers=3):
+    case = CASES[name]
+    return [case.cell_class(UNITS, **case.settings) for _ in range(num_layers)]
+
+
+def make_layer(name, num_layers=3, features=UNITS):
+    cell = SkipStackCell(make_cells(name, num_layers))
+    layer = keras.layers.Bidirectional(keras.layers.RNN(cell, **OPTIONS))
+    layer.build((None, TIME, features))
+    return randomize(layer, scale=0.5)
+
+
+@pytest.mark.parametrize(
+    "name, num_layers",
+    [
+        *[(name, 4) for name in ("outputs-joint", "mixed-cell-shortcut", "block")],
+        *[("highway-lstm-peepholes", layers) for layers in (1, 2, 3)],
+        ("rhn-coupled", 2),
+    ],
+)
+def test_equals_the_reference_on_each_sentence_alone(name, num_layers):
+    layer = make_layer(name, num_layers)
+    x = random_sentences(UNITS)
+    with op_by_op():
+        found = ops.convert_to_numpy(layer(x, mask=MASK))
+    directions = (layer.forward_layer.cell.cells, layer.backward_layer.cell.cells)
+    weights = [
+        tuple(map(named_weights, pair)) for pair in zip(*directions, strict=True)
+    ]
+    case = CASES[name]
+    for row, sentence, length in zip(found, x, LENGTHS, strict=True):
+        sentence = sentence[:length].astype("float64")
+        expected = skip_stack.stack(
+            case.reference, sentence, weights, case.settings, "top"
+        )
+        np.testing.assert_allclose(row[:length], expected, rtol=1e-4, atol=1e-4)
+        assert not row[length:].any()
+
+
+def test_states_are_those_of_all_cells():
+    cell = SkipStackCell([make_cells("outputs-joint", 1)[0], *make_cells("block", 2)])
+    assert cell.state_size == [UNITS] * 4 and cell.output_size == UNITS
+    layer = keras.layers.RNN(cell, return_state=True)
+    x = random_sentences(UNITS)
+    output, *states = layer(x)
+    assert len(states) == 4
+    np.testing.assert_array_equal(*map(ops.convert_to_numpy, (output, states[3])))
+    again, *_ = layer(x, initial_state=states)
+    assert abs(ops.convert_to_numpy(again - output)).max() > 1e-3
+
+
+def test_cells_without_skips_may_differ():
+    cell = SkipStackCell([GRUCell(3), make_cells("skip-none", 1)[0]])
+    layer = keras.layers.RNN(cell)
+    assert layer(random_sentences(FEATURES)).shape == (len(LENGTHS), UNITS)
+
+
+def test_keras_file_round_trip(tmp_path):
+    layer = make_layer("mixed-cell-shortcut")
+    inputs, masks = keras.Input((None, UNITS)), keras.Input((None,), dtype="bool")
+    model = keras.Model([inputs, masks], layer(inputs, mask=masks))
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras").layers[-1]
+    cells = again.forward_layer.cell.cells
+    assert [cell.reads for cell in cells] == [(), ("skip",), ("skip", "skip_cell")]
+    assert len({id(cell) for cell in cells}) == 3
+    x = random_sentences(UNITS)
+    with op_by_op():
+        outputs = layer(x, mask=MASK), again(x, mask=MASK)
+    np.testing.assert_array_equal(*map(ops.convert_to_numpy, outputs))
+
+
+def test_dtype_is_that_of_the_cells():
+    cells = [make(CASES["block"], dtype="mixed_bfloat16") for _ in range(2)]
+    cell = SkipStackCell(cells)
+    assert cell.compute_dtype == "bfloat16"
+    layer = keras.layers.RNN(cell, dtype="mixed_bfloat16")
+    x = ops.cast(random_sentences(UNITS), "bfloat16")
+    assert keras.backend.standardize_dtype(layer(x).dtype) == "bfloat16"
+
+
+@pytest.mark.parametrize(
+    "cells, message",
+    [
+        ([], "at least one cell"),
+        ([keras.layers.LSTMCell(UNITS)], "LSTMCell is no RecurrentCell"),
+        ([GRUCell(3), *make_cells("block", 2)], r"equal units, not \[3, 4\]"),
+        ([GRUCell(UNITS), *make_cells("highway-lstm", 1)], "GRUCell has one"),
+    ],
+)
+def test_impossible_cells_are_named(cells, message):
+    with pytest.raises(ValueError, match=message):
+        SkipStackCell(cells)
+
+
+def test_input_of_another_width_cannot_be_skipped_from():
+    with pytest.raises(ValueError, match="has 3 features, not units=4: put a Dense"):
+        make_layer("outputs-joint", features=FEATURES)
+    make_layer("highway-lstm", features=FEATURES)

@@ -1,0 +1,159 @@
+"""Decoding to consistent chunks, by a CRF and behind a softmax, against all paths."""
+
+from itertools import product
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+from reference import crf as reference
+
+from keras_tagging.layers import CRF, ChunkDecoder
+from keras_tagging.metrics import is_consistent
+
+TAGS = {
+    "iob2": ["O", "B-X", "I-X", "B-Y", "I-Y"],
+    "iob1": ["I-X", "O", "B-X", "I-Y"],
+    "iobes": ["S-X", "O", "I-X", "B-X", "E-X"],
+}
+LENGTHS = np.array([4, 1, 3, 0, 2])
+TIME = 4
+MASK = np.arange(TIME) < LENGTHS[:, None]
+schemes = pytest.mark.parametrize("scheme", TAGS)
+
+
+def random_scores(scheme, seed=1):
+    shape = (*MASK.shape, len(TAGS[scheme]))
+    return np.random.default_rng(seed).normal(0, 2, shape).astype("float32")
+
+
+def array(tensor):
+    return ops.convert_to_numpy(tensor)
+
+
+def best(rows, weights, scheme):
+    """The best of the consistent paths, and whether it is not the best of all."""
+    names = TAGS[scheme]
+    paths, scores = reference.paths(rows, weights)
+    consistent = [is_consistent([names[t] for t in path], scheme) for path in paths]
+    allowed = np.where(consistent, scores, -np.inf)
+    return paths[allowed.argmax()].tolist(), allowed.max() < scores.max()
+
+
+def zeros(scheme):
+    n = len(TAGS[scheme])
+    return np.zeros((n, n)), np.zeros(n), np.zeros(n)
+
+
+@schemes
+def test_crf_finds_the_best_consistent_path(scheme):
+    changed = 0
+    for seed in range(4):
+        layer = CRF(tags=TAGS[scheme], constrained=True, scheme=scheme)
+        scores = random_scores(scheme, seed)
+        layer.build(scores.shape)
+        rng = np.random.default_rng(seed)
+        layer.set_weights([rng.normal(0, 1.5, w.shape) for w in layer.weights])
+        found = array(layer(scores, mask=MASK)).argmax(-1)
+        for tags, rows, n in zip(found, scores, LENGTHS, strict=True):
+            if n:
+                path, other = best(rows[:n], layer.get_weights(), scheme)
+                assert tags[:n].tolist() == path
+                changed += other
+    assert changed > 1
+
+
+@schemes
+def test_the_likelihood_counts_all_sequences(scheme):
+    scores, gold = random_scores(scheme), np.ones(MASK.shape, "int32")
+    found = [
+        CRF(tags=TAGS[scheme], constrained=constrained).log_likelihood
+        for constrained in (True, False)
+    ]
+    for method in found:
+        method.__self__.build(scores.shape)
+    one, other = (array(method(scores, gold, MASK)) for method in found)
+    np.testing.assert_array_equal(one, other)
+
+
+@schemes
+@pytest.mark.parametrize("from_logits", [True, False])
+def test_softmax_finds_the_best_consistent_path(scheme, from_logits):
+    layer = ChunkDecoder(TAGS[scheme], scheme, from_logits=from_logits)
+    logits = random_scores(scheme)
+    inputs = logits if from_logits else ops.softmax(logits)
+    found = array(layer(inputs, mask=MASK))
+    assert found.shape == MASK.shape and found.dtype == "int32"
+    assert not found[~MASK].any()
+    changed = 0
+    for tags, rows, n in zip(found, logits, LENGTHS, strict=True):
+        if n:
+            path, other = best(rows[:n], zeros(scheme), scheme)
+            assert tags[:n].tolist() == path
+            changed += other
+    assert changed
+
+
+def test_a_certain_network_does_not_get_its_way():
+    """Scores of any size: a float32 softmax may give a probability of 0."""
+    tags = TAGS["iob2"]
+    for size in (1e2, 1e4, 1e6):
+        logits = size * random_scores("iob2")
+        for inputs, from_logits in ((logits, True), (ops.softmax(logits), False)):
+            layer = ChunkDecoder(tags, from_logits=from_logits)
+            for row, n in zip(array(layer(inputs, mask=MASK)), LENGTHS, strict=True):
+                assert is_consistent([tags[t] for t in row[:n]], "iob2")
+
+
+def test_without_a_consistent_path_there_is_still_one_tag_a_token():
+    """One token cannot be a chunk of B and E."""
+    tags = ["B-X", "E-X"]
+    found = array(ChunkDecoder(tags)(np.ones((1, 3, 2), "float32")))
+    assert found.shape == (1, 3)
+    assert array(ChunkDecoder(tags)(np.ones((1, 2, 2), "float32"))).tolist() == [[0, 1]]
+
+
+def test_all_short_sentences():
+    """Each of two tokens whose best tags are any pair."""
+    tags = TAGS["iobes"]
+    pairs = np.array(list(product(range(len(tags)), repeat=2)))
+    logits = (
+        5 * np.eye(len(tags), dtype="float32")[pairs]
+        + 0.1 * random_scores("iobes")[:1, :1]
+    )
+    found = array(ChunkDecoder(tags, from_logits=True)(logits))
+    for row, pair in zip(found, pairs, strict=True):
+        assert is_consistent([tags[t] for t in row], "iobes")
+        if is_consistent([tags[t] for t in pair], "iobes"):
+            assert row.tolist() == pair.tolist()
+
+
+def test_in_a_model_and_its_file(tmp_path):
+    ids = keras.Input((None,), dtype="int32")
+    x = keras.layers.Embedding(9, 5, mask_zero=True)(ids)
+    outputs = ChunkDecoder(TAGS["iob2"], from_logits=True)(x)
+    model = keras.Model(ids, outputs)
+    assert outputs.dtype == "int32" and outputs.shape == (None, None)
+    tokens = np.random.default_rng(0).integers(1, 9, MASK.shape) * MASK
+    model.layers[1].set_weights([random_scores("iob2", 5)[:3, :3].reshape(9, 5)])
+    found = model.predict(tokens, verbose=0)
+    logits = array(model.layers[1](tokens))
+    expected = array(ChunkDecoder(TAGS["iob2"], from_logits=True)(logits, mask=MASK))
+    np.testing.assert_array_equal(found, expected)
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    assert again.layers[-1].get_config() == model.layers[-1].get_config()
+    np.testing.assert_array_equal(again.predict(tokens, verbose=0), found)
+
+
+def test_half_precision_is_computed_in_single():
+    layer = ChunkDecoder(TAGS["iob2"], from_logits=True, dtype="mixed_float16")
+    assert layer.compute_dtype == "float32"
+    logits = ops.cast(random_scores("iob2"), "float16")
+    expected = layer(ops.cast(logits, "float32"), mask=MASK)
+    np.testing.assert_array_equal(array(layer(logits, mask=MASK)), array(expected))
+
+
+def test_another_number_of_tags_is_refused():
+    with pytest.raises(ValueError, match="4 scores for 5 tags"):
+        ChunkDecoder(TAGS["iob2"])(random_scores("iob1"))

@@ -1,0 +1,350 @@
+"""A CRF in a user's own functional model: compile, fit, evaluate, predict, save."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+from layers.gradients import gradients
+from reference import crf as reference
+
+from keras_tagging.layers import CRF, CRFAccuracy, CRFLoss
+
+NUM_TAGS, NUM_WORDS, TIME = 3, 7, 5
+LENGTHS = np.array([5, 1, 3, 4])
+MASK = np.arange(TIME) < LENGTHS[:, None]
+# Gaps and a masked start: what is left of a sentence is one chain.
+HOLES = np.array([[1, 0, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 0, 1, 0], [0] * 5]) > 0
+TOKENS = int(LENGTHS.sum())
+
+
+def array(tensor):
+    return ops.convert_to_numpy(tensor)
+
+
+def random_crf(seed=0, **kwargs):
+    layer = CRF(**kwargs)
+    layer.build((None, None, NUM_TAGS))
+    rng = np.random.default_rng(seed)
+    layer.set_weights([rng.normal(0, 1.5, w.shape) for w in layer.weights])
+    return layer
+
+
+def random_emissions(seed=1, size=NUM_TAGS):
+    shape = (*MASK.shape, size)
+    return np.random.default_rng(seed).normal(0, 2, shape).astype("float32")
+
+
+def random_tags(seed=2, lowest=0):
+    rng = np.random.default_rng(seed)
+    return rng.integers(lowest, NUM_TAGS, MASK.shape).astype("int32")
+
+
+def likelihoods(layer, emissions, tags, mask=MASK):
+    """log p of each sentence, by the enumeration of all paths."""
+    weights = [w.astype("float64") for w in layer.get_weights()]
+    return np.array(
+        [
+            reference.log_likelihood(rows[real], row[real], weights)
+            for rows, row, real in zip(emissions, tags, mask, strict=True)
+        ]
+    )
+
+
+# The output
+
+
+@pytest.mark.parametrize("mask", [MASK, HOLES, None], ids=["padding", "holes", "none"])
+def test_the_largest_value_of_each_token_is_that_of_the_path(mask):
+    layer, emissions = random_crf(), random_emissions()
+    output = array(layer(emissions, mask=mask))
+    path = array(layer.viterbi(emissions, mask))
+    real = np.ones_like(MASK) if mask is None else mask
+    assert output.shape == emissions.shape
+    assert not output[~real].any()
+    np.testing.assert_array_equal(output.argmax(-1)[real], path[real])
+    assert (path[real] != emissions.argmax(-1)[real]).any()
+    assert ((output > 0.9).sum(-1) == real).all()
+    assert (abs(output[real]) > 0.9).all()
+    distances = emissions.max(-1, keepdims=True) - emissions
+    np.testing.assert_allclose((abs(output) - 1)[real], distances[real], atol=1e-5)
+
+
+def test_a_linear_layer_before_it():
+    layer = CRF(NUM_TAGS)
+    inputs = random_emissions(size=4)
+    layer.build(inputs.shape)
+    rng = np.random.default_rng(0)
+    layer.set_weights([rng.normal(size=w.shape) for w in layer.weights])
+    kernel, bias, *weights = layer.get_weights()
+    assert kernel.shape == (4, NUM_TAGS) and [w.name for w in layer.weights][2:] == [
+        "transitions",
+        "start",
+        "end",
+    ]
+    field = CRF()
+    field.build((None, None, NUM_TAGS))
+    field.set_weights(weights)
+    expected = array(field(inputs @ kernel + bias, mask=MASK))
+    np.testing.assert_allclose(array(layer(inputs, mask=MASK)), expected, atol=1e-5)
+
+
+# The loss
+
+
+@pytest.mark.parametrize("mask", [MASK, HOLES], ids=["padding", "holes"])
+@pytest.mark.parametrize("lowest", [0, -1], ids=["all known", "some unknown"])
+def test_loss_is_the_mean_over_the_real_tokens(mask, lowest):
+    layer, emissions, tags = random_crf(), random_emissions(), random_tags(2, lowest)
+    found = float(layer.loss(tags, layer(emissions, mask=mask)))
+    expected = -likelihoods(layer, emissions, tags, mask).sum() / mask.sum()
+    assert found == pytest.approx(expected, rel=1e-5)
+    # a data set may give the tags as floats
+    given = ops.cast(tags, "float32"), layer(emissions, mask=mask)
+    assert float(layer.loss(*given)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_loss_of_no_token_is_0():
+    layer = random_crf()
+    marked = layer(random_emissions(), mask=np.zeros_like(MASK))
+    assert float(layer.loss(random_tags(), marked)) == 0
+
+
+def test_weights_of_sentences():
+    layer, emissions, tags = random_crf(), random_emissions(), random_tags()
+    weights = np.array([1, 0, 2, 0.5])
+    found = layer.loss(tags, layer(emissions, mask=MASK), weights)
+    total = -(weights * likelihoods(layer, emissions, tags)).sum()
+    assert float(found) == pytest.approx(total / (weights * LENGTHS).sum(), rel=1e-5)
+
+
+def test_a_token_of_weight_0_has_an_unknown_tag():
+    layer, emissions, tags = random_crf(), random_emissions(), random_tags()
+    weights = np.random.default_rng(0).integers(0, 2, MASK.shape)
+    weights[0] *= 3
+    assert weights.any(-1).all() and not weights[MASK].all()
+    found = layer.loss(tags, layer(emissions, mask=MASK), weights)
+    known = np.where(weights > 0, tags, -1)
+    of_sentence = np.array([3, 1, 1, 1])
+    total = -(of_sentence * likelihoods(layer, emissions, known)).sum()
+    assert float(found) == pytest.approx(
+        total / (of_sentence * LENGTHS).sum(), rel=1e-5
+    )
+
+
+def test_gradients_are_those_of_the_likelihood():
+    """With respect to the scores, too, which the output tells in another form."""
+    layer, tags = random_crf(), random_tags()
+    scores = keras.Variable(random_emissions(), dtype="float32")
+    variables = [scores, *layer.trainable_variables]
+
+    def of_loss():
+        return layer.loss(tags, layer(ops.convert_to_tensor(scores), mask=MASK))
+
+    def of_likelihood():
+        rows = layer.log_likelihood(ops.convert_to_tensor(scores), tags, MASK)
+        return -ops.sum(rows) / TOKENS
+
+    found, expected = gradients(variables, of_loss), gradients(variables, of_likelihood)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(array(one), array(other), atol=1e-5)
+        assert abs(array(one)).max() > 0.01
+
+
+# Whole models
+
+
+def make_model(**kwargs):
+    """Token ids, of which 0 pads, to a CRF."""
+    ids = keras.Input((None,), dtype="int32")
+    x = keras.layers.Embedding(NUM_WORDS, 4, mask_zero=True)(ids)
+    x = keras.layers.Bidirectional(keras.layers.SimpleRNN(3, return_sequences=True))(x)
+    crf = CRF(NUM_TAGS, name="crf")
+    model = keras.Model(ids, crf(x))
+    rng = np.random.default_rng(0)
+    model.set_weights([rng.normal(0, 0.7, w.shape) for w in model.get_weights()])
+    # batches are of one length here: then Keras' own accuracy is right, too
+    stock = keras.metrics.SparseCategoricalAccuracy(name="stock")
+    metrics = [crf.accuracy, stock]
+    model.compile(keras.optimizers.SGD(1.0), crf.loss, metrics=metrics, **kwargs)
+    return model, crf
+
+
+def random_ids(mask=MASK):
+    return np.random.default_rng(3).integers(1, NUM_WORDS, mask.shape) * mask
+
+
+def emissions_of(model, ids):
+    """The scores that the CRF gets."""
+    crf = model.get_layer("crf")
+    hidden = keras.Model(model.input, model.layers[-2].output)(ids)
+    return array(hidden) @ array(crf.kernel) + array(crf.bias)
+
+
+def field_of(crf):
+    """The same CRF without the linear layer."""
+    field = CRF()
+    field.build((None, None, NUM_TAGS))
+    field.set_weights(crf.get_weights()[2:])
+    return field
+
+
+def test_fit_evaluate_predict():
+    model, crf = make_model(jit_compile=keras.backend.backend() == "jax")
+    ids, tags = random_ids(), random_tags()
+    field, emissions = field_of(crf), emissions_of(model, ids)
+    path = array(field.viterbi(emissions, MASK))
+    # predict
+    found = model.predict(ids, verbose=0).argmax(-1)
+    np.testing.assert_array_equal(found, path)
+    # evaluate
+    figures = model.evaluate(ids, tags, verbose=0, return_dict=True)
+    expected = -likelihoods(field, emissions, tags).sum() / TOKENS
+    assert figures["loss"] == pytest.approx(expected, rel=1e-4)
+    right = (path == tags)[MASK].mean()
+    assert 0 < right < 1
+    assert figures["accuracy"] == pytest.approx(right)
+    assert figures["stock"] == pytest.approx(right)
+    # fit: the first epoch's loss is that of before, and all weights learn
+    before = model.get_weights()
+    history = model.fit(ids, tags, epochs=2, verbose=0, shuffle=False).history
+    assert history["loss"][0] == pytest.approx(expected, rel=1e-4)
+    assert history["loss"][1] < expected
+    for old, new in zip(before, model.get_weights(), strict=True):
+        assert abs(new - old).max() > 1e-6
+
+
+def test_accuracy_counts_each_token_of_batches_of_any_length_once():
+    model, _ = make_model(run_eagerly=True)
+    ids, tags = random_ids(), random_tags()
+    batches = [(ids[i : i + 1, :n], tags[i : i + 1, :n]) for i, n in enumerate(LENGTHS)]
+    right = sum((model.predict(x, verbose=0).argmax(-1) == y).sum() for x, y in batches)
+    metric = CRFAccuracy()
+    for (x, y), margin in zip(batches, (0, 4, 2, 1), strict=True):
+        x, y = (np.pad(part, ((0, 0), (0, margin))) for part in (x, y))
+        metric.update_state(y, model(x))
+    assert 0 < right < TOKENS
+    assert float(metric.result()) == pytest.approx(right / TOKENS)
+
+
+@pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="JAX compiles with XLA in any case"
+)
+def test_a_step_compiled_with_xla():
+    ids, tags = random_ids(), random_tags()
+    (model, _), (other, _) = make_model(jit_compile=True), make_model(run_eagerly=True)
+    found, expected = (each.train_on_batch(ids, tags) for each in (model, other))
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    for one, two in zip(model.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_allclose(one, two, atol=1e-4)
+
+
+def test_weighted_accuracy():
+    layer, tags = random_crf(), random_tags()
+    marked = layer(random_emissions(), mask=MASK)
+    right = array(marked).argmax(-1) == tags
+    for weights, each in (
+        (np.array([1, 0, 2, 1]), np.array([[1], [0], [2], [1]]) * MASK),
+        (HOLES, HOLES * MASK),
+    ):
+        metric = CRFAccuracy()
+        metric.update_state(tags, marked, weights)
+        expected = (right * each).sum() / each.sum()
+        assert float(metric.result()) == pytest.approx(expected)
+
+
+def test_keras_file_round_trip(tmp_path):
+    model, _ = make_model(run_eagerly=True)
+    ids, tags = random_ids(), random_tags()
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    # the loss is one with the layer of the loaded model, not with the old one
+    assert again.loss.layer() is again.get_layer("crf")
+    for each in (model, again):
+        each.train_on_batch(ids, tags)
+    for one, other in zip(model.get_weights(), again.get_weights(), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_a_loss_whose_layer_is_not_found_says_so():
+    config = CRFLoss(CRF(name="long gone")).get_config()
+    with pytest.raises(ValueError, match="the model's own layer"):
+        CRFLoss.from_config(config)(random_tags(), random_emissions())
+
+
+def test_config_round_trip():
+    tags = ["O", "B-X", "I-X"]
+    layer = CRF(
+        3,
+        tags=tags,
+        constrained=True,
+        scheme="iob1",
+        initializer="ones",
+        kernel_initializer="he_normal",
+        return_dict=True,
+    )
+    config = layer.get_config()
+    again = CRF.from_config(config)
+    assert again.get_config() == config and again.tags == tags
+    assert again.scheme == "iob1" and again.constrained and again.return_dict
+
+
+def test_layers_saved_without_the_keyword_return_a_dict():
+    old = {"name": "crf", "initializer": "zeros", "dtype": "float32"}
+    assert set(CRF.from_config(old)(random_emissions())) == {
+        "logits",
+        "tags",
+        "emissions",
+    }
+
+
+@pytest.mark.parametrize("dtype", ["mixed_float16", "mixed_bfloat16"])
+def test_mixed_precision(dtype):
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(dtype)
+    try:
+        model, crf = make_model(run_eagerly=True)
+    finally:
+        keras.config.set_dtype_policy(before)
+    assert model.layers[-2].compute_dtype == dtype.removeprefix("mixed_")
+    assert crf.compute_dtype == CRF(dtype=dtype).compute_dtype == "float32"
+    ids, tags = random_ids(), random_tags()
+    found = model.train_on_batch(ids, tags)[0]
+    expected = make_model(run_eagerly=True)[0].train_on_batch(ids, tags)[0]
+    assert found == pytest.approx(expected, rel=0.05)
+    assert all(np.isfinite(w).all() for w in model.get_weights())
+
+
+# Errors
+
+
+def test_a_loss_without_its_layer_is_refused():
+    with pytest.raises(ValueError, match="the model's own layer"):
+        CRFLoss(CRF())(random_tags(), random_emissions())
+    with pytest.raises(ValueError, match="returns no dict"):
+        random_crf(return_dict=True).loss(random_tags(), random_emissions())
+
+
+@pytest.mark.parametrize(
+    "tags, marked, message",
+    [
+        (random_tags(), random_emissions(size=4), "let the model end in that layer"),
+        (random_tags()[:, :, None], random_emissions(), "reads tag ids"),
+    ],
+)
+def test_other_shapes_are_refused(tags, marked, message):
+    with pytest.raises(ValueError, match=message):
+        random_crf().loss(tags, marked)
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"constrained": True}, "give tags="),
+        ({"num_tags": 2, "tags": ["O", "B-X", "I-X"]}, "3 tags are not num_tags=2"),
+        ({"tags": ["N", "V", "D"], "constrained": True}, "N, V, D"),
+        ({"tags": ["O", "B-X"], "constrained": True}, "3 scores for 2 tags"),
+    ],
+)
+def test_impossible_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        CRF(**settings).build((None, None, NUM_TAGS))

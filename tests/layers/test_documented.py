@@ -1,0 +1,59 @@
+"""The examples of docs/layers.rst run, and show every cell and layer."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+import keras_tagging.cells
+import keras_tagging.layers
+from keras_tagging.metrics import is_consistent
+
+PAGE = Path(__file__).parents[2] / "docs" / "layers.rst"
+BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)")
+SETUP, *EXAMPLES = map(textwrap.dedent, BLOCK.findall(PAGE.read_text("utf-8")))
+# not for models: bases of the cells, and the parser's own
+NOT_SHOWN = {"LayeredCell", "RecurrentCell", "RegularizedLayer", "TransitionScorer"}
+NOT_SHOWN |= {"CRFLoss", "CRFAccuracy"}  # as crf.loss and crf.accuracy
+
+
+def run(*parts):
+    names = {}
+    for part in parts:
+        exec(compile(part, PAGE.name, "exec"), names)
+    return names
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """TensorFlow would take seconds to compile each of the models."""
+    compile_model = keras.Model.compile
+
+    def compile_eagerly(self, *args, **kwargs):
+        eagerly = keras.backend.backend() == "tensorflow"
+        compile_model(self, *args, run_eagerly=eagerly, **kwargs)
+
+    monkeypatch.setattr(keras.Model, "compile", compile_eagerly)
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_example(number, eager):
+    keras.utils.set_random_seed(0)
+    lines = "".join(EXAMPLES[:number]).splitlines()
+    before = [line for line in lines if line.startswith(("from ", "names = "))]
+    names = run(SETUP, *before, EXAMPLES[number])
+    model = names["model"]
+    assert len(EXAMPLES[number].strip().splitlines()) <= 12
+    assert all(np.isfinite(w).all() for w in model.get_weights())
+    assert model.predict(names["x"], verbose=0).shape == (8, 12, 5)
+    if "names" in names:
+        assert is_consistent(names["tags"][:9], "iob2")
+
+
+def test_every_cell_and_layer_is_on_the_page():
+    page = PAGE.read_text("utf-8")
+    every = {*keras_tagging.cells.__all__, *keras_tagging.layers.__all__}
+    assert {name for name in every if f".{name}`" not in page} == NOT_SHOWN

@@ -1,0 +1,149 @@
+"""The schemes against what they write: every set of chunks, written out."""
+
+from itertools import product
+
+import pytest
+
+from keras_tagging.metrics import (
+    CHUNK_SCHEMES,
+    allowed_transitions,
+    chunk_scheme,
+    chunks,
+    is_consistent,
+)
+from keras_tagging.metrics.chunk_schemes import may_follow
+
+TYPES = ("X", "Y-Z")
+PREFIXES = {"iob2": "BI", "iob1": "BI", "iobes": "BIES"}
+LENGTH = 4
+
+
+def inventory(scheme):
+    return ["O", *(f"{p}-{kind}" for p in PREFIXES[scheme] for kind in TYPES)]
+
+
+def write(found, length, scheme):
+    """Chunks (type, start, end) as tags."""
+    tags = ["O"] * length
+    for kind, start, end in found:
+        inside = ["I"] * (end - start)
+        adjacent = any(other == (kind, s, start) for other in found for s in [other[1]])
+        if scheme == "iob2" or (scheme == "iob1" and adjacent):
+            inside[0] = "B"
+        if scheme == "iobes":
+            inside[0], inside[-1] = "B", "E"
+            if len(inside) == 1:
+                inside = ["S"]
+        tags[start:end] = [f"{prefix}-{kind}" for prefix in inside]
+    return tuple(tags)
+
+
+def written(scheme, length=LENGTH):
+    """All tag sequences that write some chunks, made from all sets of chunks."""
+    every = {tuple(tags) for tags in product(inventory(scheme), repeat=length)}
+    return {write(chunks(tags), length, scheme) for tags in every}
+
+
+@pytest.mark.parametrize("scheme", CHUNK_SCHEMES)
+def test_consistent_are_those_sequences_that_the_scheme_writes(scheme):
+    expected = written(scheme)
+    every = set(product(inventory(scheme), repeat=LENGTH))
+    assert 10 < len(expected) < len(every)
+    assert {tags for tags in every if is_consistent(tags, scheme)} == expected
+
+
+@pytest.mark.parametrize("scheme", CHUNK_SCHEMES)
+def test_allowed_transitions(scheme):
+    tags = inventory(scheme)
+    start, between, end = allowed_transitions(tags, scheme)
+    for i, one in enumerate(tags):
+        assert start[i] == may_follow(None, one, scheme)
+        assert end[i] == may_follow(one, None, scheme)
+        for j, other in enumerate(tags):
+            assert between[i, j] == may_follow(one, other, scheme)
+    assert start.dtype == between.dtype == end.dtype == bool
+
+
+@pytest.mark.parametrize(
+    "scheme, before, allowed",
+    [
+        ("iob2", "O", "O B-X B-Y"),
+        ("iob2", None, "O B-X B-Y"),
+        ("iob2", "I-X", "O B-X I-X B-Y None"),
+        ("iob1", "O", "O I-X I-Y None"),
+        ("iob1", "I-X", "O B-X I-X I-Y"),
+        ("iobes", "B-X", "I-X E-X"),
+        ("iobes", "I-X", "I-X E-X"),
+        ("iobes", "E-X", "O B-X B-Y S-X S-Y None"),
+        ("iobes", None, "O B-X B-Y S-X S-Y"),
+    ],
+)
+def test_by_hand(scheme, before, allowed):
+    allowed = {None if tag == "None" else tag for tag in allowed.split()}
+    tags = ["O", *(f"{p}-{kind}" for p in "BIES" for kind in "XY"), None]
+    tags = [t for t in tags if not t or t == "O" or t[0] in PREFIXES[scheme]]
+    found = {tag for tag in tags if may_follow(before, tag, scheme)}
+    assert found - {None} == allowed - {None}
+    assert None not in allowed or None in found
+
+
+def test_bilou_is_iobes():
+    bilou, iobes = (
+        ["O", *(f"{p}-{kind}" for p in prefixes for kind in TYPES)]
+        for prefixes in ("BILU", "BIES")
+    )
+    for one, other in zip(
+        allowed_transitions(bilou), allowed_transitions(iobes), strict=True
+    ):
+        assert (one == other).all()
+
+
+@pytest.mark.parametrize(
+    "tags, scheme",
+    [
+        ("O B-X I-X B-Y", "iob2"),
+        ("O B-X I-X I-Y", "iob1"),  # as PER in the German and English names of 2003
+        ("O I-X I-Y", "iob1"),
+        ("O B-X I-X E-X S-X", "iobes"),
+        ("O B-X L-X", "iobes"),
+        ("O S-X B-Y I-Y E-Y", "iobes"),
+    ],
+)
+def test_scheme_by_the_names(tags, scheme):
+    tags = tags.split()
+    for one, other in zip(
+        allowed_transitions(tags), allowed_transitions(tags, scheme), strict=True
+    ):
+        assert (one == other).all()
+
+
+@pytest.mark.parametrize("tags", ["N V D", "O X Y", "O I-X E-X", "O", "O S-X"])
+def test_other_tags_are_refused(tags):
+    with pytest.raises(ValueError, match="not of IOB1, IOB2, IOBES or BILOU"):
+        allowed_transitions(tags.split())
+
+
+def test_unknown_scheme():
+    with pytest.raises(ValueError, match="'bio'; known are 'iob2', 'iob1', 'iobes'"):
+        allowed_transitions(["O", "B-X"], "bio")
+
+
+@pytest.mark.parametrize("scheme", CHUNK_SCHEMES)
+def test_scheme_of_sentences(scheme):
+    assert chunk_scheme(written(scheme)) == scheme
+
+
+@pytest.mark.parametrize(
+    "sentences, scheme",
+    [
+        (["B-X I-X", "O", ""], "iob2"),
+        (["B-X I-X", "O I-X"], None),  # neither: B begins, and I begins
+        (["I-X B-X", "O I-X"], "iob1"),
+        (["O", ""], None),
+        (["N V"], None),
+        (["B-X"], "iob2"),
+        (["B-X E-X", "B-X"], None),
+    ],
+)
+def test_scheme_of_few_sentences(sentences, scheme):
+    assert chunk_scheme(tags.split() for tags in sentences) == scheme
