@@ -19,14 +19,14 @@ if (
 
     def __getattr__(name):
         if name in ("Parser", "Tagger", "available", "build", "load"):
-            return getattr(import_module("keras_tagging.factory"), name)
+            return getattr(import_module("keras_tagging.models.factory"), name)
         if name == "compare":
-            return import_module("keras_tagging.comparison").compare
+            return import_module("keras_tagging.experiments.comparison").compare
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 else:
-    from keras_tagging.comparison import compare
-    from keras_tagging.factory import available, build, load
+    from keras_tagging.experiments.comparison import compare
+    from keras_tagging.models.factory import available, build, load
     from keras_tagging.models.parser import Parser
     from keras_tagging.models.tagger import Tagger
 

@@ -20,7 +20,7 @@ from keras_tagging.cli.common import (
     refuse,
 )
 from keras_tagging.cli.treebanks import with_columns
-from keras_tagging.output import percentages
+from keras_tagging.cli.output import percentages
 
 
 def analyse(
@@ -73,7 +73,7 @@ def analyse(
     if not parser:
         of_parsers = {"punctuation": punctuation, "subtypes": subtypes}
         refuse(f"{run} holds a tagger, which has no", of_parsers)
-    from keras_tagging.analysis import analyse as find
+    from keras_tagging.experiments.analysis import analyse as find
 
     reading = {"trees": parser, "errors": errors}
     data, sentences = open_split(corpus, split, format, option, **reading)

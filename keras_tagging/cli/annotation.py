@@ -23,7 +23,7 @@ from keras_tagging.cli.common import (
 from keras_tagging.cli.treebanks import recognise, with_columns
 from keras_tagging.data import detect_format, read
 from keras_tagging.data.conllu import as_conllu, read_blocks
-from keras_tagging.output import WRITERS, signature
+from keras_tagging.cli.output import WRITERS, signature
 
 
 def tag(

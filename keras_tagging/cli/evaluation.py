@@ -20,7 +20,7 @@ from keras_tagging.cli.common import (
     refuse,
 )
 from keras_tagging.cli.treebanks import with_columns
-from keras_tagging.output import (
+from keras_tagging.cli.output import (
     figures,
     levels_table,
     percentages,

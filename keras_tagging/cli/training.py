@@ -18,8 +18,8 @@ from keras_tagging.cli.common import (
     pairs,
     refuse,
 )
-from keras_tagging.data.corpus import hold_out
-from keras_tagging.output import (
+from keras_tagging.corpora.loading import hold_out
+from keras_tagging.cli.output import (
     aligned,
     figures,
     next_commands,
@@ -28,7 +28,7 @@ from keras_tagging.output import (
     summary,
     untrainable,
 )
-from keras_tagging.startup import start_keras
+from keras_tagging.utils.startup import start_keras
 
 
 def list_architectures(
@@ -164,10 +164,10 @@ def train(
         refuse("without --embeddings there is no", {"corpus_words": corpus_words})
     start_keras()
     import keras_tagging
-    from keras_tagging.embeddings import load_vectors
+    from keras_tagging.vectors import load_vectors
     from keras_tagging.models import ARCHITECTURES, PARSERS
     from keras_tagging.models.settings import check_known, resolve_settings
-    from keras_tagging.run_folder import take_folds, train_run
+    from keras_tagging.models.run_folder import take_folds, train_run
 
     check_known("architecture", arch, ARCHITECTURES)
     if arch not in PARSERS:
@@ -237,7 +237,7 @@ def train(
 
 def vectors_told(vectors, model, sentences) -> str:
     """How many vectors there are, and for how many words."""
-    from keras_tagging.embeddings import coverage
+    from keras_tagging.vectors import coverage
 
     normalise = model.settings["normalise"]
     normalise = None if normalise == "dinarelli" else normalise
@@ -254,6 +254,6 @@ def demo(
 ) -> None:
     """Train on the embedded corpus, evaluate, tag, export: what `make demo` runs."""
     start_keras()
-    from keras_tagging.demo import run_demo
+    from keras_tagging.cli.demo import run_demo
 
     run_demo(out, epochs)

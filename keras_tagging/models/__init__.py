@@ -1,22 +1,20 @@
 """The architectures: one a file, each ending in its paper's settings."""
 
-from keras_tagging.models import (
-    bigru,
-    bilstm,
-    bilstm_crf,
-    elman_parser,
-    elman_rnn,
-    ffn_parser,
-    gru_parser,
-    highway_bilstm,
-    i_rnn,
-    ie_rnn,
-    jordan_rnn,
-    lstm_parser,
-    rhn,
-    shortcut_bilstm,
-    skip_bilstm,
-)
+from keras_tagging.architectures import bigru
+from keras_tagging.architectures import bilstm
+from keras_tagging.architectures import bilstm_crf
+from keras_tagging.architectures import elman_parser
+from keras_tagging.architectures import elman_rnn
+from keras_tagging.architectures import ffn_parser
+from keras_tagging.architectures import gru_parser
+from keras_tagging.architectures import highway_bilstm
+from keras_tagging.architectures import i_rnn
+from keras_tagging.architectures import ie_rnn
+from keras_tagging.architectures import jordan_rnn
+from keras_tagging.architectures import lstm_parser
+from keras_tagging.architectures import rhn
+from keras_tagging.architectures import shortcut_bilstm
+from keras_tagging.architectures import skip_bilstm
 
 #: name -> module with `CELL`, `build_network`, `PAPER` and `FAST`
 PARSERS = {

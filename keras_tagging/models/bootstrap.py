@@ -3,7 +3,7 @@
 import numpy as np
 from keras import ops
 
-from keras_tagging.features import TokenFeatures
+from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.models.jackknife import copied
 from keras_tagging.models.settings import choose
 

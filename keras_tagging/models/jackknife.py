@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from random import Random
 
-from keras_tagging.data.atomic import replacing
+from keras_tagging.utils.atomic import replacing
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.settings import resolve_settings
 from keras_tagging.models.tagger import Tagger

@@ -9,13 +9,13 @@ import numpy as np
 from keras import ops
 
 from keras_tagging import training
-from keras_tagging.data.atomic import replacing
-from keras_tagging.data.batching import EncodedSentences
+from keras_tagging.utils.atomic import replacing
+from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.data.normalisation import flat_strings, to_nfc
-from keras_tagging.embeddings import as_vectors
-from keras_tagging.features import TokenFeatures
-from keras_tagging.metadata import metadata_path, write_metadata
-from keras_tagging.models.embedding import joined_words, word_table
+from keras_tagging.vectors import as_vectors
+from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.models.metadata import metadata_path, write_metadata
+from keras_tagging.architectures.embedding import joined_words, word_table
 from keras_tagging.models.settings import choose
 
 #: settings that may be vectors: those that words start as, and a feature of K18's
@@ -295,8 +295,8 @@ class SentenceModel(keras.Model):
         write_metadata(self, metadata_path(path))
 
     def export(self, filepath, *, top_k=5, **kwargs):
-        """Writes a SavedModel: see :func:`keras_tagging.export.export`."""
-        from keras_tagging.export import export  # it stands above this module
+        """Writes a SavedModel: see :func:`keras_tagging.models.export.export`."""
+        from keras_tagging.models.export import export  # it stands above this module
 
         self._require_network()
         export(self, filepath, top_k=top_k, **kwargs)

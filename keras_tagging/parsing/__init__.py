@@ -2,7 +2,7 @@
 
 from keras_tagging.parsing.features import NODES, NUM_LABELS, NUM_NODES, features
 from keras_tagging.parsing.oracle import Moves, oracle
-from keras_tagging.parsing.projectivity import (
+from keras_tagging.data.projectivity import (
     check_tree,
     is_projective,
     lift,

@@ -8,7 +8,7 @@ from pathlib import Path
 import keras
 import numpy as np
 
-from keras_tagging.data.atomic import replacing
+from keras_tagging.utils.atomic import replacing
 
 # What NumPy and JSON raise at a damaged file, or at one of another kind.
 UNREADABLE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile)

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from keras_tagging.data import CorpusError, Sentence, load_corpus, write
-from keras_tagging.data.atis import read_atis
+from keras_tagging.corpora.atis import read_atis
 
 CITY = "B-toloc.city_name"
 SPLITS = {

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from reference.ccg_parser import is_sentence
 
-from keras_tagging.data.demo import RULES, Rule, demo_corpus
-from keras_tagging.data.demo_lexicon import LEXICON
+from keras_tagging.corpora.demo import RULES, Rule, demo_corpus
+from keras_tagging.corpora.demo_lexicon import LEXICON
 
 
 @cache

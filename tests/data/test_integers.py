@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from keras_tagging.data import CorpusError, Sentence
-from keras_tagging.data.archives import members
-from keras_tagging.data.integers import read_integers
+from keras_tagging.corpora.archives import members
+from keras_tagging.corpora.integers import read_integers
 
 WORDS = {"fly": 0, "to": 1, "Boston": 2, "new": 3, "york": 4}
 LABELS = {"O": 7, "B-city": 0, "I-city": 3}
@@ -239,7 +239,7 @@ def test_other_arrays_are_refused(tmp_path, array, message):
 
 def test_the_module_runs_without_numpy_unpickling():
     """No class or function of NumPy is admitted, only what stands for them."""
-    from keras_tagging.data import integers
+    from keras_tagging.corpora import integers
 
     for found in integers._ADMITTED.values():
         module = getattr(found, "__module__", None)

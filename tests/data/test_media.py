@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from keras_tagging.data import CorpusError
-from keras_tagging.data.archives import members
-from keras_tagging.data.media import (
+from keras_tagging.corpora.archives import members
+from keras_tagging.corpora.media import (
     dialogues,
     full_and_relaxed,
     read_media,

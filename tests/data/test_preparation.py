@@ -3,8 +3,9 @@ import sys
 
 import pytest
 
-from keras_tagging.data import CorpusError, Sentence, load_corpus, preparation
-from keras_tagging.data.preparation import (
+from keras_tagging.data import CorpusError, Sentence, load_corpus
+from keras_tagging.corpora import preparation
+from keras_tagging.corpora.preparation import (
     Counts,
     run_script,
     statistics,

@@ -10,7 +10,7 @@ from models.parsers import DEV, TRAIN, build, equal, weights
 
 import keras_tagging
 from keras_tagging.models import jackknife as module
-from keras_tagging.run_folder import take_folds
+from keras_tagging.models.run_folder import take_folds
 
 PREDICTED = {"tags": "predicted", "folds": 2, "tagger_epochs": 1}
 WORDS = [sentence.tokens for sentence in DEV]

@@ -6,8 +6,9 @@ from conftest import random_sentences
 from keras import ops
 
 import keras_tagging
-from keras_tagging.data.vocabulary import FIRST_ID
-from keras_tagging.models import pretrain, tagger
+from keras_tagging.encoding.vocabulary import FIRST_ID
+from keras_tagging.models import tagger
+from keras_tagging.models import pretraining as pretrain
 
 SENTENCES = random_sentences(12, 4, longest=6)
 SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "label_context": 2}

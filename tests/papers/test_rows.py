@@ -6,7 +6,7 @@ import pytest
 from papers.cases import OURS, TABLES
 
 import keras_tagging
-from keras_tagging import papers
+from keras_tagging.experiments import papers
 from keras_tagging.models import ARCHITECTURES, PARSERS
 from keras_tagging.models.bootstrap import PAPER_NAMES
 from keras_tagging.models.settings import RECIPES, keywords, resolve_settings

@@ -1,0 +1,228 @@
+"""What every architecture starts with: look-up tables and context windows."""
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_tagging.cells.initializers import gaussian, gaussian_table, seeds
+from keras_tagging.cells.recurrent_cell import check_choice
+from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
+from keras_tagging.layers import ContextWindow
+
+WINDOWS_OVER = ("words", "features")
+
+
+def uniform(seed):
+    """Keras' own initializer of look-up tables."""
+    return keras.initializers.RandomUniform(-0.05, 0.05, seed=seed)
+
+
+def small(seed):
+    """Of all weights in Elkaref & Bohnet (2017), section 5."""
+    return keras.initializers.RandomUniform(-0.01, 0.01, seed=seed)
+
+
+#: name -> initializers of (tables, kernels), each a function of a seed
+INITIALIZERS = {
+    "uniform": (small, small),
+    "glorot": (uniform, keras.initializers.GlorotUniform),
+    "gaussian": (gaussian_table, gaussian),
+}
+
+
+def token_inputs(features, draw, dims, *, dropout, initializer, **window):
+    """What every network begins with: its input of ids, and a vector for each token.
+
+    Args:
+        features: an adapted `TokenFeatures`.
+        draw: iterator of seeds.
+        dims: as in `embed_features`.
+        dropout: of the vectors.
+        initializer: a name of `INITIALIZERS`.
+        **window: keywords of `embed_features`.
+
+    Returns:
+        ids `(batch, time, features)`, mask `(batch, time)`, vectors `(batch, time,
+        size)`.
+    """
+    ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
+    mask = ops.not_equal(ids[:, :, 0], 0)
+    of_tables, of_kernels = INITIALIZERS[initializer]
+    x = embed_features(
+        ids,
+        features,
+        dims,
+        next(draw),
+        table_initializer=of_tables,
+        kernel_initializer=of_kernels,
+        **window,
+    )
+    x = keras.layers.Dropout(dropout, seed=next(draw), name="input_dropout")(x)
+    return ids, mask, x
+
+
+def embed_features(
+    ids,
+    features,
+    dims,
+    seed,
+    *,
+    window=0,
+    window_over="words",
+    window_gated=False,
+    window_dropout=0.0,
+    trainable=True,
+    table_initializer=uniform,
+    kernel_initializer=keras.initializers.GlorotUniform,
+):
+    """One vector a token: the embeddings of all its features, concatenated.
+
+    The word and its pretrained vector come first. All characters share one look-up
+    table, wherever they stand in the word (Wu et al. 2016, section 5.1).
+
+    With `window_over="words"` a gated window over the words is the input of Wu et al.
+    (2016), section 5.1: 3 words of 200, 10 characters of 5 and 5 for the capital are
+    655. With `"features"` an ungated window over everything is that of Wu et al.
+    (2017), Eq. 19-20: 3 x (100 + 5 + 50) = 465.
+
+    Args:
+        ids: `(batch, time, features)` from `TokenFeatures`.
+        features: the `TokenFeatures`, adapted.
+        dims: embedding size by the table's name (a column's, or "character"); that
+            of "column" for the others.
+        seed: int, not negative; each table draws from a seed of its own.
+        window: positions in the context window, an odd number; 0 and 1 are the
+            current token alone.
+        window_over: "words" (word and pretrained vector) or "features".
+        window_gated: whether a gate weighs each position of the window.
+        window_dropout: fraction of the positions dropped in training, also of the
+            current token alone.
+        trainable: whether the word table is trained; all others are.
+        table_initializer, kernel_initializer: functions of a seed that give the
+            initializers of the tables and of the window's gates.
+
+    Returns:
+        `(batch, time, size)`.
+
+    Raises:
+        ValueError: if `window` is even, `window_over` neither of the two, or a window
+            is to be over words and there are none.
+    """
+    check_choice("window_over", window_over, WINDOWS_OVER)
+    draw = seeds(seed)
+    tables = {}
+    for column, (name, rows) in enumerate(features.sizes.items()):
+        name = "character" if name in features.ends else name
+        tables.setdefault(name, (rows, []))[1].append(column)
+    words, others = [], []
+    for name, (rows, columns) in tables.items():
+        dim = dims.get(name, dims["column"])
+        table = keras.layers.Embedding(
+            rows,
+            dim,
+            embeddings_initializer=table_initializer(next(draw)),
+            trainable=trainable or name != "word",
+            name=f"{name}_embedding",
+        )
+        if len(columns) == 1:
+            embedded = table(ids[:, :, columns[0]])
+        else:
+            embedded = table(ids[:, :, columns[0] : columns[-1] + 1])
+            size = dim * len(columns)
+            embedded = keras.layers.Reshape((-1, size), name=f"{name}s")(embedded)
+        (words if name in ("word", "vector") else others).append(embedded)
+    if window not in (0, 1) or window_gated or window_dropout:
+        if window_over == "features":
+            words, others = [*words, *others], []
+        if not words:
+            raise ValueError(
+                "a window over words needs words or vectors: switch words on, or set "
+                "window_over='features'"
+            )
+        windows = ContextWindow(
+            window,
+            gated=window_gated,
+            dropout=window_dropout,
+            seed=next(draw),
+            kernel_initializer=kernel_initializer(next(draw)),
+            name="context_window",
+        )
+        mask = ops.not_equal(ids[:, :, 0], 0)
+        words = [windows(_concatenate(words), mask=mask)]
+    return _concatenate([*words, *others])
+
+
+def _concatenate(parts):
+    return ops.concatenate(parts, -1) if len(parts) > 1 else parts[0]
+
+
+def vector_table(vectors, size):
+    """The embedding table of pretrained vectors: padding, unknown, the vectors.
+
+    It is that of a feature beside the words: K18 section 2.2. A word without a vector
+    has that of the file's unknown word, or where there is none, as in GoogleNews, the
+    mean vector.
+
+    Args:
+        vectors: `WordVectors`.
+        size: rows of the table.
+
+    Returns:
+        `(size, dim)` float32.
+    """
+    table = np.zeros((size, vectors.matrix.shape[1]), "float32")
+    table[UNKNOWN_ID] = vectors.unknown()
+    table[size - len(vectors.words) :] = vectors.matrix
+    return table
+
+
+def joined_words(features, words):
+    """The words of training, then those of the vectors that are not among them.
+
+    So a word unseen in training finds its vector. With `lookup="cascade"` words are
+    found as they are written in the vectors; else by their normal form alone, and of
+    several words with one such form the vector is that of the form itself, or there is
+    none, of the first. That is also the vector of a training word that has none.
+
+    Args:
+        features: `TokenFeatures` that have counted the training words.
+        words: those of the vectors, in NFC.
+
+    Returns:
+        The words of the table's rows, from `FIRST_ID` on, and by word the row of its
+        vector.
+    """
+    trained = features.vocabularies["word"]
+    rows = {}
+    for row, word in enumerate(words):
+        rows.setdefault(word, row)  # of two words that are one in NFC the first counts
+    of_forms = {}
+    for row, form in enumerate(features.normal_forms(words)):
+        of_forms.setdefault(form, rows.get(form, row))
+    if features.lookup == "cascade":
+        wanted = {form: of_forms[form] for form in trained if form in of_forms}
+        of_forms = wanted | rows
+    return list(dict.fromkeys([*trained, *of_forms])), of_forms
+
+
+def word_table(initial, words, rows, vectors):
+    """The word table of a network, which starts as pretrained vectors.
+
+    A word without a vector keeps its random row. The unknown word begins as in
+    `vector_table`.
+
+    Args:
+        initial: `(FIRST_ID + words, dim)`, the random values.
+        words, rows: what `joined_words` gives.
+        vectors: `WordVectors`.
+
+    Returns:
+        An array like `initial`.
+    """
+    table = np.array(initial)
+    table[UNKNOWN_ID] = vectors.unknown()
+    found = [(i, rows[word]) for i, word in enumerate(words, FIRST_ID) if word in rows]
+    if found:
+        targets, sources = np.transpose(found)
+        table[targets] = vectors.matrix[sources]
+    return table

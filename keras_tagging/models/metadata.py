@@ -1,0 +1,48 @@
+"""What is written beside every model: where it comes from, how good it is."""
+
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import keras
+
+from keras_tagging.utils.atomic import replacing
+
+PACKAGES = ("keras-tagging", "keras", "tensorflow", "jax", "torch", "numpy", "gensim")
+
+
+def metadata_path(model_path: Path) -> Path:
+    """`metadata.json` beside `model.keras`, else `NAME.metadata.json`."""
+    if model_path.stem == "model":
+        return model_path.with_name("metadata.json")
+    return model_path.with_suffix(".metadata.json")
+
+
+def write_metadata(model, path: Path) -> None:
+    """Writes versions, settings, training corpus and scores as JSON, atomically."""
+    config = model.get_config()
+    content = {
+        "architecture": model.architecture,
+        "settings": config["settings"],
+        "seed": model.seed,
+        **model.metadata,
+        "parameters": model.count_params() if model.built else None,
+        "backend": keras.backend.backend(),
+        "python": platform.python_version(),
+        "versions": versions(),
+    }
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def versions() -> dict[str, str]:
+    """Those of the packages that results depend on, if they are installed."""
+    return {name: found for name in PACKAGES if (found := _version(name))}
+
+
+def _version(package):
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
