@@ -4,12 +4,11 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_tagging.cells.initializers import gaussian, gaussian_table, seeds
-from keras_tagging.cells.recurrent_cell import check_choice
+from keras_tagging.cells.initializers import gaussian, gaussian_table
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.layers import ContextWindow
-
-WINDOWS_OVER = ("words", "features")
+from keras_tagging.utils.checks import check_choice
+from keras_tagging.utils.seeds import seeds
 
 
 def uniform(seed):
@@ -30,16 +29,16 @@ INITIALIZERS = {
 }
 
 
-def token_inputs(features, draw, dims, *, dropout, initializer, **window):
+def token_inputs(features, draw, tables, *, dropout, vector_dim=0, **window):
     """What every network begins with: its input of ids, and a vector for each token.
 
     Args:
         features: an adapted `TokenFeatures`.
         draw: iterator of seeds.
-        dims: as in `embed_features`.
+        tables: the `Embeddings`: sizes and initializer.
         dropout: of the vectors.
-        initializer: a name of `INITIALIZERS`.
-        **window: keywords of `embed_features`.
+        vector_dim: size of the pretrained vectors that are a feature; 0 without.
+        **window: the fields of `ContextWindow`.
 
     Returns:
         ids `(batch, time, features)`, mask `(batch, time)`, vectors `(batch, time,
@@ -47,12 +46,19 @@ def token_inputs(features, draw, dims, *, dropout, initializer, **window):
     """
     ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
     mask = ops.not_equal(ids[:, :, 0], 0)
-    of_tables, of_kernels = INITIALIZERS[initializer]
+    of_tables, of_kernels = INITIALIZERS[tables.initializer]
+    sizes = {
+        "word": tables.word_dim,
+        "vector": vector_dim,
+        "character": tables.character_dim,
+        "column": tables.affix_dim,
+    }
     x = embed_features(
         ids,
         features,
-        dims,
+        sizes,
         next(draw),
+        trainable=tables.trainable,
         table_initializer=of_tables,
         kernel_initializer=of_kernels,
         **window,
@@ -108,7 +114,7 @@ def embed_features(
         ValueError: if `window` is even, `window_over` neither of the two, or a window
             is to be over words and there are none.
     """
-    check_choice("window_over", window_over, WINDOWS_OVER)
+    check_choice("window_over", window_over, ("words", "features"))
     draw = seeds(seed)
     tables = {}
     for column, (name, rows) in enumerate(features.sizes.items()):

@@ -13,26 +13,8 @@ time)`, read in training only.
 import keras
 from keras import ops
 
-from keras_tagging.cells.recurrent_cell import check_choice
 from keras_tagging.layers import CRF, LabelEmbeddingRNN
 from keras_tagging.architectures.embedding import uniform
-
-DECODERS = ("softmax", "crf", "i-rnn")
-
-
-def check_decoder(decoder="softmax", label_smoothing=0.0):
-    """Refuses what cannot be decoded or trained.
-
-    Raises:
-        ValueError: for an unknown decoder, or label smoothing with a CRF.
-    """
-    check_choice("decoder", decoder, DECODERS)
-    if decoder == "crf" and label_smoothing:
-        raise ValueError(
-            f"label_smoothing={label_smoothing} has no meaning with decoder='crf', "
-            "whose loss is the likelihood of the whole path: set it to 0"
-        )
-
 
 def output_layer(
     x,
@@ -41,10 +23,10 @@ def output_layer(
     decoder="softmax",
     *,
     labels=None,
+    label_decoder=None,
     seed,
     initializer=keras.initializers.GlorotUniform,
     table_initializer=uniform,
-    **label_options,
 ):
     """A linear layer named "logits", and behind it a CRF; or an I-RNN.
 
@@ -58,23 +40,27 @@ def output_layer(
         decoder: "softmax" (which itself is in the loss and in prediction), "crf", or
             "i-rnn": a hidden layer that reads the labels before, too.
         labels: `(batch, time)`, the gold labels, for "i-rnn".
+        label_decoder: the `LabelDecoder`, for "i-rnn".
         seed: int, of the initial weights.
         initializer, table_initializer: functions of a seed that give the initializers
             of the kernel and of the label embeddings.
-        **label_options: of the `LabelEmbeddingRNN` of "i-rnn".
 
     Returns:
         What the network is to give: logits, or a dict.
     """
-    check_decoder(decoder)
     if decoder == "i-rnn":
         rnn = LabelEmbeddingRNN(
-            num_labels=num_tags,
+            label_decoder.label_units,
+            num_tags,
+            label_dim=label_decoder.label_dim,
+            label_context=label_decoder.label_context,
+            activation=label_decoder.label_activation,
+            feedback=first_feedback(label_decoder.feedback),
+            beam_width=label_decoder.beam_width,
             kernel_initializer=initializer(seed),
             label_initializer=table_initializer(seed + 10),
             seed=seed,
             name="label_rnn",
-            **label_options,
         )
         outputs = rnn(x, labels=labels, mask=mask)
         return {name: outputs[name] for name in ("logits", "tags")}

@@ -1,45 +1,47 @@
-"""The network that the stacked architectures share: each brings its cell."""
+"""The network that the stacked taggers share: each brings its cell."""
 
-import keras
+from dataclasses import asdict, dataclass
+from typing import Annotated, Literal
 
-from keras_tagging.cells.initializers import seeds
-from keras_tagging.layers import BidirectionalStack
-from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
-from keras_tagging.architectures.output import first_feedback, gold_labels, output_layer
+from keras_tagging.architectures.token_inputs import ContextWindow, Embeddings
+from keras_tagging.utils.checks import (
+    NonNegative,
+    Positive,
+    Rule,
+    Share,
+    check_fields,
+)
+
+# "gold", "predicted", a share of gold labels, or that of the first and the last epoch
+_SHARE = Rule(lambda x: 0 <= x <= 1, "a share of gold labels from 0 to 1")
+_SHARES = Rule(
+    lambda pair: len(pair) == 2 and all(0 <= x <= 1 for x in pair),
+    "the shares of the first and the last epoch",
+)
+Feedback = (
+    Literal["gold", "predicted"]
+    | Annotated[float, _SHARE]
+    | Annotated[tuple[float, ...], _SHARES]
+)
 
 
-def stacked_network(
-    cell_class,
-    features,
-    num_tags,
-    *,
-    seed,
-    vector_dim=0,
-    word_dim=100,
-    affix_dim=5,
-    character_dim=5,
-    window=0,
-    window_over="words",
-    window_gated=False,
-    window_dropout=0.0,
-    trainable=True,
-    dropout=0.0,
-    units=300,
-    num_layers=2,
-    merge="top",
-    input_layer=None,
-    layer_dropout=0.0,
-    dropped_layers="all",
-    initializer="glorot",
-    decoder="softmax",
-    label_units=200,
-    label_dim=30,
-    label_context=6,
-    label_activation="relu",
-    feedback="predicted",
-    beam_width=1,
-    **cell_options,
-):
+@dataclass(frozen=True, kw_only=True)
+class LabelDecoder:
+    """The hidden layer of `decoder="i-rnn"`: see `layers.LabelEmbeddingRNN`."""
+
+    label_units: Positive = 200
+    label_dim: Positive = 30
+    label_context: NonNegative = 6
+    label_activation: str = "relu"
+    feedback: Feedback = "predicted"
+    beam_width: Positive = 1
+
+    def __post_init__(self):
+        check_fields(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackedNetwork:
     r"""Look-up tables, a stack of bidirectional recurrent layers, an output layer.
 
     .. math::
@@ -50,102 +52,107 @@ def stacked_network(
     (2016), :cite:`wu2016`, section 4 of Wu et al. (2017), :cite:`wu2017`.
 
     Args:
-        cell_class: the cell, which states the recurrence.
-        features: an adapted `TokenFeatures`.
-        num_tags: int.
-        seed: int. Seed of the initial weights and of dropout.
-        vector_dim: size of the pretrained vectors, 0 without.
-        word_dim: size of the word index embeddings.
-        affix_dim: size of the embeddings of each suffix, prefix, shape,
-            capitalisation and further column.
-        character_dim: size of the embedding of each character.
-        window, window_over, window_gated, window_dropout: the context window, see
-            `embed_features`.
-        trainable: whether the word embeddings are trained.
         dropout: of the input of the recurrent layers.
         units: size of the hidden state of each direction.
         num_layers: bidirectional layers.
-        merge: "top" (each direction a stack of its own) or "layer" (each layer reads
+        merge: "top" (each direction is a stack of its own) or "layer" (each layer reads
             both directions).
         input_layer: "tanh" or "linear", an input-to-hidden layer of `units`; or None.
         layer_dropout: of the output of recurrent layers.
         dropped_layers: "all" of them, or "ends": the first and the last.
-        initializer: of all weights but the orthogonal recurrent ones: "glorot"
-            (Keras' own) or "gaussian" (`cells.initializers.gaussian`).
         decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden
-            layer that also reads the labels before.
-        label_units, label_dim, label_context, label_activation, feedback, beam_width:
-            of the decoder "i-rnn", see `LabelEmbeddingRNN`.
-        **cell_options: keywords of the cell.
-
-    Returns:
-        A functional model: ids `(batch, time, features)`, and gold labels for
-        "i-rnn", to what `keras_tagging.architectures.output` describes.
+            layer that also reads the labels before (`LabelDecoder`).
     """
-    draw = seeds(seed)
-    of_tables, of_kernels = INITIALIZERS[initializer]
-    ids, mask, x = token_inputs(
-        features,
-        draw,
-        {
-            "word": word_dim,
-            "vector": vector_dim,
-            "character": character_dim,
-            "column": affix_dim,
-        },
-        dropout=dropout,
-        initializer=initializer,
-        window=window,
-        window_over=window_over,
-        window_gated=window_gated,
-        window_dropout=window_dropout,
-        trainable=trainable,
-    )
 
-    # Recurrent layers
-    if "gate" in cell_options and "bernoulli" in (cell_options["gate"] or ""):
-        cell_options["seed"] = seed
-    cell = cell_class(
-        units,
-        kernel_initializer=of_kernels(next(draw)),
-        recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
-        **cell_options,
-    )
-    rates = [layer_dropout] * num_layers
-    if dropped_layers == "ends":
-        rates[1:-1] = [0.0] * max(0, num_layers - 2)
-    stack = BidirectionalStack(
-        cell,
-        num_layers=num_layers,
-        merge=merge,
-        input_layer=input_layer,
-        dropout=rates,
-        seed=next(draw),
-        name="stack",
-    )
-    x = stack(x, mask=mask)
+    dropout: Share = 0.0
+    units: Positive = 300
+    num_layers: Positive = 2
+    merge: Literal["top", "layer"] = "top"
+    input_layer: Literal["tanh", "linear"] | None = None
+    layer_dropout: Share = 0.0
+    dropped_layers: Literal["all", "ends"] = "all"
+    decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
 
-    inputs, label_options = ids, {}
-    if decoder == "i-rnn":
-        labels = gold_labels()
-        inputs = [ids, labels]
-        label_options = {
-            "labels": labels,
-            "units": label_units,
-            "label_dim": label_dim,
-            "label_context": label_context,
-            "activation": label_activation,
-            "feedback": first_feedback(feedback),
-            "beam_width": beam_width,
-        }
-    outputs = output_layer(
-        x,
-        num_tags,
-        mask,
-        decoder,
-        seed=next(draw),
-        initializer=of_kernels,
-        table_initializer=of_tables,
-        **label_options,
-    )
-    return keras.Model(inputs, outputs, name="tagger")
+    def __post_init__(self):
+        check_fields(self)
+
+    def refuse_unused(self, given) -> None:
+        """Refuses options of labels that are given where no label is read."""
+        names = [name for name in LabelDecoder.__dataclass_fields__ if name in given]
+        if names and self.decoder != "i-rnn":
+            raise ValueError(
+                f"{names[0]}={given[names[0]]!r} is of decoder='i-rnn': "
+                f"decoder={self.decoder!r} reads no labels"
+            )
+
+    def build(self, settings, features, num_tags, *, seed, vector_dim=0):
+        """The functional network.
+
+        Args:
+            settings: a `Settings`, for the options of the tables, the window, the cell
+                and the label decoder.
+            features: an adapted `TokenFeatures`.
+            num_tags: int.
+            seed: int. Seed of the initial weights and of dropout.
+            vector_dim: size of the pretrained vectors, 0 without.
+
+        Returns:
+            A functional model: ids `(batch, time, features)`, and gold labels for
+            "i-rnn", to what `keras_tagging.architectures.output` describes.
+        """
+        import keras
+
+        from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
+        from keras_tagging.architectures.output import gold_labels, output_layer
+        from keras_tagging.layers import BidirectionalStack
+        from keras_tagging.utils.seeds import seeds
+
+        tables = settings[Embeddings]
+        draw = seeds(seed)
+        of_tables, of_kernels = INITIALIZERS[tables.initializer]
+        ids, mask, x = token_inputs(
+            features,
+            draw,
+            tables,
+            vector_dim=vector_dim,
+            dropout=self.dropout,
+            **asdict(settings[ContextWindow]),
+        )
+
+        # Recurrent layers
+        cell = settings.cell(
+            self.units,
+            seed=seed,
+            kernel_initializer=of_kernels(next(draw)),
+            recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+        )
+        rates = [self.layer_dropout] * self.num_layers
+        if self.dropped_layers == "ends":
+            rates[1:-1] = [0.0] * max(0, self.num_layers - 2)
+        x = BidirectionalStack(
+            cell,
+            num_layers=self.num_layers,
+            merge=self.merge,
+            input_layer=self.input_layer,
+            dropout=rates,
+            seed=next(draw),
+            name="stack",
+        )(x, mask=mask)
+
+        # Output
+        inputs, labels = ids, None
+        if self.decoder == "i-rnn":
+            labels = gold_labels()
+            inputs = [ids, labels]
+        outputs = output_layer(
+            x,
+            num_tags,
+            mask,
+            self.decoder,
+            labels=labels,
+            label_decoder=settings[LabelDecoder],
+            seed=next(draw),
+            initializer=of_kernels,
+            table_initializer=of_tables,
+        )
+        return keras.Model(inputs, outputs, name="tagger")

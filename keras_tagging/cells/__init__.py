@@ -1,21 +1,18 @@
 """Recurrent cells: one file a cell, the equations of the papers."""
 
-from keras_tagging.cells.elman_cell import ElmanCell
-from keras_tagging.cells.feed_forward_cell import FeedForwardCell
-from keras_tagging.cells.gru_cell import GRUCell
-from keras_tagging.cells.highway_lstm_cell import HighwayLSTMCell
-from keras_tagging.cells.recurrent_cell import RecurrentCell
-from keras_tagging.cells.recurrent_highway_cell import RecurrentHighwayCell
-from keras_tagging.cells.shortcut_block_cell import ShortcutBlockCell
-from keras_tagging.cells.skip_lstm_cell import SkipLSTMCell
+import lazy_loader
 
-__all__ = [
-    "ElmanCell",
-    "FeedForwardCell",
-    "GRUCell",
-    "HighwayLSTMCell",
-    "RecurrentCell",
-    "RecurrentHighwayCell",
-    "ShortcutBlockCell",
-    "SkipLSTMCell",
-]
+# imported on first use: Keras and TensorFlow take seconds
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "elman_cell": ["ElmanCell"],
+        "feed_forward_cell": ["FeedForwardCell"],
+        "gru_cell": ["GRUCell"],
+        "highway_lstm_cell": ["HighwayLSTMCell"],
+        "recurrent_cell": ["RecurrentCell"],
+        "recurrent_highway_cell": ["RecurrentHighwayCell"],
+        "shortcut_block_cell": ["ShortcutBlockCell"],
+        "skip_lstm_cell": ["SkipLSTMCell"],
+    },
+)

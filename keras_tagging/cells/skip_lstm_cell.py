@@ -1,7 +1,8 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.recurrent_cell import MAPPINGS, RecurrentCell, check_choice
+from keras_tagging.cells.recurrent_cell import MAPPINGS, RecurrentCell
+from keras_tagging.utils.checks import check_choice
 
 SKIPS = ("outputs", "internals", "gates", None)
 GATES = ("joint", "exclusive", "vertical", None)

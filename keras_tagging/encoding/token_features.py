@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
 # What is a number to D16 is not stated. Here: groups of decimal digits, between every
@@ -58,26 +59,12 @@ class TokenFeatures:
     than n gives what it has.
 
     Args:
-        words: bool.
-        vectors: bool.
-        suffixes, prefixes: lengths in characters (not bytes).
-        capitals, shapes: bools.
-        characters: int, 0 for none.
-        characters_of: "raw", or "normalised": of the word's normal form, so that the
-            capital alone tells the case (W16, W17).
-        columns: names of `Sentence.columns`.
-        normalise: the normal form of words, by the paper that has it:
+        vectors: whether there are pretrained vectors beside the words.
+        **keywords: those of :class:`~keras_tagging.encoding.feature_settings.FeatureSettings`.
 
-            * "kadari": lower case, digit runs to 0, what stands before `\\/` goes;
-            * "wu": lower case, every digit to 9;
-            * "lower", or None: lower case (D16 on ATIS and MEDIA);
-            * "dinarelli": numbers to NUM, and a word with an initial upper case is
-              lowered if training has its lower-case form, but never the word as it
-              is inside a sentence. All other words keep their case (D16 on treebanks).
-        lookup: "normalised" (the normal form only, as in the papers) or "cascade"
-            (as written, lower case, normal form: the first that is known). It
-            matters for vectors with cased words; word ids are those of normal forms.
-        word_min_count: rarer words have no id of their own.
+    Raises:
+        ValueError: for a value that is not possible, two features of one name, or no
+            feature at all.
 
     Source: K18 sections 2.2 and 3.1, W16 section 6.1.1, D16 section 3.2. Departures:
     K18 does not say how a word shorter than the suffix is treated, nor which of the
@@ -88,47 +75,24 @@ class TokenFeatures:
     of any part of speech. D16 does not say what a number is: see `NUMBER`.
     """
 
-    def __init__(
-        self,
-        *,
-        words: bool = True,
-        vectors: bool = False,
-        suffixes: Iterable[int] = (2,),
-        prefixes: Iterable[int] = (),
-        capitals: bool = True,
-        shapes: bool = False,
-        characters: int = 0,
-        characters_of: str = "raw",
-        columns: Iterable[str] = (),
-        normalise: str | None = "kadari",
-        lookup: str = "normalised",
-        word_min_count: int = 1,
-    ):
-        if normalise is not None and normalise not in NORMALISATIONS:
-            known = ", ".join(map(repr, NORMALISATIONS))
-            raise ValueError(f"normalise={normalise!r}: known are {known} and None")
-        if lookup not in ("normalised", "cascade"):
-            raise ValueError(f"lookup={lookup!r}: known are 'normalised', 'cascade'")
-        if characters_of not in ("raw", "normalised"):
-            raise ValueError(
-                f"characters_of={characters_of!r}: known are 'raw', 'normalised'"
-            )
-        self.normalise = normalise
-        self.lookup = lookup
-        self.word_min_count = word_min_count
-        self.characters = characters
-        self.characters_of = characters_of
-        self.columns = tuple(columns)
-        self.affixes = {f"suffix{n}": -n for n in suffixes}
-        self.affixes |= {f"prefix{n}": n for n in prefixes}
+    def __init__(self, *, vectors: bool = False, **keywords):
+        settings = FeatureSettings(**keywords)
+        self.settings = settings
+        self.normalise = settings.normalise
+        self.lookup = settings.lookup
+        self.characters = characters = settings.characters
+        self.characters_of = settings.characters_of
+        self.columns = settings.columns
+        self.affixes = {f"suffix{n}": -n for n in settings.suffixes}
+        self.affixes |= {f"prefix{n}": n for n in settings.prefixes}
         self.ends = [f"first{i}" for i in range(characters)]
         self.ends += [f"last{i}" for i in reversed(range(characters))]
         self.names = tuple(
-            ["word"] * words
+            ["word"] * settings.words
             + ["vector"] * vectors
             + list(self.affixes)
-            + ["capital"] * capitals
-            + ["shape"] * shapes
+            + ["capital"] * settings.capitals
+            + ["shape"] * settings.shapes
             + self.ends
             + list(self.columns)
         )
@@ -172,7 +136,7 @@ class TokenFeatures:
                 counts.setdefault(self._table(name), Counter()).update(values)
         for name, counter in counts.items():
             words = Counter({word.decode(): n for word, n in counter.items()})
-            least = self.word_min_count if name == "word" else 1
+            least = self.settings.word_min_count if name == "word" else 1
             vocabularies[name] = count_vocabulary(words, least)
         if "vector" in self.names:
             vocabularies["vector"] = list(vector_words)

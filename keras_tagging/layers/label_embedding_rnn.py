@@ -2,7 +2,7 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.initializers import reseeded
-from keras_tagging.cells.recurrent_cell import check_choice
+from keras_tagging.utils.checks import check_choice
 from keras_tagging.layers.label_decoding import beam_search, greedy_search, spread
 from keras_tagging.layers.loop import reverse
 

@@ -3,7 +3,7 @@
 import numpy as np
 from keras import ops
 
-from keras_tagging.cells.recurrent_cell import check_choice
+from keras_tagging.utils.checks import check_choice
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.training.pretraining import cbow_embeddings, window_embeddings

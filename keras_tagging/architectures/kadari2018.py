@@ -11,33 +11,11 @@ and `affix_dim`), nor the initialisation (the defaults of Keras 3, which draws t
 input kernels of a layer as one matrix, with a greater fan than the paper's Keras 1).
 """
 
-from functools import partial
+from keras_tagging.architectures.architecture import Architecture
+from keras_tagging.architectures.stacked_network import StackedNetwork
+from keras_tagging.cells.options import GRU
 
-from keras_tagging.cells import GRUCell
-from keras_tagging.architectures.stacked_network import stacked_network
-
-CELL = GRUCell
-build_network = partial(stacked_network, CELL)
-
-# K18 sections 2.2, 3.1 and 3.2
-PAPER = {
-    "words": True,
-    "suffixes": (2,),
-    "capitals": True,
-    "normalise": "kadari",
-    "lookup": "normalised",
-    "dropout": 0.2,
-    "units": 300,
-    "num_layers": 2,
-    "merge": "layer",
-    "update": "new",
-    "optimizer": "sgd",
-    "learning_rate": 0.01,
-    "batch_size": 1,
-    "epochs": 90,
-}
-
-# What a user with a laptop wants: more subword features, mini-batches, Adam.
+#: more subword features, mini-batches, Adam: what every stacked tagger is trained with
 FAST = {
     "suffixes": (1, 2, 3, 4),
     "prefixes": (1, 2, 3),
@@ -55,3 +33,28 @@ FAST = {
     "unknown_rate": 0.3,
     "epochs": 10,
 }
+
+BIGRU = Architecture(
+    name="bigru",
+    summary="Bi-GRU supertagger of Kadari et al. (2018), section 2.2 and Fig. 2.",
+    network=StackedNetwork,
+    cell=GRU,
+    # sections 2.2, 3.1 and 3.2
+    paper={
+        "words": True,
+        "suffixes": (2,),
+        "capitals": True,
+        "normalise": "kadari",
+        "lookup": "normalised",
+        "dropout": 0.2,
+        "units": 300,
+        "num_layers": 2,
+        "merge": "layer",
+        "update": "new",
+        "optimizer": "sgd",
+        "learning_rate": 0.01,
+        "batch_size": 1,
+        "epochs": 90,
+    },
+    fast=FAST,
+)
