@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data import CorpusError, Sentence, read
 from keras_tagging.corpora.archives import Member, members
 from keras_tagging.corpora.ftb import read_ftb, with_common_nouns_lowered
 from keras_tagging.corpora.preparation import (
@@ -20,6 +19,7 @@ from keras_tagging.corpora.preparation import (
     write_splits,
 )
 from keras_tagging.corpora.splits import SPLITS, in_tenths, split_files
+from keras_tagging.data import CorpusError, Sentence, read
 
 EXAMPLE = """\
 python data_prep/ftb.py FTB/corpus-fonctions prepared/ftb

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.corpora.archives import Member, members
 from keras_tagging.corpora.media import (
     Turn,
@@ -27,6 +26,7 @@ from keras_tagging.corpora.preparation import (
     track,
     write_splits,
 )
+from keras_tagging.data import CorpusError, Sentence
 
 EXAMPLE = """\
 python data_prep/media.py E0024 prepared/media

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.corpora.archives import Member, members
 from keras_tagging.corpora.preparation import (
     Out,
@@ -18,6 +17,7 @@ from keras_tagging.corpora.preparation import (
     write_splits,
 )
 from keras_tagging.corpora.sections import left_out, sentences_of
+from keras_tagging.data import CorpusError, Sentence
 
 EXAMPLE = """\
 python data_prep/pmb.py layer_data/4.0.0/en/gold prepared/pmb-en

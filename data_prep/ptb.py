@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 import typer
 
 from keras_tagging.corpora.archives import members
-from keras_tagging.data.brackets import unescaped
 from keras_tagging.corpora.preparation import (
     Out,
     Overwrite,
@@ -18,6 +17,7 @@ from keras_tagging.corpora.preparation import (
 )
 from keras_tagging.corpora.preprocessing import with_words
 from keras_tagging.corpora.sections import by_split, left_out, sentences_of
+from keras_tagging.data.brackets import unescaped
 
 EXAMPLE = """\
 python data_prep/ptb.py treebank_3/parsed/mrg/wsj prepared/ptb-tagging

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data import CorpusError, Sentence, read
 from keras_tagging.corpora.archives import Member, members
 from keras_tagging.corpora.preparation import (
     Out,
@@ -19,6 +18,7 @@ from keras_tagging.corpora.preparation import (
     write_splits,
 )
 from keras_tagging.corpora.splits import SPLITS, split_files
+from keras_tagging.data import CorpusError, Sentence, read
 
 EXAMPLE = """\
 python data_prep/ud.py UD_French-Sequoia prepared/sequoia

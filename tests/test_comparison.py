@@ -11,8 +11,8 @@ import keras_tagging
 from keras_tagging import Corpus, Sentence
 from keras_tagging.experiments.comparison import Comparison, compare, p_value
 from keras_tagging.experiments.counts import all_evidence, evidence, figure_of
-from keras_tagging.metrics import paired_permutation, token_accuracy
 from keras_tagging.experiments.papers.table import Column
+from keras_tagging.metrics import paired_permutation, token_accuracy
 
 PARSER = {"units": 6, "word_dim": 4, "label_dim": 3, "seed": 1}
 

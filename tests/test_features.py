@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 from reference import features as reference
 
-from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
 TOKENS = [
     "the",
@@ -423,7 +423,8 @@ def test_further_columns_have_vocabularies_of_their_own():
 def test_lower_case_does_not_depend_on_the_locale():
     """ICU, which TensorFlow asks, lowers I to a dotless i in a Turkish process."""
     code = (
-        "import sys, tensorflow as tf; from keras_tagging.encoding.token_features import _lower; "
+        "import sys, tensorflow as tf; "
+        "from keras_tagging.encoding.token_features import _lower; "
         "sys.stdout.buffer.write(_lower(tf.constant(sys.argv[1])).numpy())"
     )
     text = "I İ Ì Í Ĩ J Į TITLE"

@@ -1,5 +1,7 @@
 """The architectures by name: one file a paper, and the networks that they share."""
 
+from collections.abc import Mapping
+
 from keras_tagging.architectures.architecture import RECIPES, Architecture, Settings
 from keras_tagging.architectures.dinarelli2016 import (
     ELMAN_RNN,
@@ -48,6 +50,13 @@ def architecture(name: str) -> Architecture:
     return ARCHITECTURES[name]
 
 
+def resolve_settings(
+    name: str, recipe: str = "fast", overrides: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """All keywords of an architecture with their values: see `Architecture.settings`."""
+    return architecture(name).settings(recipe, **(overrides or {})).flat()
+
+
 __all__ = [
     "ARCHITECTURES",
     "PARSERS",
@@ -57,4 +66,5 @@ __all__ = [
     "Settings",
     "architecture",
     "available",
+    "resolve_settings",
 ]

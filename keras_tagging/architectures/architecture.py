@@ -33,7 +33,7 @@ class Architecture:
         name: what `build` is given.
         summary: one line: the network and its source.
         network: `StackedNetwork`, `LabelNetwork` or `ParserNetwork`.
-        cell: one of `cells.options`; None for a `LabelNetwork`, whose layer is its cell.
+        cell: one of `cells.options`; None for a `LabelNetwork`, which has none.
         paper: keywords that the paper sets.
         fast: keywords that the fast recipe changes after these.
     """

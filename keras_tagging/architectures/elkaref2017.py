@@ -20,8 +20,8 @@ peepholes and with 1 added to the bias of f,
 
 Departures: the paper does not say how many sentences make a batch (here 16), the number
 of epochs (30), how words are written (lower case, digits 9), nor whether the biases of
-the Elman network start at 0.02 too (they do). It reads predicted tags:
-`tags="predicted"`, where the recipes read gold ones, as no tagger comes with a treebank.
+the Elman network start at 0.02 too (they do). It reads predicted tags
+(`tags="predicted"`); the recipes read gold ones, as no tagger comes with a treebank.
 """
 
 from keras_tagging.architectures.architecture import Architecture

@@ -13,8 +13,9 @@ time)`, read in training only.
 import keras
 from keras import ops
 
-from keras_tagging.layers import CRF, LabelEmbeddingRNN
 from keras_tagging.architectures.embedding import uniform
+from keras_tagging.layers import CRF, LabelEmbeddingRNN
+
 
 def output_layer(
     x,

@@ -7,13 +7,14 @@ r"""Stacked Bi-LSTMs of Wu et al. (2016), with and without skip connections.
 
 Section 4, Eq. 16, :cite:`wu2016`, and its mirror image from right to left; the
 recurrence, with the variants of Table 2, is in
-:class:`keras_tagging.cells.SkipLSTMCell`. Departures: the number of epochs is not stated.
+:class:`keras_tagging.cells.SkipLSTMCell`. Departures: the number of epochs is not
+stated.
 
-`bilstm` is the row "no skip connections" of Table 2, Eq. 9. Of the rows of other
-authors, "H-LSTM" is `highway-bilstm` (:cite:`zhang2016`,
-:class:`keras_tagging.cells.HighwayLSTMCell`), and "RHN" is `rhn`, one bidirectional
-layer of recurrence depth 3 with output gates (:cite:`zilly2016`,
-:class:`keras_tagging.cells.RecurrentHighwayCell`), both in the settings of section 6.1.4.
+`bilstm` is the row "no skip connections" of Table 2, Eq. 9. Two rows are networks of
+other authors, in the settings of section 6.1.4: "H-LSTM" is `highway-bilstm`
+(:cite:`zhang2016`, :class:`keras_tagging.cells.HighwayLSTMCell`), and "RHN" is `rhn`, one
+bidirectional layer of recurrence depth 3 with output gates (:cite:`zilly2016`,
+:class:`keras_tagging.cells.RecurrentHighwayCell`).
 """
 
 from keras_tagging.architectures import kadari2018

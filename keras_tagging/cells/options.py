@@ -1,7 +1,7 @@
 """The keywords of the cells that architectures have, each checked by its owner.
 
-A cell checks itself with these. They import no Keras, so that an architecture is checked,
-and its keywords are listed, before there is a network; a call builds the cell.
+A cell checks itself with these. They import no Keras, so that an architecture can be
+checked and its keywords listed before there is a network. A call builds the cell.
 """
 
 from dataclasses import asdict, dataclass

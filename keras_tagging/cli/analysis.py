@@ -19,8 +19,8 @@ from keras_tagging.cli.common import (
     open_split,
     refuse,
 )
-from keras_tagging.cli.treebanks import with_columns
 from keras_tagging.cli.output import percentages
+from keras_tagging.cli.treebanks import with_columns
 
 
 def analyse(

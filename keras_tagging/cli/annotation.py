@@ -20,10 +20,10 @@ from keras_tagging.cli.common import (
     refuse,
     text_of_stdin,
 )
+from keras_tagging.cli.output import WRITERS, signature
 from keras_tagging.cli.treebanks import recognise, with_columns
 from keras_tagging.data import detect_format, read
 from keras_tagging.data.conllu import as_conllu, read_blocks
-from keras_tagging.cli.output import WRITERS, signature
 
 
 def tag(

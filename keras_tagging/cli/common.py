@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data import Corpus, load_corpus
 from keras_tagging.corpora.loading import load_treebank
+from keras_tagging.data import Corpus, load_corpus
 from keras_tagging.utils.startup import start_keras
 
 CORPUS = (

@@ -19,7 +19,6 @@ from keras_tagging.cli.common import (
     open_split,
     refuse,
 )
-from keras_tagging.cli.treebanks import with_columns
 from keras_tagging.cli.output import (
     figures,
     levels_table,
@@ -29,6 +28,7 @@ from keras_tagging.cli.output import (
     unknown_tags,
     without_nan,
 )
+from keras_tagging.cli.treebanks import with_columns
 
 
 def evaluate(

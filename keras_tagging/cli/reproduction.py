@@ -187,7 +187,11 @@ def scale_pairs(scale: str | None) -> dict:
 
 def print_plan(plan, named: bool) -> None:
     """Prints what a run would do, as far as that is known without training."""
-    from keras_tagging.experiments.reproduction.plan import add_corpus, jobs_table, summary
+    from keras_tagging.experiments.reproduction.plan import (
+        add_corpus,
+        jobs_table,
+        summary,
+    )
 
     corpus, info = None, plan.info
     if info["corpus"] is None:

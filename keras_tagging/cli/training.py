@@ -18,7 +18,6 @@ from keras_tagging.cli.common import (
     pairs,
     refuse,
 )
-from keras_tagging.corpora.loading import hold_out
 from keras_tagging.cli.output import (
     aligned,
     figures,
@@ -28,6 +27,7 @@ from keras_tagging.cli.output import (
     summary,
     untrainable,
 )
+from keras_tagging.corpora.loading import hold_out
 from keras_tagging.utils.startup import start_keras
 
 
@@ -37,8 +37,8 @@ def list_architectures(
     """List the architectures, or the keywords of one: what the recipes set them to,
     and which values are possible, where these can be told."""
     start_keras()
+    from keras_tagging.architectures import RECIPES, resolve_settings
     from keras_tagging.models import ARCHITECTURES
-    from keras_tagging.models.settings import RECIPES, resolve_settings
 
     if arch is None:
         rows = [[k, m.__doc__.splitlines()[0]] for k, m in ARCHITECTURES.items()]
@@ -164,10 +164,10 @@ def train(
         refuse("without --embeddings there is no", {"corpus_words": corpus_words})
     start_keras()
     import keras_tagging
-    from keras_tagging.vectors import load_vectors
     from keras_tagging.models import ARCHITECTURES, PARSERS
-    from keras_tagging.models.settings import check_known, resolve_settings
     from keras_tagging.models.run_folder import take_folds, train_run
+    from keras_tagging.models.settings import check_known, resolve_settings
+    from keras_tagging.vectors import load_vectors
 
     check_known("architecture", arch, ARCHITECTURES)
     if arch not in PARSERS:

@@ -1,4 +1,4 @@
-"""Corpora: by name or path, public or licensed, and what they contain. No Keras here."""
+"""Corpora by name or path, and what they contain. No Keras here."""
 
 import lazy_loader
 

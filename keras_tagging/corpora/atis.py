@@ -7,10 +7,10 @@ from pathlib import Path
 
 from keras_tagging.corpora.archives import Member, members
 from keras_tagging.corpora.integers import read_integers
+from keras_tagging.corpora.splits import SPLITS, split_files
 from keras_tagging.data.readers import CorpusError, read
 from keras_tagging.data.records import sentence_of
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.corpora.splits import SPLITS, split_files
 
 INTEGERS = (".pkl", ".pickle", ".json")
 LINES = (".iob", ".conll", ".tsv", ".txt", ".ctf", ".sparse")

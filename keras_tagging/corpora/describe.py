@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from keras_tagging.corpora import measures
 from keras_tagging.corpora.damage import find_damage
-from keras_tagging.data.sentence import Corpus
 from keras_tagging.corpora.suspicions import (
     Location,
     duplicates,
@@ -15,6 +14,7 @@ from keras_tagging.corpora.suspicions import (
     suspicious,
     violations,
 )
+from keras_tagging.data.sentence import Corpus
 
 MAX_EXAMPLES = 10
 SHOWN = 3  # of them, as text

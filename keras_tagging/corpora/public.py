@@ -8,10 +8,10 @@ import zipfile
 from difflib import get_close_matches
 from pathlib import Path
 
-from keras_tagging.utils.atomic import replacing
 from keras_tagging.corpora.download import cache_folder, fetch, is_intact, sha256_of
 from keras_tagging.corpora.public_table import PUBLIC, PublicCorpus
 from keras_tagging.data.readers import CorpusError
+from keras_tagging.utils.atomic import replacing
 
 NAMES = ("demo", *PUBLIC)
 _shown: set[str] = set()  # the corpora whose licence this process has shown

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 from keras_tagging.corpora.archives import Member
 from keras_tagging.corpora.loading import SPLIT_WORDS
 from keras_tagging.data.readers import CorpusError
-from keras_tagging.data.sentence import Sentence
-
-SPLITS = ("train", "dev", "test")
+from keras_tagging.data.sentence import SPLITS, Sentence
 
 
 def split_files(source, found: Iterable[Member]) -> dict[str, Member]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.projectivity import check_tree, is_projective, lift
+from keras_tagging.data.sentence import Sentence
 
 NONPROJECTIVE = ("skip", "lift")
 

@@ -60,7 +60,7 @@ class TokenFeatures:
 
     Args:
         vectors: whether there are pretrained vectors beside the words.
-        **keywords: those of :class:`~keras_tagging.encoding.feature_settings.FeatureSettings`.
+        **keywords: those of `encoding.feature_settings.FeatureSettings`.
 
     Raises:
         ValueError: for a value that is not possible, two features of one name, or no

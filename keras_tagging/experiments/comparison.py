@@ -8,12 +8,12 @@ import numpy as np
 from keras_tagging.data import Corpus, Sentence, load_corpus
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.experiments.counts import BY_TOKENS, evidence, figure_of
-from keras_tagging.models.factory import load
+from keras_tagging.experiments.papers.table import Column
 from keras_tagging.metrics import paired_permutation
 from keras_tagging.metrics.significance import is_limit
+from keras_tagging.models.factory import load
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.sentence_model import SentenceModel
-from keras_tagging.experiments.papers.table import Column
 
 
 def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> float:

@@ -6,10 +6,10 @@ from itertools import chain
 import numpy as np
 
 from keras_tagging.data import Sentence
+from keras_tagging.experiments.papers.table import Column
 from keras_tagging.metrics import assigned, chunk_scores, looks_like_chunks
 from keras_tagging.models.decoding import slices
 from keras_tagging.models.parser import Parser
-from keras_tagging.experiments.papers.table import Column
 
 OF_TAGGERS = ("accuracy", "f1", "word", "sent")
 OF_PARSERS = ("uas", "las")

@@ -2,9 +2,9 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.initializers import reseeded
-from keras_tagging.utils.checks import check_choice
 from keras_tagging.layers.label_decoding import beam_search, greedy_search, spread
 from keras_tagging.layers.loop import reverse
+from keras_tagging.utils.checks import check_choice
 
 LABEL_INPUTS = ("embedding", "probabilities", "one-hot", None)
 COMBINATIONS = ("sum", "concat")

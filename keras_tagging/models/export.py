@@ -10,8 +10,8 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
-from keras_tagging.models.metadata import write_metadata
 from keras_tagging.architectures.output import read_outputs, run_network
+from keras_tagging.models.metadata import write_metadata
 from keras_tagging.models.parser import PREDICTED, Parser
 
 

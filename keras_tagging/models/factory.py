@@ -4,10 +4,10 @@ from pathlib import Path
 
 import keras
 
+from keras_tagging.architectures import resolve_settings
 from keras_tagging.models import ARCHITECTURES, PARSERS
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.sentence_model import SentenceModel
-from keras_tagging.models.settings import resolve_settings
 from keras_tagging.models.tagger import Tagger
 
 

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from random import Random
 
-from keras_tagging.utils.atomic import replacing
+from keras_tagging.architectures import resolve_settings
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.models.settings import resolve_settings
 from keras_tagging.models.tagger import Tagger
+from keras_tagging.utils.atomic import replacing
 
 
 def jackknife(

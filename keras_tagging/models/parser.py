@@ -9,8 +9,11 @@ import tensorflow as tf
 from keras import ops
 
 from keras_tagging import training
-from keras_tagging.encoding.batching import plan_batches, round_up
+from keras_tagging.data.projectivity import SEPARATOR
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
+from keras_tagging.data.trees import trainable, trees_of
+from keras_tagging.encoding.batching import plan_batches, round_up
+from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models import ARCHITECTURES
@@ -21,9 +24,6 @@ from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.settings import check_value, choose
 from keras_tagging.models.tagger import Tagger
 from keras_tagging.parsing import NUM_LABELS, NUM_NODES, oracle, unlift
-from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
-from keras_tagging.data.projectivity import SEPARATOR
-from keras_tagging.data.trees import trainable, trees_of
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call: their tables take 18 rows each
 PREDICTED = "predicted_tag"  # the column of the tags of the parser's own tagger

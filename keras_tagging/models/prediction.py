@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from keras_tagging.encoding.batching import plan_batches, round_up
+from keras_tagging.architectures.output import read_outputs
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Corpus, as_sentence, as_sentences
+from keras_tagging.encoding.batching import plan_batches, round_up
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.metrics import assigned, multi_tagging
 from keras_tagging.models.decoding import (
@@ -18,7 +19,6 @@ from keras_tagging.models.decoding import (
     with_probability,
     within_beta,
 )
-from keras_tagging.architectures.output import read_outputs
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 # The Viterbi search holds (batch, tags, tags) floats: 64 MB

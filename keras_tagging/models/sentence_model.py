@@ -9,14 +9,14 @@ import numpy as np
 from keras import ops
 
 from keras_tagging import training
-from keras_tagging.utils.atomic import replacing
-from keras_tagging.encoding.batching import EncodedSentences
+from keras_tagging.architectures.embedding import joined_words, word_table
 from keras_tagging.data.normalisation import flat_strings, to_nfc
-from keras_tagging.vectors import as_vectors
+from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.models.metadata import metadata_path, write_metadata
-from keras_tagging.architectures.embedding import joined_words, word_table
 from keras_tagging.models.settings import choose
+from keras_tagging.utils.atomic import replacing
+from keras_tagging.vectors import as_vectors
 
 #: settings that may be vectors: those that words start as, and a feature of K18's
 PRETRAINED = ("embeddings", "vectors")

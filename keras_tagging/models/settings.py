@@ -4,16 +4,16 @@ import difflib
 import inspect
 import math
 
+from keras_tagging.architectures.embedding import INITIALIZERS, WINDOWS_OVER
+from keras_tagging.architectures.label_network import DIRECTIONS
+from keras_tagging.architectures.parser_network import ENCODERS
+from keras_tagging.data.trees import NONPROJECTIVE
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.layers.label_embedding_rnn import COMBINATIONS, LABEL_INPUTS
 from keras_tagging.layers.transition_scorer import DROPPED
 from keras_tagging.layers.truncation import TRUNCATIONS
 from keras_tagging.models import ARCHITECTURES, PARSERS, TAGGERS
-from keras_tagging.architectures.embedding import INITIALIZERS, WINDOWS_OVER
-from keras_tagging.architectures.label_network import DIRECTIONS
-from keras_tagging.architectures.parser_network import ENCODERS
-from keras_tagging.data.trees import NONPROJECTIVE
 from keras_tagging.training.recipes import compile_settings, fit_settings
 
 RECIPES = ("fast", "paper")

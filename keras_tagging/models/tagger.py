@@ -7,17 +7,21 @@ import keras
 import numpy as np
 
 from keras_tagging import training
-from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
+from keras_tagging.architectures.embedding import vector_table
+from keras_tagging.architectures.output import check_decoder, path_loss, run_network
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.metrics import looks_like_chunks
 from keras_tagging.models import ARCHITECTURES
-from keras_tagging.architectures.embedding import vector_table
-from keras_tagging.architectures.output import check_decoder, path_loss, run_network
 from keras_tagging.models.prediction import SentencePrediction
-from keras_tagging.models.pretraining import check_pretraining, has_tables, pretrain_tables
+from keras_tagging.models.pretraining import (
+    check_pretraining,
+    has_tables,
+    pretrain_tables,
+)
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.settings import (
     check_label_options,

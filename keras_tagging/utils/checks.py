@@ -1,8 +1,8 @@
 """Settings that check themselves.
 
 The annotation of a field says which values are possible: `bool`, `str`, a `Literal`,
-`tuple[int, ...]`, or a number with a `Rule`, each perhaps `| None`. `check_fields`, called
-by `__post_init__`, refuses every other value with the name of its field.
+`tuple[int, ...]`, or a number with a `Rule`, each perhaps `| None`. `check_fields`,
+called by `__post_init__`, refuses every other value with the name of its field.
 """
 
 from collections.abc import Callable
@@ -80,7 +80,8 @@ def possible(annotation) -> str:
     return " or ".join(texts)
 
 
-_NAMES = {bool: "True or False", int: "a whole number", float: "a number", str: "a name"}
+_NAMES = {bool: "True or False", str: "a name"}
+_NAMES |= {int: "a whole number", float: "a number"}
 
 
 def _several(base) -> str:

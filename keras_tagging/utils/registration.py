@@ -1,9 +1,9 @@
 """Keras finds the classes of this package in saved models, imported or not.
 
-`keras.saving.load_model` looks a class up among those that are registered, and ours are
-registered when their module is imported, which takes TensorFlow and seconds. So Keras is
-given stand-ins, by whichever is imported second, Keras or this package. A stand-in
-imports the class when a model asks for it.
+`keras.saving.load_model` looks a class up among those that are registered. Ours are
+registered when their module is imported, which takes TensorFlow and seconds. So Keras
+gets stand-ins, as soon as both Keras and this package are imported. A stand-in imports
+its class when a model asks for it.
 """
 
 from importlib import import_module

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from keras_tagging.utils.atomic import replacing
 from keras_tagging.corpora.download import cache_folder
+from keras_tagging.utils.atomic import replacing
 from keras_tagging.vectors.word_vectors import WordVectors
 
 # Of what is kept: a change of it, or of how files are read, gets another number.

@@ -110,7 +110,9 @@ def lookup_forms(words: list[str], normalise: Normalise) -> tuple[list, list]:
             "normalise='dinarelli' depends on the training sentences: give the "
             "normal_forms of the TokenFeatures that have seen them"
         )
-    from keras_tagging.encoding.token_features import TokenFeatures  # and with it TensorFlow
+    from keras_tagging.encoding.token_features import (
+        TokenFeatures,  # and with it TensorFlow
+    )
 
     return lower, TokenFeatures(normalise=normalise).normal_forms(words)
 

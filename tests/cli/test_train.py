@@ -4,8 +4,8 @@ import re
 import pytest
 
 from keras_tagging import load_corpus
-from keras_tagging.data import Corpus, Sentence
 from keras_tagging.corpora.loading import hold_out
+from keras_tagging.data import Corpus, Sentence
 
 
 def test_train_writes_its_folder(trained):

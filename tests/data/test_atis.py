@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from keras_tagging.data import CorpusError, Sentence, load_corpus, write
 from keras_tagging.corpora.atis import read_atis
+from keras_tagging.data import CorpusError, Sentence, load_corpus, write
 
 CITY = "B-toloc.city_name"
 SPLITS = {

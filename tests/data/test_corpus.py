@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from keras_tagging.data import CorpusError, Sentence, load_corpus
 from keras_tagging.corpora.demo import demo_corpus
+from keras_tagging.data import CorpusError, Sentence, load_corpus
 
 CONLL = "a\tD\nb\tN\n\nc\tV\n"
 

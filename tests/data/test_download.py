@@ -11,9 +11,9 @@ import time
 import pytest
 from data.web import serving
 
-from keras_tagging.data import CorpusError
 from keras_tagging.corpora import download
 from keras_tagging.corpora.download import BLOCK, RETRIES, cache_folder, fetch
+from keras_tagging.data import CorpusError
 
 DATA = bytes(range(256)) * 2000
 SHA256 = hashlib.sha256(DATA).hexdigest()

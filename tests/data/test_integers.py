@@ -7,9 +7,9 @@ import subprocess
 import numpy as np
 import pytest
 
-from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.corpora.archives import members
 from keras_tagging.corpora.integers import read_integers
+from keras_tagging.data import CorpusError, Sentence
 
 WORDS = {"fly": 0, "to": 1, "Boston": 2, "new": 3, "york": 4}
 LABELS = {"O": 7, "B-city": 0, "I-city": 3}

@@ -3,7 +3,6 @@ import sys
 
 import pytest
 
-from keras_tagging.data import CorpusError, Sentence, load_corpus
 from keras_tagging.corpora import preparation
 from keras_tagging.corpora.preparation import (
     Counts,
@@ -12,6 +11,7 @@ from keras_tagging.corpora.preparation import (
     track,
     write_splits,
 )
+from keras_tagging.data import CorpusError, Sentence, load_corpus
 from keras_tagging.data.records import MalformedSentence
 
 TRAIN = [Sentence(["a", "b", "a"], ["X", "Y", "X"]), Sentence(["A"], ["Z"])]

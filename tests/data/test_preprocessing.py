@@ -1,8 +1,8 @@
 import pytest
 import tensorflow as tf
 
-from keras_tagging.data import Sentence
 from keras_tagging.corpora.preprocessing import PREPROCESSING, with_words
+from keras_tagging.data import Sentence
 from keras_tagging.encoding.token_features import NORMALISATIONS
 
 WORDS = ["Mr.", "1,989", "1989", "wife\\/mother", "a\\b\\/C3", "\\", "\\/", "x\\/"]

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from embeddings.examples import BINARY, GLOVE, assert_are, write
 
-from keras_tagging.vectors import load_vectors
-from keras_tagging.vectors import loading
+from keras_tagging.vectors import load_vectors, loading
 
 
 @pytest.fixture

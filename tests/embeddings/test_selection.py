@@ -13,8 +13,7 @@ from gensim.models import FastText, KeyedVectors
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
 from keras_tagging import Sentence
-from keras_tagging.vectors import load_vectors
-from keras_tagging.vectors import selection
+from keras_tagging.vectors import load_vectors, selection
 
 
 @pytest.fixture(params=[1, 7, 2**20])

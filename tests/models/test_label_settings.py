@@ -7,8 +7,8 @@ from keras import ops
 
 import keras_tagging
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.models import tagger
 from keras_tagging.models import pretraining as pretrain
+from keras_tagging.models import tagger
 
 SENTENCES = random_sentences(12, 4, longest=6)
 SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "label_context": 2}

@@ -6,14 +6,14 @@ import keras
 import numpy as np
 import pytest
 from keras import ops
+from keras_tagging.architectures.lstm_parser import parser_lstm
 from models.parsers import DEMO, DEV, EMPTY, TRAIN, build, random_parser
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
-from keras_tagging.vectors import WordVectors
 from keras_tagging.models import PARSERS
-from keras_tagging.architectures.lstm_parser import parser_lstm
+from keras_tagging.vectors import WordVectors
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from keras_tagging.architectures import resolve_settings
 from keras_tagging.experiments import papers
-from keras_tagging.models.settings import resolve_settings
 
 NUMBERS = {
     "kadari2018": [1, 2, 3, 4],

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from keras_tagging.experiments import papers
 from keras_tagging.data import Corpus, Sentence
+from keras_tagging.experiments import papers
 from keras_tagging.experiments.reproduction import corpus as corpora
 
 WU = papers.table("wu2016", 2)

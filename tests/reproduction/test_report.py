@@ -12,8 +12,16 @@ from reproduction.made_up import TEST, cells, make_info, make_table, result
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.counts import figure_of
 from keras_tagging.experiments.papers.table import Column, Row, Settings, Table
-from keras_tagging.experiments.reproduction import report_facts, report_latex, report_statistics
-from keras_tagging.experiments.reproduction.report import markdown, settings_markdown, write_report
+from keras_tagging.experiments.reproduction import (
+    report_facts,
+    report_latex,
+    report_statistics,
+)
+from keras_tagging.experiments.reproduction.report import (
+    markdown,
+    settings_markdown,
+    write_report,
+)
 from keras_tagging.experiments.reproduction.report_document import escape
 from keras_tagging.experiments.reproduction.report_facts import same_corpus
 

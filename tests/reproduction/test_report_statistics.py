@@ -9,7 +9,10 @@ from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers.table import Column
 from keras_tagging.experiments.reproduction import report_statistics
 from keras_tagging.experiments.reproduction.report import markdown
-from keras_tagging.experiments.reproduction.report_tables import ranking_words, significance_words
+from keras_tagging.experiments.reproduction.report_tables import (
+    ranking_words,
+    significance_words,
+)
 
 
 def test_means_and_standard_deviations():

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from keras_tagging.experiments import papers
 from keras_tagging.data import Corpus, Sentence
+from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers.table import Row
 from keras_tagging.experiments.reproduction.jobs import choose_rows, make_jobs
 from keras_tagging.experiments.reproduction.work import run_job, vectors

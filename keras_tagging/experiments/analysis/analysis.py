@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from keras_tagging.utils.atomic import replacing
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.atomic import replacing
 
 
 @dataclass(frozen=True, eq=False)

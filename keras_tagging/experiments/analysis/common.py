@@ -5,10 +5,14 @@ from functools import partial
 
 import pandas as pd
 
+from keras_tagging.cli.output import sizes
 from keras_tagging.experiments.analysis import plots, tables
 from keras_tagging.experiments.analysis.analysis import Analysis, Section
-from keras_tagging.experiments.analysis.predictions import TrainingCounts, known_words, reads_words
-from keras_tagging.cli.output import sizes
+from keras_tagging.experiments.analysis.predictions import (
+    TrainingCounts,
+    known_words,
+    reads_words,
+)
 
 INTERVAL = (
     "Intervals are Wilson's, at 95 %. They take tokens for independent, which those of "

@@ -5,11 +5,16 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from keras_tagging.data.sentence import as_sentences
 from keras_tagging.experiments.analysis import plots, tables
 from keras_tagging.experiments.analysis.analysis import Analysis, Section
-from keras_tagging.experiments.analysis.common import INTERVAL, begin, frequency_sections, overall
+from keras_tagging.experiments.analysis.common import (
+    INTERVAL,
+    begin,
+    frequency_sections,
+    overall,
+)
 from keras_tagging.experiments.analysis.predictions import parsed_tokens
-from keras_tagging.data.sentence import as_sentences
 
 FIGURES = ["uas", "las"]
 KEYS = ["gold", "predicted"]

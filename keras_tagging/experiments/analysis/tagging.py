@@ -5,13 +5,22 @@ from itertools import chain
 
 import pandas as pd
 
+from keras_tagging.cli.output import unknown_tags
+from keras_tagging.data.sentence import as_sentences
 from keras_tagging.experiments.analysis import plots, tables
 from keras_tagging.experiments.analysis.analysis import Analysis, Section
-from keras_tagging.experiments.analysis.common import INTERVAL, begin, frequency_sections, overall
-from keras_tagging.experiments.analysis.predictions import known_words, reads_words, tagged_tokens
-from keras_tagging.data.sentence import as_sentences
+from keras_tagging.experiments.analysis.common import (
+    INTERVAL,
+    begin,
+    frequency_sections,
+    overall,
+)
+from keras_tagging.experiments.analysis.predictions import (
+    known_words,
+    reads_words,
+    tagged_tokens,
+)
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
-from keras_tagging.cli.output import unknown_tags
 
 FIGURES = ["accuracy"]
 KEYS = ["gold", "predicted"]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from keras_tagging.data import Corpus
 from keras_tagging.cli.output import aligned
+from keras_tagging.data import Corpus
 from keras_tagging.experiments.papers.table import Row, Table
 from keras_tagging.experiments.reproduction import corpus as corpora
 from keras_tagging.experiments.reproduction.jobs import Job, choose_rows, make_jobs

@@ -9,7 +9,12 @@ corpus and the vectors at the same place.
 import os
 from collections.abc import Mapping, Sequence
 
-from keras_tagging.experiments.reproduction.engines import MODULE, arguments, environment, why
+from keras_tagging.experiments.reproduction.engines import (
+    MODULE,
+    arguments,
+    environment,
+    why,
+)
 from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.store import Store
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from keras_tagging.utils.atomic import replacing
-from keras_tagging.models.settings import resolve_settings
+from keras_tagging.architectures import resolve_settings
 from keras_tagging.experiments.papers.table import Settings, Table
 from keras_tagging.experiments.reproduction import report_facts as facts
 from keras_tagging.experiments.reproduction import report_plot, report_statistics
@@ -23,6 +22,7 @@ from keras_tagging.experiments.reproduction.report_document import (
     to_markdown,
 )
 from keras_tagging.experiments.reproduction.report_latex import to_latex
+from keras_tagging.utils.atomic import replacing
 
 NO_PLOT = "No plot: it needs matplotlib, pip install 'keras-tagging[plots]'."
 

@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from keras_tagging.architectures import resolve_settings
 from keras_tagging.experiments import papers
-from keras_tagging.models.settings import resolve_settings
 from keras_tagging.experiments.papers.table import Row, Settings, Table
 from keras_tagging.experiments.reproduction.corpus import is_of_parsers
 from keras_tagging.experiments.reproduction.settings import settings_of

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from keras_tagging.utils.atomic import replacing
 from keras_tagging.experiments.papers.table import Column, Table
+from keras_tagging.utils.atomic import replacing
 
 STEM = "report-plot"  # report.pdf is what LaTeX makes of report.tex
 CAPTION = (

@@ -10,8 +10,8 @@ from scipy.stats import spearmanr
 
 from keras_tagging.experiments.comparison import p_value
 from keras_tagging.experiments.counts import figure_of
-from keras_tagging.metrics import holm
 from keras_tagging.experiments.papers.table import Column, Table
+from keras_tagging.metrics import holm
 
 RESAMPLES = 9999
 LEVEL = 0.05  # of significance

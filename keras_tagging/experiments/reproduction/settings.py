@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from keras_tagging.vectors import load_vectors
-from keras_tagging.models.settings import nearest, resolve_settings
+from keras_tagging.architectures import resolve_settings
 from keras_tagging.experiments.papers.table import Row, Table
 from keras_tagging.experiments.reproduction.corpus import absolute, is_of_parsers
+from keras_tagging.utils.suggestions import nearest
+from keras_tagging.vectors import load_vectors
 
 #: short names of keywords
 SHORT = {"layers": "num_layers"}

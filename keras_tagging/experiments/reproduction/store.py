@@ -11,8 +11,8 @@ import json
 from contextlib import contextmanager
 from pathlib import Path
 
-from keras_tagging.utils.atomic import remove_partial, replacing
 from keras_tagging.experiments.reproduction.jobs import Job
+from keras_tagging.utils.atomic import remove_partial, replacing
 
 INFO = "reproduction.json"
 CONTENT = ("sentences", "training fingerprint", "fingerprint")  # of the corpus

@@ -17,12 +17,11 @@ from collections.abc import Mapping
 import keras
 
 import keras_tagging
-from keras_tagging.experiments import papers
+from keras_tagging.architectures import resolve_settings
 from keras_tagging.data import Corpus
-from keras_tagging.vectors import load_vectors, train_vectors
-from keras_tagging.experiments.counts import all_evidence, figure_of
 from keras_tagging.encoding.token_features import TokenFeatures
-from keras_tagging.models.settings import resolve_settings
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.counts import all_evidence, figure_of
 from keras_tagging.experiments.papers.table import Row, Table
 from keras_tagging.experiments.reproduction.corpus import (
     add_classes,
@@ -35,6 +34,7 @@ from keras_tagging.experiments.reproduction.settings import settings_of
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.models.run_folder import save_run, take_folds
 from keras_tagging.training import mode_of
+from keras_tagging.vectors import load_vectors, train_vectors
 
 
 def run_job(table: Table, job: Job, store: Store) -> dict:
