@@ -53,7 +53,7 @@ def architecture(name: str) -> Architecture:
 def resolve_settings(
     name: str, recipe: str = "fast", overrides: Mapping[str, object] | None = None
 ) -> dict[str, object]:
-    """All keywords of an architecture with their values: see `Architecture.settings`."""
+    """All keywords of an architecture with their values, as `Architecture.settings`."""
     return architecture(name).settings(recipe, **(overrides or {})).flat()
 
 

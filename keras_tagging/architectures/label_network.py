@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from keras_tagging.architectures.stacked_network import Feedback
-from keras_tagging.architectures.token_inputs import ContextWindow, Embeddings
 from keras_tagging.utils.checks import NonNegative, Positive, Share, check_fields
 
 # which inputs an option needs, to have an effect
@@ -83,7 +82,7 @@ class LabelNetwork:
         from keras_tagging.layers import LabelEmbeddingRNN
         from keras_tagging.utils.seeds import seeds
 
-        tables = settings[Embeddings]
+        tables = settings.tables
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
         ids, mask, x = token_inputs(
@@ -92,7 +91,7 @@ class LabelNetwork:
             tables,
             vector_dim=vector_dim,
             dropout=self.dropout,
-            **asdict(settings[ContextWindow]),
+            **asdict(settings.window),
         )
 
         def layer(name, **options):

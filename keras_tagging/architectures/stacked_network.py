@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass
 from typing import Annotated, Literal
 
-from keras_tagging.architectures.token_inputs import ContextWindow, Embeddings
 from keras_tagging.utils.checks import (
     NonNegative,
     Positive,
@@ -107,7 +106,7 @@ class StackedNetwork:
         from keras_tagging.layers import BidirectionalStack
         from keras_tagging.utils.seeds import seeds
 
-        tables = settings[Embeddings]
+        tables = settings.tables
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
         ids, mask, x = token_inputs(
@@ -116,7 +115,7 @@ class StackedNetwork:
             tables,
             vector_dim=vector_dim,
             dropout=self.dropout,
-            **asdict(settings[ContextWindow]),
+            **asdict(settings.window),
         )
 
         # Recurrent layers
@@ -150,7 +149,7 @@ class StackedNetwork:
             mask,
             self.decoder,
             labels=labels,
-            label_decoder=settings[LabelDecoder],
+            label_decoder=settings.label_options,
             seed=next(draw),
             initializer=of_kernels,
             table_initializer=of_tables,
