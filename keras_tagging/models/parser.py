@@ -57,6 +57,11 @@ class Parser(SentenceModel):
     kind, command = "parser", "parse"
     reads_trees = True
     report_options = ("punctuation", "subtypes", "tables")
+    missing_column = (
+        "tag it first, name the column of a file in columns by --option "
+        "'columns={{\"{name}\": 1}}', or train a parser that needs no tags "
+        "(--tags predicted, or --tags None)"
+    )
     figures = FIGURES
     default_monitor = "val_las"
 
@@ -148,11 +153,11 @@ class Parser(SentenceModel):
         theirs = other.settings
         taken = asdict(theirs.features)
         names = ["tags", "embeddings", "trainable", "nonprojective"]
-        if theirs.task.embeddings is not None or self._pretrained:
+        if theirs.task.embeddings is not None or self.pretrained:
             names.append("word_dim")
         taken |= {name: theirs[name] for name in names}
         self.settings = self.settings.replaced(**taken)
-        self._pretrained = Pretrained()
+        self.pretrained = Pretrained()
         self.features = self._new_features()
         self._restore(other.vocabularies)
         self.optimizer.build(self.trainable_variables)

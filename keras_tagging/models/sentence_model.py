@@ -55,6 +55,8 @@ class SentenceModel(keras.Model):
     kind = command = None
     reads_trees = False
     report_options = ()
+    #: what to do about a column that the input lacks
+    missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"
 
     def __init__(
         self,
@@ -79,7 +81,7 @@ class SentenceModel(keras.Model):
         # no dict: Keras would wrap and copy it
         self.metadata = UserDict(metadata or {})
         self.network = None
-        self._pretrained = pretrained or Pretrained()
+        self.pretrained = pretrained or Pretrained()
         self._vocabularies = None
         self._penalty = 0.0
         self.features = self._new_features()
@@ -121,6 +123,15 @@ class SentenceModel(keras.Model):
         if self.network is None:
             raise ValueError("this model has no vocabularies yet: fit or adapt it")
 
+    def known_words(self, words=()) -> set[str]:
+        """The words of training, in normal form, that have an id of their own.
+
+        Args:
+            words: those of the training sentences: this model does not tell them from
+                words that only its pretrained vectors know.
+        """
+        return {word for word in self.features.vocabularies["word"] if word in words}
+
     # Vocabularies
 
     def _refuse_second_adapt(self):
@@ -137,14 +148,14 @@ class SentenceModel(keras.Model):
         training.
         """
         strings = flat_strings(sentences, self.features.columns)
-        vectors = self._pretrained.vectors
+        vectors = self.pretrained.vectors
         words = [to_nfc(word) for word in vectors.words] if vectors else ()
         self.features.adapt(strings, words, lengths=list(map(len, sentences)))
         return dict(self.features.vocabularies)
 
     def _build_network(self, vocabularies) -> None:
         """Builds the network and the optimizer; word tables take their vectors."""
-        start, rows = self._pretrained.embeddings, None
+        start, rows = self.pretrained.embeddings, None
         if start:
             words = list(map(to_nfc, start.words))
             joined, rows = joined_words(self.features, words)
@@ -154,7 +165,7 @@ class SentenceModel(keras.Model):
             table = self.network.get_layer("word_embedding").embeddings
             initial = ops.convert_to_numpy(table)
             table.assign(word_table(initial, vocabularies["word"], rows, start))
-        self._pretrained = Pretrained()
+        self.pretrained = Pretrained()
         self.optimizer.build(self.trainable_variables)
 
     # Training
@@ -312,7 +323,7 @@ class SentenceModel(keras.Model):
             raise ValueError(f"{path}: the file name of a model ends in .keras")
         if path.exists() and not overwrite:
             raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
-        if self._pretrained:
+        if self.pretrained:
             raise ValueError("a model with pretrained vectors is saved after fit")
         with replacing(path) as partial:
             super().save(partial, **kwargs)

@@ -110,7 +110,7 @@ class Tagger(SentenceModel):
         vocabularies = self._count(sentences)
         # those that vectors add are behind them
         self.training_words = len(vocabularies.get("word", ()))
-        vectors = self._pretrained.vectors
+        vectors = self.pretrained.vectors
         self._build_network({**vocabularies, "tags": tags})
         if vectors:
             table = self.network.get_layer("vector_embedding").embeddings
@@ -141,6 +141,9 @@ class Tagger(SentenceModel):
         """
         ids, labels = inputs if isinstance(inputs, (tuple, list)) else (inputs, None)
         return run_network(self.network, ids, labels, training)
+
+    def known_words(self, words=()):
+        return set(self.features.vocabularies["word"][: self.training_words])
 
     # Sentences to arrays
 
@@ -276,7 +279,7 @@ class Tagger(SentenceModel):
         # words that only the vectors know have ids too
         forms = self.features.normal_forms(flat_strings(sentences)["tokens"])
         words = [forms[a:b] for a, b in encoded.spans()]
-        return {"sentences": words, "known_words": set(known[: self.training_words])}
+        return {"sentences": words, "known_words": self.known_words()}
 
     def evaluate(self, x, y=None, *, return_dict=False, **kwargs):
         """Figures on sentences with gold tags, over their real tokens.

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from keras_tagging.experiments.counts import BY_TOKENS
 from keras_tagging.experiments.papers.table import Column, Table
 from keras_tagging.experiments.reproduction import report_facts as facts
 from keras_tagging.experiments.reproduction import report_statistics
@@ -17,6 +16,7 @@ from keras_tagging.experiments.reproduction.report_document import (
     Text,
 )
 from keras_tagging.experiments.reproduction.report_statistics import LEVEL, RESAMPLES
+from keras_tagging.metrics.counts import BY_TOKENS
 from keras_tagging.metrics.significance import is_limit
 
 SHOWN = 30  # pairs that are printed; report.pairs.csv has all
