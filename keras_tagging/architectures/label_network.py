@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from keras_tagging.architectures.stacked_network import Feedback
+from keras_tagging.architectures.stacked_network import Activation, Feedback
 from keras_tagging.utils.checks import NonNegative, Positive, Share, check_fields
 
 # which inputs an option needs, to have an effect
@@ -44,7 +44,7 @@ class LabelNetwork:
     label_context: NonNegative = 6
     hidden_context: NonNegative = 0
     combine: Literal["sum", "concat"] = "sum"
-    activation: str = "sigmoid"
+    activation: Activation = "sigmoid"
     feedback: Feedback = "predicted"
     beam_width: Positive = 1
 

@@ -17,6 +17,21 @@ _SHARES = Rule(
     lambda pair: len(pair) == 2 and all(0 <= x <= 1 for x in pair),
     "the shares of the first and the last epoch",
 )
+Activation = Literal[
+    "sigmoid",
+    "tanh",
+    "relu",
+    "leaky_relu",
+    "elu",
+    "selu",
+    "gelu",
+    "silu",
+    "mish",
+    "softplus",
+    "softsign",
+    "hard_sigmoid",
+    "linear",
+]
 Feedback = (
     Literal["gold", "predicted"]
     | Annotated[float, _SHARE]
@@ -31,7 +46,7 @@ class LabelDecoder:
     label_units: Positive = 200
     label_dim: Positive = 30
     label_context: NonNegative = 6
-    label_activation: str = "relu"
+    label_activation: Activation = "relu"
     feedback: Feedback = "predicted"
     beam_width: Positive = 1
 

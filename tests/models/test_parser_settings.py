@@ -11,8 +11,8 @@ from models.parsers import DEMO, DEV, EMPTY, TRAIN, build, random_parser
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
+from keras_tagging.architectures import PARSERS
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
-from keras_tagging.models import PARSERS
 from keras_tagging.vectors import WordVectors
 
 
