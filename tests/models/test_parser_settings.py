@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 from keras import ops
-from keras_tagging.architectures.lstm_parser import parser_lstm
+from keras_tagging.architectures.elkaref2017 import parser_lstm
 from models.parsers import DEMO, DEV, EMPTY, TRAIN, build, random_parser
 
 import keras_tagging
