@@ -37,8 +37,9 @@ test-torch:
 fuzz: $(VENV)/installed-test  ## try a million mutated lines on all readers; goes on where it was stopped
 	PYTHONPATH=tests $(BIN)/python -m hostile.fuzz $(ARGS)
 
-lint: $(VENV)/installed-dev  ## check code and notebooks with ruff
+lint: $(VENV)/installed-dev  ## check code, notebooks and the direction of imports
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
 
 docs: $(VENV)/installed-dev  ## build the documentation; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -d docs/_build/doctrees docs docs/_build/html

@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 import keras_tagging
-from keras_tagging.data.corpus import hold_out
+from keras_tagging.corpora.loading import hold_out
 
 FIGURES = {"atis": "f1", "conll2000": "f1"}
 

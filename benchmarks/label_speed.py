@@ -23,7 +23,7 @@ import tensorflow as tf
 from keras import ops
 
 import keras_tagging
-from keras_tagging.data.batching import TrainingBatches
+from keras_tagging.encoding.batching import TrainingBatches
 from keras_tagging.layers import LabelEmbeddingRNN
 from keras_tagging.layers.loop import over_time
 

@@ -29,9 +29,9 @@ import numpy as np
 import pandas as pd
 
 import keras_tagging
-from keras_tagging.embeddings import train_vectors
 from keras_tagging.metrics import paired_permutation
-from keras_tagging.run_folder import take_folds
+from keras_tagging.models.run_folder import take_folds
+from keras_tagging.vectors import train_vectors
 
 SYSTEMS = ["ffn", "lstm", "lstm:all", "elman", "elman:all", "gru", "gru:all"]
 #: (system, the one that it should surpass)

@@ -17,8 +17,8 @@ import time
 import keras
 
 import keras_tagging
-from keras_tagging.data.batching import TrainingBatches
-from keras_tagging.models.embedding import embed_features
+from keras_tagging.architectures.embedding import embed_features
+from keras_tagging.encoding.batching import TrainingBatches
 from keras_tagging.training import compile_settings
 
 

@@ -62,7 +62,7 @@ def peak() -> float:
 
 def load(path: str, count: int, kept: int, cache: str | None) -> dict:
     """One load, in a process of its own."""
-    from keras_tagging.embeddings import load_vectors
+    from keras_tagging.vectors import load_vectors
 
     vocabulary = None
     if kept:

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from keras_tagging import Corpus
-from keras_tagging.data.atis import read_atis
-from keras_tagging.data.corpus import hold_out
-from keras_tagging.data.preparation import (
+from keras_tagging.corpora.atis import read_atis
+from keras_tagging.corpora.loading import hold_out
+from keras_tagging.corpora.preparation import (
     Out,
     Overwrite,
     check_out,
@@ -16,7 +16,7 @@ from keras_tagging.data.preparation import (
     statistics,
     write_splits,
 )
-from keras_tagging.data.word_classes import WordClasses
+from keras_tagging.corpora.word_classes import WordClasses
 
 EXAMPLE = """\
 python data_prep/atis.py path/to/atis prepared/atis --classes --held-out 0.18 --seed 1

@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.data import CorpusError, Sentence
-from keras_tagging.data.archives import Member, members
-from keras_tagging.data.preparation import (
+from keras_tagging.corpora.archives import Member, members
+from keras_tagging.corpora.preparation import (
     Out,
     Overwrite,
     check_out,
@@ -20,8 +19,9 @@ from keras_tagging.data.preparation import (
     statistics,
     write_splits,
 )
+from keras_tagging.corpora.splits import SPLITS, split_files
+from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.data.records import sentence_of
-from keras_tagging.data.splits import SPLITS, split_files
 from keras_tagging.utils import limits
 
 EXAMPLE = """\

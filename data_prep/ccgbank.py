@@ -7,10 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data import Sentence
-from keras_tagging.data.archives import members
-from keras_tagging.data.atomic import replacing
-from keras_tagging.data.preparation import (
+from keras_tagging.corpora.archives import members
+from keras_tagging.corpora.preparation import (
     Counts,
     Out,
     Overwrite,
@@ -20,8 +18,10 @@ from keras_tagging.data.preparation import (
     statistics,
     write_splits,
 )
-from keras_tagging.data.preprocessing import PREPROCESSING, with_words
-from keras_tagging.data.sections import by_split, left_out, sentences_of
+from keras_tagging.corpora.preprocessing import PREPROCESSING, with_words
+from keras_tagging.corpora.sections import by_split, left_out, sentences_of
+from keras_tagging.data import Sentence
+from keras_tagging.utils.atomic import replacing
 
 EXAMPLE = """\
 python data_prep/ccgbank.py LDC2005T13.tgz prepared/ccgbank

@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data import CorpusError, Sentence, read
-from keras_tagging.data.archives import Member, members
-from keras_tagging.data.ftb import read_ftb, with_common_nouns_lowered
-from keras_tagging.data.preparation import (
+from keras_tagging.corpora.archives import Member, members
+from keras_tagging.corpora.ftb import read_ftb, with_common_nouns_lowered
+from keras_tagging.corpora.preparation import (
     Out,
     Overwrite,
     SkipMalformed,
@@ -19,7 +18,8 @@ from keras_tagging.data.preparation import (
     track,
     write_splits,
 )
-from keras_tagging.data.splits import SPLITS, in_tenths, split_files
+from keras_tagging.corpora.splits import SPLITS, in_tenths, split_files
+from keras_tagging.data import CorpusError, Sentence, read
 
 EXAMPLE = """\
 python data_prep/ftb.py FTB/corpus-fonctions prepared/ftb

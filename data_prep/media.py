@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.data import CorpusError, Sentence
-from keras_tagging.data.archives import Member, members
-from keras_tagging.data.media import (
+from keras_tagging.corpora.archives import Member, members
+from keras_tagging.corpora.media import (
     Turn,
     dialogues,
     full_and_relaxed,
@@ -17,7 +16,7 @@ from keras_tagging.data.media import (
     read_relaxed,
     read_test2,
 )
-from keras_tagging.data.preparation import (
+from keras_tagging.corpora.preparation import (
     Out,
     Overwrite,
     SkipMalformed,
@@ -27,6 +26,7 @@ from keras_tagging.data.preparation import (
     track,
     write_splits,
 )
+from keras_tagging.data import CorpusError, Sentence
 
 EXAMPLE = """\
 python data_prep/media.py E0024 prepared/media

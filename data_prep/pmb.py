@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data import CorpusError, Sentence
-from keras_tagging.data.archives import Member, members
-from keras_tagging.data.preparation import (
+from keras_tagging.corpora.archives import Member, members
+from keras_tagging.corpora.preparation import (
     Out,
     Overwrite,
     SkipMalformed,
@@ -17,7 +16,8 @@ from keras_tagging.data.preparation import (
     statistics,
     write_splits,
 )
-from keras_tagging.data.sections import left_out, sentences_of
+from keras_tagging.corpora.sections import left_out, sentences_of
+from keras_tagging.data import CorpusError, Sentence
 
 EXAMPLE = """\
 python data_prep/pmb.py layer_data/4.0.0/en/gold prepared/pmb-en

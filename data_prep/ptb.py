@@ -5,9 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data.archives import members
-from keras_tagging.data.brackets import unescaped
-from keras_tagging.data.preparation import (
+from keras_tagging.corpora.archives import members
+from keras_tagging.corpora.preparation import (
     Out,
     Overwrite,
     SkipMalformed,
@@ -16,8 +15,9 @@ from keras_tagging.data.preparation import (
     statistics,
     write_splits,
 )
-from keras_tagging.data.preprocessing import with_words
-from keras_tagging.data.sections import by_split, left_out, sentences_of
+from keras_tagging.corpora.preprocessing import with_words
+from keras_tagging.corpora.sections import by_split, left_out, sentences_of
+from keras_tagging.data.brackets import unescaped
 
 EXAMPLE = """\
 python data_prep/ptb.py treebank_3/parsed/mrg/wsj prepared/ptb-tagging

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.data import CorpusError, Sentence, read
-from keras_tagging.data.archives import Member, members
-from keras_tagging.data.preparation import (
+from keras_tagging.corpora.archives import Member, members
+from keras_tagging.corpora.preparation import (
     Out,
     Overwrite,
     SkipMalformed,
@@ -18,7 +17,8 @@ from keras_tagging.data.preparation import (
     track,
     write_splits,
 )
-from keras_tagging.data.splits import SPLITS, split_files
+from keras_tagging.corpora.splits import SPLITS, split_files
+from keras_tagging.data import CorpusError, Sentence, read
 
 EXAMPLE = """\
 python data_prep/ud.py UD_French-Sequoia prepared/sequoia

@@ -1,46 +1,56 @@
-"""Recurrent sequence tagging on Keras 3."""
+"""Recurrent sequence tagging and dependency parsing on Keras 3."""
 
-import sys
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
 
-from keras_tagging.data import Corpus, CorpusError, Sentence, load_corpus
+import lazy_loader
 
-# The command line and the scripts of data_prep import TensorFlow only where they need
-# it: it takes seconds, and talks meanwhile. Everywhere else the tagger is imported, and
-# thereby registered, at once: `keras.saving.load_model` must find it. `python -m` calls
-# its script "-m" here.
-if (
-    Path(sys.argv[0]).stem == "keras-tagging"
-    or Path(sys.argv[0]).absolute().parent.name == "data_prep"
-    or (sys.argv[0] == "-m" and "keras_tagging" in sys.orig_argv)
-):
+from keras_tagging.utils.registration import register_when_imported
+from keras_tagging.utils.startup import start_keras
 
-    def __getattr__(name):
-        if name in ("Parser", "Tagger", "available", "build", "load"):
-            return getattr(import_module("keras_tagging.factory"), name)
-        if name == "compare":
-            return import_module("keras_tagging.comparison").compare
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Each name is imported on first use: Keras and TensorFlow take seconds.
+_LIGHT = {
+    "architectures": ["available"],
+    "corpora": ["describe", "load_corpus"],
+    "data": ["Corpus", "CorpusError", "Sentence"],
+    "vectors": ["load_vectors"],
+}
+_WITH_KERAS = {
+    "cells": [
+        "ElmanCell",
+        "FeedForwardCell",
+        "GRUCell",
+        "HighwayLSTMCell",
+        "RecurrentCell",
+        "RecurrentHighwayCell",
+        "ShortcutBlockCell",
+        "SkipLSTMCell",
+    ],
+    "experiments.comparison": ["compare"],
+    "layers": [
+        "BidirectionalStack",
+        "CRF",
+        "ContextWindow",
+        "LabelEmbeddingRNN",
+        "ProjectedRNN",
+        "TransitionScorer",
+    ],
+    "models": ["Parser", "Tagger", "build", "load"],
+}
+_attribute, __dir__, __all__ = lazy_loader.attach(
+    __name__, submod_attrs=_LIGHT | _WITH_KERAS
+)
+_HEAVY = {name for names in _WITH_KERAS.values() for name in names}
 
-else:
-    from keras_tagging.comparison import compare
-    from keras_tagging.factory import available, build, load
-    from keras_tagging.models.parser import Parser
-    from keras_tagging.models.tagger import Tagger
 
-__version__ = version("keras-tagging")
+def __getattr__(name):
+    if name == "__version__":
+        return version("keras-tagging")
+    if name == "papers":
+        return import_module("keras_tagging.experiments.papers")
+    if name in _HEAVY:
+        start_keras()
+    return _attribute(name)
 
-__all__ = [
-    "Corpus",
-    "CorpusError",
-    "Parser",
-    "Sentence",
-    "Tagger",
-    "available",
-    "build",
-    "compare",
-    "load",
-    "load_corpus",
-]
+
+register_when_imported()

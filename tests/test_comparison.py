@@ -6,13 +6,13 @@ import random
 import numpy as np
 import pytest
 from conftest import TINY, random_sentences, randomize
+from keras_tagging.experiments.counts import all_evidence, evidence, figure_of
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
-from keras_tagging.comparison import Comparison, compare, p_value
-from keras_tagging.evidence import all_evidence, evidence, figure_of
+from keras_tagging.experiments.comparison import Comparison, compare, p_value
+from keras_tagging.experiments.papers.table import Column
 from keras_tagging.metrics import paired_permutation, token_accuracy
-from keras_tagging.papers.table import Column
 
 PARSER = {"units": 6, "word_dim": 4, "label_dim": 3, "seed": 1}
 

@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 from reference import features as reference
 
-from keras_tagging.data.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
-from keras_tagging.features import TokenFeatures
+from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
 TOKENS = [
     "the",
@@ -364,12 +364,12 @@ def test_vocabulary_is_by_frequency_then_code_point_whatever_the_order():
 @pytest.mark.parametrize("normalise", ["kadari", "dinarelli"])
 def test_tokens_are_encoded_in_chunks(normalise, monkeypatch):
     options = {"lengths": [2, 8, len(TOKENS) - 10], "normalise": normalise}
-    monkeypatch.setattr("keras_tagging.features.CHUNK_TOKENS", 7)
+    monkeypatch.setattr("keras_tagging.encoding.token_features.CHUNK_TOKENS", 7)
     chunked = adapted(**options)
     monkeypatch.undo()
     whole = adapted(**options)
     assert chunked.vocabularies == whole.vocabularies
-    monkeypatch.setattr("keras_tagging.features.CHUNK_TOKENS", 7)
+    monkeypatch.setattr("keras_tagging.encoding.token_features.CHUNK_TOKENS", 7)
     found = whole.encode({"tokens": TOKENS})
     monkeypatch.undo()
     np.testing.assert_array_equal(found, whole.encode({"tokens": TOKENS}))
@@ -423,7 +423,8 @@ def test_further_columns_have_vocabularies_of_their_own():
 def test_lower_case_does_not_depend_on_the_locale():
     """ICU, which TensorFlow asks, lowers I to a dotless i in a Turkish process."""
     code = (
-        "import sys, tensorflow as tf; from keras_tagging.features import _lower; "
+        "import sys, tensorflow as tf; "
+        "from keras_tagging.encoding.token_features import _lower; "
         "sys.stdout.buffer.write(_lower(tf.constant(sys.argv[1])).numpy())"
     )
     text = "I İ Ì Í Ĩ J Į TITLE"

@@ -1,29 +1,22 @@
 """Recurrent cells: one file a cell, the equations of the papers."""
 
-from keras_tagging.cells.elman_cell import ElmanCell
-from keras_tagging.cells.feed_forward_cell import FeedForwardCell
-from keras_tagging.cells.gru_cell import GRUCell
-from keras_tagging.cells.highway_lstm_cell import HighwayLSTMCell
-from keras_tagging.cells.label_embedding_cell import LabelEmbeddingCell
-from keras_tagging.cells.layered_cell import LayeredCell
-from keras_tagging.cells.recurrent_cell import RecurrentCell
-from keras_tagging.cells.recurrent_highway_cell import RecurrentHighwayCell
-from keras_tagging.cells.regularized_layer import RegularizedLayer
-from keras_tagging.cells.shortcut_block_cell import ShortcutBlockCell
-from keras_tagging.cells.skip_lstm_cell import SkipLSTMCell
-from keras_tagging.cells.skip_stack_cell import SkipStackCell
+import lazy_loader
 
-__all__ = [
-    "ElmanCell",
-    "FeedForwardCell",
-    "GRUCell",
-    "HighwayLSTMCell",
-    "LabelEmbeddingCell",
-    "LayeredCell",
-    "RecurrentCell",
-    "RecurrentHighwayCell",
-    "RegularizedLayer",
-    "ShortcutBlockCell",
-    "SkipLSTMCell",
-    "SkipStackCell",
-]
+# imported on first use: Keras and TensorFlow take seconds
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "elman_cell": ["ElmanCell"],
+        "feed_forward_cell": ["FeedForwardCell"],
+        "gru_cell": ["GRUCell"],
+        "highway_lstm_cell": ["HighwayLSTMCell"],
+        "label_embedding_cell": ["LabelEmbeddingCell"],
+        "layered_cell": ["LayeredCell"],
+        "recurrent_cell": ["RecurrentCell"],
+        "recurrent_highway_cell": ["RecurrentHighwayCell"],
+        "regularized_layer": ["RegularizedLayer"],
+        "shortcut_block_cell": ["ShortcutBlockCell"],
+        "skip_lstm_cell": ["SkipLSTMCell"],
+        "skip_stack_cell": ["SkipStackCell"],
+    },
+)

@@ -3,8 +3,8 @@ from keras import ops
 
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.cells.precision import single_precision
-from keras_tagging.cells.recurrent_cell import check_choice
 from keras_tagging.cells.regularized_layer import RegularizedLayer
+from keras_tagging.utils.checks import check_choice
 
 LABEL_INPUTS = ("embedding", "probabilities", "one-hot", None)
 COMBINATIONS = ("sum", "concat")

@@ -187,9 +187,3 @@ class RecurrentCell(RegularizedLayer):
             ),
             "bias_initializer": keras.initializers.serialize(self.bias_initializer),
         }
-
-
-def check_choice(name, value, choices):
-    """Raises a ValueError that lists the choices."""
-    if value not in choices:
-        raise ValueError(f"{name}={value!r}: known are {', '.join(map(repr, choices))}")

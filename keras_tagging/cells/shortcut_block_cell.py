@@ -2,7 +2,8 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.layered_cell import LayeredCell
-from keras_tagging.cells.recurrent_cell import MAPPINGS, check_choice
+from keras_tagging.cells.recurrent_cell import MAPPINGS
+from keras_tagging.utils.checks import check_choice
 
 PLACES = ("gated", "plain", "highway", None)
 # What each gate has: weights that read h^{l-1}, h^{l-2} or h_tm1.

@@ -2,7 +2,8 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.layered_cell import LayeredCell
-from keras_tagging.cells.recurrent_cell import MAPPINGS, check_choice
+from keras_tagging.cells.recurrent_cell import MAPPINGS
+from keras_tagging.utils.checks import check_choice
 
 SKIPS = ("outputs", "internals", "gates", None)
 GATES = ("joint", "exclusive", "vertical", None)

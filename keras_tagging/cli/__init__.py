@@ -16,7 +16,7 @@ from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.evaluation import evaluate
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.training import demo, list_architectures, train
-from keras_tagging.data.atomic import FULL
+from keras_tagging.utils.atomic import FULL
 
 app = typer.Typer(
     help="Recurrent sequence tagging and dependency parsing on Keras 3.",

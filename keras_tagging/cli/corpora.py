@@ -16,9 +16,10 @@ from keras_tagging.cli.common import (
     open_corpus,
     pairs,
 )
-from keras_tagging.data import PUBLIC, Corpus, describe
-from keras_tagging.data.plots import figure_class, plot_description
-from keras_tagging.output import aligned
+from keras_tagging.corpora import PUBLIC, describe
+from keras_tagging.corpora.plots import figure_class, plot_description
+from keras_tagging.data import Corpus
+from keras_tagging.utils.tables import aligned
 
 # of the corpus "demo"
 DEMO = "generated English sentences with CCG categories and trees"
@@ -30,8 +31,8 @@ def list_corpora(
 ) -> None:
     """List the corpora that have a name, with their size, licence and whether they are
     here or would be downloaded; or where one comes from and what to cite."""
-    from keras_tagging.data.download import cache_folder
-    from keras_tagging.data.public import check_name
+    from keras_tagging.corpora.public import check_name
+    from keras_tagging.utils.cache import cache_folder
 
     if name is None:
         rows = [["name", "what it is", "size", "where", "licence"]]
@@ -62,7 +63,7 @@ def list_corpora(
 
 def place(name: str) -> str:
     """Where a public corpus would be taken from."""
-    from keras_tagging.data.public import in_cache, in_data_folder
+    from keras_tagging.corpora.public import in_cache, in_data_folder
 
     if in_data_folder(name):
         return "KERAS_TAGGING_DATA"
@@ -112,8 +113,8 @@ def describe_corpus(
 
 def _words_of(vectors: str, corpus: Corpus) -> list[str]:
     """The words of the file that could be those of the corpus."""
-    from keras_tagging.data.measures import word_forms
-    from keras_tagging.embeddings import load_vectors
+    from keras_tagging.corpora.measures import word_forms
+    from keras_tagging.vectors import load_vectors
 
     words = {w for _, part in corpus.splits() for s in part for w in s.tokens}
     forms = {form for word in words for form in word_forms(word)}

@@ -17,7 +17,7 @@ from keras_tagging.cli.common import (
     pairs,
     refuse,
 )
-from keras_tagging.startup import start_keras
+from keras_tagging.utils.startup import start_keras
 
 
 def reproduce(
@@ -115,10 +115,10 @@ def reproduce(
     With other --rows or more --seeds it adds to what is there. With the papers' own
     settings and a corpus of their size a job can take days.
     """
-    from keras_tagging import papers
-    from keras_tagging.papers.table import Settings
-    from keras_tagging.reproduction import listing
-    from keras_tagging.reproduction.store import Store
+    from keras_tagging.experiments import papers
+    from keras_tagging.experiments.papers.table import Settings
+    from keras_tagging.experiments.reproduction import listing
+    from keras_tagging.experiments.reproduction.store import Store
 
     store = Store(out or f"{paper}-table-{table}")
     if report:
@@ -137,13 +137,13 @@ def reproduce(
     found = papers.table(paper, table)
     start_keras()
     if isinstance(found, Settings):
-        from keras_tagging.reproduction.report import settings_markdown
+        from keras_tagging.experiments.reproduction.report import settings_markdown
 
         print(settings_markdown(found))
         return
-    from keras_tagging.reproduction import settings as checks
-    from keras_tagging.reproduction.corpus import is_of_parsers, reading
-    from keras_tagging.reproduction.plan import make_plan
+    from keras_tagging.experiments.reproduction import settings as checks
+    from keras_tagging.experiments.reproduction.corpus import is_of_parsers, reading
+    from keras_tagging.experiments.reproduction.plan import make_plan
 
     trees = is_of_parsers(found)
     files = {"dev": dev, "test": test, "errors": errors, "trees": trees}
@@ -187,7 +187,11 @@ def scale_pairs(scale: str | None) -> dict:
 
 def print_plan(plan, named: bool) -> None:
     """Prints what a run would do, as far as that is known without training."""
-    from keras_tagging.reproduction.plan import add_corpus, jobs_table, summary
+    from keras_tagging.experiments.reproduction.plan import (
+        add_corpus,
+        jobs_table,
+        summary,
+    )
 
     corpus, info = None, plan.info
     if info["corpus"] is None:
@@ -200,9 +204,9 @@ def print_plan(plan, named: bool) -> None:
 
 def print_report(store, paper: str | None, table: int | None) -> None:
     """Writes and prints the report of what a folder has."""
-    from keras_tagging import papers
-    from keras_tagging.reproduction import read_results
-    from keras_tagging.reproduction.report import write_report
+    from keras_tagging.experiments import papers
+    from keras_tagging.experiments.reproduction import read_results
+    from keras_tagging.experiments.reproduction.report import write_report
 
     info, results = read_results(store.folder)
     for name, given in (("paper", paper), ("table", table)):
@@ -226,9 +230,9 @@ def run(plan, named: bool, engine: str, workers: int | None) -> None:
     Raises:
         typer.Exit: with 1, if a job failed.
     """
-    from keras_tagging.reproduction.plan import add_corpus, summary
-    from keras_tagging.reproduction.progress import Progress
-    from keras_tagging.reproduction.schedule import run_jobs
+    from keras_tagging.experiments.reproduction.plan import add_corpus, summary
+    from keras_tagging.experiments.reproduction.progress import Progress
+    from keras_tagging.experiments.reproduction.schedule import run_jobs
 
     corpus = add_corpus(plan, named)
     store = plan.store
@@ -254,10 +258,10 @@ def run(plan, named: bool, engine: str, workers: int | None) -> None:
 
 def start_engine(name: str, store, workers: int | None):
     if name == "local":
-        from keras_tagging.reproduction.engines import LocalEngine, cores
+        from keras_tagging.experiments.reproduction.engines import LocalEngine, cores
 
         return LocalEngine(store, workers or min(2, cores()))
-    from keras_tagging.reproduction.ray_engine import RayEngine
+    from keras_tagging.experiments.reproduction.ray_engine import RayEngine
 
     return RayEngine(store, workers)
 

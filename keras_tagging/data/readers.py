@@ -9,7 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from keras_tagging.data.atomic import naming
 from keras_tagging.data.columns import as_rows
 from keras_tagging.data.formats import FORMATS
 from keras_tagging.data.lines import first_lines, numbered_lines, source_name
@@ -21,6 +20,7 @@ from keras_tagging.data.records import (
     message,
 )
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.atomic import naming
 
 WRITTEN = ("conll", "conllu", "jsonl")
 

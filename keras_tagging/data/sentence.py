@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+SPLITS = ("train", "dev", "test")
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -87,7 +89,7 @@ class Corpus:
 
     def splits(self) -> Iterator[tuple[str, list[Sentence]]]:
         """The non-empty splits, as (name, sentences)."""
-        for name in ("train", "dev", "test"):
+        for name in SPLITS:
             if sentences := getattr(self, name):
                 yield name, sentences
 

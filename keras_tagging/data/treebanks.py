@@ -141,7 +141,7 @@ def _check_heads(rows: list[Row], trees: bool) -> None:
 
 
 def _check_tree(rows: list[Row]) -> None:
-    from keras_tagging.parsing.projectivity import find_cycle  # parsing imports data
+    from keras_tagging.data.projectivity import find_cycle  # parsing imports data
 
     for word, (number, cells) in enumerate(rows, 1):
         if cells[HEAD] == "_":

@@ -1,22 +1,18 @@
-"""Layers that wrap cells: the time loop, and stacks of directions and layers."""
+"""The layers that run cells, read labels, search and decode."""
 
-from keras_tagging.layers.bidirectional_stack import BidirectionalStack
-from keras_tagging.layers.chunk_decoder import ChunkDecoder
-from keras_tagging.layers.context_window import ContextWindow
-from keras_tagging.layers.crf import CRF
-from keras_tagging.layers.crf_objectives import CRFAccuracy, CRFLoss
-from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.layers.projected_rnn import ProjectedRNN
-from keras_tagging.layers.transition_scorer import TransitionScorer
+import lazy_loader
 
-__all__ = [
-    "CRF",
-    "BidirectionalStack",
-    "CRFAccuracy",
-    "CRFLoss",
-    "ChunkDecoder",
-    "ContextWindow",
-    "LabelEmbeddingRNN",
-    "ProjectedRNN",
-    "TransitionScorer",
-]
+# imported on first use: Keras and TensorFlow take seconds
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "bidirectional_stack": ["BidirectionalStack"],
+        "chunk_decoder": ["ChunkDecoder"],
+        "context_window": ["ContextWindow"],
+        "crf": ["CRF"],
+        "crf_objectives": ["CRFAccuracy", "CRFLoss"],
+        "label_embedding_rnn": ["LabelEmbeddingRNN"],
+        "projected_rnn": ["ProjectedRNN"],
+        "transition_scorer": ["TransitionScorer"],
+    },
+)

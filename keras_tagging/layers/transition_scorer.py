@@ -2,10 +2,10 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.initializers import reseeded
-from keras_tagging.cells.recurrent_cell import check_choice
 from keras_tagging.layers.transition_search import search
 from keras_tagging.layers.truncation import TRUNCATIONS, run_truncated
 from keras_tagging.parsing import NUM_LABELS, NUM_NODES
+from keras_tagging.utils.checks import check_choice
 
 DROPPED = ("configurations", "tokens")
 

@@ -1,43 +1,14 @@
-"""The architectures: one a file, each ending in its paper's settings."""
+"""What a user holds: taggers and parsers."""
 
-from keras_tagging.models import (
-    bigru,
-    bilstm,
-    bilstm_crf,
-    elman_parser,
-    elman_rnn,
-    ffn_parser,
-    gru_parser,
-    highway_bilstm,
-    i_rnn,
-    ie_rnn,
-    jordan_rnn,
-    lstm_parser,
-    rhn,
-    shortcut_bilstm,
-    skip_bilstm,
+import lazy_loader
+
+# imported on first use: Keras and TensorFlow take seconds
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "factory": ["build", "load"],
+        "parser": ["Parser"],
+        "sentence_model": ["SentenceModel"],
+        "tagger": ["Tagger"],
+    },
 )
-
-#: name -> module with `CELL`, `build_network`, `PAPER` and `FAST`
-PARSERS = {
-    "ffn-parser": ffn_parser,
-    "lstm-parser": lstm_parser,
-    "elman-parser": elman_parser,
-    "gru-parser": gru_parser,
-}
-TAGGERS = {
-    "bigru": bigru,
-    "skip-bilstm": skip_bilstm,
-    "shortcut-bilstm": shortcut_bilstm,
-    "highway-bilstm": highway_bilstm,
-    "rhn": rhn,
-    "elman-rnn": elman_rnn,
-    "jordan-rnn": jordan_rnn,
-    "i-rnn": i_rnn,
-    "ie-rnn": ie_rnn,
-    "bilstm": bilstm,
-    "bilstm-crf": bilstm_crf,
-}
-ARCHITECTURES = {**TAGGERS, **PARSERS}
-
-__all__ = ["ARCHITECTURES", "PARSERS", "TAGGERS"]

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 import keras
 import numpy as np
 
-from keras_tagging.data.batching import plan_batches
-from keras_tagging.models.settings import check_value
+from keras_tagging.encoding.batching import plan_batches
+from keras_tagging.utils.checks import Positive, checked
 
 
 class NetworkCalls:
@@ -34,7 +34,7 @@ class NetworkCalls:
             raise ValueError(f"verbose={verbose!r}: give 0, 1, 2 or 'auto'")
         self.batch_size = None
         if batch_size is not None:
-            self.batch_size = check_value("batch_size", batch_size, 1)
+            self.batch_size = checked("batch_size", batch_size, Positive, None)
         self.count = count
         self.bar = None
         if verbose in (1, 2):

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from random import Random
 
-from keras_tagging.data.atomic import replacing
+from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.models.settings import resolve_settings
 from keras_tagging.models.tagger import Tagger
+from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import read_object
 
 
@@ -120,7 +120,7 @@ def _tagged(sentences, column):
 
 
 def _train(sentences, architecture, epochs, seed, verbose):
-    settings = resolve_settings(architecture, "fast", {})
+    settings = architecture_named(architecture).settings("fast")
     model = Tagger(architecture, settings, seed=seed)
     model.fit(sentences, epochs=epochs, verbose=verbose)
     return model

@@ -14,6 +14,7 @@ from keras_tagging.models.saved_config import (
 )
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.utils import limits
+from keras_tagging.utils.registration import find_class
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
 MEMBERS = {"metadata.json", CONFIG, WEIGHTS}
@@ -59,7 +60,7 @@ def check_content(content) -> dict:
     """The configuration of the tagger or parser that config.json describes."""
     content = content if isinstance(content, dict) else {}
     name = content.get("registered_name")
-    cls = keras.saving.get_registered_object(name) if isinstance(name, str) else None
+    cls = find_class(keras, name) if isinstance(name, str) else None
     if not (isinstance(cls, type) and issubclass(cls, SentenceModel)):
         held = str(content.get("class_name"))[:50]
         raise ValueError(f"holds a {held}, no tagger or parser")

@@ -11,14 +11,12 @@ from reprlib import repr as short
 
 import keras
 
-from keras_tagging.models.settings import (
-    check_known,
-    check_owners,
-    check_value,
-    default_settings,
-)
+from keras_tagging.architectures import Settings
+from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.parsing import NUM_LABELS, NUM_NODES
 from keras_tagging.utils import limits
+from keras_tagging.utils.registration import find_class
+from keras_tagging.utils.suggestions import check_known
 
 #: settings that may be vectors: those that words start as, and a feature of K18's
 PRETRAINED = ("embeddings", "vectors")
@@ -86,20 +84,14 @@ def checked_config(cls: type, config: Mapping) -> dict:
     return config
 
 
-def checked_settings(architecture: str, settings) -> dict:
+def checked_settings(architecture: str, settings) -> Settings:
     """All settings of an architecture, each of the type and size that it may have."""
     _require(isinstance(settings, dict), "settings", settings, "an object")
-    defaults = default_settings(architecture)
-    for name, value in settings.items():
-        check_known(f"{architecture} keyword", name, sorted(defaults))
-        if name in PRETRAINED:
-            fits = value is None or isinstance(value, str)
-            _require(fits, name, value, "a description, or null")
-        else:
-            check_value(name, value, defaults[name])
-    settings = defaults | settings
-    check_owners(architecture, settings)
-    return settings
+    for name in PRETRAINED:
+        value = settings.get(name)
+        fits = value is None or isinstance(value, str)
+        _require(fits, name, value, "a description, or null")
+    return architecture_named(architecture).restored(settings)
 
 
 def refuse_paths(settings: Mapping) -> None:
@@ -226,7 +218,7 @@ def _may_be_compiled(config: Mapping) -> bool:
     module, name = config.get("module"), config["class_name"]
     registered = config.get("registered_name") or config.get("config")
     if isinstance(registered, str):
-        found = keras.saving.get_registered_object(registered)
+        found = find_class(keras, registered)
         if isinstance(found, type):
             return issubclass(found, CLASSES)
         if found is not None:

@@ -1,13 +1,13 @@
 """Transition-based dependency parsing: arrays only, nothing of Keras."""
 
-from keras_tagging.parsing.features import NODES, NUM_LABELS, NUM_NODES, features
-from keras_tagging.parsing.oracle import Moves, oracle
-from keras_tagging.parsing.projectivity import (
+from keras_tagging.data.projectivity import (
     check_tree,
     is_projective,
     lift,
     unlift,
 )
+from keras_tagging.parsing.features import NODES, NUM_LABELS, NUM_NODES, features
+from keras_tagging.parsing.oracle import Moves, oracle
 from keras_tagging.parsing.transitions import (
     LEFT_ARC,
     NONE,

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keras_tagging.data.projectivity import check_tree, is_projective
 from keras_tagging.parsing.features import NUM_LABELS, NUM_NODES, features
-from keras_tagging.parsing.projectivity import check_tree, is_projective
 from keras_tagging.parsing.transitions import (
     LEFT_ARC,
     RIGHT_ARC,

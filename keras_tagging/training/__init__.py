@@ -1,46 +1,17 @@
 """Recipes, objectives and callbacks."""
 
-from keras_tagging.training.callbacks import (
-    AveragedWeights,
-    EpochOrder,
-    TrainingLog,
-    Validation,
-)
-from keras_tagging.training.decay import HalvingDecay, LinearDecay
-from keras_tagging.training.objectives import (
-    TagLoss,
-    TokenAccuracy,
-    TokenCrossEntropy,
-)
-from keras_tagging.training.pretraining import cbow_embeddings, window_embeddings
-from keras_tagging.training.recipes import compile_settings, fit_settings
-from keras_tagging.training.resume import Resume
-from keras_tagging.training.run import (
-    check_fitting,
-    dataset,
-    fit_model,
-    mode_of,
-    streamed,
-)
+import lazy_loader
 
-__all__ = [
-    "AveragedWeights",
-    "EpochOrder",
-    "HalvingDecay",
-    "LinearDecay",
-    "Resume",
-    "TagLoss",
-    "TokenAccuracy",
-    "TokenCrossEntropy",
-    "TrainingLog",
-    "Validation",
-    "cbow_embeddings",
-    "check_fitting",
-    "compile_settings",
-    "dataset",
-    "fit_model",
-    "fit_settings",
-    "mode_of",
-    "streamed",
-    "window_embeddings",
-]
+# imported on first use: Keras and TensorFlow take seconds
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "callbacks": ["AveragedWeights", "EpochOrder", "TrainingLog", "Validation"],
+        "decay": ["HalvingDecay", "LinearDecay"],
+        "objectives": ["TagLoss", "TokenAccuracy", "TokenCrossEntropy"],
+        "pretraining": ["cbow_embeddings", "window_embeddings"],
+        "recipes": ["compile_arguments"],
+        "resume": ["Resume"],
+        "run": ["Plan", "carry_out", "check_fitting", "dataset", "mode_of", "streamed"],
+    },
+)

@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pandas as pd
 
-from keras_tagging.data.atomic import replacing
+from keras_tagging.utils.atomic import replacing
 
 
 class Validation(keras.callbacks.Callback):

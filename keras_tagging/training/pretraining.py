@@ -10,7 +10,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_tagging.cells.initializers import seeds
+from keras_tagging.utils.seeds import seeds
 
 # Keras' look-up tables start within these bounds, and so do those here.
 _BOUND = 0.05

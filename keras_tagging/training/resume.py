@@ -6,9 +6,9 @@ from pathlib import Path
 import keras
 import numpy as np
 
-from keras_tagging.data.atomic import replacing
 from keras_tagging.training.callbacks import TrainingLog
 from keras_tagging.utils import limits
+from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import StoredArrays
 
 # Counters are state. Text is not: it names files and figures, which the run brings.

@@ -12,8 +12,8 @@ from models import parsers
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.analysis import analyse, tables
-from keras_tagging.embeddings import WordVectors
+from keras_tagging.experiments.analysis import analyse, tables
+from keras_tagging.vectors import WordVectors
 
 # words and a tag that training lacks
 NEW = Sentence(["the", "Zebra", "sees", "1984", "ghosts"], ["D", "P", "X", "M", "N"])

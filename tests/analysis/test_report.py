@@ -11,7 +11,7 @@ from models import parsers
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.analysis import analyse, plots, report
+from keras_tagging.experiments.analysis import analyse, plots, report
 
 NASTY = [
     "<s>",

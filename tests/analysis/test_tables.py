@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from keras_tagging import Sentence
-from keras_tagging.analysis import tables
+from keras_tagging.experiments.analysis import tables
 
 SENTENCES = [
     Sentence("the old man the boat".split()),

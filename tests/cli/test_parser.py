@@ -149,7 +149,7 @@ def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch
     assert [row[6] for row in rows if row[0]].count("0") == 2
 
     made = []
-    where = "keras_tagging.run_folder.train_run"
+    where = "keras_tagging.models.run_folder.train_run"
     monkeypatch.setattr(where, lambda model, *_, **__: made.append(model))
     args = ["--corpus", treebank, "--out", tmp_path / "lstm", *TINY]
     args += ["--bootstrap", ffn_dir, "--gates", "i,o"]

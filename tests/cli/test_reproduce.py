@@ -3,11 +3,12 @@ import json
 import pytest
 import tensorflow as tf
 
-from keras_tagging import papers
-from keras_tagging.reproduction import schedule
-from keras_tagging.reproduction.engines import LocalEngine
-from keras_tagging.reproduction.store import Store
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.reproduction import schedule
+from keras_tagging.experiments.reproduction.engines import LocalEngine
+from keras_tagging.experiments.reproduction.store import Store
 
+ENGINES = "keras_tagging.experiments.reproduction.engines"
 SMALL = ["--recipe", "fast", "--epochs", 1, "--seeds", 2]
 SMALL += ["--scale", "units=4,word_dim=4"]
 GRU = ["reproduce", "kadari2018", "--table", 3]
@@ -46,7 +47,7 @@ def engine(monkeypatch):
         def close(self):
             self.running.clear()
 
-    monkeypatch.setattr("keras_tagging.reproduction.engines.LocalEngine", FakeEngine)
+    monkeypatch.setattr(f"{ENGINES}.LocalEngine", FakeEngine)
     return FakeEngine
 
 

@@ -4,8 +4,8 @@ import re
 import pytest
 
 from keras_tagging import load_corpus
+from keras_tagging.corpora.loading import hold_out
 from keras_tagging.data import Corpus, Sentence
-from keras_tagging.data.corpus import hold_out
 
 
 def test_train_writes_its_folder(trained):
@@ -38,7 +38,7 @@ def test_killed_run_goes_on(tiny, program, corpus_dir, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("keras_tagging.run_folder.save_run", interrupted)
+        patch.setattr("keras_tagging.models.run_folder.save_run", interrupted)
         code, _, err = program(*args, tmp_path / "killed")
     assert code == 130
     assert err.endswith("keras-tagging: error: interrupted\n")

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from keras_tagging import load, load_corpus
+from keras_tagging.cli.output import next_commands
 from keras_tagging.data import Sentence, write
-from keras_tagging.output import next_commands
 
 ODD = "Who read it ?\n\n  \nna\u00efve\u00a0x \u200b , 3/4 a|b \u2028\nit\n"
 ODD_TOKENS = [

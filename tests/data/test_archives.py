@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from keras_tagging.data import CorpusError, archives, read
-from keras_tagging.data.archives import members
+from keras_tagging.corpora import archives
+from keras_tagging.corpora.archives import members
+from keras_tagging.data import CorpusError, read
 
 FILES = {
     "disc/README": b"not this",

@@ -4,7 +4,7 @@ import resource
 import pytest
 
 from keras_tagging.data import Sentence, write
-from keras_tagging.data.atomic import locked, replacing, replacing_together
+from keras_tagging.utils.atomic import locked, replacing, replacing_together
 
 
 @pytest.fixture

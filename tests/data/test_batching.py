@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from keras_tagging.data.batching import (
+from keras_tagging.encoding.batching import (
     EncodedSentences,
     TrainingBatches,
     padded_rows,
     plan_batches,
 )
-from keras_tagging.data.vocabulary import UNKNOWN_ID
+from keras_tagging.encoding.vocabulary import UNKNOWN_ID
 
 LENGTHS = np.array([3, 0, 7, 1, 1, 12, 4, 3, 0, 2, 5, 3, 9, 1])
 SIZES = [

@@ -11,8 +11,10 @@ import time
 import pytest
 from data.web import serving
 
-from keras_tagging.data import CorpusError, download
-from keras_tagging.data.download import BLOCK, RETRIES, cache_folder
+from keras_tagging.corpora import download
+from keras_tagging.corpora.download import BLOCK, RETRIES
+from keras_tagging.data import CorpusError
+from keras_tagging.utils.cache import cache_folder
 
 DATA = bytes(range(256)) * 2000
 SHA256 = hashlib.sha256(DATA).hexdigest()
@@ -256,7 +258,7 @@ def test_two_processes_download_once(site, path, tmp_path):
     script = tmp_path / "keras-tagging"
     script.write_text(
         "import sys\n"
-        "from keras_tagging.data.download import fetch\n"
+        "from keras_tagging.corpora.download import fetch\n"
         "print('ready', flush=True)\n"
         "fetch(*sys.argv[1:4], int(sys.argv[4]))\n"
     )

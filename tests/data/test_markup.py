@@ -4,9 +4,9 @@ import zipfile
 
 import pytest
 
+from keras_tagging.corpora.archives import members
+from keras_tagging.corpora.markup import Element, elements
 from keras_tagging.data import CorpusError
-from keras_tagging.data.archives import members
-from keras_tagging.data.markup import Element, elements
 
 
 def member_of(path, content):

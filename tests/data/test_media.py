@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from keras_tagging.data import CorpusError
-from keras_tagging.data.archives import members
-from keras_tagging.data.media import (
+from keras_tagging.corpora.archives import members
+from keras_tagging.corpora.media import (
     dialogues,
     full_and_relaxed,
     read_media,
@@ -14,6 +13,7 @@ from keras_tagging.data.media import (
     relaxed_of,
     words_of,
 )
+from keras_tagging.data import CorpusError
 
 OFFICIAL = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <MEDIA><set>

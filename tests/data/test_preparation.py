@@ -3,14 +3,15 @@ import sys
 
 import pytest
 
-from keras_tagging.data import CorpusError, Sentence, load_corpus, preparation
-from keras_tagging.data.preparation import (
+from keras_tagging.corpora import load_corpus, preparation
+from keras_tagging.corpora.preparation import (
     Counts,
     run_script,
     statistics,
     track,
     write_splits,
 )
+from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.data.records import MalformedSentence
 
 TRAIN = [Sentence(["a", "b", "a"], ["X", "Y", "X"]), Sentence(["A"], ["Z"])]

@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from keras_tagging import Sentence
-from keras_tagging.data.word_classes import WordClasses
+from keras_tagging.corpora.word_classes import WordClasses
 
 
 def tagged(text):

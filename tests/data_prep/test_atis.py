@@ -1,7 +1,7 @@
 import pytest
 
 import keras_tagging
-from keras_tagging.data.word_classes import WordClasses
+from keras_tagging.corpora.word_classes import WordClasses
 
 COLUMNS = {"word_class": 1}
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from embeddings.examples import BINARY, GLOVE, assert_are, write
 
-from keras_tagging.embeddings import load_vectors, loading
+from keras_tagging.vectors import load_vectors, loading
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_errors_are_not_kept(tmp_path, cache):
 
 LOAD = """
 import sys
-from keras_tagging.embeddings import load_vectors
+from keras_tagging.vectors import load_vectors
 found = load_vectors(sys.argv[1], vocabulary=[f"w{i}" for i in range(0, 4000, 2)])
 assert found.matrix[:, 0].tolist() == list(range(0, 4000, 2)), found.matrix
 """

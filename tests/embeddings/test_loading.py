@@ -18,7 +18,7 @@ from embeddings.examples import (
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
-from keras_tagging.embeddings import WordVectors, as_vectors, load_vectors
+from keras_tagging.vectors import WordVectors, as_vectors, load_vectors
 
 ALL = [0, 1, 2, 3]
 

@@ -13,8 +13,8 @@ from gensim.models import FastText, KeyedVectors
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
 from keras_tagging import Sentence
-from keras_tagging.embeddings import fasttext, files, load_vectors
 from keras_tagging.utils import limits
+from keras_tagging.vectors import fasttext, files, load_vectors
 
 
 @pytest.fixture(params=[1, 7, 2**20])

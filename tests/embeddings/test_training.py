@@ -3,7 +3,7 @@ import pytest
 from gensim.models import FastText
 
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.embeddings import train_vectors
+from keras_tagging.vectors import train_vectors
 
 TEXT = [["a", "b", "c", "a"], ["b", "d"], [], ["a", "d", "b"]] * 20
 

@@ -3,7 +3,7 @@ import pytest
 from embeddings.examples import MATRIX, WORDS
 
 from keras_tagging import Sentence
-from keras_tagging.embeddings import WordVectors, coverage
+from keras_tagging.vectors import WordVectors, coverage
 
 
 def test_mean():

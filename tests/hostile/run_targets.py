@@ -13,7 +13,7 @@ from hostile.harness import Target, Wrong
 from hostile.mutations import mutate, mutate_json
 from hostile.oracle import refused
 
-from keras_tagging.reproduction.store import Store, read_results
+from keras_tagging.experiments.reproduction.store import Store, read_results
 
 COMMANDS = """\
 describe input.conll

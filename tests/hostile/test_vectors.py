@@ -24,8 +24,8 @@ from gensim.models.fasttext import save_facebook_model
 
 import keras_tagging
 from keras_tagging import cli
-from keras_tagging.embeddings import as_vectors, load_vectors
 from keras_tagging.utils import limits
+from keras_tagging.vectors import as_vectors, load_vectors
 
 ROUNDS = int(os.environ.get("KERAS_TAGGING_FUZZ", 1))
 

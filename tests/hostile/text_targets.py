@@ -10,7 +10,13 @@ from hostile.harness import Target, Wrong
 from hostile.mutations import ODD, mutate
 from hostile.oracle import Expected, Stream, check_reading, check_written, refused
 
-from keras_tagging.data import FORMATS, Corpus, Sentence, describe, read
+from keras_tagging.corpora import describe
+from keras_tagging.corpora.damage import damage
+from keras_tagging.corpora.media import words_of
+from keras_tagging.corpora.preprocessing import kadari, wu
+from keras_tagging.corpora.suspicions import suspicious
+from keras_tagging.corpora.word_classes import WordClasses
+from keras_tagging.data import FORMATS, Corpus, Sentence, read
 from keras_tagging.data.brackets import unescaped
 from keras_tagging.data.categories import (
     CategoryError,
@@ -19,14 +25,9 @@ from keras_tagging.data.categories import (
     write_category,
 )
 from keras_tagging.data.conllu import read_blocks
-from keras_tagging.data.damage import damage
 from keras_tagging.data.derivations import derivations
-from keras_tagging.data.media import words_of
 from keras_tagging.data.normalisation import to_nfc
-from keras_tagging.data.preprocessing import kadari, wu
 from keras_tagging.data.records import Malformed
-from keras_tagging.data.suspicions import suspicious
-from keras_tagging.data.word_classes import WordClasses
 
 Count = Callable[[list[str]], Expected]
 

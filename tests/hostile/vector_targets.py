@@ -15,7 +15,7 @@ from hostile.file_targets import Gadget
 from hostile.harness import Target, Wrong
 from hostile.oracle import refused
 
-from keras_tagging.embeddings import load_vectors
+from keras_tagging.vectors import load_vectors
 
 TEXTS = [GLOVE, WORD2VEC, FASTTEXT]
 

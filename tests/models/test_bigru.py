@@ -6,8 +6,8 @@ from reference import bigru
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.embeddings import WordVectors
-from keras_tagging.models.embedding import vector_table
+from keras_tagging.architectures.embedding import vector_table
+from keras_tagging.vectors import WordVectors
 
 SENTENCES = [
     Sentence(["The", "dog", "barks", "loudly"], ["D", "N", "V", "R"]),

@@ -7,7 +7,7 @@ from cells.cases import named_weights, randomize
 from models.parsers import DEV, LEARNING, TRAIN, build, gold, random_parser
 
 import keras_tagging
-from keras_tagging.embeddings import WordVectors
+from keras_tagging.vectors import WordVectors
 
 # The paper's gates in the order of the cell's kernel.
 GATES = {"lstm-parser": "ifoj", "gru-parser": "zrh", "elman-parser": "h"}

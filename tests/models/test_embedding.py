@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 from reference import context_window
 
+from keras_tagging.architectures.embedding import embed_features
 from keras_tagging.cells.initializers import gaussian, gaussian_table
-from keras_tagging.features import TokenFeatures
-from keras_tagging.models.embedding import embed_features
+from keras_tagging.encoding.token_features import TokenFeatures
 
 SENTENCES = [["The", "dog", "barks", "loudly"], ["Yes"], ["A", "1984"], []]
 VECTOR_WORDS = ["dog", "cat", "99"]

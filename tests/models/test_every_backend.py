@@ -10,7 +10,7 @@ from models.parsers import TRAIN as TREES
 
 import keras_tagging
 from keras_tagging import Sentence, training
-from keras_tagging.embeddings import WordVectors
+from keras_tagging.vectors import WordVectors
 
 DECODERS = pytest.mark.parametrize("decoder", ["softmax", "crf"])
 

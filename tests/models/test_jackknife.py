@@ -10,7 +10,7 @@ from models.parsers import DEV, TRAIN, build, equal, weights
 
 import keras_tagging
 from keras_tagging.models import jackknife as module
-from keras_tagging.run_folder import take_folds
+from keras_tagging.models.run_folder import take_folds
 
 PREDICTED = {"tags": "predicted", "folds": 2, "tagger_epochs": 1}
 WORDS = [sentence.tokens for sentence in DEV]
@@ -150,7 +150,7 @@ def test_kept_folds_serve_a_parser_that_starts_from_a_loaded_one(monkeypatch, tm
     model.bootstrap(keras_tagging.load(tmp_path / "ffn"))
     take_folds(tmp_path / "ffn", tmp_path / "elman")
     model.fit(TRAIN, epochs=1, verbose=0, resume=tmp_path / "elman")
-    assert model._plain.jackknifed == ffn._plain.jackknifed
+    assert model.jackknifed == ffn.jackknifed
 
 
 @pytest.mark.parametrize(

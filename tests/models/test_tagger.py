@@ -12,7 +12,7 @@ from conftest import TINY, random_sentences, randomize
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
-from keras_tagging.embeddings import WordVectors
+from keras_tagging.vectors import WordVectors
 
 ODD_TOKENS = [
     "",

@@ -3,7 +3,7 @@
 import pytest
 from papers.printed import folder
 
-from keras_tagging.papers import PAPERS, Settings
+from keras_tagging.experiments.papers import PAPERS, Settings
 
 NEEDS_TEXTS = pytest.mark.skipif(
     not folder().is_dir(),

@@ -7,7 +7,7 @@ import pytest
 from papers.cases import NEEDS_TEXTS, TABLES
 from papers.printed import printed_rows, references, squashed, text_of
 
-from keras_tagging import papers
+from keras_tagging.experiments import papers
 
 UNLISTED = ["Zhang et al. (2015)"]  # Table 2 of Elkaref & Bohnet has no such reference
 

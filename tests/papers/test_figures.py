@@ -7,8 +7,8 @@ import pytest
 from papers.cases import NEEDS_TEXTS, TABLES
 from papers.printed import lines_of, printed_rows, text_of, words
 
-from keras_tagging import papers
-from keras_tagging.papers import Settings
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.papers import Settings
 
 pytestmark = NEEDS_TEXTS
 SPLITS = {"dev": {"dev", "development", "00"}, "test": {"test", "sec-23"}}

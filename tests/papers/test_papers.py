@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from keras_tagging import papers
-from keras_tagging.models.settings import resolve_settings
+from keras_tagging.architectures import resolve_settings
+from keras_tagging.experiments import papers
 
 NUMBERS = {
     "kadari2018": [1, 2, 3, 4],
@@ -54,7 +54,7 @@ def test_nothing_imports_keras():
     code = """
 import sys
 sys.argv[0] = "keras-tagging"  # for which the package itself imports no Keras
-import keras_tagging.papers
+import keras_tagging.experiments.papers
 print(sorted({"keras", "tensorflow", "torch", "jax"} & set(sys.modules)))
 """
     done = subprocess.run(

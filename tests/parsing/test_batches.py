@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from keras_tagging.data.batching import EncodedSentences
+from keras_tagging.encoding.batching import EncodedSentences
+from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches, output_of
 from keras_tagging.parsing import LEFT_ARC, RIGHT_ARC, SHIFT, oracle
-from keras_tagging.parsing.batches import EncodedMoves, MoveBatches, output_of
 
 NUM_LABELS = 3
 HEADS = [[2, 0, 2], [0], [], [0, 1, 2, 3], [2, 0], [0]]

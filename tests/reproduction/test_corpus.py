@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from keras_tagging import papers
 from keras_tagging.data import Corpus, Sentence
-from keras_tagging.reproduction import corpus as corpora
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.reproduction import corpus as corpora
 
 WU = papers.table("wu2016", 2)
 PARSERS = papers.table("elkaref2017", 3)

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from keras_tagging.reproduction import engines
-from keras_tagging.reproduction.engines import LocalEngine, environment, why
-from keras_tagging.reproduction.jobs import Job
+from keras_tagging.experiments.reproduction import engines
+from keras_tagging.experiments.reproduction.engines import LocalEngine, environment, why
+from keras_tagging.experiments.reproduction.jobs import Job
 
 A, B = Job("A", 1, "a"), Job("B", 2, "b")
 

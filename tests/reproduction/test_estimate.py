@@ -2,8 +2,8 @@ import time
 
 import pytest
 
-from keras_tagging.reproduction.estimate import Estimate, duration
-from keras_tagging.reproduction.jobs import Job
+from keras_tagging.experiments.reproduction.estimate import Estimate, duration
+from keras_tagging.experiments.reproduction.jobs import Job
 
 A1, A2, B1 = Job("A", 1, "a"), Job("A", 2, "a"), Job("B", 1, "b")
 

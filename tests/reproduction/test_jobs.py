@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from keras_tagging import papers
-from keras_tagging.papers.table import Row, Settings
-from keras_tagging.reproduction.jobs import choose_rows, make_jobs, slugs
-from keras_tagging.reproduction.settings import (
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.papers.table import Row, Settings
+from keras_tagging.experiments.reproduction.jobs import choose_rows, make_jobs, slugs
+from keras_tagging.experiments.reproduction.settings import (
     check_dev_share,
     check_embeddings,
     check_punctuation,

@@ -12,13 +12,13 @@ import time
 
 import pytest
 
-from keras_tagging import papers
-from keras_tagging.reproduction import read_results
-from keras_tagging.reproduction.engines import LocalEngine
-from keras_tagging.reproduction.jobs import choose_rows, make_jobs
-from keras_tagging.reproduction.progress import Progress
-from keras_tagging.reproduction.schedule import run_jobs
-from keras_tagging.reproduction.store import Store
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.reproduction import read_results
+from keras_tagging.experiments.reproduction.engines import LocalEngine
+from keras_tagging.experiments.reproduction.jobs import choose_rows, make_jobs
+from keras_tagging.experiments.reproduction.progress import Progress
+from keras_tagging.experiments.reproduction.schedule import run_jobs
+from keras_tagging.experiments.reproduction.store import Store
 
 EPOCHS = 25
 # each seed holds out other sentences here, and the embeddings are pretrained; dropout,

@@ -7,12 +7,12 @@ from uuid import uuid4
 
 import pytest
 
-from keras_tagging import papers
-from keras_tagging.reproduction import ray_engine
-from keras_tagging.reproduction.jobs import Job, choose_rows, make_jobs
-from keras_tagging.reproduction.progress import Progress
-from keras_tagging.reproduction.ray_engine import RayEngine, resources
-from keras_tagging.reproduction.schedule import run_jobs
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.reproduction import ray_engine
+from keras_tagging.experiments.reproduction.jobs import Job, choose_rows, make_jobs
+from keras_tagging.experiments.reproduction.progress import Progress
+from keras_tagging.experiments.reproduction.ray_engine import RayEngine, resources
+from keras_tagging.experiments.reproduction.schedule import run_jobs
 
 A, B = Job("A", 1, "a"), Job("B", 1, "b")
 

@@ -9,13 +9,21 @@ import pandas as pd
 import pytest
 from reproduction.made_up import TEST, cells, make_info, make_table, result
 
-from keras_tagging import papers
-from keras_tagging.evidence import figure_of
-from keras_tagging.papers.table import Column, Row, Settings, Table
-from keras_tagging.reproduction import report_facts, report_latex, report_statistics
-from keras_tagging.reproduction.report import markdown, settings_markdown, write_report
-from keras_tagging.reproduction.report_document import escape
-from keras_tagging.reproduction.report_facts import same_corpus
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.papers.table import Column, Row, Settings, Table
+from keras_tagging.experiments.reproduction import (
+    report_facts,
+    report_latex,
+    report_statistics,
+)
+from keras_tagging.experiments.reproduction.report import (
+    markdown,
+    settings_markdown,
+    write_report,
+)
+from keras_tagging.experiments.reproduction.report_document import escape
+from keras_tagging.experiments.reproduction.report_facts import same_corpus
+from keras_tagging.metrics.counts import figure_of
 
 
 @pytest.fixture
@@ -319,7 +327,7 @@ def test_every_table_of_the_papers(table, tmp_path, monkeypatch):
 
 
 def test_the_plot_of_figures_far_apart_has_scales_of_their_own(table, results):
-    from keras_tagging.reproduction.report_plot import _panels
+    from keras_tagging.experiments.reproduction.report_plot import _panels
 
     frame = report_statistics.figures(table, results).set_index("row")
     names = [name for name, _, _ in _panels(TEST, frame)]

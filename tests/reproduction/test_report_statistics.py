@@ -5,11 +5,14 @@ import pandas as pd
 import pytest
 from reproduction.made_up import TEST, cells, make_info, make_table, result
 
-from keras_tagging import papers
-from keras_tagging.papers.table import Column
-from keras_tagging.reproduction import report_statistics
-from keras_tagging.reproduction.report import markdown
-from keras_tagging.reproduction.report_tables import ranking_words, significance_words
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.papers.table import Column
+from keras_tagging.experiments.reproduction import report_statistics
+from keras_tagging.experiments.reproduction.report import markdown
+from keras_tagging.experiments.reproduction.report_tables import (
+    ranking_words,
+    significance_words,
+)
 
 
 def test_means_and_standard_deviations():

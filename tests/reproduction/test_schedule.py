@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from keras_tagging.reproduction import schedule
-from keras_tagging.reproduction.jobs import Job
-from keras_tagging.reproduction.progress import Progress
-from keras_tagging.reproduction.schedule import run_jobs
+from keras_tagging.experiments.reproduction import schedule
+from keras_tagging.experiments.reproduction.jobs import Job
+from keras_tagging.experiments.reproduction.progress import Progress
+from keras_tagging.experiments.reproduction.schedule import run_jobs
 
 A, B, C = (Job(name, 1, name.lower()) for name in "ABC")
 ON_A = Job("D", 1, "d", needs="a")

@@ -3,9 +3,9 @@ import re
 
 import pytest
 
-from keras_tagging.reproduction import read_results
-from keras_tagging.reproduction.jobs import Job
-from keras_tagging.reproduction.store import Store
+from keras_tagging.experiments.reproduction import read_results
+from keras_tagging.experiments.reproduction.jobs import Job
+from keras_tagging.experiments.reproduction.store import Store
 
 JOB = Job("A row", 1, "a-row")
 INFO = {"paper": "wu2016", "settings": {"units": 3, "dropped": (1, 2)}, "machine": "m"}

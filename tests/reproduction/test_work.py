@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from keras_tagging import papers
 from keras_tagging.data import Corpus, Sentence
-from keras_tagging.papers.table import Row
-from keras_tagging.reproduction.jobs import choose_rows, make_jobs
-from keras_tagging.reproduction.work import run_job, vectors
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.papers.table import Row
+from keras_tagging.experiments.reproduction.jobs import choose_rows, make_jobs
+from keras_tagging.experiments.reproduction.work import run_job, vectors
 
 TABLE = papers.table("dinarelli2016", 7)
 SCALE = {"units": 4, "word_dim": 4, "label_dim": 3, "pretrain": None}

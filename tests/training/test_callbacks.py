@@ -6,8 +6,8 @@ import pytest
 from conftest import TINY, spoil
 
 import keras_tagging
-from keras_tagging.data import batching
-from keras_tagging.run_folder import train_run
+from keras_tagging.encoding import batching
+from keras_tagging.models.run_folder import train_run
 from keras_tagging.training import TagLoss, TrainingLog
 from keras_tagging.training.run import plan_callbacks
 

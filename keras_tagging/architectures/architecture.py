@@ -1,0 +1,212 @@
+"""An architecture, and the settings of a model, each held by its owner."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import TypeVar, get_type_hints
+
+from keras_tagging.architectures.label_network import LabelNetwork
+from keras_tagging.architectures.parser_network import ParserNetwork
+from keras_tagging.architectures.stacked_network import LabelDecoder, StackedNetwork
+from keras_tagging.architectures.tasks import ParserSettings, TaggerSettings
+from keras_tagging.architectures.token_inputs import ContextWindow, Embeddings
+from keras_tagging.encoding.feature_settings import FeatureSettings
+from keras_tagging.training.settings import FitSettings, OptimizerSettings
+from keras_tagging.utils.checks import possible
+from keras_tagging.utils.suggestions import check_known
+
+RECIPES = ("fast", "paper")
+#: what each kind of network needs beside itself, what is learnt first
+_PARTS = {
+    StackedNetwork: (TaggerSettings, Embeddings, ContextWindow, LabelDecoder),
+    LabelNetwork: (TaggerSettings, Embeddings, ContextWindow),
+    ParserNetwork: (ParserSettings, Embeddings),
+}
+Owner = TypeVar("Owner")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Architecture:
+    """A network by name, with the settings of its paper and quicker ones.
+
+    Args:
+        name: what `build` is given.
+        summary: one line: the network and its source.
+        network: `StackedNetwork`, `LabelNetwork` or `ParserNetwork`.
+        cell: one of `cells.options`; None for a `LabelNetwork`, which has none.
+        paper: keywords that the paper sets.
+        fast: keywords that the fast recipe changes after these.
+    """
+
+    name: str
+    summary: str
+    network: type
+    cell: type | None = None
+    paper: Mapping[str, object]
+    fast: Mapping[str, object]
+
+    @property
+    def parses(self) -> bool:
+        """Whether it learns trees, not tags."""
+        return self.network is ParserNetwork
+
+    @property
+    def owners(self) -> tuple[type, ...]:
+        """The classes whose fields are the keywords of `build`."""
+        task, *inputs = _PARTS[self.network]
+        cell = (self.cell,) if self.cell else ()
+        training = (OptimizerSettings, FitSettings)
+        return (task, FeatureSettings, *inputs, self.network, *cell, *training)
+
+    @cached_property
+    def keywords(self) -> dict[str, type]:
+        """The owner of each keyword, by its name."""
+        return {f.name: owner for owner in self.owners for f in fields(owner)}
+
+    def possible(self, keyword: str) -> str:
+        """The values that a keyword may have, in words."""
+        hints = get_type_hints(self.keywords[keyword], include_extras=True)
+        return possible(hints[keyword])
+
+    def settings(self, recipe: str = "fast", **overrides) -> "Settings":
+        """All keywords with their values: defaults, the paper's, those of the recipe,
+        and then the overrides.
+
+        Raises:
+            ValueError: for an unknown recipe or keyword, naming the nearest, and for
+                values that are not possible or contradict each other.
+        """
+        check_known("recipe", recipe, RECIPES)
+        if self.parses and "vectors" in overrides:
+            raise ValueError(
+                f"vectors= are a feature of taggers: the words of {self.name} start as "
+                "those of embeddings="
+            )
+        for name in overrides:
+            check_known(f"{self.name} keyword", name, sorted(self.keywords))
+        # one of the two decides; an override of either switches the other off
+        sizes = {}
+        if overrides.get("batch_size"):
+            sizes["token_budget"] = None
+        if overrides.get("token_budget"):
+            sizes = {} if sizes else {"batch_size": None}
+        fast = self.fast if recipe == "fast" else {}
+        found = self.restored({**self.paper, **fast, **sizes, **overrides})
+        found.network.refuse_unused(overrides)
+        return found
+
+    def restored(self, keywords: Mapping[str, object]) -> "Settings":
+        """The settings that `Settings.flat` gave; what it lacks has its default.
+
+        Raises:
+            ValueError: for an unknown keyword or a value that is not possible.
+        """
+        known = self.keywords
+        for name in keywords:
+            check_known(f"{self.name} keyword", name, sorted(known))
+        parts = {
+            owner: owner(**{k: v for k, v in keywords.items() if known[k] is owner})
+            for owner in self.owners
+        }
+        return Settings(self, MappingProxyType(parts))
+
+
+@dataclass(frozen=True, eq=False)
+class Settings(Mapping):
+    """The settings of a model: a mapping by keyword, and each owner by its name.
+
+    Args:
+        architecture: what has them.
+        parts: an instance of each of its owners, by class.
+
+    Raises:
+        ValueError: if settings of two owners contradict each other.
+
+    Example:
+        >>> from keras_tagging.architectures import architecture
+        >>> settings = architecture("bigru").settings("fast", units=100)
+        >>> settings["units"], settings.network.units, settings.fitting.epochs
+        (100, 100, 10)
+    """
+
+    architecture: Architecture
+    parts: Mapping[type, object]
+
+    def __post_init__(self):
+        start = self.task.embeddings
+        if start is None and not self.tables.trainable:
+            raise ValueError(
+                "trainable=False is of embeddings=: random ones are to be trained"
+            )
+        if start is not None and not self.features.words:
+            raise ValueError("embeddings= are those of words: give words=True")
+        smoothing = self.optimizer.label_smoothing
+        if getattr(self.network, "decoder", None) == "crf" and smoothing:
+            raise ValueError(
+                f"label_smoothing={smoothing} has no meaning with decoder='crf', "
+                "whose loss is the likelihood of the whole path: set it to 0"
+            )
+
+    # By keyword
+
+    def __getitem__(self, keyword: str):
+        return getattr(self.parts[self.architecture.keywords[keyword]], keyword)
+
+    def __iter__(self):
+        return iter(self.architecture.keywords)
+
+    def __len__(self):
+        return len(self.architecture.keywords)
+
+    def flat(self) -> dict[str, object]:
+        """All keywords with their values."""
+        return dict(self)
+
+    def replaced(self, **changes) -> "Settings":
+        """The settings with other values for some keywords."""
+        return self.architecture.restored({**self, **changes})
+
+    # By owner
+
+    @property
+    def task(self) -> TaggerSettings | ParserSettings:
+        """What is learnt."""
+        return next(iter(self.parts.values()))
+
+    @property
+    def features(self) -> FeatureSettings:
+        return self.parts[FeatureSettings]
+
+    @property
+    def tables(self) -> Embeddings:
+        return self.parts[Embeddings]
+
+    @property
+    def window(self) -> ContextWindow:
+        return self.parts[ContextWindow]
+
+    @property
+    def network(self) -> StackedNetwork | LabelNetwork | ParserNetwork:
+        return self.parts[self.architecture.network]
+
+    @property
+    def cell(self):
+        """The options of the cell, which build it when they are called."""
+        return self.parts[self.architecture.cell]
+
+    @property
+    def label_options(self) -> LabelDecoder | LabelNetwork | None:
+        """Those of the layer that reads labels, if the network has one."""
+        if isinstance(self.network, StackedNetwork):
+            reads = self.network.decoder == "i-rnn"
+            return self.parts[LabelDecoder] if reads else None
+        return self.network if isinstance(self.network, LabelNetwork) else None
+
+    @property
+    def optimizer(self) -> OptimizerSettings:
+        return self.parts[OptimizerSettings]
+
+    @property
+    def fitting(self) -> FitSettings:
+        return self.parts[FitSettings]

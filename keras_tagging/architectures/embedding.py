@@ -1,0 +1,160 @@
+"""What every architecture starts with: look-up tables and context windows."""
+
+import keras
+from keras import ops
+
+from keras_tagging.cells.initializers import gaussian, gaussian_table
+from keras_tagging.layers import ContextWindow
+from keras_tagging.utils.checks import check_choice
+from keras_tagging.utils.seeds import seeds
+
+
+def uniform(seed):
+    """Keras' own initializer of look-up tables."""
+    return keras.initializers.RandomUniform(-0.05, 0.05, seed=seed)
+
+
+def small(seed):
+    """Of all weights in Elkaref & Bohnet (2017), section 5."""
+    return keras.initializers.RandomUniform(-0.01, 0.01, seed=seed)
+
+
+#: name -> initializers of (tables, kernels), each a function of a seed
+INITIALIZERS = {
+    "uniform": (small, small),
+    "glorot": (uniform, keras.initializers.GlorotUniform),
+    "gaussian": (gaussian_table, gaussian),
+}
+
+
+def token_inputs(features, draw, tables, *, dropout, vector_dim=0, **window):
+    """What every network begins with: its input of ids, and a vector for each token.
+
+    Args:
+        features: an adapted `TokenFeatures`.
+        draw: iterator of seeds.
+        tables: the `Embeddings`: sizes and initializer.
+        dropout: of the vectors.
+        vector_dim: size of the pretrained vectors that are a feature; 0 without.
+        **window: the fields of `ContextWindow`.
+
+    Returns:
+        ids `(batch, time, features)`, mask `(batch, time)`, vectors `(batch, time,
+        size)`.
+    """
+    ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
+    mask = ops.not_equal(ids[:, :, 0], 0)
+    of_tables, of_kernels = INITIALIZERS[tables.initializer]
+    sizes = {
+        "word": tables.word_dim,
+        "vector": vector_dim,
+        "character": tables.character_dim,
+        "column": tables.affix_dim,
+    }
+    x = embed_features(
+        ids,
+        features,
+        sizes,
+        next(draw),
+        trainable=tables.trainable,
+        table_initializer=of_tables,
+        kernel_initializer=of_kernels,
+        **window,
+    )
+    x = keras.layers.Dropout(dropout, seed=next(draw), name="input_dropout")(x)
+    return ids, mask, x
+
+
+def embed_features(
+    ids,
+    features,
+    dims,
+    seed,
+    *,
+    window=0,
+    window_over="words",
+    window_gated=False,
+    window_dropout=0.0,
+    trainable=True,
+    table_initializer=uniform,
+    kernel_initializer=keras.initializers.GlorotUniform,
+):
+    """One vector a token: the embeddings of all its features, concatenated.
+
+    The word and its pretrained vector come first. All characters share one look-up
+    table, wherever they stand in the word (Wu et al. 2016, section 5.1).
+
+    With `window_over="words"` a gated window over the words is the input of Wu et al.
+    (2016), section 5.1: 3 words of 200, 10 characters of 5 and 5 for the capital are
+    655. With `"features"` an ungated window over everything is that of Wu et al.
+    (2017), Eq. 19-20: 3 x (100 + 5 + 50) = 465.
+
+    Args:
+        ids: `(batch, time, features)` from `TokenFeatures`.
+        features: the `TokenFeatures`, adapted.
+        dims: embedding size by the table's name (a column's, or "character"); that
+            of "column" for the others.
+        seed: int, not negative; each table draws from a seed of its own.
+        window: positions in the context window, an odd number; 0 and 1 are the
+            current token alone.
+        window_over: "words" (word and pretrained vector) or "features".
+        window_gated: whether a gate weighs each position of the window.
+        window_dropout: fraction of the positions dropped in training, also of the
+            current token alone.
+        trainable: whether the word table is trained; all others are.
+        table_initializer, kernel_initializer: functions of a seed that give the
+            initializers of the tables and of the window's gates.
+
+    Returns:
+        `(batch, time, size)`.
+
+    Raises:
+        ValueError: if `window` is even, `window_over` neither of the two, or a window
+            is to be over words and there are none.
+    """
+    check_choice("window_over", window_over, ("words", "features"))
+    draw = seeds(seed)
+    tables = {}
+    for column, (name, rows) in enumerate(features.sizes.items()):
+        name = "character" if name in features.ends else name
+        tables.setdefault(name, (rows, []))[1].append(column)
+    words, others = [], []
+    for name, (rows, columns) in tables.items():
+        dim = dims.get(name, dims["column"])
+        table = keras.layers.Embedding(
+            rows,
+            dim,
+            embeddings_initializer=table_initializer(next(draw)),
+            trainable=trainable or name != "word",
+            name=f"{name}_embedding",
+        )
+        if len(columns) == 1:
+            embedded = table(ids[:, :, columns[0]])
+        else:
+            embedded = table(ids[:, :, columns[0] : columns[-1] + 1])
+            size = dim * len(columns)
+            embedded = keras.layers.Reshape((-1, size), name=f"{name}s")(embedded)
+        (words if name in ("word", "vector") else others).append(embedded)
+    if window not in (0, 1) or window_gated or window_dropout:
+        if window_over == "features":
+            words, others = [*words, *others], []
+        if not words:
+            raise ValueError(
+                "a window over words needs words or vectors: switch words on, or set "
+                "window_over='features'"
+            )
+        windows = ContextWindow(
+            window,
+            gated=window_gated,
+            dropout=window_dropout,
+            seed=next(draw),
+            kernel_initializer=kernel_initializer(next(draw)),
+            name="context_window",
+        )
+        mask = ops.not_equal(ids[:, :, 0], 0)
+        words = [windows(_concatenate(words), mask=mask)]
+    return _concatenate([*words, *others])
+
+
+def _concatenate(parts):
+    return ops.concatenate(parts, -1) if len(parts) > 1 else parts[0]

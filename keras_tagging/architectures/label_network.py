@@ -1,0 +1,141 @@
+"""The network of the taggers that read their own labels."""
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from keras_tagging.architectures.stacked_network import Activation, Feedback
+from keras_tagging.utils.checks import (
+    PartsOrNone,
+    Share,
+    Steps,
+    Units,
+    check_fields,
+)
+
+# which inputs an option needs, to have an effect
+_NEEDED = {
+    "feedback": ("embedding", "one-hot", "probabilities"),
+    "beam_width": ("embedding", "one-hot"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelNetwork:
+    r"""Look-up tables, a window of words, and a network that reads its own labels.
+
+    Sections 2.2 to 2.4 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`; the
+    equations are in :class:`keras_tagging.layers.LabelEmbeddingRNN`.
+
+    With `direction="bidirectional"` a backward network predicts first; its labels and
+    states are the future context of a forward one. Both are trained at once, each
+    with its own loss. Departures: they share the look-up tables of words, where the
+    paper trains the backward network beforehand.
+
+    Args:
+        dropout: of the hidden layer's input.
+        layer_dropout: of the hidden layer.
+        units: hidden units, of each direction.
+        direction: "forward", "backward" or "bidirectional".
+        label_input, label_dim, label_context, hidden_context, combine, activation,
+            beam_width: as in `LabelEmbeddingRNN`.
+        feedback: as there; a pair of shares is the first and last epoch's.
+    """
+
+    dropout: Share = 0.0
+    layer_dropout: Share = 0.0
+    units: Units = 100
+    direction: Literal["forward", "backward", "bidirectional"] = "forward"
+    label_input: Literal["embedding", "probabilities", "one-hot"] | None = "embedding"
+    label_dim: Units = 200
+    label_context: PartsOrNone = 6
+    hidden_context: PartsOrNone = 0
+    combine: Literal["sum", "concat"] = "sum"
+    activation: Activation = "sigmoid"
+    feedback: Feedback = "predicted"
+    beam_width: Steps = 1
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def refuse_unused(self, given) -> None:
+        """Refuses options of labels that are given where no label is read."""
+        for name, needed in _NEEDED.items():
+            if given.get(name, 1) != 1 and self.label_input not in needed:
+                raise ValueError(
+                    f"{name}={given[name]!r} has no effect with "
+                    f"label_input={self.label_input!r}: it needs {' or '.join(needed)}"
+                )
+
+    def build(self, settings, features, num_tags, *, seed, vector_dim=0):
+        """The functional network.
+
+        Args:
+            settings: a `Settings`, for the options of the tables and the window.
+            features: an adapted `TokenFeatures`.
+            num_tags: int.
+            seed: int. Seed of the initial weights and of dropout.
+            vector_dim: size of the pretrained vectors, 0 without.
+
+        Returns:
+            A functional model: ids `(batch, time, features)`, and where labels are read
+            `(batch, time)` gold labels, to what `keras_tagging.architectures.output`
+            describes.
+        """
+        import keras
+
+        from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
+        from keras_tagging.architectures.output import first_feedback, gold_labels
+        from keras_tagging.layers import LabelEmbeddingRNN
+        from keras_tagging.utils.seeds import seeds
+
+        tables = settings.tables
+        draw = seeds(seed)
+        of_tables, of_kernels = INITIALIZERS[tables.initializer]
+        ids, mask, x = token_inputs(
+            features,
+            draw,
+            tables,
+            vector_dim=vector_dim,
+            dropout=self.dropout,
+            **asdict(settings.window),
+        )
+
+        def layer(name, **options):
+            return LabelEmbeddingRNN(
+                self.units,
+                num_tags,
+                label_dim=self.label_dim,
+                label_context=self.label_context,
+                label_input=self.label_input,
+                hidden_context=self.hidden_context,
+                combine=self.combine,
+                activation=self.activation,
+                feedback=first_feedback(self.feedback),
+                beam_width=self.beam_width,
+                dropout=self.layer_dropout,
+                seed=next(draw),
+                kernel_initializer=of_kernels(next(draw)),
+                label_initializer=of_tables(next(draw)),
+                return_dict=True,
+                name=name,
+                **options,
+            )
+
+        labels = gold_labels(self.label_input)
+        given = {} if labels is None else {"labels": labels}
+        inputs = ids if labels is None else [ids, labels]
+        if self.direction == "bidirectional":
+            future = layer("backward", go_backwards=True)(x, mask=mask, **given)
+            rnn = layer(
+                "forward",
+                future_label_context=self.label_context,
+                future_hidden_context=self.hidden_context,
+            )
+            given["future"] = future
+        else:
+            rnn = layer(self.direction, go_backwards=self.direction == "backward")
+        found = rnn(x, mask=mask, **given)
+        outputs = {name: found[name] for name in ("logits", "tags")}
+        if self.direction == "bidirectional":
+            outputs["other_logits"] = future["logits"]
+        return keras.Model(inputs, outputs, name="tagger")

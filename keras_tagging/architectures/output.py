@@ -1,0 +1,131 @@
+"""The output layer that every architecture ends in, and what comes out of it.
+
+A network gives either logits `(batch, time, num_tags)`, or, where the best tags are
+more than the best logits, a dict with at least `logits`, whose softmax are the
+probabilities of each token's tags, and `tags` `(batch, time)`, the best path. In such a
+dict, `emissions` are the scores a CRF was given, and `other_logits` those of a second
+network that is trained too.
+
+A network whose output layer reads labels has a second input: gold labels `(batch,
+time)`, read in training only.
+"""
+
+import keras
+from keras import ops
+
+from keras_tagging.architectures.embedding import uniform
+from keras_tagging.layers import CRF, LabelEmbeddingRNN
+
+
+def output_layer(
+    x,
+    num_tags,
+    mask,
+    decoder="softmax",
+    *,
+    labels=None,
+    label_decoder=None,
+    seed,
+    initializer=keras.initializers.GlorotUniform,
+    table_initializer=uniform,
+):
+    """A linear layer named "logits", and behind it a CRF; or an I-RNN.
+
+    Its softmax is Eq. 17 of Wu et al. (2016), :cite:`wu2016`, and Eq. 21 of Wu et al.
+    (2017), :cite:`wu2017`. Departures: those show no bias.
+
+    Args:
+        x: `(batch, time, features)`.
+        num_tags: int.
+        mask: `(batch, time)`, False at padding.
+        decoder: "softmax" (which itself is in the loss and in prediction), "crf", or
+            "i-rnn": a hidden layer that reads the labels before, too.
+        labels: `(batch, time)`, the gold labels, for "i-rnn".
+        label_decoder: the `LabelDecoder`, for "i-rnn".
+        seed: int, of the initial weights.
+        initializer, table_initializer: functions of a seed that give the initializers
+            of the kernel and of the label embeddings.
+
+    Returns:
+        What the network is to give: logits, or a dict.
+    """
+    if decoder == "i-rnn":
+        rnn = LabelEmbeddingRNN(
+            label_decoder.label_units,
+            num_tags,
+            label_dim=label_decoder.label_dim,
+            label_context=label_decoder.label_context,
+            activation=label_decoder.label_activation,
+            feedback=first_feedback(label_decoder.feedback),
+            beam_width=label_decoder.beam_width,
+            kernel_initializer=initializer(seed),
+            label_initializer=table_initializer(seed + 10),
+            seed=seed,
+            return_dict=True,
+            name="label_rnn",
+        )
+        outputs = rnn(x, labels=labels, mask=mask)
+        return {name: outputs[name] for name in ("logits", "tags")}
+    # float32: under a mixed policy many tags would have the same rounded logit
+    dense = keras.layers.Dense(
+        num_tags, kernel_initializer=initializer(seed), dtype="float32", name="logits"
+    )
+    logits = dense(x)
+    if decoder == "crf":
+        return CRF(return_dict=True, name="crf")(logits, mask=mask)
+    return logits
+
+
+def gold_labels(label_input="embedding"):
+    """The network's input for gold labels; None if it reads no labels."""
+    if label_input is None:
+        return None
+    return keras.Input((None,), dtype="int32", name="labels")
+
+
+def run_network(network, ids, labels=None, training=False):
+    """Calls a network with or without an input for gold labels.
+
+    Args:
+        network: of one of the architectures.
+        ids: `(batch, time, features)`.
+        labels: `(batch, time)` gold labels, or None where they are not known.
+        training: whether dropout and gold labels count.
+    """
+    if len(network.inputs) == 1:
+        return network(ids, training=training)
+    if labels is None:
+        labels = ops.zeros_like(ids[:, :, 0]) - 1
+    return network([ids, labels], training=training)
+
+
+def first_feedback(feedback):
+    """The feedback of the first epoch: of a pair, the first share."""
+    return feedback[0] if isinstance(feedback, (list, tuple)) else feedback
+
+
+def read_outputs(outputs, argmax):
+    """Logits and best tag ids of what a network gave.
+
+    Args:
+        outputs: arrays or tensors, as the module's docstring says.
+        argmax: the function for them; of equal logits it takes the first.
+    """
+    if isinstance(outputs, dict):
+        return outputs["logits"], outputs["tags"]
+    return outputs, argmax(outputs, -1)
+
+
+def path_loss(crf, y_true, outputs, sample_weight):
+    """-log p of the gold paths over the number of real tokens of the batch.
+
+    So its size, and with it the learning rate, is that of a mean cross-entropy.
+
+    Args:
+        crf: the `CRF` of the network.
+        y_true: `(batch, time)` tag ids, -1 for a tag outside the inventory.
+        outputs: what the network gave.
+        sample_weight: `(batch, time)`, 1 for a real token and 0 in the padding.
+    """
+    paths = crf.log_likelihood(outputs["emissions"], y_true, sample_weight > 0)
+    return -ops.sum(paths) / ops.maximum(ops.sum(sample_weight), 1)

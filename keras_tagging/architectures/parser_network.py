@@ -1,0 +1,142 @@
+"""The network that the parsers share: each brings its hidden layer."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from keras_tagging.cells.options import (
+    GRU,
+    LSTM,
+    HighwayLSTM,
+    RecurrentHighway,
+    ShortcutBlock,
+    SkipLSTM,
+)
+from keras_tagging.utils.checks import (
+    Parts,
+    Share,
+    Steps,
+    Units,
+    check_fields,
+)
+
+#: the stacked taggers whose cell an encoder may have
+ENCODERS = {
+    "bilstm": LSTM(),
+    "bigru": GRU(),
+    "skip-bilstm": SkipLSTM(),
+    "shortcut-bilstm": ShortcutBlock(),
+    "highway-bilstm": HighwayLSTM(),
+    "rhn": RecurrentHighway(),
+}
+Encoder = Literal[
+    "bilstm", "bigru", "skip-bilstm", "shortcut-bilstm", "highway-bilstm", "rhn"
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParserNetwork:
+    r"""A vector for each token, and the layer that scores the parser's moves.
+
+    Section 3 of Elkaref & Bohnet (2017), :cite:`elkaref2017`. With an encoder it is
+    what section 6 proposes: the vectors are those of a bidirectional recurrent stack
+    over the sentence (Kiperwasser & Goldberg 2016b), :cite:`kiperwasser2016`.
+
+    Args:
+        label_dim: size of the embeddings of dependency labels.
+        units: hidden units.
+        input_dropout, dropped, hidden_dropout, truncation, truncation_limit,
+            beam_width: see :class:`keras_tagging.layers.TransitionScorer`.
+        encoder: None, or the stacked tagger whose cell the encoder has.
+        encoder_units: of each direction.
+        encoder_layers: bidirectional layers.
+        encoder_merge: "layer" or "top", as in `BidirectionalStack`.
+        encoder_dropout: of the encoder's input and of its layers.
+    """
+
+    label_dim: Units = 100
+    units: Units = 256
+    input_dropout: Share = 0.3
+    dropped: Literal["configurations", "tokens"] = "configurations"
+    hidden_dropout: Share = 0.3
+    truncation: Literal["sliding", "chunked"] = "sliding"
+    truncation_limit: Steps | None = 5
+    beam_width: Steps = 1
+    encoder: Encoder | None = None
+    encoder_units: Units = 200
+    encoder_layers: Parts = 2
+    encoder_merge: Literal["top", "layer"] = "layer"
+    encoder_dropout: Share = 0.3
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def refuse_unused(self, given) -> None:
+        """Nothing here lacks an effect."""
+
+    def build(self, settings, features, num_labels, *, seed):
+        """The functional network and the scorer.
+
+        Args:
+            settings: a `Settings`, for the options of the tables and the hidden layer.
+            features: an adapted `TokenFeatures`.
+            num_labels: int.
+            seed: int. Seed of the initial weights and of dropout.
+
+        Returns:
+            A functional model, ids `(batch, time, features)` to vectors `(batch, time,
+            size)`, and a built `TransitionScorer`.
+        """
+        import keras
+
+        from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
+        from keras_tagging.layers import BidirectionalStack, TransitionScorer
+        from keras_tagging.layers.bidirectional_stack import copy_cell
+        from keras_tagging.utils.seeds import seeds
+
+        tables = settings.tables
+        draw = seeds(seed)
+        of_tables, of_kernels = INITIALIZERS[tables.initializer]
+        dropout = self.encoder_dropout if self.encoder else 0.0
+        ids, mask, x = token_inputs(features, draw, tables, dropout=dropout)
+        if self.encoder:
+            cell = ENCODERS[self.encoder](
+                self.encoder_units,
+                kernel_initializer=keras.initializers.GlorotUniform(seed=next(draw)),
+                recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+            )
+            x = BidirectionalStack(
+                cell,
+                num_layers=self.encoder_layers,
+                merge=self.encoder_merge,
+                # a cell with skips skips from a layer of its own size
+                input_layer="tanh" if "skip" in copy_cell(cell, 2, 0).reads else None,
+                dropout=[self.encoder_dropout] * self.encoder_layers,
+                seed=next(draw),
+                name="encoder",
+            )(x, mask=mask)
+        network = keras.Model(ids, x, name="tokens")
+        recurrent = keras.initializers.Orthogonal(seed=next(draw))
+        if tables.initializer == "uniform":  # the paper's, of all weights
+            recurrent = of_kernels(next(draw))
+        cell = settings.cell(
+            self.units,
+            kernel_initializer=of_kernels(next(draw)),
+            recurrent_initializer=recurrent,
+        )
+        scorer = TransitionScorer(
+            cell,
+            num_labels,
+            label_dim=self.label_dim,
+            truncation=self.truncation,
+            truncation_limit=self.truncation_limit,
+            input_dropout=self.input_dropout,
+            dropped=self.dropped,
+            hidden_dropout=self.hidden_dropout,
+            beam_width=self.beam_width,
+            initializer=of_kernels(next(draw)),
+            table_initializer=of_tables(next(draw)),
+            seed=next(draw),
+            name="scorer",
+        )
+        scorer.build((None, None, x.shape[-1]))
+        return network, scorer

@@ -1,0 +1,174 @@
+"""The network that the stacked taggers share: each brings its cell."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Literal
+
+from keras_tagging.utils.checks import (
+    Parts,
+    PartsOrNone,
+    Rule,
+    Share,
+    Steps,
+    Units,
+    check_fields,
+)
+
+# "gold", "predicted", a share of gold labels, or that of the first and the last epoch
+_SHARE = Rule(lambda x: 0 <= x <= 1, "a share of gold labels from 0 to 1")
+_SHARES = Rule(
+    lambda pair: len(pair) == 2 and all(0 <= x <= 1 for x in pair),
+    "the shares of the first and the last epoch",
+)
+Activation = Literal[
+    "sigmoid",
+    "tanh",
+    "relu",
+    "leaky_relu",
+    "elu",
+    "selu",
+    "gelu",
+    "silu",
+    "mish",
+    "softplus",
+    "softsign",
+    "hard_sigmoid",
+    "linear",
+]
+Feedback = (
+    Literal["gold", "predicted"]
+    | Annotated[float, _SHARE]
+    | Annotated[tuple[float, ...], _SHARES]
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelDecoder:
+    """The hidden layer of `decoder="i-rnn"`: see `layers.LabelEmbeddingRNN`."""
+
+    label_units: Units = 200
+    label_dim: Units = 30
+    label_context: PartsOrNone = 6
+    label_activation: Activation = "relu"
+    feedback: Feedback = "predicted"
+    beam_width: Steps = 1
+
+    def __post_init__(self):
+        check_fields(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackedNetwork:
+    r"""Look-up tables, a stack of bidirectional recurrent layers, an output layer.
+
+    .. math::
+        h_t = [\overrightarrow{h}_t; \overleftarrow{h}_t], \quad
+        y_t = \mathrm{softmax}(W h_t + b)
+
+    Section 2.2 of Kadari et al. (2018), :cite:`kadari2018`, section 5 of Wu et al.
+    (2016), :cite:`wu2016`, section 4 of Wu et al. (2017), :cite:`wu2017`.
+
+    Args:
+        dropout: of the input of the recurrent layers.
+        units: size of the hidden state of each direction.
+        num_layers: bidirectional layers.
+        merge: "top" (each direction is a stack of its own) or "layer" (each layer reads
+            both directions).
+        input_layer: "tanh" or "linear", an input-to-hidden layer of `units`; or None.
+        layer_dropout: of the output of recurrent layers.
+        dropped_layers: "all" of them, or "ends": the first and the last.
+        decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden
+            layer that also reads the labels before (`LabelDecoder`).
+    """
+
+    dropout: Share = 0.0
+    units: Units = 300
+    num_layers: Parts = 2
+    merge: Literal["top", "layer"] = "top"
+    input_layer: Literal["tanh", "linear"] | None = None
+    layer_dropout: Share = 0.0
+    dropped_layers: Literal["all", "ends"] = "all"
+    decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def refuse_unused(self, given) -> None:
+        """Refuses options of labels that are given where no label is read."""
+        names = [name for name in LabelDecoder.__dataclass_fields__ if name in given]
+        if names and self.decoder != "i-rnn":
+            raise ValueError(
+                f"{names[0]}={given[names[0]]!r} is of decoder='i-rnn': "
+                f"decoder={self.decoder!r} reads no labels"
+            )
+
+    def build(self, settings, features, num_tags, *, seed, vector_dim=0):
+        """The functional network.
+
+        Args:
+            settings: a `Settings`, for the options of the tables, the window, the cell
+                and the label decoder.
+            features: an adapted `TokenFeatures`.
+            num_tags: int.
+            seed: int. Seed of the initial weights and of dropout.
+            vector_dim: size of the pretrained vectors, 0 without.
+
+        Returns:
+            A functional model: ids `(batch, time, features)`, and gold labels for
+            "i-rnn", to what `keras_tagging.architectures.output` describes.
+        """
+        import keras
+
+        from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
+        from keras_tagging.architectures.output import gold_labels, output_layer
+        from keras_tagging.layers import BidirectionalStack
+        from keras_tagging.utils.seeds import seeds
+
+        tables = settings.tables
+        draw = seeds(seed)
+        of_tables, of_kernels = INITIALIZERS[tables.initializer]
+        ids, mask, x = token_inputs(
+            features,
+            draw,
+            tables,
+            vector_dim=vector_dim,
+            dropout=self.dropout,
+            **asdict(settings.window),
+        )
+
+        # Recurrent layers
+        cell = settings.cell(
+            self.units,
+            seed=seed,
+            kernel_initializer=of_kernels(next(draw)),
+            recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+        )
+        rates = [self.layer_dropout] * self.num_layers
+        if self.dropped_layers == "ends":
+            rates[1:-1] = [0.0] * max(0, self.num_layers - 2)
+        x = BidirectionalStack(
+            cell,
+            num_layers=self.num_layers,
+            merge=self.merge,
+            input_layer=self.input_layer,
+            dropout=rates,
+            seed=next(draw),
+            name="stack",
+        )(x, mask=mask)
+
+        # Output
+        inputs, labels = ids, None
+        if self.decoder == "i-rnn":
+            labels = gold_labels()
+            inputs = [ids, labels]
+        outputs = output_layer(
+            x,
+            num_tags,
+            mask,
+            self.decoder,
+            labels=labels,
+            label_decoder=settings.label_options,
+            seed=next(draw),
+            initializer=of_kernels,
+            table_initializer=of_tables,
+        )
+        return keras.Model(inputs, outputs, name="tagger")

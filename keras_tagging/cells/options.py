@@ -1,0 +1,193 @@
+"""The keywords of the cells that architectures have, each checked by its owner.
+
+A cell checks itself with these. They import no Keras, so that an architecture can be
+checked and its keywords listed before there is a network. A call builds the cell.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Literal
+
+from keras_tagging.utils.checks import (
+    Parts,
+    Rule,
+    check_fields,
+)
+
+Mapping = Literal["identity", "sigmoid", "tanh"]
+Place = Literal["gated", "plain", "highway"] | None
+ShortcutGate = Literal[
+    "vertical",
+    "below",
+    "recurrent",
+    "skip",
+    "linear",
+    "scale",
+    "bernoulli",
+    "learned-bernoulli",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GRU:
+    """Of :class:`keras_tagging.cells.GRUCell`."""
+
+    update: Literal["new", "keep"] = "new"
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def __call__(self, units, *, seed=None, **initializers):
+        from keras_tagging.cells import GRUCell
+
+        return GRUCell(units, **asdict(self), **initializers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkipLSTM:
+    """Of :class:`keras_tagging.cells.SkipLSTMCell`."""
+
+    skip: Literal["outputs", "internals", "gates"] | None = "outputs"
+    gate: Literal["joint", "exclusive", "vertical"] | None = "joint"
+    mapping: Mapping = "identity"
+    forget_bias: float = 0.0
+
+    def __post_init__(self):
+        check_fields(self)
+        if self.gate is not None and self.skip not in ("outputs", "internals"):
+            raise ValueError(
+                f"skip={self.skip!r} leaves nothing to gate: give gate=None"
+            )
+
+    def __call__(self, units, *, seed=None, **initializers):
+        from keras_tagging.cells import SkipLSTMCell
+
+        return SkipLSTMCell(units, **asdict(self), **initializers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LSTM:
+    """Of the same cell without a skip: Eq. 9 of Wu et al. (2016), :cite:`wu2016`."""
+
+    forget_bias: float = 0.0
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def __call__(self, units, **options):
+        plain = SkipLSTM(skip=None, gate=None, forget_bias=self.forget_bias)
+        return plain(units, **options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShortcutBlock:
+    """Of :class:`keras_tagging.cells.ShortcutBlockCell`."""
+
+    self_connection: bool = False
+    internal: Place = "gated"
+    output: Place = "gated"
+    gate: ShortcutGate | None = "vertical"
+    mapping: Mapping = "identity"
+    cell_shortcut: bool = False
+    bernoulli_p: Annotated[float, Rule(lambda x: 0 <= x <= 1, "from 0 to 1")] = 0.5
+
+    def __post_init__(self):
+        check_fields(self)
+        places = {self.internal, self.output}
+        shown = f"internal={self.internal!r} and output={self.output!r}"
+        if self.gate is None and places & {"gated", "highway"}:
+            raise ValueError(
+                f'{shown} need a gate: give one, or "plain" or None for both'
+            )
+        if self.gate is not None and not places & {"gated", "highway"}:
+            raise ValueError(f"{shown} leave nothing to gate: give gate=None")
+        if "highway" in places and self.gate == "linear":
+            raise ValueError('"highway" needs 1 - g, which gate="linear" has not')
+        gated = places == {"gated"} and self.gate == "vertical"
+        if self.cell_shortcut and not (self.self_connection and gated):
+            raise ValueError(
+                'cell_shortcut needs self_connection=True, internal="gated", '
+                'output="gated" and gate="vertical"'
+            )
+
+    def __call__(self, units, *, seed=None, **initializers):
+        from keras_tagging.cells import ShortcutBlockCell
+
+        drawn = "bernoulli" in (self.gate or "")
+        return ShortcutBlockCell(
+            units, **asdict(self), seed=seed if drawn else None, **initializers
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class HighwayLSTM:
+    """Of :class:`keras_tagging.cells.HighwayLSTMCell`."""
+
+    depth_gate: bool = True
+    peepholes: bool = False
+    forget_bias: float = 0.0
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def __call__(self, units, *, seed=None, **initializers):
+        from keras_tagging.cells import HighwayLSTMCell
+
+        return HighwayLSTMCell(units, **asdict(self), **initializers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentHighway:
+    """Of :class:`keras_tagging.cells.RecurrentHighwayCell`."""
+
+    depth: Parts = 3
+    coupled: bool = False
+    output_gate: bool = True
+    transform_bias: float = 0.0
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def __call__(self, units, *, seed=None, **initializers):
+        from keras_tagging.cells import RecurrentHighwayCell
+
+        return RecurrentHighwayCell(units, **asdict(self), **initializers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedForward:
+    """Of :class:`keras_tagging.cells.FeedForwardCell` in a parser.
+
+    "To avoid having any dead ReLUs" its biases start above 0: Elkaref & Bohnet (2017),
+    section 5, :cite:`elkaref2017`.
+    """
+
+    hidden_bias: float = 0.02
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def __call__(self, units, *, seed=None, **initializers):
+        import keras
+
+        from keras_tagging.cells import FeedForwardCell
+
+        start = keras.initializers.Constant(self.hidden_bias)
+        return FeedForwardCell(units, bias_initializer=start, **initializers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elman:
+    """Of :class:`keras_tagging.cells.ElmanCell` in a parser."""
+
+    hidden_bias: float = 0.02
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def __call__(self, units, *, seed=None, **initializers):
+        import keras
+
+        from keras_tagging.cells import ElmanCell
+
+        start = keras.initializers.Constant(self.hidden_bias)
+        return ElmanCell(units, bias_initializer=start, **initializers)

@@ -1,0 +1,13 @@
+"""Corpora by name or path, and what they contain. No Keras here."""
+
+import lazy_loader
+
+# pandas, and what downloads, are imported on first use
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "describe": ["describe"],
+        "loading": ["hold_out", "load_corpus", "load_treebank"],
+        "public_table": ["PUBLIC"],
+    },
+)

@@ -1,0 +1,203 @@
+"""What a corpus contains, and what in it looks wrong."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from keras_tagging.corpora import measures
+from keras_tagging.corpora.damage import find_damage
+from keras_tagging.corpora.suspicions import (
+    Location,
+    duplicates,
+    lonely_tags,
+    scheme_of,
+    suspicious,
+    violations,
+)
+from keras_tagging.data.sentence import Corpus
+
+MAX_EXAMPLES = 10
+SHOWN = 3  # of them, as text
+
+
+@dataclass
+class Problem:
+    """Something suspicious: how often, and where the first times.
+
+    `locations` are (split, sentence, token), counted from 1; the token is None where
+    the whole sentence is meant. Of damaged text they are `FILE:LINE`, or
+    `SPLIT, sentence N` where there is no file. `details` says, for each, what stands
+    there.
+    """
+
+    kind: str
+    count: int = 0
+    locations: list[Location | str] = field(default_factory=list)
+    details: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Description:
+    """What `describe` found; `str()` gives it as text. Tables are lists of rows, for
+    `pandas.DataFrame`.
+
+    Args:
+        name, format: of the corpus.
+        splits: one row a split: split, sentences, tokens, mean length, max length,
+            labels, rare labels (1 to 9 times), unseen words % (tokens whose form is not
+            in train, letter for letter) and unseen labels (that are not in train).
+        scheme: "IOB1", "IOB2" or "IOBES" if all labels are chunk labels, else None.
+        problems: the kinds that occur.
+        skipped: sentences that reading left out, for each file.
+        lengths: for each split the percentiles of the sentence lengths, in tokens.
+        labels: for each split how often each label occurs.
+        leakage: for each split and each before it, how much of it stands there too.
+        trees: for each split with heads, how many are trees, and projective.
+        coverage: for each split, how much of it has a vector; empty without vectors.
+        damage: kinds of wrongly encoded text that occur.
+    """
+
+    name: str
+    format: str
+    splits: list[dict]
+    scheme: str | None
+    problems: list[Problem]
+    skipped: dict[str, int]
+    lengths: list[dict] = field(default_factory=list)
+    labels: dict[str, Counter] = field(default_factory=dict)
+    leakage: list[dict] = field(default_factory=list)
+    trees: list[dict] = field(default_factory=list)
+    coverage: list[dict] = field(default_factory=list)
+    damage: list[Problem] = field(default_factory=list)
+
+    def to_text(self) -> str:
+        """Aligned tables, and last the first problems of each kind."""
+        scheme = f", labels {self.scheme}" if self.scheme else ""
+        head = f"{self.name} (format {self.format}{scheme})"
+        parts = [head, _table(self.splits)]
+        titled = {
+            "Sentence lengths: so many % have no more tokens": self.lengths,
+            "Sentences that two splits share": self.leakage,
+            "Trees": self.trees,
+            "Words with a vector": self.coverage,
+        }
+        for title, rows in titled.items():
+            if rows:
+                parts.append(f"{title}\n{_table(rows)}")
+        for file, count in self.skipped.items():
+            parts.append(f"{file}: {count} malformed sentences left out")
+        found = [*self.problems, *self.damage]
+        if not found:
+            return "\n\n".join([*parts, "No problems found."])
+        parts.append(_table([{"problem": p.kind, "count": p.count} for p in found]))
+        parts += [_examples(problem) for problem in found]
+        return "\n\n".join(parts)
+
+    __str__ = to_text
+
+
+def _examples(problem: Problem) -> str:
+    shown = problem.locations[:SHOWN]
+    places = [p if isinstance(p, str) else _place(*p) for p in shown]
+    width = max(map(len, places))
+    some = f"{len(shown)} of " if len(shown) < problem.count else ""
+    lines = [f"{problem.kind} ({some}{problem.count})"]
+    for place, what in zip(places, problem.details, strict=False):
+        lines.append(f"  {place:{width}}  {what}".rstrip())
+    return "\n".join(lines)
+
+
+def _place(split: str, sentence: int, token: int | None) -> str:
+    return f"{split}, sentence {sentence}" + (f", token {token}" if token else "")
+
+
+def _table(rows: list[dict]) -> str:
+    """Text to the left, figures to the right."""
+    columns = []
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        cells = [name, *map(_shown, values)]
+        width = max(map(len, cells))
+        is_text = any(isinstance(value, str) for value in values)
+        columns.append([f"{cell:{'<' if is_text else '>'}{width}}" for cell in cells])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+
+
+def _shown(value) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def describe(
+    corpus: Corpus,
+    *,
+    vectors: Iterable[str] | None = None,
+    encoding: str | None = None,
+) -> Description:
+    """Count what a corpus contains and look for what is wrong with it.
+
+    Problems are: labels that cannot follow each other (where all labels are chunk
+    labels; IOB1 has no such pair), sentences repeated between splits and within one,
+    with the same and with other tags, and suspicious rows: empty tokens, white space,
+    control or zero-width characters in tokens, tokens of more than 100 characters,
+    sentences without tokens, of more than 250 tokens or without tags, empty tags, tags
+    with blanks, and tags that occur once and differ from another only in case.
+
+    Damage is looked for in the corpus' files: bytes that cannot be decoded, UTF-8 that
+    was read as Latin-1 or Windows-1252 ("Ã©"), U+FFFD, control characters, characters
+    for private use, byte order marks inside and HTML entities.
+
+    Args:
+        corpus: the corpus.
+        vectors: `WordVectors`, or the words that have a vector.
+        encoding: of the corpus' files; by default UTF-8.
+    """
+    scheme = scheme_of(corpus)
+    problems, damaged = _Collector(), _Collector()
+    for split, sentences in corpus.splits():
+        for number, sentence in enumerate(sentences, 1):
+            for kind, token, what in suspicious(sentence):
+                problems.add(kind, (split, number, token), what)
+            if scheme and sentence.tags:
+                for token, what in violations(sentence.tags, scheme):
+                    where = (split, number, token)
+                    problems.add("impossible label sequence", where, what)
+    for finder in (lonely_tags, duplicates):
+        for kind, location, what in finder(corpus):
+            problems.add(kind, location, what)
+    for kind, place, what in find_damage(corpus, encoding):
+        damaged.add(kind, place, what)
+    words = getattr(vectors, "words", vectors)
+    return Description(
+        name=corpus.name,
+        format=corpus.format,
+        splits=measures.statistics(corpus),
+        scheme=scheme,
+        problems=problems.found(),
+        skipped=dict(corpus.skipped),
+        lengths=measures.length_percentiles(corpus),
+        labels=measures.label_counts(corpus),
+        leakage=measures.leakage(corpus),
+        trees=measures.trees(corpus),
+        coverage=[] if words is None else measures.vector_coverage(corpus, words),
+        damage=damaged.found(),
+    )
+
+
+class _Collector:
+    """Problems by their kind."""
+
+    def __init__(self):
+        self.problems: dict[str, Problem] = {}
+
+    def add(self, kind: str, location: Location | str, what: str) -> None:
+        problem = self.problems.setdefault(kind, Problem(kind))
+        problem.count += 1
+        if len(problem.locations) < MAX_EXAMPLES:
+            shown = what if len(what) <= 60 else f"{what[:57]}..."
+            problem.locations.append(location)
+            problem.details.append(repr(shown) if what else "")
+
+    def found(self) -> list[Problem]:
+        return list(self.problems.values())

@@ -1,0 +1,90 @@
+"""A single label for all tokens: it cannot be learnt, and stands in a wrong column."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, islice
+
+from keras_tagging.corpora.suspicions import scheme_of
+from keras_tagging.data.readers import read
+from keras_tagging.data.records import CorpusError
+from keras_tagging.data.sentence import Corpus, Sentence
+
+SENTENCES = 1000  # that are looked at for the right column
+COLUMNS = 50
+# What `tag=` calls the columns of these formats
+FIELDS = {
+    "conllu": {"pos": "upos", "xpos": "xpos"},
+    "conllx": {"pos": "cpostag", "xpos": "postag"},
+}
+
+
+def refuse_one_label(
+    sentences: Sequence[Sentence],
+    corpus: Corpus | None = None,
+    options: Mapping[str, object] | None = None,
+) -> None:
+    """Refuses training sentences that have one label for all their tokens.
+
+    Args:
+        sentences: with tags.
+        corpus: that they are of, if it is known.
+        options: that its files were read with.
+
+    Raises:
+        ValueError: naming the column that looks like the labels, if there is one.
+    """
+    labels = set(chain.from_iterable(sentence.tags for sentence in sentences))
+    if len(labels) != 1:
+        return
+    count = sum(map(len, sentences))
+    whole = f"all {count:,} tokens have" if count > 1 else "the only token has"
+    where = None
+    if corpus is not None and corpus.format == "conll" and corpus.files.get("train"):
+        where = _likely_of_file(corpus.files["train"][0], dict(options or {}))
+    elif found := _likely(sentences[:SENTENCES]):
+        name, look = found
+        field = FIELDS.get(corpus.format if corpus else "", {}).get(name)
+        remedy = f"pass tag='{field}'" if field else "make it the tags"
+        where = f"column {name!r} {look}: {remedy}"
+    where = where or (
+        "there is nothing to learn: check the format and the column of the labels "
+        "(tag_column=)"
+    )
+    raise ValueError(f"{whole} the label {labels.pop()!r}; {where}")
+
+
+def _likely_of_file(path: str, options: dict) -> str | None:
+    """What to say of the likely column of a CoNLL file."""
+    options = {**options, "tag_column": None, "columns": {}}
+    options.pop("categories", None)
+    sentences = []
+    for index in range(COLUMNS):
+        if index == options.get("token_column", 0):
+            continue
+        options["columns"][str(index)] = index
+        try:
+            rows = read(path, "conll", errors="skip", skipped=[], **options)
+            sentences = list(islice(rows, SENTENCES))
+        except CorpusError:  # there are no more columns
+            break
+    if found := _likely(sentences):
+        name, look = found
+        return f"column {name} {look}: pass tag_column={name}"
+    return None
+
+
+def _likely(sentences: Sequence[Sentence]) -> tuple[str, str] | None:
+    """The last column with chunks, else the last with few values, and how it looks."""
+    found = None
+    for name in sentences[0].columns if sentences else ():
+        if not all(name in sentence.columns for sentence in sentences):
+            continue
+        rows = [sentence.columns[name] for sentence in sentences]
+        values = set(chain.from_iterable(rows))
+        tagged = [Sentence(row, row) for row in rows]
+        if scheme := scheme_of(Corpus(tagged)):
+            found = name, f"looks like {scheme}", True
+        elif found is None or not found[-1]:
+            few = 2 <= len(values) <= sum(map(len, rows)) / 5
+            if few and not all(value.isdigit() for value in values):
+                found = name, f"has {len(values)} labels", False
+    return found[:2] if found else None

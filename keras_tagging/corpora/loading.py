@@ -1,0 +1,318 @@
+"""Finding the training, development and test files of a corpus, and loading them."""
+
+import glob
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+from keras_tagging.corpora.public import PUBLIC, locate, unknown
+from keras_tagging.data.readers import (
+    CorpusError,
+    check_options,
+    detect_format,
+    read,
+    recognised,
+)
+from keras_tagging.data.sentence import Corpus
+
+# A word of a file's or folder's name, and the split it stands for.
+SPLIT_WORDS = {
+    **dict.fromkeys(["train", "training", "trn"], "train"),
+    **dict.fromkeys(["dev", "devel", "development"], "dev"),
+    **dict.fromkeys(["valid", "validation", "val", "testa"], "dev"),
+    **dict.fromkeys(["test", "tst", "testb"], "test"),
+    **dict.fromkeys(["eval", "evaluation"], "eval"),
+}
+CCGBANK_SECTIONS = {
+    "train": [f"{section:02}" for section in range(2, 22)],
+    "dev": ["00"],
+    "test": ["23"],
+}
+THEMSELVES = (
+    "pass the files themselves, those for development and testing with dev= and test="
+)
+NOT_CORPORA = {".md", ".rst", ".html", ".pdf", ".py", ".sh", ".xml", ".zip"}
+
+Files = str | Path | Sequence[str | Path]
+
+
+def load_corpus(
+    path: Files | None,
+    format: str | None = None,
+    *,
+    dev: Files | None = None,
+    test: Files | None = None,
+    errors: str = "raise",
+    require_train: bool = True,
+    **options,
+) -> Corpus:
+    """Load a corpus into memory.
+
+    A directory's files are told apart by a whole word of their names: train or
+    training; dev, devel, valid or validation; test, or else eval (also `testa`, `testb`
+    as in CoNLL-2003). If several files are one split, they are grouped with those
+    whose names differ only in that word, and the group with a training file, a
+    development file, a test file wins, in this order: in ATIS `atis-2.train` and
+    `atis-2.dev` come before `atis.train`, which contains both. Then other files come
+    before `.txt` and `.raw`, which accompany CoNLL-U. Names with `w-intent` are left
+    out. Failing that, folders named so are read whole, or CCGBank's `AUTO/02` to `21`,
+    `00` and `23`.
+
+    Args:
+        path: "demo" for the corpus that comes with the package, the name of a public
+            corpus in `data.PUBLIC`, a directory, or the training data: a file, a list
+            of files or a glob pattern. None: no training data. A public corpus is
+            taken from the folder that the environment variable KERAS_TAGGING_DATA
+            names, or downloaded, once, to KERAS_TAGGING_CACHE or the user's cache; its
+            licence and citation are printed. A path of that name comes first.
+        format: as in `read`, of all files; by default recognised from the first file
+            of each ending (`.conll`, `.jsonl`), and of a public corpus known.
+        dev, test: a file, list or pattern each, instead of the directory's.
+        errors: as in `read`; with "skip" one warning gives the total, and
+            `Corpus.skipped` the number for each file.
+        require_train: False to accept a corpus without training data; a `path` that
+            is no directory is then the test data.
+        options: as in `read`, for example `tag_column=4`.
+
+    Raises:
+        CorpusError: if files are missing, ambiguous or malformed, or cannot be
+            downloaded.
+        ValueError: if an option is unknown.
+    """
+    if path == "demo" and dev is test is None:
+        from keras_tagging.corpora.demo import demo_corpus
+
+        if format is not None or options:
+            raise ValueError("the demo corpus is no file: it has no format or options")
+        return demo_corpus()
+    files: dict[str, list[Path]] = {"train": [], "dev": [], "test": []}
+    is_directory = isinstance(path, str | Path) and Path(path).is_dir()
+    if is_public(path):
+        files.update({split: [file] for split, file in locate(path).items()})
+        if format in (None, PUBLIC[path].format):
+            format, options = PUBLIC[path].format, {**PUBLIC[path].options, **options}
+    elif is_directory:
+        files.update(find_splits(path))
+    elif path is not None:
+        files["train" if require_train else "test"] = _expand(path)
+    for split, given in (("dev", dev), ("test", test)):
+        if given is not None:
+            files[split] = _expand(given)
+    every = [file for split in files.values() for file in split]
+    if not every or (require_train and not files["train"]):
+        found = sorted(e.name for e in Path(path).iterdir()) if is_directory else []
+        raise CorpusError(
+            f"{path}: no file is named {'train' if require_train else 'train or test'} "
+            f"or the like (found: {', '.join(found[:8]) or 'nothing'}); {THEMSELVES}"
+        )
+    if format is None:
+        formats = _formats(every, options.get("encoding"))
+    else:
+        formats = dict.fromkeys(map(_ending, every), format)
+    for each in formats.values():
+        check_options(each, {k: v for k, v in options.items() if k != "encoding"})
+
+    skipped, messages = {}, []
+    splits = {}
+    for split, paths in files.items():
+        splits[split] = []
+        for file in paths:
+            problems: list[str] = []
+            own = formats[_ending(file)]
+            try:
+                splits[split] += read(
+                    file, own, errors=errors, skipped=problems, **options
+                )
+            except CorpusError as error:
+                hint = "" if format else recognised(own)
+                raise type(error)(f"{error}{hint}") from None
+            if problems:
+                skipped[str(file)] = len(problems)
+                messages += problems
+    if messages:
+        warnings.warn(
+            f"{len(messages)} malformed sentences left out; the first: {messages[0]}",
+            stacklevel=2,
+        )
+    format = formats[_ending(every[0])]
+    if require_train and not splits["train"]:
+        raise CorpusError(f"{files['train'][0]}: no sentences; check format={format!r}")
+    used = {split: [str(file) for file in paths] for split, paths in files.items()}
+    return Corpus(
+        **splits, name=_label(path), format=format, skipped=skipped, files=used
+    )
+
+
+def load_treebank(path: Files | None, format: str | None = None, **options) -> Corpus:
+    """As `load_corpus`, with the trees checked (`trees=True`) if the format can."""
+    try:
+        return load_corpus(path, format, **{"trees": True} | options)
+    except CorpusError:
+        raise
+    except ValueError:  # the format has no such option
+        return load_corpus(path, format, **options)
+
+
+def _ending(file: Path) -> str:
+    """That of a file's name, or "" where it is a word such as that of `eng.testa`."""
+    ending = Path(file.name.lower().removesuffix(".gz")).suffix
+    return "" if ending[1:] in SPLIT_WORDS else ending
+
+
+def _formats(files: list[Path], encoding: str | None) -> dict[str, str]:
+    """The format of each ending, recognised from the first file that has it; where
+    its lines fit several formats, that of the first file of all."""
+    found: dict[str, str] = {}
+    for file in files:
+        if _ending(file) not in found:
+            first = next(iter(found.values()), None)
+            own = detect_format(file, encoding=encoding, default=first)
+            found[_ending(file)] = own
+    return found
+
+
+def is_public(path) -> bool:
+    """Whether this is the name of a public corpus, and of no file or directory."""
+    return isinstance(path, str) and path in PUBLIC and not Path(path).exists()
+
+
+def _label(path: Files | None) -> str:
+    if path is None or isinstance(path, str | Path):
+        return str(path or "")
+    return ", ".join(map(str, path))
+
+
+def _expand(files: Files) -> list[Path]:
+    """The files of a path, a list of them or a pattern."""
+    if not isinstance(files, str | Path):
+        return [path for file in files for path in _expand(file)]
+    if Path(files).is_file():
+        return [Path(files)]
+    if Path(files).is_dir():
+        raise CorpusError(f"{files}: is a directory; name the files in it")
+    matches = sorted(Path(match) for match in glob.glob(str(files), recursive=True))
+    if not matches:
+        raise CorpusError(unknown(files))
+    return [match for match in matches if match.is_file()]
+
+
+def find_splits(directory: str | Path) -> dict[str, list[Path]]:
+    """The files of the splits of a directory, as `load_corpus` describes.
+
+    Raises:
+        CorpusError: if several files are equally good for a split.
+    """
+    directory = Path(directory)
+    entries = sorted(
+        entry
+        for entry in directory.iterdir()
+        if not entry.name.startswith(".") and "w-intent" not in entry.name
+    )
+    files = [e for e in entries if e.is_file() and e.suffix.lower() not in NOT_CORPORA]
+    folders = [entry for entry in entries if entry.is_dir()]
+    splits = _by_name(directory, files) or _by_folder(folders) or _ccgbank(directory)
+    if "eval" in splits:
+        splits.setdefault("test", splits["eval"])
+        del splits["eval"]
+    return splits
+
+
+def _split_of(name: str) -> tuple[str | None, str]:
+    """The split a name stands for, and the name with that word left open."""
+    words = re.split(r"([^a-z0-9]+)", name.lower())
+    splits = [SPLIT_WORDS.get(word) for word in words]
+    pattern = "".join("*" if s else w for w, s in zip(words, splits, strict=True))
+    found = set(splits) - {None}
+    return (found.pop() if len(found) == 1 else None), pattern
+
+
+def _by_name(directory: Path, files: list[Path]) -> dict[str, list[Path]]:
+    families: dict[str, dict[str, list[Path]]] = defaultdict(lambda: defaultdict(list))
+    for file in files:
+        split, pattern = _split_of(file.name)
+        if split:
+            families[pattern][split].append(file)
+
+    def rank(pattern: str) -> tuple:
+        family = families[pattern]
+        incomplete = [split not in family for split in ("train", "dev", "test")]
+        is_plain_text = re.search(r"\.(txt|raw)(\.gz)?$", pattern) is not None
+        return (*incomplete, is_plain_text, pattern.endswith(".gz"))
+
+    splits = {}
+    for split in ("train", "dev", "test", "eval"):
+        having = [pattern for pattern in families if split in families[pattern]]
+        best = min(map(rank, having), default=None)
+        candidates = [
+            file
+            for pattern in having
+            if rank(pattern) == best
+            for file in families[pattern][split]
+        ]
+        if len(candidates) > 1:
+            names = ", ".join(file.name for file in candidates)
+            raise CorpusError(
+                f"{directory}: {names} could each be the {split} file; {THEMSELVES}"
+            )
+        if candidates:
+            splits[split] = candidates
+    return splits
+
+
+def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
+    splits = {}
+    for folder in folders:
+        split = SPLIT_WORDS.get(folder.name.lower())
+        if not split:
+            continue
+        files = [
+            file
+            for file in sorted(folder.iterdir())
+            if file.is_file()
+            and not file.name.startswith(".")
+            and file.suffix.lower() not in NOT_CORPORA
+        ]
+        if len({file.suffix for file in files}) > 1:
+            raise CorpusError(
+                f"{folder}: has files of several kinds; pass those you mean, such as "
+                f"'{folder.parent}/train/*.conll', the others with dev= and test="
+            )
+        if files:
+            splits[split] = files
+    return splits
+
+
+def _ccgbank(directory: Path) -> dict[str, list[Path]]:
+    for root in (directory / "data" / "AUTO", directory / "AUTO", directory):
+        splits = {
+            split: [f for name in names for f in sorted(root.glob(f"{name}/*.auto*"))]
+            for split, names in CCGBANK_SECTIONS.items()
+        }
+        if any(splits.values()):
+            return {split: files for split, files in splits.items() if files}
+    return {}
+
+
+def hold_out(corpus: Corpus, share: float, seed: int) -> None:
+    """Moves a random share of the training sentences to the development set.
+
+    Args:
+        corpus: which is changed.
+        share: of 1.
+        seed: of the draw.
+
+    Raises:
+        ValueError: if there are development sentences, or none of either would be.
+    """
+    if corpus.dev:
+        raise ValueError("--dev-share: the corpus has development sentences already")
+    total = len(corpus.train)
+    count = round(share * total)
+    if not 0 < count < total:
+        raise ValueError(f"--dev-share {share} takes {count} of {total} sentences")
+    held = set(Random(seed).sample(range(total), count))
+    corpus.dev = [s for i, s in enumerate(corpus.train) if i in held]
+    corpus.train = [s for i, s in enumerate(corpus.train) if i not in held]

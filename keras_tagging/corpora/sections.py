@@ -1,0 +1,127 @@
+"""The sections of the Wall Street Journal, by which CCGbank and the Penn Treebank are
+split, and the files that hold them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+
+from keras_tagging.corpora.archives import Member
+from keras_tagging.corpora.preparation import track
+from keras_tagging.data.readers import CorpusError, read
+from keras_tagging.data.sentence import Sentence
+
+# wsj_0203.mrg, wsj02-21.stagged, 22.conllx: a section, and a document or the last one
+_NAME = re.compile(r"(?:wsj_?)?([0-9]{2})(?:([0-9]{2})|-([0-9]{2}))?(?![0-9-])", re.I)
+
+
+def sections_of(name: str) -> tuple[range, bool] | None:
+    """The sections that a file holds by its name, or by that of its folder, and
+    whether it holds the whole of them; None if neither tells.
+
+    Example:
+        >>> sections_of("disc.zip/AUTO/02/wsj_0203.auto")
+        (range(2, 3), False)
+        >>> sections_of("gold/wsj02-21.stagged")
+        (range(2, 22), True)
+        >>> sections_of("AUTO/00/first.auto")
+        (range(0, 1), False)
+        >>> sections_of("brown/cf/cf01.mrg")
+    """
+    path = PurePosixPath(name.replace("\\", "/"))
+    if found := _NAME.match(path.name):
+        first, document, last = found.groups()
+        return range(int(first), int(last or first) + 1), document is None
+    if re.fullmatch("[0-9]{2}", path.parent.name):
+        return range(int(path.parent.name), int(path.parent.name) + 1), False
+    return None
+
+
+def by_split(
+    members: Iterable[Member],
+    splits: Mapping[str, Iterable[int]],
+    *,
+    partial: bool = False,
+) -> dict[str, list[Member]]:
+    """The files of every split, in their order; those of other sections, and those
+    whose names tell none, are left out.
+
+    Args:
+        members: files.
+        splits: numbers of sections by the name of the split.
+        partial: whether sections may be missing; then, too, one of all must be there.
+
+    Raises:
+        CorpusError: if a section is missing or stands twice, or a file holds sections
+            of two splits.
+    """
+    wanted = {number: split for split, numbers in splits.items() for number in numbers}
+    found: dict[str, list[Member]] = {split: [] for split in splits}
+    holders: dict[int, dict[str, Member]] = defaultdict(dict)
+    for member in members:
+        sections, is_whole = sections_of(member.name) or (range(0), False)
+        holds = {wanted.get(number) for number in sections}
+        if holds <= {None}:
+            continue
+        if len(holds) > 1:
+            what = f"holds sections {sections[0]:02}-{sections[-1]:02}, of several uses"
+            remedy = "give every section its own file, such as 22.conllx"
+            raise CorpusError(f"{member.name}: {what}; {remedy}")
+        file = PurePosixPath(member.name).name.lower().removesuffix(".gz")
+        for number in sections:
+            others = holders[number]
+            twin = others.get("" if is_whole or "" in others else file)
+            twin = twin or (next(iter(others.values()), None) if is_whole else None)
+            if twin is not None:
+                what = f"section {number:02} stands here and in {twin.name}"
+                remedy = "remove one of the two, or name the folder that holds one"
+                raise CorpusError(f"{member.name}: {what}; {remedy}")
+            others["" if is_whole else file] = member
+        found[holds.pop()].append(member)
+    missing = [number for number in wanted if number not in holders]
+    if missing and (len(missing) == len(wanted) or not partial):
+        raise _missing(missing, wanted)
+    return {split: files for split, files in found.items() if files}
+
+
+def _missing(missing: list[int], wanted: dict[int, str]) -> CorpusError:
+    splits = ", ".join(dict.fromkeys(wanted[number] for number in missing))
+    numbers = ", ".join(f"{number:02}" for number in missing)
+    remedy = (
+        "name the folder or archive of the whole corpus, whose files are named as "
+        "wsj_0203 or lie in folders 00 to 24"
+    )
+    if len(missing) < len(wanted):
+        remedy += "; --partial does without"
+    return CorpusError(f"no file holds section {numbers} ({splits}); {remedy}")
+
+
+def sentences_of(
+    members: list[Member],
+    format: str,
+    description: str,
+    *,
+    skipped: list[str] | None = None,
+    **options,
+) -> Iterator[Sentence]:
+    """The sentences of files, one after the other, with progress on standard error.
+
+    Args:
+        members: files.
+        format, options: as in `data.read`.
+        description: to stand beside the progress.
+        skipped: a list that collects a message for each malformed sentence, which is
+            then left out; None: the first is an error.
+    """
+    errors = "raise" if skipped is None else "skip"
+    for member in track(members, description, len(members)):
+        with member.open() as stream:
+            yield from read(stream, format, errors=errors, skipped=skipped, **options)
+
+
+def left_out(skipped: list[str] | None) -> str:
+    """A line about the malformed sentences that were left out; "" if none was."""
+    if not skipped:
+        return ""
+    count = len(skipped)
+    return f"warning: {count} malformed sentences left out; the first: {skipped[0]}"

@@ -1,0 +1,65 @@
+"""Which of a corpus's files are the training, the development and the test split."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from keras_tagging.corpora.archives import Member
+from keras_tagging.corpora.loading import SPLIT_WORDS
+from keras_tagging.data.readers import CorpusError
+from keras_tagging.data.sentence import SPLITS, Sentence
+
+
+def split_files(source, found: Iterable[Member]) -> dict[str, Member]:
+    """The file of each split, told by its name, or else by its folder's.
+
+    `load_corpus` tells the files of a folder apart by the same words. If several are
+    the same split, that family wins, of names that differ in this word only, which has
+    the others too; a split that it lacks comes from another family.
+
+    Args:
+        source: where they are from, for messages.
+        found: the files.
+
+    Raises:
+        CorpusError: if there is none for training, or several are equally good.
+    """
+    found = list(found)
+    families: dict[str, dict[str, Member]] = defaultdict(dict)
+    for member in found:
+        name = member.inside.lower().removesuffix(".gz")
+        words = re.split("([^a-z0-9]+)", name)
+        places = [i for i, word in enumerate(words) if word in SPLIT_WORDS]
+        if places:
+            split = SPLIT_WORDS[words[places[-1]]]
+            words[places[-1]] = "*"
+            split = "test" if split == "eval" else split
+            families["".join(words)].setdefault(split, member)
+    chosen = {}
+    for split in SPLITS:
+        having = [family for family in families.values() if split in family]
+        ranks = [[other in family for other in SPLITS] for family in having]
+        best = [f for f, r in zip(having, ranks, strict=True) if r == max(ranks)]
+        if len(best) > 1:
+            names = ", ".join(family[split].inside for family in best[:5])
+            what = f"{names} could each be the {split} file"
+            raise CorpusError(f"{source}: {what}; name the folder of one of them")
+        if best:
+            chosen[split] = best[0][split]
+    if "train" not in chosen:
+        names = ", ".join(member.inside for member in found[:5])
+        what = f"no file is named train or the like (found: {names})"
+        raise CorpusError(f"{source}: {what}; name its folder, or rename the files")
+    return chosen
+
+
+def in_tenths(sentences: Sequence[Sentence]) -> dict[str, Sequence[Sentence]]:
+    """The first tenth for testing, the second for development, the rest for training,
+    as Candito and others divide the French Treebank: of 12351 sentences 1235, 1235 and
+    9881."""
+    tenth = round(len(sentences) / 10)
+    return {
+        "train": sentences[2 * tenth :],
+        "dev": sentences[tenth : 2 * tenth],
+        "test": sentences[:tenth],
+    }

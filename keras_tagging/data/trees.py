@@ -1,0 +1,65 @@
+"""Trees of sentences, as arrays."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from keras_tagging.data.projectivity import check_tree, is_projective, lift
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.limits import INTEGER_DIGITS
+
+NONPROJECTIVE = ("skip", "lift")
+
+
+def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]]:
+    """Heads, counted from 1 and 0 for ROOT, and deprels of every sentence.
+
+    Raises:
+        ValueError: naming the sentence, if a column is missing, a head is no number,
+            or the heads are no tree with one root.
+    """
+    is_number = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
+    found = []
+    for number, sentence in enumerate(sentences, 1):
+        words = " ".join(sentence.tokens[:4])[:40]
+        where = f"sentence {number} (it begins {words!r})"
+        for name in ("head", "deprel"):
+            if name not in sentence.columns or "_" in sentence.columns[name]:
+                raise ValueError(
+                    f"{where} has no tree: a word has no {name}; give sentences of a "
+                    "treebank, such as CoNLL-U"
+                )
+        given = sentence.columns["head"]
+        if not all(is_number.fullmatch(head) for head in given):
+            raise ValueError(f"{where} has a head that is no number: {given[:20]}")
+        try:
+            heads = np.array([int(head) for head in given], "int32")
+            check_tree(heads)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+        found.append((heads, sentence.columns["deprel"]))
+    return found
+
+
+def trainable(trees, nonprojective="skip"):
+    """The trees an arc-standard oracle can build.
+
+    Args:
+        trees: what `trees_of` gives.
+        nonprojective: "skip" leaves non-projective trees out, "lift" makes them
+            projective, see `parsing.lift`.
+
+    Returns:
+        Their numbers, from 0, the trees, and how many of all are non-projective.
+    """
+    chosen, found, crossing = [], [], 0
+    for i, (heads, deprels) in enumerate(trees):
+        if not is_projective(heads):
+            crossing += 1
+            if nonprojective == "skip":
+                continue
+            heads, deprels = lift(heads, deprels)
+        chosen.append(i)
+        found.append((heads, deprels))
+    return chosen, found, crossing

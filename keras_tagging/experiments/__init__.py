@@ -1,0 +1,1 @@
+"""The papers' tables as data; reproducing, comparing and analysing models."""

@@ -1,0 +1,5 @@
+"""Where a model errs: tables, plots and a report."""
+
+from keras_tagging.experiments.analysis.analysis import Analysis, Section, analyse
+
+__all__ = ["Analysis", "Section", "analyse"]

@@ -1,0 +1,208 @@
+"""What a user gets: the tables by their names, and a report of them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.spreadsheets import without_formulas
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """One table and what is to be said about it.
+
+    Args:
+        name: of the table.
+        title, text: for the report.
+        table: one row a group of tokens. Floats are shares, but for losses and rates.
+        plot: function of matplotlib axes and the table, or None.
+        examples: tokens in context; the columns it shares with the table say which row
+            they belong to.
+        ranked: whether the first rows are what matters, so that the report may leave
+            the others out.
+    """
+
+    name: str
+    title: str
+    text: str
+    table: pd.DataFrame
+    plot: Callable | None = None
+    examples: pd.DataFrame | None = None
+    ranked: bool = False
+
+
+@dataclass(eq=False, repr=False)
+class Analysis:
+    """What :func:`analyse` found. In a notebook it shows itself.
+
+    Args:
+        title: of the report.
+        facts: what was analysed, by name.
+        sections: see `Section`; the table of one is an attribute of its name, such as
+            `analysis.confusions`.
+        missing: for each table that there is none of, why not.
+        warnings: what makes some table doubtful.
+    """
+
+    title: str
+    facts: dict[str, str]
+    sections: list[Section] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """All tables by their names."""
+        found = {section.name: section.table for section in self.sections}
+        for section in self.sections:
+            if section.examples is not None:
+                found[f"{section.name}_examples"] = section.examples
+        return found
+
+    def __getattr__(self, name):
+        # copying and unpickling look for methods before there are any fields
+        if not name.startswith("_"):
+            tables, missing = self.tables, self.missing
+            if name in tables:
+                return tables[name]
+            if name in missing:
+                raise AttributeError(f"no table {name!r}: {missing[name]}")
+            known = f"the tables are {', '.join(tables)}"
+            raise AttributeError(f"Analysis has no {name!r}: {known}")
+        raise AttributeError(name)
+
+    def __dir__(self):
+        return [*super().__dir__(), *self.tables]
+
+    def __repr__(self):
+        return f"<Analysis {self.title!r}: {', '.join(self.tables)}>"
+
+    def _repr_html_(self):
+        from keras_tagging.experiments.analysis.report import fragment
+
+        return fragment(self)
+
+    def to_html(
+        self, path: str | Path, rows: int = 25, csv: str | Path | None = None
+    ) -> Path:
+        """Writes one HTML file that needs no other file and no network.
+
+        Plots are drawn if matplotlib is installed.
+
+        Args:
+            path: of the file; it is replaced if it exists.
+            rows: so many of a ranked table, such as that of confusions.
+            csv: the folder of `to_csv`, if the page is to say that the rest is there.
+        """
+        from keras_tagging.experiments.analysis.report import page
+
+        path = Path(path)
+        text = page(self, rows, csv)
+        with replacing(path) as partial:
+            # a lone surrogate, which JSON may bring, has no UTF-8 form
+            partial.write_text(text, encoding="utf-8", errors="replace")
+        return path
+
+    def to_csv(self, folder: str | Path) -> list[Path]:
+        """Writes every table as `NAME.csv`, whole and with shares as fractions.
+
+        A cell of text that begins with =, +, -, @, a tab or the end of a line gets a
+        single quote before it, so that no spreadsheet takes it for a formula.
+        """
+        paths = []
+        for name, table in self.tables.items():
+            paths.append(Path(folder) / f"{name}.csv")
+            with replacing(paths[-1]) as partial:
+                text = without_formulas(table)
+                text.to_csv(partial, index=False, errors="replace")
+        return paths
+
+
+def analyse(
+    model,
+    sentences: Iterable[Sentence],
+    train: Iterable[Sentence] | None = None,
+    *,
+    log=None,
+    title: str = "Error analysis",
+    punctuation: str = "keep",
+    subtypes: bool = False,
+) -> Analysis:
+    """Finds out where a tagger or parser errs.
+
+    The model goes over the sentences once. Of each token only the predicted tag and
+    its probability are kept, or the predicted arc.
+
+    Args:
+        model: a `Tagger` or `Parser` with vocabularies.
+        sentences: with gold tags, or trees.
+        train: the sentences that the model was trained on, for the tables by frequency
+            in training; without them these are left out.
+        log: the figures of all epochs: the file of `fit(log=...)`, what `fit` returned,
+            or a table.
+        title: of the report.
+        punctuation, subtypes: of a parser's figures: see `metrics.attachment_scores`.
+
+    Raises:
+        ValueError: if there is no token, or the annotation is missing.
+
+    Example:
+        >>> from keras_tagging import build, load_corpus
+        >>> from keras_tagging.experiments.analysis import analyse
+        >>> corpus = load_corpus("demo")
+        >>> model = build("bigru", units=4, num_layers=1, seed=1)
+        >>> model.adapt(corpus.train)
+        >>> found = analyse(model, corpus.test[:20], corpus.train)
+        >>> list(found.by_label_frequency["training"])
+        ['unseen', '1-9', '10+ (all)', '10-99', '100-999', '1000+']
+    """
+    from keras_tagging.experiments.analysis.parsing import analyse_parser
+    from keras_tagging.experiments.analysis.tagging import analyse_tagger
+
+    train = None if train is None else list(train)
+    counting = {"punctuation": punctuation, "subtypes": subtypes}
+    counting = {k: v for k, v in counting.items() if k in model.report_options}
+    find = {"tagger": analyse_tagger, "parser": analyse_parser}[model.kind]
+    found = find(model, sentences, train or None, title, **counting)
+    _add_curves(found, log, model.default_monitor)
+    return found
+
+
+def _add_curves(found: Analysis, log, monitor: str) -> None:
+    from keras_tagging.experiments.analysis.plots import curves
+
+    if log is None or (isinstance(log, str | Path) and not Path(log).is_file()):
+        found.missing["learning_curves"] = "there is no log of the training"
+        return
+    if isinstance(log, str | Path):
+        try:
+            table = pd.read_csv(log)
+            if len(table.select_dtypes("number").columns) < len(table.columns):
+                raise ValueError("not all of it is numbers")
+        except ValueError as error:
+            what = " ".join(str(error).split())
+            found.missing["learning_curves"] = f"{log} is damaged: {what}"
+            found.warnings.append(f"{log} is damaged, so there are no learning curves")
+            return
+    else:
+        table = pd.DataFrame(getattr(log, "history", log))
+    if "epoch" not in table:
+        table.insert(0, "epoch", range(1, len(table) + 1))
+    text = "The figures of all epochs"
+    if monitor in table and table[monitor].notna().any():
+        best = table.loc[table[monitor].idxmax(), "epoch"]
+        text += f"; {monitor} is highest in epoch {best:g}, which the plots mark"
+    found.sections.append(
+        Section(
+            "learning_curves",
+            "Learning curves",
+            f"{text}. Figures that begin with val_ are of the development sentences; "
+            "the others are of training, with dropout.",
+            table,
+            lambda figure, table: curves(figure, table, monitor),
+        )
+    )

@@ -1,0 +1,116 @@
+"""What the analyses of taggers and parsers have in common."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+
+from keras_tagging.experiments.analysis import plots, tables
+from keras_tagging.experiments.analysis.analysis import Analysis, Section
+from keras_tagging.experiments.analysis.predictions import (
+    TrainingCounts,
+    reads_words,
+)
+
+INTERVAL = (
+    "Intervals are Wilson's, at 95 %. They take tokens for independent, which those of "
+    "one sentence are not, so they are somewhat too narrow."
+)
+
+LABELS = "occurrences of the gold label in training"
+
+
+def begin(model, sentences, train, title) -> Analysis:
+    """An analysis without tables.
+
+    Raises:
+        ValueError: if there is no token.
+    """
+    if not any(map(len, sentences)):
+        raise ValueError("there is nothing to analyse: the sentences have no tokens")
+    facts = {
+        "Model": f"{model.architecture}, {model.size}, seed {model.seed}",
+        "Trained on": model.metadata.get("corpus", {}).get("name"),
+        "Sentences": _size(sentences),
+        "Training sentences": _size(train) if train else "none given",
+    }
+    return Analysis(title, {name: fact for name, fact in facts.items() if fact})
+
+
+def _size(sentences) -> str:
+    return f"{len(sentences):,} with {sum(map(len, sentences)):,} tokens"
+
+
+def overall(rows: Sequence[tuple]) -> pd.DataFrame:
+    """The figures of `evaluate`, those that are shares of counts with an interval.
+
+    Args:
+        rows: name, value, and of how many tokens or sentences it is a share, or None.
+    """
+    table = []
+    for name, value, total in rows:
+        low, high = (
+            tables.wilson(round(value * total), total) if total else (None, None)
+        )
+        table.append((name, value, low, high, total))
+    table = pd.DataFrame(table, columns=["figure", "value", "low", "high", "of"])
+    return table.astype({"value": float, "low": float, "high": float, "of": "Int64"})
+
+
+def frequency_sections(model, tokens, train, labels, figures, found) -> list[Section]:
+    """The tables by frequency in training, or the reason why there are none.
+
+    Args:
+        model: whose vocabulary says which words are unknown.
+        tokens: a table with `form` and `gold`.
+        train: the training sentences, or None.
+        labels: the gold labels of all their tokens.
+        figures: as in `tables.shares_by`.
+        found: the `Analysis`, for warnings and what is missing.
+    """
+    if train is None:
+        for name in ("by_label_frequency", "by_word_frequency"):
+            found.missing[name] = "no training sentences were given"
+        return []
+    counts = TrainingCounts(model, train, labels)
+    if warning := counts.mismatch():
+        found.warnings.append(warning)
+    tokens = tokens.assign(
+        frequency=[counts.words[form] for form in tokens["form"]],
+        label_frequency=[counts.labels[label] for label in tokens["gold"]],
+    )
+    if reads_words(model):
+        unknown = "Unknown words have no entry in the model's vocabulary of training."
+        tokens["known"] = tokens["form"].isin(model.known_words(counts.words))
+    else:
+        unknown = "The model reads no words, so unknown are those not in training."
+        tokens["known"] = tokens["frequency"] > 0
+    plot = partial(plots.groups, key="training", figures=figures)
+    return [
+        Section(
+            "by_label_frequency",
+            "By frequency of the label in training",
+            "How often the gold label occurs in the training sentences. No model can "
+            f"predict an unseen one. The row {tables.FREQUENT} is the sum of those "
+            "below it.",
+            tables.by_label_frequency(tokens, figures),
+            _without_sum(partial(plot, xlabel=LABELS)),
+        ),
+        Section(
+            "by_word_frequency",
+            "By frequency of the word in training",
+            "How often the word occurs in the training sentences, in the normal form "
+            f"by which the model knows it. {unknown}",
+            tables.by_word_frequency(tokens, figures),
+            partial(plot, xlabel="occurrences of the word in training"),
+        ),
+    ]
+
+
+def _without_sum(plot):
+    """The same plot without the row that is the sum of others."""
+
+    def draw(figure, table):
+        plot(figure, table[table["training"] != tables.FREQUENT])
+
+    return draw

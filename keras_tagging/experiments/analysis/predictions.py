@@ -1,0 +1,133 @@
+"""What a model makes of sentences: one row a token."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+
+from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.encoding.vocabulary import count_vocabulary
+from keras_tagging.metrics import AttachmentScores, attachment_scores
+
+
+def tagged_tokens(model, sentences: list[Sentence]) -> pd.DataFrame:
+    """Tags all sentences.
+
+    Returns:
+        A table with `sentence` and `position`, both from 1, `length` (of the sentence),
+        `word`, `form` (the word as the model knows it), `gold`, `predicted`, `accuracy`
+        (whether these two are equal) and `confidence`, the probability of the predicted
+        tag.
+    """
+    tokens = _places(model, sentences)
+    tokens["gold"] = [tag for s in sentences for tag in s.tags]
+    # of a batch of sentences the probabilities of all tags, then that of the best only
+    pairs = [pair for s in model.tag(sentences, probabilities=True) for pair in s]
+    tokens["predicted"] = [tag for tag, _ in pairs]
+    tokens["accuracy"] = tokens["gold"] == tokens["predicted"]
+    tokens["confidence"] = np.array([p for _, p in pairs], float)
+    return tokens
+
+
+def parsed_tokens(
+    model, sentences: list[Sentence], **counting
+) -> tuple[pd.DataFrame, AttachmentScores]:
+    """Parses all sentences.
+
+    Args:
+        model: a `Parser`.
+        sentences: with trees.
+        counting: `punctuation` and `subtypes`, see `metrics.attachment_scores`.
+
+    Returns:
+        A table of the tokens that count, with the columns `sentence` to `form` as in
+        `tagged_tokens`, `gold` and `predicted` (relations), `gold_head` and `head`
+        (positions, 0 is ROOT), `uas` and `las` (whether the head, head and relation
+        are right); and the scores.
+    """
+    trees = model.predict(sentences)
+    heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
+    scores = attachment_scores(sentences, heads, deprels, **counting)
+    tokens = _places(model, sentences)
+    starts = np.cumsum(scores.lengths) - scores.lengths
+    tokens = tokens.iloc[starts[scores.sentences] + scores.positions - 1]
+    names = np.array(scores.names, object)
+    tokens = tokens.assign(
+        gold=names[scores.gold_labels],
+        predicted=names[scores.labels],
+        gold_head=scores.gold_heads,
+        head=scores.heads,
+        uas=scores.right_heads,
+        las=scores.right_arcs,
+    )
+    return tokens.reset_index(drop=True), scores
+
+
+def _places(model, sentences) -> pd.DataFrame:
+    lengths = np.array([len(sentence) for sentence in sentences], int)
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    starts = np.cumsum(lengths) - lengths
+    return pd.DataFrame(
+        {
+            "sentence": sentence + 1,
+            "position": np.arange(len(sentence)) - starts[sentence] + 1,
+            "length": lengths[sentence],
+            "word": [word for s in sentences for word in s.tokens],
+            "form": word_forms(model, sentences),
+        }
+    )
+
+
+class TrainingCounts:
+    """What stood in training, and how often.
+
+    Args:
+        model: its features say which words are one word.
+        train: the training sentences.
+        labels: the gold labels of all their tokens.
+
+    Attributes:
+        words: how often each word occurs, by its normal form.
+        labels: how often each label occurs.
+    """
+
+    def __init__(self, model, train: list[Sentence], labels):
+        self.words = Counter(word_forms(model, train))
+        self.labels = Counter(labels)
+        self._model = model
+        self._fingerprint = Corpus(train).fingerprint()
+
+    def mismatch(self) -> str | None:
+        """What to say if the model was trained on other sentences.
+
+        They are taken for the same if their fingerprint is, or if they give the same
+        vocabularies in the same order of frequency: a fingerprint also changes with
+        columns that are of no matter.
+        """
+        model, least = self._model, self._model.settings.features.word_min_count
+        if model.metadata.get("training_sentences") == self._fingerprint:
+            return None
+        same = True
+        if (known := model.features.vocabularies.get("word")) is not None:
+            words = count_vocabulary(self.words, least)
+            same = known[: len(words)] == words
+        least = model.settings.get("min_count")
+        if least is not None:
+            same &= count_vocabulary(self.labels, least) == model.vocabularies["tags"]
+        if same:
+            return None
+        return (
+            "the model was trained on other sentences than the training sentences "
+            "here, in which the tables by frequency count"
+        )
+
+
+def word_forms(model, sentences: list[Sentence]) -> list[str]:
+    """Their words as the model knows them; as written if it reads no words."""
+    words = flat_strings(sentences)["tokens"]
+    return model.features.normal_forms(words) if reads_words(model) else words
+
+
+def reads_words(model) -> bool:
+    return "word" in model.features.names

@@ -1,0 +1,58 @@
+"""The tables of the five papers as data: published figures and what makes each row.
+
+    >>> from keras_tagging import papers
+    >>> table = papers.table("wu2016", 2)
+    >>> row = table.rows[8]
+    >>> row.name, row.published
+    ('to the outputs, with gate, b_f = 0', (94.51, 94.67))
+    >>> row.architecture, row.settings["gate"]
+    ('skip-bilstm', 'joint')
+
+A module a paper holds `TABLES`, by number. The settings of a row are what it is in both
+recipes of `keras_tagging.build`; `recipe="paper"` adds the paper's sizes, features and
+training. Nothing here imports Keras.
+"""
+
+from difflib import get_close_matches
+from types import ModuleType
+
+from keras_tagging.experiments.papers import (
+    dinarelli2016,
+    elkaref2017,
+    kadari2018,
+    wu2016,
+    wu2017,
+)
+from keras_tagging.experiments.papers.table import Column, Row, Settings, Table
+
+#: name -> module with `TABLES`
+PAPERS: dict[str, ModuleType] = {
+    "kadari2018": kadari2018,
+    "wu2016": wu2016,
+    "wu2017": wu2017,
+    "dinarelli2016": dinarelli2016,
+    "elkaref2017": elkaref2017,
+}
+
+__all__ = ["PAPERS", "Column", "Row", "Settings", "Table", "table"]
+
+
+def table(paper: str, number: int) -> Table | Settings:
+    """A table of a paper.
+
+    Args:
+        paper: a name in `PAPERS`.
+        number: as printed.
+
+    Raises:
+        ValueError: for a paper or a table that is not there, naming those that are.
+    """
+    if paper not in PAPERS:
+        near = get_close_matches(str(paper), PAPERS, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"unknown paper {paper!r}{hint} Known: {', '.join(PAPERS)}")
+    tables = PAPERS[paper].TABLES
+    if number not in tables:
+        known = ", ".join(map(str, tables))
+        raise ValueError(f"{paper} has no Table {number!r} here. Known: {known}")
+    return tables[number]

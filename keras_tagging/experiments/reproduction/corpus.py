@@ -1,0 +1,186 @@
+"""The corpus of a reproduction, and whether it has what a table needs."""
+
+import glob
+import os
+import platform
+from collections.abc import Iterable, Mapping
+
+from keras_tagging.corpora import load_corpus
+from keras_tagging.corpora.loading import hold_out, load_treebank
+from keras_tagging.corpora.word_classes import WordClasses
+from keras_tagging.data import Corpus
+from keras_tagging.data.sentence import as_sentences
+from keras_tagging.data.trees import trees_of
+from keras_tagging.experiments.papers.table import Table
+from keras_tagging.metrics import attachment_scores
+from keras_tagging.models.metadata import versions
+
+CLASSES = "word_class"  # the column that can be learnt
+
+
+def reading(
+    corpus: str | None, format, options: Mapping, *, dev, test, errors: str, trees: bool
+) -> dict:
+    """How a corpus is read, such that any process on any machine reads the same.
+
+    Args:
+        corpus, format, options, dev, test, errors: as for `load_corpus`.
+        trees: whether the reader is to check the trees, if its format can.
+    """
+    files = {"path": corpus, "dev": dev, "test": test}
+    found = {name: absolute(path) for name, path in files.items()}
+    found |= {"format": format, "errors": errors}
+    return {**found, "options": dict(options), "trees": trees}
+
+
+def absolute(path: str | None) -> str | None:
+    """A path or pattern of files that exist; the name of a corpus stays as it is."""
+    if path is None or not (os.path.exists(path) or glob.glob(path)):
+        return path
+    return os.path.abspath(path)
+
+
+def read_corpus(reading: Mapping) -> Corpus:
+    """What `reading` describes."""
+    given = {name: reading[name] for name in ("format", "dev", "test", "errors")}
+    load = load_treebank if reading["trees"] else load_corpus
+    return load(reading["path"], **given | reading["options"])
+
+
+def described(corpus: Corpus) -> dict:
+    """What `reproduction.json` says of a corpus, and where the first jobs run."""
+    return {
+        "sentences": {name: len(sentences) for name, sentences in corpus.splits()},
+        "training fingerprint": Corpus(corpus.train).fingerprint(),
+        "fingerprint": corpus.fingerprint(),
+        **surroundings(),
+    }
+
+
+def surroundings() -> dict:
+    """Where jobs run, which may change between them."""
+    return {
+        "versions": {**versions(), "python": platform.python_version()},
+        "machine": f"{platform.platform()}, {os.cpu_count()} cores",
+    }
+
+
+def hold_out_dev(corpus: Corpus, table: Table, share: float | None, seed: int) -> None:
+    """Moves sentences to the development set, as the table or --dev-share says.
+
+    A share that the table holds out is of training and development sentences, and
+    another one with each seed; that of --dev-share is the same for all.
+    """
+    if table.held_out is not None:
+        corpus.train, corpus.dev = corpus.train + corpus.dev, []
+        try:
+            hold_out(corpus, table.held_out, seed)
+        except ValueError:
+            what = f"{len(corpus.train)} sentences are too few to hold out"
+            raise ValueError(
+                f"{corpus.name}: {what} {table.held_out}, as the table does"
+            ) from None
+    elif share is not None:
+        hold_out(corpus, share, 0)
+
+
+def add_classes(corpus: Corpus, columns: Iterable[str]) -> str | None:
+    """Word classes learnt from the training sentences, if they are wanted and lacking.
+
+    Args:
+        corpus: which is changed.
+        columns: that a model reads.
+
+    Returns:
+        "corpus" if it has its own, "learnt", or None if none are wanted.
+    """
+    if CLASSES not in columns:
+        return None
+    if not lacking(corpus, CLASSES):
+        return "corpus"
+    learnt = WordClasses.learn(corpus.train)
+    for name, sentences in corpus.splits():
+        setattr(corpus, name, learnt.annotate(sentences))
+    return "learnt"
+
+
+def lacking(corpus: Corpus, column: str) -> bool:
+    return any(
+        column not in sentence.columns
+        for _, sentences in corpus.splits()
+        for sentence in sentences
+        if sentence.tokens
+    )
+
+
+# Checks, before days of training
+
+
+def check_corpus(corpus: Corpus, table: Table, punctuation: str) -> None:
+    """Refuses a corpus that some job would fail on, or of which a figure is missing.
+
+    Args:
+        corpus: development sentences are held out, if they are to be.
+        punctuation: as in `attachment_scores`, of parsers.
+
+    Raises:
+        ValueError: naming what is missing and the remedy.
+    """
+    if not corpus.dev:
+        raise ValueError(
+            f"{corpus.name} has no development sentences, on which the best epoch is "
+            "chosen: give --dev FILE, or --dev-share 0.1 of the training sentences"
+        )
+    if not corpus.test and any(column.split == "test" for column in table.columns):
+        raise ValueError(
+            f"{corpus.name} has no test sentences, on which Table {table.number} of "
+            f"{table.paper} measures: give --test FILE"
+        )
+    for name, sentences in corpus.splits():
+        try:
+            if is_of_parsers(table):
+                trees_of(sentences)
+                gold = [
+                    [sentence.columns[column] for sentence in sentences]
+                    for column in ("head", "deprel")
+                ]
+                attachment_scores(sentences, *gold, punctuation=punctuation)
+            else:
+                as_sentences(sentences, tagged=True)
+        except ValueError as error:
+            raise ValueError(f"{corpus.name}, {name}: {error}") from None
+
+
+def is_of_parsers(table: Table) -> bool:
+    return any(column.figure in ("uas", "las") for column in table.columns)
+
+
+def missing_columns(corpus: Corpus, settings: Mapping[str, Mapping]) -> dict[str, str]:
+    """Rows that read a column which the corpus lacks, and which cannot be learnt.
+
+    Args:
+        settings: of each row, by its name.
+
+    Returns:
+        For each such row's name the reason.
+    """
+    columns = {name for given in settings.values() for name in given["columns"]}
+    reasons = {name: _why_not(corpus, name) for name in sorted(columns)}
+    return {
+        row: reasons[name]
+        for row, given in settings.items()
+        for name in given["columns"]
+        if reasons[name]
+    }
+
+
+def _why_not(corpus: Corpus, column: str) -> str | None:
+    if not lacking(corpus, column):
+        return None
+    if column != CLASSES:
+        return f"the corpus has no column {column!r}"
+    try:
+        WordClasses.learn(corpus.train)
+    except ValueError as error:
+        return f"the corpus has no column {column!r}, and none can be learnt: {error}"
+    return None

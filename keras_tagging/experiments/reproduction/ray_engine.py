@@ -1,0 +1,143 @@
+"""Where jobs run: on the machines of a Ray cluster.
+
+The cluster is the one that the environment variable RAY_ADDRESS names, or that was
+started on this machine, or else one of this machine's cores that ends with this
+process. All its machines need the package, and the folder of the reproduction, the
+corpus and the vectors at the same place.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from keras_tagging.experiments.reproduction.engines import (
+    MODULE,
+    arguments,
+    environment,
+    why,
+)
+from keras_tagging.experiments.reproduction.jobs import Job
+from keras_tagging.experiments.reproduction.store import Store
+
+#: variables of this process that a job on another machine must have as well
+PASSED = ("KERAS_BACKEND", "KERAS_TAGGING_DATA", "KERAS_TAGGING_CACHE")
+
+
+class RayEngine:
+    """Sends each job to a Ray cluster, where it is a process of its own.
+
+    Args:
+        store: the folder of the reproduction.
+        workers: how many jobs at once; None: as many as the cluster has cores. They
+            share the cores, and the GPUs, if it has any.
+
+    Raises:
+        ValueError: if Ray is not installed, or there is no such cluster.
+    """
+
+    def __init__(self, store: Store, workers: int | None = None):
+        try:
+            import ray
+        except ModuleNotFoundError:
+            raise ValueError(
+                "--engine ray needs: pip install 'keras-tagging[ray]'"
+            ) from None
+        self.ray = ray
+        self.store = store
+        self.running: dict = {}
+        self.is_own = not ray.is_initialized()
+        if self.is_own:
+            _connect(ray)
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        self.workers = workers or max(1, int(sum(n.get("CPU", 0) for n in nodes)))
+        share = resources(nodes, self.workers)
+        self.environment = environment(share["num_cpus"])
+        self.environment |= {k: os.environ[k] for k in PASSED if k in os.environ}
+        self.remote = ray.remote(_process()).options(max_retries=0, **share)
+
+    def has_room(self) -> bool:
+        return len(self.running) < self.workers
+
+    def start(self, job: Job) -> None:
+        log = self.store.log(job).absolute()
+        log.parent.mkdir(parents=True, exist_ok=True)
+        program = ["-m", MODULE, *arguments(self.store, job)]
+        reference = self.remote.remote(program, self.environment, str(log))
+        self.running[reference] = job
+
+    def ended(self) -> list[tuple[Job, str | None]]:
+        references = list(self.running)
+        if not references:
+            return []
+        finished, _ = self.ray.wait(
+            references, num_returns=len(references), timeout=0, fetch_local=False
+        )
+        return [self._outcome(reference) for reference in finished]
+
+    def _outcome(self, reference) -> tuple[Job, str | None]:
+        job = self.running.pop(reference)
+        try:
+            code = self.ray.get(reference)
+        except self.ray.exceptions.RayError as error:  # the machine, or Ray's worker
+            return job, f"Ray: {str(error).strip().splitlines()[0]}"
+        return job, why(self.store, job, code)
+
+    def close(self) -> None:
+        for reference in self.running:
+            self.ray.cancel(reference, force=True)
+        self.running.clear()
+        if self.is_own:
+            self.ray.shutdown()
+
+
+def resources(nodes: Sequence[Mapping], workers: int) -> dict:
+    """What each of so many jobs takes of a cluster.
+
+    Args:
+        nodes: the resources of each machine.
+    """
+    every = [int(node.get("CPU", 0)) for node in nodes]
+    # a job runs on one machine, however many cores all have together
+    cpus = max(1, min(sum(every) // workers, max(every, default=1)))
+    gpus = sum(node.get("GPU", 0) for node in nodes)
+    return {"num_cpus": cpus, "num_gpus": min(1, gpus / workers)}
+
+
+def _connect(ray) -> None:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray.init(log_to_driver=False, include_dashboard=False, logging_level="ERROR")
+    except Exception as error:  # Ray has no class for those of its start
+        reason = str(error).strip().splitlines()[0]
+        where = os.environ.get("RAY_ADDRESS", "this machine")
+        raise ValueError(
+            f"no Ray cluster at {where} ({reason}): ray status tells more; RAY_ADDRESS "
+            "names the cluster, without it one starts here"
+        ) from None
+
+
+def _process():
+    """A function that runs a Python program and gives its exit code.
+
+    Ray sends it as it stands, so that its workers need not import this package, which
+    takes memory and starts TensorFlow.
+    """
+
+    def process(program, environment, log):
+        import os
+        import subprocess
+        import sys
+
+        with open(log, "ab") as output:
+            child = subprocess.Popen(
+                [sys.executable, *program],
+                stdin=subprocess.PIPE,  # the job ends when Ray's worker has gone
+                stdout=output,
+                stderr=output,
+                env={**os.environ, **environment},
+            )
+            try:
+                return child.wait()
+            finally:
+                child.kill()
+
+    return process

@@ -1,0 +1,136 @@
+"""What the rows of a table are built with in a reproduction."""
+
+from collections.abc import Mapping, Sequence
+
+from keras_tagging.architectures import resolve_settings
+from keras_tagging.experiments.papers.table import Row, Table
+from keras_tagging.experiments.reproduction.corpus import absolute, is_of_parsers
+from keras_tagging.utils.suggestions import nearest
+from keras_tagging.vectors import load_vectors
+
+#: short names of keywords
+SHORT = {"layers": "num_layers"}
+#: what has an option of its own
+OPTIONS = {
+    "epochs": "--epochs N",
+    "seed": "--seeds N",
+    "embeddings": "--embeddings FILE, train or none",
+    "vectors": "--embeddings FILE, train or none",
+}
+
+
+def check_scale(table: Table, scale: Mapping) -> dict:
+    """What --scale and --set change in every row, short names spelled out.
+
+    Raises:
+        ValueError: for what the rows of the table differ in, or no row knows.
+    """
+    scale = {SHORT.get(name, name): value for name, value in scale.items()}
+    for name in scale:
+        if name in OPTIONS:
+            raise ValueError(f"{name}={scale[name]!r}: give {OPTIONS[name]} instead")
+        if name in table.varies:
+            raise ValueError(
+                f"{name}={scale[name]!r}: it is what the rows of Table {table.number} "
+                f"of {table.paper} differ in, so it cannot be one for all: leave it out"
+            )
+    ours = [row for row in table.rows if row.architecture]
+    every = set().union(*map(known_keywords, ours))
+    for name in [name for name in scale if name not in every]:
+        near = nearest(name, sorted({*every, *SHORT}))
+        hint = f"; did you mean {near!r}?" if near else "."
+        names = sorted({row.architecture for row in ours})
+        which = names[0] if len(names) == 1 else f"ARCH ({', '.join(names)})"
+        raise ValueError(
+            f"unknown keyword {name!r}{hint} For all: keras-tagging list {which}"
+        )
+    return scale
+
+
+def known_keywords(row: Row) -> set[str]:
+    return set(resolve_settings(row.architecture, "paper", {}))
+
+
+def settings_of(row: Row, info: Mapping) -> dict:
+    """The keywords of `build` that make a row in a reproduction.
+
+    A row of one layer, such as the recurrent highway network, gets no further ones.
+
+    Args:
+        info: what `reproduction.json` says; of its `settings` those that the row's
+            architecture knows.
+    """
+    own = resolve_settings(row.architecture, "paper", row.settings)
+    scale = {k: v for k, v in info["settings"].items() if k in own}
+    if own.get("num_layers") == 1:
+        scale.pop("num_layers", None)
+    return {**row.settings, **scale}
+
+
+def check_settings(rows: Sequence[Row], info: Mapping) -> dict[str, dict]:
+    """For each row all its settings.
+
+    Raises:
+        ValueError: naming the row, if `build` would refuse them.
+    """
+    found = {}
+    for row in rows:
+        try:
+            found[row.name] = resolve_settings(
+                row.architecture, info["recipe"], settings_of(row, info)
+            )
+        except ValueError as error:
+            raise ValueError(f"row {row.name!r}: {error}") from None
+        if info["epochs"] is not None:
+            found[row.name]["epochs"] = info["epochs"]
+    return found
+
+
+# What has an option of its own
+
+
+def check_embeddings(table: Table, given: str | None) -> str | None:
+    """What rows with pretrained vectors start from: "train", "none" or a file.
+
+    Raises:
+        ValueError: if there is no such file, or the table has no such rows.
+    """
+    if not any(row.vectors for row in table.rows):
+        if given is not None:
+            raise ValueError(
+                f"--embeddings: no row of Table {table.number} of {table.paper} has "
+                "pretrained vectors"
+            )
+        return None
+    if given in (None, "train", "none"):
+        return given or "train"
+    load_vectors(given, limit=1)  # which refuses what holds none
+    return absolute(given)
+
+
+def check_punctuation(table: Table, given: str | None) -> str:
+    """Which words of a parser's sentences do not count.
+
+    Raises:
+        ValueError: if the table is not of parsers.
+    """
+    if given is not None and not is_of_parsers(table):
+        raise ValueError(
+            f"--punctuation is of parsers, and Table {table.number} of {table.paper} "
+            "is of taggers"
+        )
+    return given or table.punctuation
+
+
+def check_dev_share(table: Table, given: float | None) -> float | None:
+    """The share of --dev-share.
+
+    Raises:
+        ValueError: if the table has one of its own.
+    """
+    if given is not None and table.held_out is not None:
+        raise ValueError(
+            f"--dev-share: Table {table.number} of {table.paper} holds out "
+            f"{table.held_out} itself, other sentences with each seed"
+        )
+    return given

@@ -1,0 +1,259 @@
+"""The folder of one reproduction.
+
+It has `reproduction.json`, which says what is run, and for each job, named by its row
+and seed, `results/JOB.json` once it is done, `failures/JOB.txt` if it failed, and
+`jobs/JOB/` with its training: `resume.npz` until the end, `training.csv`, `log.txt`,
+`model.keras`. Each file is written at once, as a whole.
+"""
+
+import json
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from keras_tagging.experiments.reproduction.jobs import Job
+from keras_tagging.utils.atomic import locked, remove_partial, replacing
+from keras_tagging.utils.stored import read_object
+
+INFO = "reproduction.json"
+# What a result has at least, and of which kind
+RESULT = dict.fromkeys(("settings", "figures", "evidence"), dict)
+RESULT |= dict.fromkeys(("seed", "best_epoch", "epochs", "parameters"), int)
+RESULT |= {"row": str, "seconds": int | float}
+CONTENT = ("sentences", "training fingerprint", "fingerprint")  # of the corpus
+
+
+class Store:
+    """Reads and writes such a folder.
+
+    Args:
+        folder: need not exist yet.
+    """
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+
+    def training(self, name: str) -> Path:
+        """The folder of a job's training; `name` is that of the job."""
+        return self.folder / "jobs" / name
+
+    def log(self, job: Job) -> Path:
+        """What the job's process prints."""
+        return self.training(job.name) / "log.txt"
+
+    def model(self, name: str) -> Path:
+        return self.training(name) / "model.keras"
+
+    def result(self, job: Job) -> Path:
+        return self.folder / "results" / f"{job.name}.json"
+
+    def failure(self, job: Job) -> Path:
+        return self.folder / "failures" / f"{job.name}.txt"
+
+    # What is run
+
+    def read_info(self) -> dict:
+        """What `reproduction.json` says.
+
+        Raises:
+            ValueError: if there is no such file, or it cannot be read.
+        """
+        path = self.folder / INFO
+        if not path.is_file():
+            raise ValueError(
+                f"{self.folder} holds no reproduction ({INFO}): give the --out of one"
+            )
+        return _read(path)
+
+    def open(self, info: dict) -> bool:
+        """Writes `reproduction.json`, or finds that it says the same already.
+
+        How the corpus is spelled and where it is, the machine and the installed
+        versions may differ; its fingerprint tells the corpus. If it is elsewhere now,
+        that is where the jobs read it from then on.
+
+        Returns:
+            Whether there was one.
+
+        Raises:
+            ValueError: as `check` does.
+        """
+        if not self.check(info, whole=True):
+            _write(self.folder / INFO, info)
+            return False
+        known = self.read_info()
+        if known.get("reading") != info.get("reading"):
+            moved = {key: info.get(key) for key in ("corpus", "reading")}
+            _write(self.folder / INFO, known | moved)
+        return True
+
+    def check(self, info: dict, whole: bool = False) -> bool:
+        """Whether there is a `reproduction.json`, which then says the same.
+
+        Args:
+            info: what it is to say, or a part of that.
+            whole: whether it is to say nothing else.
+
+        Raises:
+            ValueError: naming what differs first.
+        """
+        path = self.folder / INFO
+        if not path.exists():
+            return False
+        known = _read(path)
+        info = json.loads(json.dumps(info))
+        if whole:
+            info = dict.fromkeys(known) | info
+        for key, now in info.items():
+            before = known.get(key)
+            if key == "reading":
+                before, now = _placeless(before), _placeless(now)
+            if key in CONTENT and before != now:
+                split = "training " if key.startswith("training") else ""
+                counts = f" ({_difference(before, now)})" if key == CONTENT[0] else ""
+                raise ValueError(
+                    f"{self.folder} holds a reproduction on another corpus: its "
+                    f"{split}sentences are not these{counts}; put them back, or give "
+                    "another --out"
+                )
+            if key not in ("corpus", "versions", "machine") and before != now:
+                raise ValueError(
+                    f"{self.folder} holds a reproduction with other {key}: "
+                    f"{_difference(before, now)}; give the same options as there, or "
+                    "another --out"
+                )
+        return True
+
+    def locked(self) -> AbstractContextManager:
+        """Keeps other processes from running jobs in this folder.
+
+        Raises:
+            ValueError: if one does.
+        """
+        return locked(
+            self.folder,
+            f"another process runs the jobs of {self.folder}: wait for its end, or "
+            "give another --out",
+        )
+
+    # What is found
+
+    def done(self, job: Job) -> bool:
+        return self.result(job).exists()
+
+    def read(self, job: Job) -> dict:
+        return _read_result(self.result(job))
+
+    def write(self, job: Job, result: dict) -> None:
+        """Keeps the result of a job; the state of its training has done its duty."""
+        _write(self.result(job), result)
+        self.tidy(job)
+
+    def tidy(self, job: Job) -> None:
+        """Removes what a job that is done does not need any more."""
+        self.failure(job).unlink(missing_ok=True)
+        (self.training(job.name) / "resume.npz").unlink(missing_ok=True)
+        remove_partial(self.training(job.name))
+
+    def write_failure(self, job: Job, reason: str) -> None:
+        """Keeps why a job failed, with the end of what it printed."""
+        with replacing(self.failure(job)) as partial:
+            lines = [f"{job}: {reason}", "", *self.log_tail(job)]
+            partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def log_tail(self, job: Job, lines: int = 60) -> list[str]:
+        """The last lines that the job's process printed."""
+        path = self.log(job)
+        if not path.exists():
+            return []
+        text = path.read_bytes()[-20_000:].decode("utf-8", "replace")
+        return text.splitlines()[-lines:]
+
+    def epochs(self, job: Job) -> int:
+        """How many epochs of its training are finished."""
+        path = self.training(job.name) / "training.csv"
+        lines = path.read_bytes().count(b"\n") if path.exists() else 0
+        return max(0, lines - 1)
+
+    def by_epoch(self, job: Job, figure: str) -> list[float]:
+        """A figure of each finished epoch.
+
+        Raises:
+            ValueError: if the log of the training does not have it.
+        """
+        import pandas as pd
+
+        path = self.training(job.name) / "training.csv"
+        try:
+            values = pd.read_csv(path)[figure].astype(float).tolist()
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            what = " ".join(str(error).split())
+            raise ValueError(
+                f"{path}: is damaged ({what}): remove its folder, and the same command "
+                "trains this again"
+            ) from None
+        return values
+
+
+def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
+    """What `keras-tagging reproduce` has written so far.
+
+    Args:
+        folder: its `--out`.
+
+    Returns:
+        The content of `reproduction.json`, and of each file of `results`, in the order
+        of the names of the files. A result has `row`, `seed`, `settings`, `figures` (in
+        per cent, by the name of the column), `evidence` (what `evidence.evidence`
+        counts, transposed, by the name of the column), `best_epoch`, `epochs`,
+        `seconds`, `parameters`, `classes`, `versions`, `machine`.
+
+    Raises:
+        ValueError: if the folder holds no reproduction, or a file cannot be read.
+    """
+    store = Store(folder)
+    info = store.read_info()
+    files = sorted((store.folder / "results").glob("[!.]*.json"))
+    return info, [_read_result(file) for file in files]
+
+
+def _read(path: Path) -> dict:
+    return read_object(path, "remove it, and the same command makes it again")
+
+
+def _read_result(path: Path) -> dict:
+    result = _read(path)
+    for name, kind in RESULT.items():
+        if not isinstance(result.get(name), kind):
+            raise ValueError(
+                f"{path}: is no result, it has no {name}: remove it, and the same "
+                "command makes it again"
+            )
+    return result
+
+
+def _write(path: Path, content: dict) -> None:
+    with replacing(path) as partial:
+        text = json.dumps(content, ensure_ascii=False, default=str)
+        partial.write_text(text + "\n", encoding="utf-8")
+
+
+def _placeless(reading: dict | None) -> dict:
+    """How a corpus is read, from anywhere."""
+    places = ("path", "dev", "test")
+    return {k: v for k, v in (reading or {}).items() if k not in places}
+
+
+def _difference(before, now) -> str:
+    """Of two mappings what they differ in, of anything else both."""
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        return f"{_short(before)} there, {_short(now)} here"
+    return "; ".join(
+        f"{key} is {_difference(before.get(key), now.get(key))}"
+        for key in {**before, **now}
+        if before.get(key) != now.get(key)
+    )
+
+
+def _short(value) -> str:
+    text = "not given" if value is None else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,102 @@
+"""Models by name, or from a file."""
+
+from pathlib import Path
+
+import keras
+
+from keras_tagging.architectures import architecture
+from keras_tagging.models.model_file import check_model_file
+from keras_tagging.models.parser import Parser
+from keras_tagging.models.pretrained import Pretrained, described
+from keras_tagging.models.tagger import Tagger
+
+
+def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrides):
+    """A compiled tagger or parser of the named architecture; it needs no corpus.
+
+    Args:
+        name: one of :func:`keras_tagging.available`.
+        recipe: "paper" for the paper's features, optimiser, batch size, schedule,
+            dropout and initialisation; "fast" for Adam, mini-batches, clipping and
+            more subword features: what a user on a laptop wants.
+        seed: of weights, dropout and the order of batches; None draws one, which
+            the model keeps as `model.seed`.
+        **overrides: keywords of the network, its cell, features and training;
+            ``keras-tagging list NAME`` shows them with their values. `embeddings`:
+            pretrained vectors that the word embeddings start as, a file of any common
+            format, `WordVectors` or gensim's `KeyedVectors`. They give the size,
+            `word_dim`, and words unseen in training that have one keep it.
+            `trainable=False` leaves these embeddings as they are. `vectors`, for
+            taggers: the same as one more feature beside the words, the fourth of
+            Kadari et al. (2018). `min_count`: rarer tags are left out.
+
+    Returns:
+        A `Tagger`, or for the name of a parser a `Parser`.
+
+    Raises:
+        ValueError: for an unknown name, recipe or keyword, naming the nearest, and
+            for vectors that cannot be read.
+        OSError: if there is no such file of vectors.
+
+    Example:
+        >>> import keras_tagging
+        >>> model = keras_tagging.build("bigru", units=100, seed=1)
+        >>> model.settings["units"]
+        100
+    """
+    found = architecture(name)
+    settings = found.settings(recipe, **overrides)
+    sources = {
+        key: settings[key] for key in ("embeddings", "vectors") if key in settings
+    }
+    pretrained = Pretrained.read(**sources)
+    changes = {key: described(source) for key, source in sources.items()}
+    if pretrained.embeddings:
+        changes["word_dim"] = pretrained.embeddings.matrix.shape[1]
+    vectors = pretrained.vectors
+    model = Parser if found.parses else Tagger
+    return model(
+        name,
+        settings.replaced(**changes),
+        seed=seed,
+        vector_dim=vectors.matrix.shape[1] if vectors else 0,
+        pretrained=pretrained,
+    )
+
+
+def load(path) -> Tagger | Parser:
+    """A model saved by `model.save`; a folder stands for its `model.keras`.
+
+    A file from a stranger runs no code, opens no other file and takes no more memory
+    than some multiple of its size: it is checked before Keras reads it.
+
+    Raises:
+        ValueError: if there is no such file, it is damaged, or holds another model.
+        OSError: if it may not be read.
+    """
+    path = Path(path)
+    if path.is_dir():
+        path = path / "model.keras"
+    if not path.is_file():
+        raise ValueError(
+            f"{path}: no such model; train writes model.keras in its --out"
+        )
+    if path.suffix != ".keras":
+        raise ValueError(f"{path}: the file name of a model ends in .keras")
+    with path.open("rb") as stream:
+        try:
+            check_model_file(stream)
+            return keras.saving.load_model(path)
+        # A file that is damaged, or was made to do harm, can raise anything.
+        except Exception as error:
+            raise ValueError(
+                f"{path}: {_reason(error)}; copy the file again from where it was "
+                "saved, or train the model again"
+            ) from error
+
+
+def _reason(error: Exception) -> str:
+    """An error in one short line, with its kind where the text alone says little."""
+    text = " ".join(str(error).split())
+    text = text if len(text) <= 300 else f"{text[:297]}..."
+    return text if type(error) is ValueError else f"{type(error).__name__}: {text}"

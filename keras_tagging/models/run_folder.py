@@ -1,0 +1,92 @@
+"""A training run and the folder it is kept in."""
+
+import shutil
+from pathlib import Path
+
+import keras
+
+from keras_tagging.data import Corpus
+from keras_tagging.models.factory import load
+from keras_tagging.models.metadata import write_metadata
+from keras_tagging.models.report import without_nan
+from keras_tagging.models.run_files import BEST, METADATA, MODEL, STATE, tidy
+from keras_tagging.training import mode_of
+from keras_tagging.utils.atomic import replacing
+
+
+def train_run(
+    model, corpus: Corpus, out: Path, *, resume: bool, tensorboard: bool, **fitting
+) -> dict[str, dict]:
+    """Trains an adapted model and saves it as `out/model.keras`.
+
+    Meanwhile `out` has `resume.npz`, from which a killed run goes on, and `best.keras`,
+    its best model so far. If a parser reads predicted tags, `jackknife.json` keeps
+    those of the training sentences, for the parsers that it is to bootstrap.
+
+    Args:
+        model: a `Tagger` or `Parser` with vocabularies.
+        corpus: the best epoch on its development sentences is kept, if it has any.
+        out: the folder, which this process has locked.
+        resume: whether to go on from a `resume.npz` that is there.
+        tensorboard: whether to write events to `out/tensorboard`.
+        fitting: further arguments of its `fit`.
+
+    Returns:
+        The figures of `evaluate` for the development and test sentences.
+    """
+    for _, sentences in corpus.splits():
+        model.annotated(sentences)  # refused before the training, not after
+    callbacks = []
+    if corpus.dev:
+        monitor = fitting.get("monitor") or model.default_monitor
+        keep = {"mode": mode_of(monitor), "save_best_only": True}
+        best = out / BEST[0]
+        callbacks.append(keras.callbacks.ModelCheckpoint(best, monitor, **keep))
+    if tensorboard:
+        callbacks.append(keras.callbacks.TensorBoard(out / "tensorboard"))
+    if not resume:
+        (out / STATE).unlink(missing_ok=True)
+    model.fit(
+        corpus.train,
+        validation_data=corpus.dev or None,
+        callbacks=callbacks,
+        log=out / "training.csv",
+        resume=out,
+        **fitting,
+    )
+    scores = save_run(model, corpus, out)
+    tidy(out)
+    return scores
+
+
+def complete(out: Path) -> None:
+    """Writes the metadata of a model that a kill has left without: it has them too."""
+    model = load(out)
+    with replacing(out / METADATA) as partial:
+        write_metadata(model, partial)
+
+
+def take_folds(source: Path, out: Path) -> None:
+    """Copies the predicted tags of a parser that another one starts from, if any."""
+    name = "jackknife.json"
+    if (source / name).exists() and not (out / name).exists():
+        with replacing(out / name) as partial:
+            shutil.copy(source / name, partial)
+
+
+def save_run(model, corpus: Corpus, out: Path) -> dict[str, dict]:
+    """Saves a model with its scores on development and test, and returns these."""
+    scores = {
+        name: without_nan(model.evaluate(sentences, return_dict=True))
+        for name, sentences in corpus.splits()
+        if name != "train"
+    }
+    model.metadata["corpus"] = {
+        "name": corpus.name,
+        "format": corpus.format,
+        "fingerprint": corpus.fingerprint(),
+        "sentences": {name: len(sentences) for name, sentences in corpus.splits()},
+    }
+    model.metadata["scores"] = scores
+    model.save(out / MODEL)
+    return scores

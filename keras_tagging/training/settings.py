@@ -1,0 +1,72 @@
+"""The settings of training, each checked by its owner. No Keras here."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from keras_tagging.utils.checks import (
+    NonNegative,
+    Positive,
+    Rate,
+    Share,
+    check_fields,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizerSettings:
+    """What `compile` is given: see `training.recipes.compile_arguments`.
+
+    Args:
+        optimizer: "sgd", "adam" or "adamw".
+        learning_rate: of the first epoch.
+        momentum: of "sgd"; 0 with the others.
+        clipnorm: the norm of the whole gradient is kept below it; None for no limit.
+        label_smoothing: share of the gold probability spread over all tags.
+        weight_average: momentum of the moving average of the weights, such as 0.999,
+            that is evaluated after each epoch, kept and used; 0 for the weights
+            themselves, as in the papers.
+        jit_compile: whether to use XLA, which compiles anew for every sentence length;
+            on JAX always.
+    """
+
+    optimizer: Literal["sgd", "adam", "adamw"] = "sgd"
+    learning_rate: Rate = 0.01
+    momentum: Rate = 0.0
+    clipnorm: Rate | None = None
+    label_smoothing: Share = 0.0
+    weight_average: Share = 0.0
+    jit_compile: bool = False
+
+    def __post_init__(self):
+        check_fields(self)
+        if self.momentum and self.optimizer != "sgd":
+            raise ValueError(
+                f"momentum={self.momentum} is of optimizer='sgd': "
+                f"{self.optimizer!r} needs momentum=0"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """What `fit` does unless told otherwise.
+
+    Args:
+        batch_size: sentences a batch; 1 is online learning.
+        token_budget: padded tokens a batch, where `batch_size` is None.
+        epochs: passes over the training sentences.
+        unknown_rate: probability with which a word seen once becomes unknown.
+        decay: "linear" (the learning rate falls to 0 over the epochs), "halve" (it is
+            halved when the development error hardly changes: `HalvingDecay`) or None.
+        l2: lambda of the penalty ``lambda/2 |theta|^2`` on all weights, once an epoch:
+            a batch bears the share of its tokens.
+    """
+
+    batch_size: Positive | None = None
+    token_budget: Positive | None = None
+    epochs: NonNegative = 10
+    unknown_rate: Share = 0.0
+    decay: Literal["linear", "halve"] | None = None
+    l2: Rate = 0.0
+
+    def __post_init__(self):
+        check_fields(self)

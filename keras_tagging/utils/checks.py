@@ -1,0 +1,165 @@
+"""Settings that check themselves.
+
+The annotation of a field says which values are possible: `bool`, `str`, a `Literal`,
+`tuple[int, ...]`, or a number with a `Rule`, each perhaps `| None`. `check_fields`,
+called by `__post_init__`, refuses every other value with the name of its field.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from types import NoneType, UnionType
+from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
+
+from keras_tagging.utils import limits
+from keras_tagging.utils.suggestions import nearest
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A condition on a value, and how to put it to a user."""
+
+    holds: Callable
+    text: str
+
+
+def whole(least: int, most: int) -> Rule:
+    """A number from the first to the last."""
+    return Rule(lambda x: least <= x <= most, f"from {least} to {most:,}")
+
+
+Positive = Annotated[int, Rule(lambda x: x >= 1, "1 or more")]
+NonNegative = Annotated[int, Rule(lambda x: x >= 0, "0 or more")]
+#: of a layer, or an embedding's size
+Units = Annotated[int, whole(1, limits.MODEL_UNITS)]
+#: layers, and other parts of the graph
+Parts = Annotated[int, whole(1, limits.MODEL_PARTS)]
+PartsOrNone = Annotated[int, whole(0, limits.MODEL_PARTS)]
+#: hypotheses, or steps back in time
+Steps = Annotated[int, whole(1, limits.MODEL_STEPS)]
+Rate = Annotated[float, Rule(lambda x: 0 <= x < float("inf"), "0 or more")]
+Share = Annotated[float, Rule(lambda x: 0 <= x < 1, "from 0, below 1")]
+Window = Annotated[
+    int,
+    Rule(
+        lambda x: x == 0 or (x % 2 == 1 and 0 < x <= limits.MODEL_PARTS),
+        f"an odd number up to {limits.MODEL_PARTS} or 0",
+    ),
+]
+
+
+def check_choice(name: str, value, choices) -> None:
+    """Raises a ValueError that lists the choices."""
+    if value not in choices:
+        raise ValueError(f"{name}={value!r}: known are {', '.join(map(repr, choices))}")
+
+
+def check_fields(settings) -> None:
+    """Checks every field of a frozen dataclass against its annotation.
+
+    A list becomes a tuple, a single item a tuple of one, a whole number a float, where
+    the annotation asks for these.
+
+    Raises:
+        ValueError: naming the field, what is possible and the default.
+    """
+    hints = get_type_hints(type(settings), include_extras=True)
+    for field in fields(settings):
+        value = checked(
+            field.name, getattr(settings, field.name), hints[field.name], field.default
+        )
+        object.__setattr__(settings, field.name, value)
+
+
+def checked(name: str, value, annotation, default):
+    """The value as its annotation has it: see `check_fields`."""
+    for kind in _alternatives(annotation):
+        try:
+            return _converted(value, kind)
+        except TypeError:
+            continue
+    near = nearest(value, filter(None, _choices(annotation)))
+    hint = f" (did you mean {near!r}?)" if near else ""
+    raise ValueError(
+        f"{name}={value!r} is not possible{hint}: known are {possible(annotation)}; "
+        f"the default is {default!r}"
+    )
+
+
+def possible(annotation) -> str:
+    """The values that an annotation admits, in words."""
+    choices = _choices(annotation)
+    texts = [", ".join(map(repr, choices))] if choices else []
+    for kind in _alternatives(annotation):
+        base, rules = _parts(kind)
+        if get_origin(base) is Literal or base is NoneType:
+            continue
+        texts += [rule.text for rule in rules] or [_NAMES.get(base, _several(base))]
+    return " or ".join(texts)
+
+
+_NAMES = {bool: "True or False", str: "a name"}
+_NAMES |= {int: "a whole number", float: "a number"}
+
+
+def _several(base) -> str:
+    if get_origin(base) is tuple:
+        item = get_args(base)[0]
+        return "whole numbers" if item is int else "names"
+    return getattr(base, "__name__", str(base))
+
+
+def _alternatives(annotation) -> tuple:
+    """The members of a union; `None` is one of them."""
+    if get_origin(annotation) in (Union, UnionType):
+        return get_args(annotation)
+    return (annotation,)
+
+
+def _choices(annotation) -> list:
+    """All values that are listed, `None` last."""
+    found = []
+    for kind in _alternatives(annotation):
+        base, _ = _parts(kind)
+        if get_origin(base) is Literal:
+            found += get_args(base)
+    if found and NoneType in _alternatives(annotation) and None not in found:
+        found.append(None)
+    return found
+
+
+def _parts(kind) -> tuple:
+    if get_origin(kind) is Annotated:
+        base, *rules = get_args(kind)
+        return base, rules
+    return kind, []
+
+
+def _converted(value, kind):
+    """The value as one kind has it; TypeError if it is none of that kind."""
+    base, rules = _parts(kind)
+    if get_origin(base) is Literal:
+        right = any(value == x and type(value) is type(x) for x in get_args(base))
+    elif get_origin(base) is tuple:
+        item = get_args(base)[0]
+        value = (value,) if type(value) is item else value
+        right = isinstance(value, list | tuple) and len(value) <= limits.MODEL_PARTS
+        right = right and all(type(x) is item for x in value)
+        value = tuple(value) if right else value
+    elif base is float:
+        right = _is_number(value, int | float)
+        value = float(value) if right else value
+    elif base is int:
+        right = _is_number(value, int)
+    elif base is NoneType:
+        right = value is None
+    else:
+        right = isinstance(value, base)
+    if not right or not all(rule.holds(value) for rule in rules):
+        raise TypeError
+    return value
+
+
+def _is_number(value, kind) -> bool:
+    # NaN is not below anything
+    is_one = isinstance(value, kind) and not isinstance(value, bool)
+    return is_one and abs(value) <= limits.NUMBER

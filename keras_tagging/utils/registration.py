@@ -1,0 +1,61 @@
+"""Keras finds the classes of this package in saved models, imported or not.
+
+`keras.saving.load_model` looks a class up among those that are registered. Ours are
+registered when their module is imported, which takes TensorFlow and seconds. So Keras
+gets stand-ins, as soon as both Keras and this package are imported. A stand-in imports
+its class when a model asks for it.
+"""
+
+from importlib import import_module
+
+import wrapt
+
+PACKAGE = "keras_tagging"
+#: every registered class, and the module that registers it
+CLASSES = {
+    "ElmanCell": "cells.elman_cell",
+    "FeedForwardCell": "cells.feed_forward_cell",
+    "GRUCell": "cells.gru_cell",
+    "HighwayLSTMCell": "cells.highway_lstm_cell",
+    "RecurrentHighwayCell": "cells.recurrent_highway_cell",
+    "ShortcutBlockCell": "cells.shortcut_block_cell",
+    "SkipLSTMCell": "cells.skip_lstm_cell",
+    "BidirectionalStack": "layers.bidirectional_stack",
+    "CRF": "layers.crf",
+    "ContextWindow": "layers.context_window",
+    "LabelEmbeddingRNN": "layers.label_embedding_rnn",
+    "ProjectedRNN": "layers.projected_rnn",
+    "TransitionScorer": "layers.transition_scorer",
+    "TagLoss": "training.objectives",
+    "TokenAccuracy": "training.objectives",
+    "TokenCrossEntropy": "training.objectives",
+    "Parser": "models.parser",
+    "Tagger": "models.tagger",
+}
+
+
+def register_with(keras) -> None:
+    """Gives Keras a stand-in for each class whose module is not imported yet."""
+    known = keras.saving.get_custom_objects()
+    for name, module in CLASSES.items():
+        known.setdefault(f"{PACKAGE}>{name}", _stand_in(name, f"{PACKAGE}.{module}"))
+
+
+def find_class(keras, registered_name: str):
+    """The class or function registered under a name, imported if need be; or None."""
+    package, _, name = registered_name.partition(">")
+    if package == PACKAGE and name in CLASSES:
+        return getattr(import_module(f"{PACKAGE}.{CLASSES[name]}"), name)
+    return keras.saving.get_registered_object(registered_name)
+
+
+def _stand_in(name: str, module: str) -> type:
+    def from_config(config, **options):
+        return getattr(import_module(module), name).from_config(config, **options)
+
+    return type(name, (), {"from_config": staticmethod(from_config)})
+
+
+def register_when_imported() -> None:
+    """Registers now if Keras has been imported, else when it is."""
+    wrapt.register_post_import_hook(register_with, "keras")

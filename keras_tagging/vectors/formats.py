@@ -1,0 +1,176 @@
+"""Text and word2vec's binary: which of them a file is, and its vectors.
+
+gensim reads both, but believes the first line: it allocates what that announces, drops
+what follows, and spreads one value over a whole row.
+"""
+
+import codecs
+
+import numpy as np
+
+from keras_tagging.utils import limits
+from keras_tagging.vectors.files import Stream
+from keras_tagging.vectors.selection import Selection
+from keras_tagging.vectors.word_vectors import not_finite
+
+FASTTEXT = b"\xba\x16\x4f\x2f"
+# What a file that cannot be read starts with, and what to do about it.
+_UNREADABLE = {
+    b"\x1f\x8b": "is compressed: give it a name that ends in .gz",
+    b"BZh": "is compressed: give it a name that ends in .bz2",
+    b"PK\x03\x04": "is a zip archive: unzip it first",
+}
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\r"))
+_SAMPLE = 2**14
+
+
+def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
+    """The format of a file, from its beginning, which stays there but for a mark of
+    UTF-8.
+
+    Returns:
+        "pickle", "fasttext", "binary" or "text"; and what the first line of the latter
+        two announces, COUNT and DIMENSION, or None.
+
+    Raises:
+        ValueError: if the file is empty, or of a kind that cannot be read.
+    """
+    path, head = stream.path, stream.head(2 * _SAMPLE)
+    if b"\n" not in head[:_SAMPLE]:
+        head = stream.head(limits.VECTOR_LINE + _SAMPLE)
+    for start, problem in _UNREADABLE.items():
+        if head.startswith(start):
+            raise ValueError(f"{path}: {problem}")
+    if not head:
+        raise ValueError(f"{path}: is empty")
+    if head[0] == 0x80 and head[1:2] < b" ":  # and the number of the protocol
+        return "pickle", None
+    if head.startswith(FASTTEXT):
+        return "fasttext", None
+    if head.startswith(codecs.BOM_UTF8):
+        stream.skip(len(codecs.BOM_UTF8))
+        head = head.removeprefix(codecs.BOM_UTF8)
+    first, _, sample = head.partition(b"\n")
+    sample = sample[:_SAMPLE]
+    sizes = _header(path, first)
+    if sizes is None and b"\0" in first + sample:
+        raise ValueError(
+            f"{path}: is binary data of another kind: name a file of word vectors "
+            "(GloVe, word2vec, fastText or gensim's)"
+        )
+    is_text = sizes is None or len(sample.translate(None, _CONTROL)) == len(sample)
+    return "text" if is_text else "binary", sizes
+
+
+def _header(path: str, first: bytes) -> tuple[int, int] | None:
+    """COUNT and DIMENSION if the first line holds just these."""
+    fields = first.split()
+    if len(fields) != 2 or not all(field.isdigit() for field in fields):
+        return None
+    if max(map(len, fields)) > 18:
+        raise ValueError(
+            f"{path}:1: announces a number of {max(map(len, fields)):,} digits: "
+            "fetch or write the file again"
+        )
+    count, dimension = map(int, fields)
+    if not (count and 0 < dimension <= limits.VECTOR_DIMENSION):
+        raise ValueError(
+            f"{path}:1: announces {count} vectors of {dimension} values (1 to "
+            f"{limits.VECTOR_DIMENSION} are read): fetch or write the file again"
+        )
+    return count, dimension
+
+
+def read_text(
+    stream: Stream,
+    found: Selection,
+    sizes: tuple[int, int] | None,
+    limit: int | None,
+) -> None:
+    """Reads text vectors; the values of words that are not wanted are not parsed.
+
+    Args:
+        stream: the file from its beginning.
+        found: takes the vectors.
+        sizes: COUNT and DIMENSION, or None: then the first line is a vector.
+        limit: the first so many vectors only.
+
+    Raises:
+        ValueError: if a line is wrong, or there are not as many as announced.
+    """
+    path, rows = stream.path, 0
+    count, dimension = sizes or (None, None)
+    lines = enumerate(stream.lines(), 1)
+    if sizes:
+        next(lines)
+    for number, line in lines:
+        if rows == limit:
+            break
+        line = line.rstrip()
+        if not line and rows == count:
+            continue
+        width = line.count(b" ")
+        name, _, values = line.partition(b" ")
+        if rows == 0:
+            dimension = dimension or width
+            vector = _parsed(path, number, values)
+            if width > limits.VECTOR_DIMENSION:
+                raise ValueError(
+                    f"{path}:{number}: has {width} values (at most "
+                    f"{limits.VECTOR_DIMENSION} are read): name a file of vectors"
+                )
+        if width != dimension:
+            raise ValueError(
+                f"{path}:{number}: has {width} values where {dimension} "
+                f"are expected: correct or remove it (awk 'NF == {dimension + 1}' "
+                "keeps the lines that are right)"
+            )
+        if (word := found.take(name, number)) is not None:
+            if rows:
+                vector = _parsed(path, number, values)
+            if not np.isfinite(vector).all():
+                raise ValueError(not_finite(f"{path}:{number}", word))
+            found.add(word, vector)
+        rows += 1
+    stream.finish()
+    if count is not None and rows != count and rows != limit:
+        raise ValueError(
+            f"{path}:1: announces {count} vectors but {rows} follow: "
+            "fetch the file again, or correct the number"
+        )
+
+
+def _parsed(path: str, number: int, values: bytes) -> np.ndarray:
+    try:
+        return np.array(list(map(float, values.split(b" "))), np.float32)
+    except ValueError:
+        whole = ", or name a file of vectors if this is none" if number == 1 else ""
+        raise ValueError(
+            f"{path}:{number}: is not a word and its values, with "
+            f"single spaces between them: correct or remove it{whole}"
+        ) from None
+
+
+def read_binary(
+    stream: Stream, found: Selection, sizes: tuple[int, int], limit: int | None
+) -> None:
+    """Reads word2vec's binary.
+
+    Args, raises: as `read_text`.
+    """
+    count, dimension = sizes
+    size = 4 * dimension
+    stream.until(b"\n")
+    for _ in range(min(count, limit or count)):
+        name = stream.until(b" ").lstrip(b"\n")
+        if (word := found.take(name)) is not None:
+            found.add(word, np.frombuffer(stream.take(size), "<f4"))
+        else:
+            stream.skip(size)
+    if limit is None and stream.head(_SAMPLE).strip():
+        raise ValueError(
+            f"{stream.path}: goes on behind the {count} vectors of {dimension} values "
+            "that its first line announces: fetch or write it again, or give "
+            f"limit={count} if these are all you want"
+        )
+    stream.finish()

@@ -1,0 +1,221 @@
+"""Word vectors from a file of any common format, all of them or some."""
+
+import hashlib
+import json
+import shlex
+import sys
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from keras_tagging.vectors.cache import cached, folder_of
+from keras_tagging.vectors.coverage import (
+    Normalise,
+    Words,
+    count_words,
+    lookup_forms,
+)
+from keras_tagging.vectors.fasttext import read_fasttext
+from keras_tagging.vectors.files import opened
+from keras_tagging.vectors.formats import read_binary, read_text, recognised
+from keras_tagging.vectors.selection import Selection
+from keras_tagging.vectors.word_vectors import (
+    UNKNOWN_ROWS,
+    WordVectors,
+    can_compose,
+    composed,
+    not_finite,
+)
+
+_READERS = {"text": read_text, "binary": read_binary, "fasttext": read_fasttext}
+
+
+def load_vectors(
+    path: str | Path,
+    *,
+    vocabulary: Words | None = None,
+    normalise: Normalise = None,
+    limit: int | None = None,
+    encoding: str = "utf-8",
+    cache: str | Path | bool | None = None,
+    allow_pickle: bool = False,
+) -> WordVectors:
+    """Reads word vectors: GloVe, word2vec, fastText or gensim's own.
+
+    The format is told from the content: text with or without a first line of
+    `COUNT DIMENSION` (word2vec and fastText `.vec`; GloVe), word2vec's binary, a model
+    of fastText (`.bin`), or what gensim saved (`.kv`, `.model`). A file whose name ends
+    in `.gz` or `.bz2` is uncompressed, to its end: its checksum is compared even with a
+    limit. If a word occurs twice, its first vector is kept. A word cut inside a
+    character, as word2vec leaves some, ends in U+FFFD; one in a hundred other words
+    may have U+FFFD in the place of bytes that are not in the encoding.
+
+    The file is read once. With a vocabulary, `load_vectors` keeps the vectors by which
+    its words are looked up: those of the words as they are written, of their lower case
+    and, with `normalise`, of their normal form; and that of the unknown word. Memory is
+    that of the words and the matrix returned, however large the file. In text, the
+    values of other lines are not parsed. From a fastText `.bin`, a word also gets a
+    vector if the model has seen none of its forms: the mean of its pieces.
+
+    The vectors are kept on disk and read from there the next time: a file for every
+    combination of the file (its place, size and time) and the arguments here, as large
+    as the matrix. You may remove the folder. Files saved by gensim, and word2vec's
+    binary as a whole, are as quick and are not kept.
+
+    Files saved by gensim are pickles, and a pickle can run any code: they are refused
+    unless you give `allow_pickle=True`. Nothing else here runs code from a file.
+
+    Args:
+        path: the file.
+        vocabulary: keep only the vectors of these words; words, sentences or token
+            lists.
+        normalise: with a vocabulary the normal form of a word: "kadari", "wu" or
+            "lower", as in `TokenFeatures`, or a function.
+        limit: look at the first so many vectors only; files are usually sorted by
+            frequency.
+        encoding: of the words.
+        cache: a folder to keep vectors in, or False for none. By default it is
+            `vectors` in the folder that the environment variable KERAS_TAGGING_CACHE
+            names, else in the user's cache folder, where corpora are kept too.
+        allow_pickle: open a file saved by gensim, and the `.npy` files that it names.
+            Do so only if you trust who made it.
+
+    Raises:
+        ValueError: if the file is malformed, is a pickle, passes a limit of
+            `keras_tagging.utils.limits`, holds a value that is not a finite number, or
+            has no vectors; the message names the file, the line if it is text, and the
+            remedy.
+        OSError: if the file cannot be opened.
+    """
+    if limit is not None and limit < 1:
+        raise ValueError(f"limit is {limit}; it must be at least 1, or None for all")
+    path = str(path)
+    forms = None if vocabulary is None else _forms(vocabulary, normalise)
+    wanted = None if forms is None else _wanted(forms)
+    with opened(path) as stream:
+        kind, sizes = recognised(stream)
+        if kind != "pickle":
+            found = Selection(path, wanted, encoding, stream.most)
+            options = [_digest(forms), limit, encoding]
+            folder = None if kind == "binary" and forms is None else folder_of(cache)
+            given = forms or {} if kind == "fasttext" else sizes
+            del forms  # of a large vocabulary they are large
+
+            def read() -> WordVectors:
+                with np.errstate(over="ignore", invalid="ignore"):  # refused below
+                    _READERS[kind](stream, found, given, limit)
+                return _sound(path, found.vectors())
+
+            return cached(path, options, folder, read)
+    if not allow_pickle:
+        raise ValueError(_refusal(path))
+    return _sound(path, _load_native(path, wanted, forms, limit))
+
+
+def as_vectors(source, allow_pickle: bool = False) -> WordVectors:
+    """Word vectors from a file's name, gensim's `KeyedVectors` or a model of gensim's.
+
+    Args:
+        source: the vectors; `WordVectors` are given back as they are.
+        allow_pickle: as in `load_vectors`, for the name of a file.
+
+    Raises:
+        ValueError: if it is something else, and as `load_vectors`.
+        OSError: if there is no such file.
+    """
+    if isinstance(source, WordVectors):
+        return source
+    if isinstance(source, str | Path):
+        return load_vectors(source, allow_pickle=allow_pickle)
+    keyed = getattr(source, "wv", source)
+    if not hasattr(keyed, "key_to_index"):
+        raise ValueError(
+            f"a {type(source).__name__} holds no word vectors: give the name of a "
+            "file, WordVectors, or gensim's KeyedVectors"
+        )
+    return _sound("the vectors given", composed(keyed))
+
+
+def _forms(vocabulary: Words, normalise: Normalise) -> dict[str, tuple[str, ...]]:
+    """The forms that each word is looked up by."""
+    names = sorted(count_words(vocabulary))
+    if not names:
+        raise ValueError("the vocabulary has no word: give None for all vectors")
+    forms = zip(names, *lookup_forms(names, normalise), strict=True)
+    return {each[0]: tuple(dict.fromkeys(each)) for each in forms}
+
+
+def _digest(forms: dict[str, tuple[str, ...]] | None) -> str | None:
+    if forms is None:
+        return None
+    digest = hashlib.sha256()
+    for each in forms.values():  # of which the first is the word
+        digest.update(json.dumps(each).encode())
+    return digest.hexdigest()
+
+
+def _wanted(forms: dict[str, tuple[str, ...]]) -> frozenset[str]:
+    return frozenset(UNKNOWN_ROWS).union(*forms.values())
+
+
+def _refusal(path: str) -> str:
+    program = (
+        "from gensim.models import KeyedVectors; "
+        f"v = KeyedVectors.load({json.dumps(path)}); "
+        f'getattr(v, "wv", v).save_word2vec_format({json.dumps(path + ".bin")}, '
+        "binary=True)"
+    )
+    return (
+        f"{path}: is a pickle, as gensim saves vectors, and a pickle can run any code: "
+        "if you trust it, take what load_vectors(..., allow_pickle=True) gives, or "
+        f"convert it with python -c {shlex.quote(program)}"
+    )
+
+
+def _load_native(path, wanted, forms, limit) -> WordVectors:
+    """Vectors, or the model that holds them, as gensim saved it."""
+    from gensim.models import KeyedVectors
+
+    try:
+        # of some words: only their rows are read, where the matrix has its own file
+        loaded = KeyedVectors.load(path, mmap=None if forms is None else "r")
+    # A pickle that is damaged or from elsewhere can raise anything.
+    except Exception as error:
+        raise ValueError(
+            f"{path}: gensim cannot load it ({error}): save it again, and keep the "
+            ".npy files that gensim writes beside it"
+        ) from error
+    keyed = getattr(loaded, "wv", loaded)
+    if not isinstance(keyed, KeyedVectors):
+        raise ValueError(
+            f"{path}: holds a {type(keyed).__name__}, not word vectors: save "
+            "gensim's KeyedVectors"
+        )
+    if forms is None:
+        whole = composed(keyed)
+        return WordVectors(whole.words[:limit], whole.matrix[:limit])
+    found = Selection(path, wanted, "utf-8", sys.maxsize)
+    for word, row in islice(keyed.key_to_index.items(), limit):
+        if (form := found.choose(word)) is not None:
+            found.add(form, keyed.vectors[row])
+    for word, others in forms.items():
+        if found.lacks(others) and can_compose(keyed, word):
+            found.add(word, keyed.get_vector(word))
+    return found.vectors()
+
+
+def _sound(source: str, vectors: WordVectors) -> WordVectors:
+    """The vectors, once they are found to be numbers.
+
+    Raises:
+        ValueError: if there are none, or a value is not finite.
+    """
+    words, matrix = vectors.words, vectors.matrix
+    if not words:
+        raise ValueError(f"{source}: has no vectors")
+    with np.errstate(invalid="ignore"):
+        wrong = ~np.isfinite(matrix.sum(axis=1, dtype=np.float64))
+    if wrong.any():
+        raise ValueError(not_finite(source, words[wrong.argmax()]))
+    return WordVectors(words, matrix.astype(np.float32, copy=False))

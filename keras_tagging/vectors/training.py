@@ -1,0 +1,85 @@
+"""Vectors trained on sentences, by gensim."""
+
+from collections.abc import Iterable, Sequence
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.vectors.coverage import Words, count_words
+from keras_tagging.vectors.word_vectors import WordVectors, composed
+
+METHODS = ("word2vec", "fasttext")
+# gensim drops what a sentence has beyond this many tokens.
+_MAX_SENTENCE = 10_000
+
+
+def train_vectors(
+    sentences: Iterable[Sequence[str] | Sentence],
+    method: str = "word2vec",
+    *,
+    size: int = 100,
+    window: int = 5,
+    min_count: int = 1,
+    epochs: int = 5,
+    seed: int = 0,
+    skip_gram: bool = False,
+    vocabulary: Words = (),
+    buckets: int = 100_000,
+) -> WordVectors:
+    """Trains word vectors on sentences, by gensim's `Word2Vec` or `FastText`.
+
+    One worker thread, so that the same sentences and seed give the same vectors.
+
+    Args:
+        sentences: token lists, or `Sentence` objects.
+        method: "word2vec"; or "fasttext", whose words are the sums of their pieces of 3
+            to 6 characters, so that words it has not seen have vectors too.
+        size: dimension of a vector.
+        window: how many words to each side are context.
+        min_count: leave out words that occur less often.
+        epochs: passes over the sentences.
+        seed: of all random numbers.
+        skip_gram: skip-gram instead of continuous bag of words.
+        vocabulary: with "fasttext" further words to give a vector, such as those of the
+            development and test sentences.
+        buckets: with "fasttext" the rows that all pieces of words share, each as large
+            as a vector. fastText's own 2 million are for larger texts.
+
+    Raises:
+        ValueError: if the method is unknown, a sentence is a string, no word occurs
+            often enough, or "word2vec" is given a vocabulary.
+    """
+    from gensim.models import FastText, Word2Vec
+
+    if method not in METHODS:
+        known = " and ".join(map(repr, METHODS))
+        raise ValueError(f"method={method!r}: known are {known}")
+    others = count_words(vocabulary)
+    if others and method != "fasttext":
+        raise ValueError(
+            "word2vec has no vectors of words it has not seen: give no vocabulary, or "
+            "method='fasttext'"
+        )
+    pieces = []
+    for number, sentence in enumerate(sentences, 1):
+        if isinstance(sentence, str):
+            raise ValueError(f"sentence {number} is a string: split it into words")
+        tokens = getattr(sentence, "tokens", sentence)
+        for start in range(0, len(tokens), _MAX_SENTENCE):
+            pieces.append(tokens[start : start + _MAX_SENTENCE])
+    options = {"bucket": buckets} if method == "fasttext" else {}
+    model = (FastText if method == "fasttext" else Word2Vec)(
+        vector_size=size,
+        window=window,
+        min_count=min_count,
+        seed=seed,
+        sg=int(skip_gram),
+        workers=1,
+        **options,
+    )
+    model.build_vocab(pieces)
+    if not len(model.wv):
+        raise ValueError(
+            f"no word occurs {min_count} times in the sentences: "
+            "give more of them, or a lower min_count"
+        )
+    model.train(pieces, total_examples=len(pieces), epochs=epochs)
+    return composed(model.wv, sorted(others))
