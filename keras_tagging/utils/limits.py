@@ -65,7 +65,7 @@ XML_DECLARATIONS = 1_000
 
 # Word vectors
 
-#: Values of one vector. Word vectors have 25 to 1,024.
+#: Values of one vector that a file announces. Word vectors have 25 to 1,024.
 VECTOR_DIMENSION = 10_000
 #: Bytes of a line of text vectors: 10,000 values of 100 characters. Files that are no
 #: text may have no line ends at all.

@@ -114,11 +114,6 @@ def read_text(
         if rows == 0:
             dimension = dimension or width
             vector = _parsed(path, number, values)
-            if width > limits.VECTOR_DIMENSION:
-                raise ValueError(
-                    f"{path}:{number}: has {width} values (at most "
-                    f"{limits.VECTOR_DIMENSION} are read): name a file of vectors"
-                )
         if width != dimension:
             raise ValueError(
                 f"{path}:{number}: has {width} values where {dimension} "
