@@ -246,19 +246,23 @@ class _Info(tarfile.TarInfo):
     @classmethod
     def fromtarfile(cls, archive):
         try:
-            return super().fromtarfile(archive)
+            info = super().fromtarfile(archive)
         except tarfile.EOFHeaderError:
             raise  # the two blocks of zeros that end every archive
         except tarfile.HeaderError as error:
             raise tarfile.ReadError(f"no end of the archive: {error}") from None
+        return _with_size(info)  # attributes before it may have changed it
 
     @classmethod
     def frombuf(cls, buffer, encoding, errors):
-        info = super().frombuf(buffer, encoding, errors)
-        is_large = info.type in HEADERS and info.size > limits.TAR_HEADER_BYTES
-        if info.size < 0 or is_large:
-            raise tarfile.ReadError(f"a header of {info.size} bytes")
-        return info
+        return _with_size(super().frombuf(buffer, encoding, errors))
+
+
+def _with_size(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    is_large = info.type in HEADERS and info.size > limits.TAR_HEADER_BYTES
+    if info.size < 0 or is_large:
+        raise tarfile.ReadError(f"a header of {info.size} bytes")
+    return info
 
 
 def _check_size(source: str | Path, count: int, total: int) -> None:

@@ -1,0 +1,385 @@
+"""Archives and compressed files that are damaged, or made to do harm."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import random
+import struct
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from keras_tagging.data import CorpusError, read
+from keras_tagging.data.archives import members
+from keras_tagging.utils import limits
+
+ROUNDS = int(os.environ.get("KERAS_TAGGING_FUZZ", 1))  # 10 for a thorough test
+
+
+def text_of(seed, rows=100):
+    """Rows of a corpus, always the same."""
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("abcdefghij", k=6)) for _ in range(50)]
+    return "".join(f"{rng.choice(words)}\tN\n" for _ in range(rows)).encode()
+
+
+FILES = {f"corpus/{i}.conll": text_of(i) for i in range(4)}
+FILES["corpus/packed.conll.gz"] = gzip.compress(text_of(5))
+FILES["corpus/README"] = b"not wanted"
+
+
+def tar_of(path, files=FILES):
+    mode = {".tar": "w", ".gz": "w:gz", ".bz2": "w:bz2", ".xz": "w:xz"}[path.suffix]
+    with tarfile.open(path, mode) as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+def zip_of(path, files=FILES):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            info = zipfile.ZipInfo(name)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o100644 << 16  # as Info-ZIP writes it
+            archive.writestr(info, content)
+    return path
+
+
+def gz_of(path):
+    path.write_bytes(gzip.compress(text_of(0)))
+    return path
+
+
+def contents(source):
+    found = {}
+    for member in members(source, ".conll"):
+        with member.open() as stream:
+            found[member.inside] = stream.read()
+    return found
+
+
+KINDS = {
+    "corpus.tar.gz": tar_of,
+    "corpus.tar.bz2": tar_of,
+    "corpus.tar.xz": tar_of,
+    "corpus.zip": zip_of,
+    "corpus.conll.gz": gz_of,
+}
+
+
+def outcome(source, changed, expected):
+    """Whether the changed file is an error of one line; if not, it must be read as
+    if nothing were."""
+    source.write_bytes(changed)
+    try:
+        found = contents(source)
+    except CorpusError as error:
+        told = str(error)
+        assert told.startswith(str(source)) and "\n" not in told and "; " in told
+        return True
+    assert found == expected
+    return False
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("corpus.tar.gz", 150),
+        ("corpus.tar.bz2", 50),
+        ("corpus.tar.xz", 50),
+        ("corpus.zip", 150),
+        ("corpus.conll.gz", 100),
+    ],
+)
+def test_a_flipped_bit_is_an_error_or_changes_nothing(tmp_path, name, count):
+    source = KINDS[name](tmp_path / name)
+    expected, content = contents(source), source.read_bytes()
+    rng = random.Random(17)
+    # No checksum covers the directory of a .zip, which is at its end.
+    start = content.find(b"PK\1\2") if name == "corpus.zip" else 0
+    errors = 0
+    for number in range(ROUNDS * count):
+        changed = bytearray(content)
+        place = rng.randrange(start if number % 2 else 0, len(content))
+        changed[place] ^= 1 << rng.randrange(8)
+        errors += outcome(source, changed, expected)
+    assert errors > 0.6 * ROUNDS * count
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_truncation_is_an_error(tmp_path, name):
+    source = KINDS[name](tmp_path / name)
+    expected, content = contents(source), source.read_bytes()
+    for size in {*range(0, len(content), 97), *range(len(content) - 30, len(content))}:
+        assert outcome(source, content[:size], expected)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "corpus.zip"])
+def test_what_follows_the_end_is_an_error_unless_zeros(tmp_path, name):
+    source = KINDS[name](tmp_path / name)
+    expected, content = contents(source), source.read_bytes()
+    for more in (b"x", b"\0\0x", b"\x1f\x8b", text_of(1)):
+        assert outcome(source, content + more, expected)
+    assert not outcome(source, content + bytes(512), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "compress"),
+    [("a.gz", gzip.compress), ("a.bz2", bz2.compress), ("a.xz", lzma.compress)],
+)
+def test_streams_one_after_the_other_are_one_file(tmp_path, name, compress):
+    content = tar_of(tmp_path / "plain.tar").read_bytes()
+    parts = [content[i : i + 1000] for i in range(0, len(content), 1000)]
+    source = tmp_path / name.replace("a.", "a.tar.")
+    source.write_bytes(bytes(32).join(map(compress, parts)))
+    assert contents(source) == contents(tmp_path / "plain.tar")
+    packed = source.read_bytes()
+    second = packed.index(packed[:3], 1)
+    # Python's own readers of bzip2 and xz take this for the end.
+    changed = packed[:second] + b"\1" + packed[second + 1 :]
+    assert outcome(source, changed, None)
+
+
+def test_read_reads_a_gz_file_to_its_checksum(tmp_path):
+    path = tmp_path / "a.conll.gz"
+    content = gzip.compress(text_of(1)) + gzip.compress(text_of(2))
+    path.write_bytes(content)
+    [sentence] = read(path, "conll")
+    assert len(sentence) == 200
+    for changed in (content[:-1], content[:-8], b"", content + b"x", text_of(1)):
+        path.write_bytes(changed)
+        with pytest.raises(CorpusError, match="a.conll.gz: cannot be read: .*; check"):
+            list(read(path, "conll"))
+    checksum = bytearray(content)
+    checksum[-6] ^= 1
+    path.write_bytes(checksum)
+    with pytest.raises(CorpusError, match="incorrect data check"):
+        list(read(path, "conll"))
+
+
+def test_a_header_of_zeros_hides_no_members(tmp_path):
+    """Of a `.tar` alone, which has no checksum of its contents."""
+    source = tar_of(tmp_path / "a.tar")
+    content = bytearray(source.read_bytes())
+    second = content.index(b"corpus/1.conll")
+    content[second : second + 512] = bytes(512)
+    assert outcome(source, content, None)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", ["a.zip", "a.tar"])
+def test_a_file_that_stands_twice_is_not_read_twice(tmp_path, name):
+    if name == "a.zip":
+        zip_of(tmp_path / name)
+        with zipfile.ZipFile(tmp_path / name, "a") as archive:
+            archive.writestr("corpus/1.conll", text_of(9))
+    else:
+        tar_of(tmp_path / name)
+        with tarfile.open(tmp_path / name, "a") as archive:
+            archive.addfile(tarfile.TarInfo("corpus/1.conll"))
+    with pytest.raises(CorpusError, match="corpus/1.conll: stands twice"):
+        contents(tmp_path / name)
+
+
+def test_links_and_other_methods_in_a_zip_are_told(tmp_path):
+    with zipfile.ZipFile(tmp_path / "link.zip", "w") as archive:
+        info = zipfile.ZipInfo("a.conll")
+        info.external_attr = 0o120777 << 16
+        archive.writestr(info, "/etc/passwd")
+    with pytest.raises(CorpusError, match="a.conll: is a link to another file; unpack"):
+        contents(tmp_path / "link.zip")
+    for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        with zipfile.ZipFile(tmp_path / "a.zip", "w", method) as archive:
+            archive.writestr("a.conll", text_of(1))
+        with pytest.raises(CorpusError, match="another method than deflate; unpack"):
+            contents(tmp_path / "a.zip")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+def test_a_pipe_or_broken_link_in_a_folder_is_told(tmp_path):
+    os.mkfifo(tmp_path / "a.conll")
+    with pytest.raises(CorpusError, match="a.conll: is no regular file; remove it"):
+        contents(tmp_path)
+    (tmp_path / "a.conll").unlink()
+    (tmp_path / "a.conll").symlink_to("nowhere")
+    with pytest.raises(CorpusError, match="a.conll: is no regular file; remove it"):
+        contents(tmp_path)
+
+
+def test_names_cannot_write_to_a_terminal(tmp_path):
+    source = zip_of(tmp_path / "a.zip", {"\x1b[2J\n.conll": b"a\tN\n\nb\n"})
+    [member] = members(source, ".conll")
+    assert member.name == f"{source}/?[2J?.conll"
+
+
+def test_the_numbers_of_members_and_bytes_are_limited(tmp_path, monkeypatch):
+    sources = [tar_of(tmp_path / "a.tar.gz"), zip_of(tmp_path / "a.zip")]
+    monkeypatch.setattr(limits, "ARCHIVE_MEMBERS", 5)
+    for source in sources:
+        with pytest.raises(CorpusError, match="has more than 5 members; unpack"):
+            contents(source)
+    monkeypatch.undo()
+    monkeypatch.setattr(limits, "ARCHIVE_BYTES", 3000)
+    for source in sources:
+        with pytest.raises(CorpusError, match="a.* has more than 0 GiB when unpacked;"):
+            contents(source)
+
+
+def test_no_room_for_what_is_decompressed_is_told(tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    from keras_tagging.data import archives
+
+    source = tar_of(tmp_path / "a.tar.gz", {"a.conll": bytes(100_000)})
+    monkeypatch.setattr(archives, "IN_MEMORY", 1)
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, old[1]))
+    try:
+        with pytest.raises(CorpusError, match="cannot be decompressed to .*; set TMPD"):
+            contents(source)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+
+
+# Bombs, which are read in a process with little memory
+
+
+def header(name, kind, size, more=b""):
+    """Of a member of a `.tar`, with any size."""
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    block = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    block[124:136] = b"\xff" * 4 + struct.pack(">q", size)  # in two's complement
+    if size >= 0:
+        block[124:136] = b"%011o\0" % size
+    block[386 : 386 + len(more)] = more
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+def pax(**records):
+    rows = b""
+    for key, value in records.items():
+        row = f" {key}={value}\n".encode()
+        size = len(row) + 2
+        rows += b"%d" % (size + (size > 99)) + row
+    return header("x", tarfile.XHDTYPE, len(rows)) + rows.ljust(512, b"\0")
+
+
+MEGABYTE = bytes(1 << 20)
+END = bytes(1024)
+
+
+def zeros(compress, first=b""):
+    """160 MiB in several streams."""
+    return compress(first) + compress(MEGABYTE * 4) * 40
+
+
+def sparse_tar():
+    """1.5 kB that stand for a file of 700 MB."""
+    size = b"%011o\0" % 700_000_000
+    more = size + b"%011o\0" % 0 + bytes(72) + b"\0" + size  # one segment, of no bytes
+    return header("a.conll", tarfile.GNUTYPE_SPARSE, 0, more) + END
+
+
+def zip_that_lies():
+    """Says that 80 MiB of zeros are 10 bytes."""
+    content = zip_with("a.conll", MEGABYTE * 80, zipfile.ZIP_DEFLATED)
+    return content.replace(struct.pack("<L", 80 << 20), struct.pack("<L", 10))
+
+
+def zip_with(name, content, method=zipfile.ZIP_STORED):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        archive.writestr(name, content)
+    return stream.getvalue()
+
+
+EXPANDS = "expands to more than 250 times its size"
+FIRST = header("a.conll", tarfile.REGTYPE, 1 << 30)
+BOMBS = {
+    "sparse.tar": (sparse_tar, "a.conll: is a sparse file"),
+    "pax.tar": (
+        lambda: (
+            pax(**{"GNU.sparse.size": 700_000_000, "GNU.sparse.map": "0,1"})
+            + header("a.conll", tarfile.REGTYPE, 1)
+            + bytes(512)
+            + END
+        ),
+        "a.conll: is a sparse file",
+    ),
+    "zeros.conll.gz": (lambda: zeros(gzip.compress), EXPANDS),
+    "zeros.tar.gz": (lambda: zeros(gzip.compress, FIRST), EXPANDS),
+    "zeros.tar.bz2": (lambda: zeros(bz2.compress, FIRST), EXPANDS),
+    "zeros.tar.xz": (lambda: zeros(lzma.compress, FIRST), EXPANDS),
+    "zeros.zip": (
+        lambda: zip_with("a.conll", MEGABYTE * 80, zipfile.ZIP_DEFLATED),
+        f"a.conll: {EXPANDS}",
+    ),
+    "lies.zip": (zip_that_lies, "a.conll: cannot be read: Bad CRC-32"),
+    "nested.zip": (lambda: zip_with("a.conll.gz", zeros(gzip.compress)), EXPANDS),
+    "name.tar": (
+        lambda: header("x", tarfile.GNUTYPE_LONGNAME, 2 << 30) + MEGABYTE,
+        f"a header of {2 << 30} bytes",
+    ),
+    "attributes.tar": (
+        lambda: header("x", tarfile.XHDTYPE, 2 << 20) + MEGABYTE * 2 + END,
+        f"a header of {2 << 20} bytes",
+    ),
+    "names.tar": (
+        lambda: (header("x", tarfile.GNUTYPE_LONGNAME, 1) + bytes(512)) * 5000 + END,
+        "cannot be read: maximum recursion depth",
+    ),
+    "back.tar": (
+        lambda: header("b.conll", tarfile.REGTYPE, -512) + END,
+        "a header of -512 bytes",
+    ),
+    "pax-back.tar": (
+        lambda: pax(size=-512) + header("b.conll", tarfile.REGTYPE, 0) + END,
+        "a header of -512 bytes",
+    ),
+}
+CHILD = """
+import resource, sys
+from keras_tagging.data import CorpusError
+from keras_tagging.data.archives import members
+
+pages = int(open("/proc/self/statm").read().split()[0])
+most = pages * resource.getpagesize() + (300 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+for source in sys.argv[1:]:
+    try:
+        total = 0
+        for member in members(source, ".conll"):
+            with member.open() as stream:
+                while block := stream.read(1 << 16):
+                    total += len(block)
+        print(f"{source}: {total} bytes were read")
+    except CorpusError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+def test_bombs_do_not_fill_the_memory(tmp_path):
+    sources = []
+    for name, (make, _) in BOMBS.items():
+        sources.append(tmp_path / name)
+        sources[-1].write_bytes(make())
+    script = tmp_path / "keras-tagging"  # a script of this name loads no TensorFlow
+    script.write_text(CHILD)
+    command = [sys.executable, script, *sources]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    told = done.stdout.splitlines()
+    assert (done.returncode, len(told)) == (0, len(BOMBS)), done.stderr
+    for source, line, (_, message) in zip(sources, told, BOMBS.values(), strict=True):
+        assert line.startswith(str(source)) and message in line
