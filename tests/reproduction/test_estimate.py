@@ -1,6 +1,7 @@
 import time
 
 import pytest
+from reproduction.made_up import result
 
 from keras_tagging.experiments.reproduction.estimate import Estimate, duration
 from keras_tagging.experiments.reproduction.jobs import Job
@@ -43,7 +44,7 @@ def test_a_running_job_tells_the_cost_of_its_row(store, clock):
 
 
 def test_done_jobs_tell_the_cost_of_their_row(store):
-    store.write(A1, {"seconds": 20.0, "epochs": 10})
+    store.write(A1, result("A", 1, 8) | {"seconds": 20.0, "epochs": 10})
     estimate = Estimate(store, [A1, A2, B1], {"A": 10, "B": 20}, workers=4)
     assert estimate.seconds_left([A2]) == 20
     estimate.learn(A2, {"seconds": 60.0, "epochs": 10})

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from reproduction.made_up import result
 
 from keras_tagging.experiments.reproduction import schedule
 from keras_tagging.experiments.reproduction.jobs import Job
@@ -11,7 +12,8 @@ from keras_tagging.experiments.reproduction.schedule import run_jobs
 
 A, B, C = (Job(name, 1, name.lower()) for name in "ABC")
 ON_A = Job("D", 1, "d", needs="a")
-RESULT = {"figures": {"Dev": 93.456, "Test": None}, "seconds": 60.0, "epochs": 2}
+RESULT = result("A", 1, 8) | {"figures": {"Dev": 93.456, "Test": None}}
+RESULT |= {"seconds": 60.0, "epochs": 2}
 
 
 class FakeEngine:
