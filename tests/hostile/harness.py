@@ -26,6 +26,7 @@ from hostile.mutations import mutate
 ADDRESS_SPACE = 2 << 30  # bytes that one input may ask for, used or not
 START = 300  # seconds for imports and for what the inputs of a target are made of
 PRINTED = "printed.txt"  # by the process, for what it says before it dies
+MOST_LINES = 100  # that count of one input: large ones repeat a line
 STALLED = 20  # times the limit of a target, by the clock: then the process is killed
 
 
@@ -129,7 +130,8 @@ class Outcome:
 def run_input(name: str, target: Target, seed: int) -> Outcome:
     """Tries one input in this process, whose limits it changes."""
     data = target.input(name, seed)
-    found = {"size": len(data), "lines": data.count(b"\n") + 1}
+    lines = min(data.count(b"\n") + 1, MOST_LINES)
+    found = {"size": len(data), "lines": lines}
     before = _reset_peak()
     _limit_memory(_address_space() + ADDRESS_SPACE)
     start = time.process_time()

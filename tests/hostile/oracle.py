@@ -23,8 +23,8 @@ class Stream(io.BytesIO):
 
 
 def refused(error: Exception, lines: int | None = None, name: str = NAME) -> str:
-    """Checks that an error is one that the package documents: a ValueError of ours,
-    such as CorpusError, or an OSError, in one line that names the file.
+    """Checks that an error is one that the package documents: a ValueError of ours, as
+    CorpusError is, or an OSError, in one line that names the file.
 
     Args:
         error: that the package has raised.
