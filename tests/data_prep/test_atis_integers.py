@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keras_tagging.data import Sentence, load_corpus
+from keras_tagging.corpora import load_corpus
+from keras_tagging.data import Sentence
 from keras_tagging.utils import limits
 
 WORDS = {"fly": 0, "to": 1, "Boston": 2, "new": 3, "york": 4}

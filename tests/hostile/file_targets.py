@@ -22,6 +22,7 @@ from hostile.harness import Target, Wrong, run_code
 from hostile.mutations import mutate, mutate_json
 from hostile.oracle import Expected, check_reading, check_written, refused
 
+from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.archives import Member, members
 from keras_tagging.corpora.atis import read_atis
 from keras_tagging.corpora.ftb import read_ftb
@@ -32,7 +33,7 @@ from keras_tagging.corpora.media import (
     read_relaxed,
     read_test2,
 )
-from keras_tagging.data import Sentence, load_corpus, read
+from keras_tagging.data import Sentence, read
 
 FILES = {
     "wsj/00/a.txt": text_seeds.TEXT.encode() * 20,

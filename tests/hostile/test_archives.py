@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from keras_tagging.corpora.archives import members
 from keras_tagging.data import CorpusError, read
-from keras_tagging.data.archives import members
 from keras_tagging.utils import limits
 
 ROUNDS = int(os.environ.get("KERAS_TAGGING_FUZZ", 1))  # 10 for a thorough test
@@ -236,7 +236,7 @@ def test_the_numbers_of_members_and_bytes_are_limited(tmp_path, monkeypatch):
 
 def test_no_room_for_what_is_decompressed_is_told(tmp_path, monkeypatch):
     resource = pytest.importorskip("resource")
-    from keras_tagging.data import archives
+    from keras_tagging.corpora import archives
 
     source = tar_of(tmp_path / "a.tar.gz", {"a.conll": bytes(100_000)})
     monkeypatch.setattr(archives, "IN_MEMORY", 1)
@@ -351,7 +351,7 @@ BOMBS = {
 CHILD = """
 import resource, sys
 from keras_tagging.data import CorpusError
-from keras_tagging.data.archives import members
+from keras_tagging.corpora.archives import members
 
 pages = int(open("/proc/self/statm").read().split()[0])
 most = pages * resource.getpagesize() + (300 << 20)
