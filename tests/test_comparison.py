@@ -1,4 +1,4 @@
-"""Evidence of a model, and two systems compared."""
+"""The counts of a model's figures, and two systems compared."""
 
 import dataclasses
 import random
@@ -6,23 +6,23 @@ import random
 import numpy as np
 import pytest
 from conftest import TINY, random_sentences, randomize
-from keras_tagging.experiments.counts import all_evidence, evidence, figure_of
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
 from keras_tagging.experiments.comparison import Comparison, compare, p_value
-from keras_tagging.experiments.papers.table import Column
 from keras_tagging.metrics import paired_permutation, token_accuracy
+from keras_tagging.metrics.counts import figure_of
 
 PARSER = {"units": 6, "word_dim": 4, "label_dim": 3, "seed": 1}
 
 
-def column(figure, beta=None):
-    return Column(figure, figure, "test", beta)
+def counts_of(model, sentences, figure, beta=None, **options):
+    [counts] = model.counts(sentences, [(figure, beta)], **options)
+    return counts
 
 
 def total(model, sentences, figure, beta=None, **options):
-    counts = evidence(model, sentences, column(figure, beta), **options)
+    counts = counts_of(model, sentences, figure, beta, **options)
     return figure_of(figure)(counts.sum(0))
 
 
@@ -78,7 +78,7 @@ def parser(treebank):
 
 
 def test_accuracy_is_counted_by_tokens(tagger, sentences):
-    counts = evidence(tagger, sentences, column("accuracy"))
+    counts = counts_of(tagger, sentences, "accuracy")
     assert counts.shape == (sum(map(len, sentences)), 2)
     assert counts.dtype.kind == "i" and set(counts[:, 0]) == {1}
     gold = [tag for s in sentences for tag in s.tags]
@@ -95,7 +95,7 @@ def test_multi_tagging_is_counted_by_words_and_sentences(tagger, sentences, beta
         "records"
     )
     for figure, units in (("word", sum(map(len, sentences))), ("sent", 16)):
-        counts = evidence(tagger, sentences, column(figure, beta))
+        counts = counts_of(tagger, sentences, figure, beta)
         assert counts.shape == (units, 3 if figure == "word" else 2)
         assert counts.dtype.kind == "i" and set(counts[:, 0]) == {1}
         if figure == "word":
@@ -110,7 +110,7 @@ def test_multi_tagging_is_counted_by_words_and_sentences(tagger, sentences, beta
 
 def test_f1_is_counted_by_sentences(chunker):
     sentences = [*chunked(15, 7), Sentence([], [])]
-    counts = evidence(chunker, sentences, column("f1"))
+    counts = counts_of(chunker, sentences, "f1")
     assert counts.shape == (16, 3) and not counts[-1].any()
     expected = chunker.evaluate(sentences, return_dict=True)["f1"]
     assert total(chunker, sentences, "f1") == pytest.approx(100 * expected)
@@ -123,7 +123,7 @@ def test_one_scheme_of_chunks_for_all_sentences(tagger, sentences):
         dataclasses.replace(s, tags=["O" if t == "D" else t for t in s.tags])
         for s in sentences
     ]
-    counts = evidence(tagger, bare, column("f1"))
+    counts = counts_of(tagger, bare, "f1")
     chunks = [sum(tag != "O" for tag in s.tags) for s in bare]
     assert counts[:, 0].tolist() == chunks
 
@@ -133,7 +133,7 @@ def test_attachment_is_counted_by_sentences(parser, treebank, punctuation):
     scores = parser.scores(treebank, punctuation=punctuation)
     for figure in ("uas", "las"):
         options = {"punctuation": punctuation}
-        counts = evidence(parser, treebank, column(figure), **options)
+        counts = counts_of(parser, treebank, figure, **options)
         assert counts.shape == (len(treebank), 2)
         assert counts[:, 0].sum() == sum(map(len, treebank)) - (
             punctuation == "unicode"
@@ -142,16 +142,16 @@ def test_attachment_is_counted_by_sentences(parser, treebank, punctuation):
         assert found == pytest.approx(100 * getattr(scores, figure))
 
 
-def test_several_columns_take_one_pass(tagger, sentences, monkeypatch):
-    columns = [column("accuracy"), column("word", 0.5), column("sent", 0.1)]
-    apart = [evidence(tagger, sentences, c) for c in columns]
+def test_several_figures_take_one_pass(tagger, sentences, monkeypatch):
+    figures = [("accuracy", None), ("word", 0.5), ("sent", 0.1)]
+    apart = [counts_of(tagger, sentences, *figure) for figure in figures]
     passes = []
     for name in ("tag", "predict"):
         method = getattr(tagger, name)
         monkeypatch.setattr(
             tagger, name, lambda x, m=method, n=name: passes.append(n) or m(x)
         )
-    together = all_evidence(tagger, sentences, [*columns, column("f1")])
+    together = tagger.counts(sentences, [*figures, ("f1", None)])
     assert passes == ["tag", "predict"]
     assert all(map(np.array_equal, apart, together))
 
@@ -194,7 +194,7 @@ def test_the_assigned_tags_of_word_are_not_tested():
 
 def test_two_taggers_at_a_level(tagger, other, sentences):
     found = compare(tagger, other, sentences, "word", beta=0.5, resamples=300)
-    counts = [evidence(m, sentences, column("word", 0.5)) for m in (tagger, other)]
+    counts = [counts_of(m, sentences, "word", 0.5) for m in (tagger, other)]
     counts = [part[None, :, :2] for part in counts]
     expected = paired_permutation(*counts, figure_of("word"), resamples=300)
     assert found.p == expected
@@ -203,11 +203,11 @@ def test_two_taggers_at_a_level(tagger, other, sentences):
 
 def test_figures_that_a_model_lacks(tagger, parser, sentences, treebank):
     with pytest.raises(ValueError, match="a parser has no 'accuracy'"):
-        evidence(parser, treebank, column("accuracy"))
+        counts_of(parser, treebank, "accuracy")
     with pytest.raises(ValueError, match="a tagger has no 'las'"):
-        evidence(tagger, sentences, column("las"))
+        counts_of(tagger, sentences, "las")
     with pytest.raises(ValueError, match="word needs a level"):
-        evidence(tagger, sentences, column("word"))
+        counts_of(tagger, sentences, "word")
 
 
 def test_two_taggers(tagger, other, sentences):
@@ -220,7 +220,7 @@ def test_two_taggers(tagger, other, sentences):
     assert found.difference == pytest.approx(first - second)
     assert (found.figure, found.units, found.seeds) == ("accuracy", "tokens", 1)
     assert found.count == sum(map(len, sentences))
-    counts = [evidence(m, sentences, column("accuracy"))[None] for m in (tagger, other)]
+    counts = [counts_of(m, sentences, "accuracy")[None] for m in (tagger, other)]
     expected = paired_permutation(*counts, figure_of("accuracy"), resamples=500)
     assert found.p == expected
     assert f"accuracy {first:.2f} and {second:.2f}: difference" in str(found)

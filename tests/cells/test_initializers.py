@@ -8,8 +8,8 @@ from keras_tagging.cells.initializers import (
     gaussian,
     gaussian_table,
     per_gate,
-    seeds,
 )
+from keras_tagging.utils.seeds import seeds
 
 
 @pytest.mark.parametrize("shape", [(16, 20_000), (400, 800), (10_000, 32)])

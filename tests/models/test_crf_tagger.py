@@ -12,7 +12,7 @@ from reference import crf as reference
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.layers import CRF
-from keras_tagging.models import prediction
+from keras_tagging.models import tagger as tagger_module
 
 SENTENCES = [s.tokens for s in random_sentences(12, 5, longest=4)] + [[], ["zebra"]]
 
@@ -76,7 +76,7 @@ def test_beta_goes_by_the_marginals(model, beta):
 
 def test_batches_do_not_matter(model, monkeypatch):
     tags, rows = model.tag(SENTENCES), model.predict(SENTENCES)
-    monkeypatch.setattr(prediction, "PATH_FLOATS", 1)  # a sentence a batch
+    monkeypatch.setattr(tagger_module, "PATH_FLOATS", 1)  # a sentence a batch
     assert model.tag(iter(SENTENCES * 2)).__next__() == tags[0]
     assert model.tag(SENTENCES) == tags
     for one, other in zip(rows, model.predict(SENTENCES), strict=True):

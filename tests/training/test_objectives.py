@@ -9,9 +9,9 @@ from keras_tagging.training import (
     TagLoss,
     TokenAccuracy,
     TokenCrossEntropy,
-    compile_settings,
-    fit_settings,
+    compile_arguments,
 )
+from keras_tagging.training.settings import FitSettings, OptimizerSettings
 
 BATCHES = [([4, 1, 2], 0), ([7], 1), ([1, 1, 1, 1, 5], 2)]
 NUM_TAGS = 6
@@ -95,22 +95,26 @@ def test_config_round_trip(thing):
     assert getattr(again, "reduction", None) in (None, "mean_with_sample_weight")
 
 
-def test_compile_settings():
-    settings = compile_settings(learning_rate=0.5, momentum=0.9, clipnorm=2.0)
+def compiled(**settings):
+    return compile_arguments(OptimizerSettings(**settings))
+
+
+def test_compile_arguments():
+    settings = compiled(learning_rate=0.5, momentum=0.9, clipnorm=2.0)
     optimizer = settings["optimizer"]
     assert isinstance(optimizer, keras.optimizers.SGD)
     assert (float(optimizer.learning_rate), optimizer.momentum) == (0.5, 0.9)
     assert optimizer.global_clipnorm == 2.0 and settings["jit_compile"] is False
-    adam = compile_settings(optimizer="adam")["optimizer"]
+    adam = compiled(optimizer="adam")["optimizer"]
     assert isinstance(adam, keras.optimizers.Adam)
     for other in ("adam", "adamw"):
         with pytest.raises(ValueError, match=f"'{other}' needs momentum=0"):
-            compile_settings(optimizer=other, momentum=0.9)
+            compiled(optimizer=other, momentum=0.9)
     with pytest.raises(ValueError, match="optimizer='adagrad': known are sgd, adam"):
-        compile_settings(optimizer="adagrad")
+        compiled(optimizer="adagrad")
 
 
 def test_fit_settings():
-    assert fit_settings(batch_size=1, decay="linear")["decay"] == "linear"
+    assert FitSettings(batch_size=1, decay="linear").decay == "linear"
     with pytest.raises(ValueError, match="'cosine': known are 'linear', 'halve' and"):
-        fit_settings(decay="cosine")
+        FitSettings(decay="cosine")

@@ -6,8 +6,8 @@ import pytest
 from keras import ops
 from reference import window_lm
 
-from keras_tagging.cells.initializers import seeds
 from keras_tagging.training import cbow_embeddings, pretraining, window_embeddings
+from keras_tagging.utils.seeds import seeds
 
 ROWS = 8
 BOTH = pytest.mark.parametrize("method", [window_embeddings, cbow_embeddings])
