@@ -8,7 +8,7 @@ from keras_tagging.data import Corpus
 from keras_tagging.experiments.papers.table import Row, Table
 from keras_tagging.experiments.reproduction import corpus as corpora
 from keras_tagging.experiments.reproduction.jobs import Job, choose_rows, make_jobs
-from keras_tagging.experiments.reproduction.report_facts import vectors_told
+from keras_tagging.experiments.reproduction.report_facts import describe_vectors
 from keras_tagging.experiments.reproduction.settings import check_settings, settings_of
 from keras_tagging.experiments.reproduction.store import Store
 
@@ -123,7 +123,7 @@ def summary(
         sizes = ", ".join(f"{len(part):,} {name}" for name, part in corpus.splits())
         lines.append(f"{corpus.name}: {sizes} sentences")
     if any(plan.row(name).vectors for name in rows):
-        lines.append(f"Vectors: {vectors_told(info['embeddings'])}")
+        lines.append(f"Vectors: {describe_vectors(info['embeddings'])}")
     if workers and todo:
         lines.append(f"Logs: {plan.store.folder}/jobs/*/log.txt")
     if info["recipe"] == "paper" and sum(plan.epochs[job.row] for job in todo) > 1:
