@@ -6,10 +6,12 @@ from pathlib import Path
 import pandas as pd
 
 from keras_tagging.architectures import resolve_settings
+from keras_tagging.experiments.counts import BY_TOKENS
 from keras_tagging.experiments.papers.table import Settings, Table
 from keras_tagging.experiments.reproduction import report_facts as facts
-from keras_tagging.experiments.reproduction import report_plot, report_tables
+from keras_tagging.experiments.reproduction import report_plot
 from keras_tagging.experiments.reproduction import report_statistics as statistics
+from keras_tagging.experiments.reproduction import report_tables as tables
 from keras_tagging.experiments.reproduction.report_templates import (
     LATEX,
     MARKDOWN,
@@ -78,7 +80,7 @@ def settings_markdown(table: Settings) -> str:
         same = "yes" if ours[keyword] == value else f"no: {facts.in_words(value)}"
         lines.append(Line([name, published, keyword, here, same]))
     header = ["Setting", "Published", "Keyword", "Paper recipe", "As we read the paper"]
-    grid = Grid([("", name) for name in header], lines, left=len(header))
+    grid = Grid(header, lines, left=len(header))
     variables = {"title": facts.title(table), "table": table, "settings": grid}
     return render(MARKDOWN, "settings.j2", **variables)
 
@@ -92,11 +94,35 @@ def _statistics(table, results):
 
 def _variables(table, info, results, frame, pairs, folder=None) -> dict:
     """The variables of report.j2."""
+    compared = facts.same_corpus(table, info)
+    runs = [{**info, **result} for result in results] or [info]
+    agreements = [statistics.agreement(frame, column) for column in table.columns]
+    ranked = [agreement for agreement in agreements if agreement.rows > 1]
+    others = ", ".join(a.column for a in agreements if a.rows < 2)
+    tested = [found for found in pairs.values() if found is not None]
     return {
+        "title": facts.title(table),
         "table": table,
         "info": info,
+        "same_corpus": compared,
+        "corpus_name": facts.corpus_name(info),
+        "scale": facts.scale(table, info, results),
+        "differences": facts.differences(table, info, results),
+        "missing": facts.missing(table, results, folder),
+        "figures": tables.figures(table, frame, compared),
+        "side_by_side": tables.are_side_by_side(table),
+        "tags_a_word": tables.tags_a_word(table, frame),
         "plot": None,
         "no_plot": NO_PLOT,
-        **facts.variables(table, info, results, folder),
-        **report_tables.variables(table, info, results, frame, pairs),
+        "agreements": ranked + [others] * bool(ranked and others),
+        "ranking": tables.ranking(table, frame),
+        "seeds": sorted({n for found in tested for n in found["seeds"]}),
+        "by_tokens": any(column.figure in BY_TOKENS for column in pairs),
+        "tested": [tables.pairs(column.name, found) for column, found in pairs.items()],
+        "resamples": statistics.RESAMPLES,
+        "level": statistics.LEVEL,
+        "runs": tables.runs(table, results),
+        "machines": list(dict.fromkeys(run["machine"] for run in runs)),
+        "versions": list(dict.fromkeys(facts.in_words(r["versions"]) for r in runs)),
+        "command": facts.command(table, info, results, folder),
     }

@@ -29,29 +29,6 @@ def title(table: Table | Settings) -> str:
     return f"{paper}, Table {table.number}: {table.caption}"
 
 
-def variables(
-    table: Table, info: Mapping, results: Sequence[Mapping], folder: Path | None
-) -> dict:
-    """The variables of report.j2 that state facts.
-
-    Args:
-        folder: the folder of the reproduction, to list failed jobs; None: not listed.
-    """
-    runs = [{**info, **result} for result in results] or [info]
-    versions = [", ".join(f"{k} {v}" for k, v in r["versions"].items()) for r in runs]
-    return {
-        "title": title(table),
-        "same_corpus": same_corpus(table, info),
-        "corpus_name": _corpus_name(info),
-        "scale": _scale(measured_rows(table, results), info),
-        "differences": differences(table, info, results),
-        "missing": missing(table, results, folder),
-        "machines": list(dict.fromkeys(run["machine"] for run in runs)),
-        "versions": list(dict.fromkeys(versions)),
-        "command": command(table, info, results, folder),
-    }
-
-
 def measured_rows(table: Table, results: Sequence[Mapping]) -> list[Row]:
     names = {result["row"] for result in results}
     return [row for row in table.rows if row.name in names]
@@ -62,7 +39,7 @@ def _seeds(results: Sequence[Mapping]) -> list[int]:
 
 
 def same_corpus(table: Table, info: Mapping) -> bool:
-    """Whether the measured corpus, or its folder, has the name of the paper's corpus."""
+    """Whether the corpus, or its folder, has the name of the paper's corpus."""
     letters = re.sub("[^a-z0-9]", "", table.corpus.partition(",")[0].lower())
     name = "[^a-z0-9]*".join(letters) + "(?![a-z])"
     path = Path(str(info["corpus"]).lower())
@@ -70,16 +47,17 @@ def same_corpus(table: Table, info: Mapping) -> bool:
     return any(re.match(name, part) for part in parts[-2:])
 
 
-def _scale(rows: Sequence[Row], info: Mapping) -> str:
+def scale(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
     """The options --set and --epochs that differ from the paper in some row."""
+    rows = measured_rows(table, results)
     names = {name for name, _, _ in _changed_settings(rows, info)}
-    scale = [f"{k} {in_words(v)}" for k, v in info["settings"].items() if k in names]
+    found = [f"{k} {in_words(v)}" for k, v in info["settings"].items() if k in names]
     if info["epochs"] is not None and _paper_epochs(rows) - {info["epochs"]}:
-        scale.append(f"epochs {info['epochs']}")
-    return ", ".join(scale)
+        found.append(f"epochs {info['epochs']}")
+    return ", ".join(found)
 
 
-def _corpus_name(info: Mapping) -> str:
+def corpus_name(info: Mapping) -> str:
     """The corpus as the user named it; the last part of a path."""
     return Path(str(info["corpus"])).name or str(info["corpus"])
 
@@ -89,7 +67,7 @@ def differences(table: Table, info: Mapping, results: Sequence[Mapping]) -> Grid
     rows = measured_rows(table, results)
     sizes = ", ".join(f"{n:,} {name}" for name, n in info["sentences"].items())
     lines = [
-        ("Corpus", table.corpus, _corpus_name(info)),
+        ("Corpus", table.corpus, corpus_name(info)),
         ("Sentences", "", sizes),
         ("Recipe", "paper", info["recipe"]),
         *_changed_settings(rows, info),
@@ -117,23 +95,21 @@ def differences(table: Table, info: Mapping, results: Sequence[Mapping]) -> Grid
         lines.append(("Word classes", "given by hand", here))
     lines.append(("Seeds", "", ", ".join(map(str, _seeds(results)))))
     lines = [Line([name, paper or NONE, here]) for name, paper, here in lines]
-    return Grid([("", ""), ("", "Paper"), ("", "Here")], lines, left=3)
+    return Grid(["", "Paper", "Here"], lines, left=3)
 
 
-def _changed_settings(
-    rows: Sequence[Row], info: Mapping
-) -> list[tuple[str, str, str]]:
+def _changed_settings(rows: Sequence[Row], info: Mapping) -> list[tuple]:
     """Name, values of the paper and ours, for settings that differ in some row."""
-    changed = {}
-    for row in rows:
-        paper, ours = _paper_settings(row), _our_settings(row, info)
-        for name in set(paper) - _OWN_LINE:
-            if paper[name] != ours[name]:
-                changed.setdefault(name, []).append((paper[name], ours[name]))
-    return [
-        (name, *map(_alternatives, zip(*values, strict=True)))
-        for name, values in sorted(changed.items())
-    ]
+    both = [(_paper_settings(row), _our_settings(row, info)) for row in rows]
+    names = sorted({name for paper, _ in both for name in paper} - _OWN_LINE)
+    changed = []
+    for name in names:
+        values = [
+            (a[name], b[name]) for a, b in both if name in a and a[name] != b[name]
+        ]
+        if values:
+            changed.append((name, *map(_alternatives, zip(*values, strict=True))))
+    return changed
 
 
 def _paper_settings(row: Row) -> dict:
@@ -200,9 +176,7 @@ def command(
     return [start, *(f"--{name} {shlex.quote(value)}" for name, value in options)]
 
 
-def missing(
-    table: Table, results: Sequence[Mapping], folder: Path | None
-) -> list[str]:
+def missing(table: Table, results: Sequence[Mapping], folder: Path | None) -> list[str]:
     """Rows without results, seeds that a row lacks, and failed jobs, in a line each."""
     seeds = {}
     for result in results:

@@ -44,24 +44,16 @@ def figures(table: Table, results: Sequence[Mapping]) -> pd.DataFrame:
     records = []
     for row in table.rows:
         for column, published in zip(table.columns, row.published, strict=True):
-            values = [result["figures"][column.name] for result in by_row[row.name]]
+            own = by_row[row.name]
+            values = [result["figures"][column.name] for result in own]
             values = pd.Series(values, dtype=float).dropna()
-            records.append(
-                {
-                    "group": row.group,
-                    "row": row.name,
-                    "citation": row.citation,
-                    "column": column.name,
-                    "figure": column.figure,
-                    "beta": column.beta,
-                    "split": column.split,
-                    "published": np.nan if published is None else published,
-                    "mean": values.mean(),
-                    "sd": values.std(),
-                    "tags_a_word": _tags_a_word(by_row[row.name], column),
-                    "n": len(values),
-                }
-            )
+            record = {"group": row.group, "row": row.name, "citation": row.citation}
+            record |= {"column": column.name, "figure": column.figure}
+            record |= {"beta": column.beta, "split": column.split}
+            record |= {"published": np.nan if published is None else published}
+            record |= {"mean": values.mean(), "sd": values.std()}
+            record |= {"tags_a_word": _tags_a_word(own, column), "n": len(values)}
+            records.append(record)
     frame = pd.DataFrame(records)
     frame["difference"] = frame["mean"] - frame["published"]
     both = frame[frame["difference"].notna()].round({"mean": 9})
@@ -76,43 +68,24 @@ def _tags_a_word(results: Sequence[Mapping], column: Column) -> float:
         return np.nan
     counts = [result["evidence"][column.name] for result in results]
     # results of earlier versions have two counts
-    means = [np.mean(assigned) for _, _, *more in counts for assigned in more]
-    return float(np.mean(means)) if means else np.nan
+    return pd.Series([np.mean(c[2]) for c in counts if len(c) > 2], dtype=float).mean()
 
 
 class Agreement(NamedTuple):
-    """Compares the order of the measured rows with the published one, in one column.
-
-    Attributes:
-        column: the name of the column.
-        rows: number of rows that have both figures.
-        rho: Spearman's rank correlation; None for fewer than 3 rows, or if all rows
-            tie in one of the rankings.
-        same, opposite, tied: number of pairs of rows by their order; "same" includes
-            ties in both rankings, "tied" are ties in one of them.
-        best_published, best: the names of the best rows, several if they tie.
-    """
+    """How far the measured ranking of the rows agrees with the published one."""
 
     column: str
-    rows: int
-    rho: float | None
-    same: int
+    rows: int  # that have both figures
+    rho: float | None  # Spearman's; None for fewer than 3 rows, or if all rows tie
+    same: int  # pairs of rows in the same order, or tied in both rankings
     opposite: int
-    tied: int
-    best_published: tuple[str, ...]
+    tied: int  # in one of the two rankings
+    best_published: tuple[str, ...]  # several if they tie
     best: tuple[str, ...]
-
-    @property
-    def pairs(self) -> int:
-        return self.same + self.opposite + self.tied
 
 
 def agreement(frame: pd.DataFrame, column: Column) -> Agreement:
-    """Compares the two rankings of a column.
-
-    Args:
-        frame: as returned by `figures`.
-    """
+    """Compares the two rankings of a column in a frame of `figures`."""
     frame = frame[(frame["column"] == column.name) & frame["rank"].notna()]
     ranks = frame[["rank", "published_rank"]].to_numpy()
     first, second = np.triu_indices(len(frame), 1)
@@ -170,11 +143,9 @@ def pairs(
     held_out = table.held_out is not None and column.split == "dev"
     if held_out and len({seed for seeds in counts.values() for seed in seeds}) > 1:
         return None
-    index = table.columns.index(column)
-    published = {row.name: row.published[index] for row in table.rows}
     figure = figure_of(column.figure)
     records = []
-    for names in combinations([name for name in published if name in counts], 2):
+    for names in combinations([r.name for r in table.rows if r.name in counts], 2):
         seeds = sorted(set(counts[names[0]]) & set(counts[names[1]]))
         if not seeds:
             continue
@@ -184,31 +155,19 @@ def pairs(
         gap = round(float(by_seed[0].mean() - by_seed[1].mean()), 9)
         sign = 1 if gap >= 0 else -1
         better, worse = names[::sign]
-        theirs = np.nan
-        if None not in (published[better], published[worse]):
-            theirs = round(published[better] - published[worse], 9)
-        records.append(
-            {
-                "column": column.name,
-                "better": better,
-                "worse": worse,
-                "difference": abs(gap),
-                "seeds": len(seeds),
-                "ahead": int((sign * (by_seed[0] - by_seed[1]).round(9) > 0).sum()),
-                "p": p_value(*both, column.figure, resamples=RESAMPLES),
-                "published_difference": theirs,
-                "direction": _direction(gap, theirs),
-            }
-        )
+        record = {"column": column.name, "better": better, "worse": worse}
+        record |= {"difference": abs(gap), "seeds": len(seeds)}
+        record["ahead"] = int((sign * (by_seed[0] - by_seed[1]).round(9) > 0).sum())
+        record["p"] = p_value(*both, column.figure, resamples=RESAMPLES)
+        records.append(record)
     frame = pd.DataFrame(records, columns=PAIR_COLUMNS)
     frame["holm"] = holm(frame["p"])
+    index = table.columns.index(column)
+    published = {row.name: row.published[index] for row in table.rows}
+    published = pd.Series(published, dtype=float)
+    gaps = (frame["better"].map(published) - frame["worse"].map(published)).round(9)
+    frame["published_difference"] = gaps
+    kinds = [gaps.isna(), (frame["difference"] == 0) | (gaps == 0), gaps > 0]
+    frame["direction"] = np.select(kinds, ["", "tied", "as published"], "opposite")
     by = {"by": ["p", "difference"], "ascending": [True, False], "kind": "stable"}
     return frame.sort_values(**by, ignore_index=True)
-
-
-def _direction(ours: float, theirs: float) -> str:
-    if np.isnan(theirs):
-        return ""
-    if ours == 0 or theirs == 0:
-        return "tied"
-    return "as published" if theirs > 0 else "opposite"

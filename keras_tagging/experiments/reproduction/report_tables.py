@@ -5,13 +5,8 @@ from itertools import chain
 
 import pandas as pd
 
-from keras_tagging.experiments.counts import BY_TOKENS
-from keras_tagging.experiments.papers.table import Column, Table
-from keras_tagging.experiments.reproduction import report_statistics as statistics
-from keras_tagging.experiments.reproduction.report_facts import (
-    measured_rows,
-    same_corpus,
-)
+from keras_tagging.experiments.papers.table import Table
+from keras_tagging.experiments.reproduction.report_facts import measured_rows
 from keras_tagging.experiments.reproduction.report_statistics import LEVEL, RESAMPLES
 from keras_tagging.experiments.reproduction.report_templates import (
     NONE,
@@ -27,36 +22,9 @@ SHOWN = 30  # pairs that are printed; report.pairs.csv has all
 SIDE_BY_SIDE = 2  # columns; figures of more stand below one another
 
 
-def variables(
-    table: Table,
-    info: Mapping,
-    results: Sequence[Mapping],
-    frame: pd.DataFrame,
-    pairs: Mapping[Column, pd.DataFrame | None],
-) -> dict:
-    """The variables of report.j2 that are tables, or are counted in them.
-
-    Args:
-        frame: as returned by `report_statistics.figures`.
-        pairs: for each tested column, as returned by `report_statistics.pairs`.
-    """
-    agreements = [statistics.agreement(frame, column) for column in table.columns]
-    ranked = [agreement for agreement in agreements if agreement.rows > 1]
-    others = ", ".join(a.column for a in agreements if a.rows < 2)
-    tested = [found for found in pairs.values() if found is not None]
-    return {
-        "side_by_side": len(table.columns) <= SIDE_BY_SIDE,
-        "figures": figures(table, frame, same_corpus(table, info)),
-        "tags_a_word": tags_a_word(table, frame),
-        "agreements": ranked + [others] * bool(ranked and others),
-        "ranking": ranking(table, frame),
-        "seeds": sorted({n for found in tested for n in found["seeds"]}),
-        "by_tokens": any(column.figure in BY_TOKENS for column in pairs),
-        "tested": [tested_pairs(column.name, found) for column, found in pairs.items()],
-        "resamples": RESAMPLES,
-        "level": LEVEL,
-        "runs": runs(table, results),
-    }
+def are_side_by_side(table: Table) -> bool:
+    """Whether published and measured figures stand in columns; otherwise in lines."""
+    return len(table.columns) <= SIDE_BY_SIDE
 
 
 def figures(table: Table, frame: pd.DataFrame, compared: bool) -> Grid:
@@ -64,7 +32,7 @@ def figures(table: Table, frame: pd.DataFrame, compared: bool) -> Grid:
     means = frame["mean"].round(9).groupby(frame["column"])
     best = frame["mean"].round(9) == means.transform("max")
     frame = frame.assign(best=best & (means.transform("count") > 1))
-    side_by_side = len(table.columns) <= SIDE_BY_SIDE
+    side_by_side = are_side_by_side(table)
     lines, group = [], ""
     for row in table.rows:
         if row.group != group:
@@ -94,9 +62,8 @@ def figures(table: Table, frame: pd.DataFrame, compared: bool) -> Grid:
         names = ["published", "measured", *["difference"] * compared]
         header = [(column.name, name) for column in table.columns for name in names]
     else:
-        header = [("", ""), *(("", column.name) for column in table.columns)]
-    header = [("", "System"), *header, ("", "n")]
-    return Grid(header, lines, left=1 if side_by_side else 2)
+        header = ["", *(column.name for column in table.columns)]
+    return Grid(["System", *header, "n"], lines, left=1 if side_by_side else 2)
 
 
 def _measured(record: Mapping, with_deviation: bool) -> str:
@@ -114,7 +81,7 @@ def tags_a_word(table: Table, frame: pd.DataFrame) -> Grid | None:
     for name, part in words.groupby("row", sort=False):
         means = part.set_index("column")["tags_a_word"].reindex(columns)
         lines.append(Line([name, *map(number, means)]))
-    header = [("", "System"), *(("tags a word", name) for name in columns)]
+    header = ["System", *(("tags a word", name) for name in columns)]
     return Grid(header, lines) if lines else None
 
 
@@ -125,12 +92,11 @@ def ranking(table: Table, frame: pd.DataFrame) -> Grid:
     for name, part in frame[frame["rank"].notna()].groupby("row", sort=False):
         ranks = part.set_index("column")[["published_rank", "rank"]].reindex(columns)
         lines.append(Line([name, *(number(r, ".0f") for r in ranks.to_numpy().flat)]))
-    kinds = ["published", "measured"]
-    header = [(column, kind) for column in columns for kind in kinds]
-    return Grid([("", "System"), *header], lines)
+    header = [(name, kind) for name in columns for kind in ("published", "measured")]
+    return Grid(["System", *header], lines)
 
 
-def tested_pairs(name: str, found: pd.DataFrame | None) -> dict:
+def pairs(name: str, found: pd.DataFrame | None) -> dict:
     """The pairs of rows in one column: how many differ, and which."""
     if found is None:  # not tested
         return {"name": name, "pairs": None}
@@ -156,7 +122,7 @@ def tested_pairs(name: str, found: pd.DataFrame | None) -> dict:
         "compared": len(sure) - directions.get("", 0),
         "as_published": directions.get("as published", 0),
         "opposite": directions.get("opposite", 0),
-        "grid": Grid([("", name) for name in [*header, "Holm"]], lines, left=3),
+        "grid": Grid([*header, "Holm"], lines, left=3),
         "next_p": ("" if is_limit(least, RESAMPLES) else "= ") + _p(least, least),
     }
 
@@ -178,4 +144,4 @@ def runs(table: Table, results: Sequence[Mapping]) -> Grid:
         cells += [number(mean["epochs"], ".0f"), number(mean["seconds"] / 60, ".1f")]
         lines.append(Line([row.name, seeds, *cells]))
     header = ["System", "seeds", "parameters", "best epoch", "epochs", "minutes"]
-    return Grid([("", name) for name in header], lines)
+    return Grid(header, lines)

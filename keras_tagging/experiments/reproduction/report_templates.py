@@ -2,11 +2,13 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -48,32 +50,28 @@ class Line(NamedTuple):
     citation: str | None = None
 
 
-class Grid(NamedTuple):
+class Grid:
     """A table of a report.
 
     Attributes:
-        header: a pair for each column: a heading that neighbours share, "" for none,
-            and the column's own.
+        header: for each column the heading that it shares with its neighbours, or "",
+            and its own.
         lines: `Line`, or a heading over the following lines as a string.
         left: number of columns aligned left; the others are aligned right.
+        notes: the different notes of the lines.
+        groups: the shared headings, and the numbers of their first and last columns.
     """
 
-    header: list[tuple[str, str]]
-    lines: list[Line | str]
-    left: int = 1
-
-    @property
-    def notes(self) -> list[str]:
-        """The different notes of all lines."""
-        lines = (line for line in self.lines if isinstance(line, Line))
-        return list(dict.fromkeys(line.note for line in lines if line.note))
-
-    @property
-    def groups(self) -> list[tuple[str, int, int]]:
-        """Shared headings with the numbers, from 1, of their first and last columns."""
-        numbered = groupby(enumerate(self.header, 1), key=lambda pair: pair[1][0])
-        groups = [(name, [i for i, _ in columns]) for name, columns in numbered]
-        return [(name, columns[0], columns[-1]) for name, columns in groups]
+    def __init__(self, header: Sequence, lines: list[Line | str], left: int = 1):
+        self.header = [("", name) if isinstance(name, str) else name for name in header]
+        self.lines, self.left = lines, left
+        rows = [line for line in lines if isinstance(line, Line)]
+        self.notes = list(dict.fromkeys(line.note for line in rows if line.note))
+        numbered = enumerate((shared for shared, _ in self.header), 1)
+        self.groups = []
+        for shared, columns in groupby(numbered, key=lambda pair: pair[1]):
+            numbers = [number for number, _ in columns]
+            self.groups.append((shared, numbers[0], numbers[-1]))
 
 
 def render(template: str, content: str, **variables) -> str:
@@ -85,10 +83,9 @@ def render(template: str, content: str, **variables) -> str:
 
 @cache
 def _environment(template: str) -> Environment:
-    escape, bold = {
-        MARKDOWN: (escape_markdown, "**{}**"),
-        LATEX: (escape_latex, r"\textbf{{{}}}"),
-    }[template]
+    escape, bold = escape_markdown, "**{}**"
+    if template == LATEX:
+        escape, bold = escape_latex, r"\textbf{{{}}}"
 
     def escaped(value) -> Markup:
         """Escapes every value that a template prints, except the output of macros."""
@@ -105,8 +102,8 @@ def _environment(template: str) -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    filters = {"one_line": one_line, "number": number, "column_format": column_format}
-    environment.filters |= {"escaped": escaped, **filters}
+    for filter in (one_line, number, column_format, escaped):
+        environment.filters[filter.__name__] = filter
     return environment
 
 
@@ -145,11 +142,12 @@ def column_format(grid: Grid) -> Markup:
     text, figures = widths[: grid.left], widths[grid.left :]
     available = _LINE - sum(figures)
     columns = ["l"] * len(text)
-    if sum(text) > available:  # short columns keep their width
-        fits = (m for m in range(_LINE, 0, -1) if sum(min(w, m) for w in text) <= available)
-        limit = next(fits, _LINE)
-        # 0.94: the rest is the space between the columns
-        shares = (0.94 * min(width, limit) / _LINE for width in text)
+    if 0 < available < sum(text):
+        # short columns keep their width, long ones share what is left
+        limits = range(_LINE + 1)
+        widest = max(m for m in limits if np.minimum(text, m).sum() <= available)
+        # 0.94: without the space between the columns
+        shares = 0.94 * np.minimum(text, widest) / _LINE
         wrapped = r">{{\raggedright\arraybackslash}}p{{{:.3f}\linewidth}}"
-        columns = [wrapped.format(share) for share in shares]
-    return Markup("".join([*columns, *["r"] * len(figures)]))
+        columns = map(wrapped.format, shares)
+    return Markup("".join(columns) + "r" * len(figures))
