@@ -34,8 +34,9 @@ test-jax:
 test-torch:
 	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 2 --dist loadfile $(BACKEND_TESTS) $(ARGS)
 
-lint: $(VENV)/installed-dev  ## check code and notebooks with ruff
+lint: $(VENV)/installed-dev  ## check code, notebooks and the direction of imports
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
 
 docs: $(VENV)/installed-dev  ## build the documentation; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -d docs/_build/doctrees docs docs/_build/html

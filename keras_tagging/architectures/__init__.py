@@ -26,13 +26,15 @@ from keras_tagging.architectures.wu2016 import (
 from keras_tagging.architectures.wu2017 import SHORTCUT_BILSTM
 from keras_tagging.utils.suggestions import check_known
 
-TAGGERS = (
+_IN_ORDER = (
     *(BIGRU, SKIP_BILSTM, SHORTCUT_BILSTM, HIGHWAY_BILSTM, RHN),
     *(ELMAN_RNN, JORDAN_RNN, I_RNN, IE_RNN),
     *(BILSTM, BILSTM_CRF),
+    *(FFN_PARSER, LSTM_PARSER, ELMAN_PARSER, GRU_PARSER),
 )
-PARSERS = (FFN_PARSER, LSTM_PARSER, ELMAN_PARSER, GRU_PARSER)
-ARCHITECTURES = {a.name: a for a in (*TAGGERS, *PARSERS)}
+ARCHITECTURES = {a.name: a for a in _IN_ORDER}
+TAGGERS = {name: a for name, a in ARCHITECTURES.items() if not a.parses}
+PARSERS = {name: a for name, a in ARCHITECTURES.items() if a.parses}
 
 
 def available() -> list[str]:
@@ -53,7 +55,7 @@ def architecture(name: str) -> Architecture:
 def resolve_settings(
     name: str, recipe: str = "fast", overrides: Mapping[str, object] | None = None
 ) -> dict[str, object]:
-    """All keywords of an architecture with their values: see `Architecture.settings`."""
+    """All keywords of an architecture with their values, as `Architecture.settings`."""
     return architecture(name).settings(recipe, **(overrides or {})).flat()
 
 

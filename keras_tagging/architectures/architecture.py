@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from types import MappingProxyType
 from typing import TypeVar, get_type_hints
 
@@ -58,7 +59,7 @@ class Architecture:
         training = (OptimizerSettings, FitSettings)
         return (task, FeatureSettings, *inputs, self.network, *cell, *training)
 
-    @property
+    @cached_property
     def keywords(self) -> dict[str, type]:
         """The owner of each keyword, by its name."""
         return {f.name: owner for owner in self.owners for f in fields(owner)}
@@ -92,7 +93,7 @@ class Architecture:
             sizes = {} if sizes else {"batch_size": None}
         fast = self.fast if recipe == "fast" else {}
         found = self.restored({**self.paper, **fast, **sizes, **overrides})
-        found[self.network].refuse_unused(overrides)
+        found.network.refuse_unused(overrides)
         return found
 
     def restored(self, keywords: Mapping[str, object]) -> "Settings":
@@ -111,9 +112,9 @@ class Architecture:
         return Settings(self, MappingProxyType(parts))
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The settings of a model: `settings[FitSettings].epochs`.
+@dataclass(frozen=True, eq=False)
+class Settings(Mapping):
+    """The settings of a model: a mapping by keyword, and each owner by its name.
 
     Args:
         architecture: what has them.
@@ -121,6 +122,12 @@ class Settings:
 
     Raises:
         ValueError: if settings of two owners contradict each other.
+
+    Example:
+        >>> from keras_tagging.architectures import architecture
+        >>> settings = architecture("bigru").settings("fast", units=100)
+        >>> settings["units"], settings.network.units, settings.fitting.epochs
+        (100, 100, 10)
     """
 
     architecture: Architecture
@@ -128,21 +135,56 @@ class Settings:
 
     def __post_init__(self):
         start = self.task.embeddings
-        if start is None and not self[Embeddings].trainable:
+        if start is None and not self.tables.trainable:
             raise ValueError(
                 "trainable=False is of embeddings=: random ones are to be trained"
             )
-        if start is not None and not self[FeatureSettings].words:
+        if start is not None and not self.features.words:
             raise ValueError("embeddings= are those of words: give words=True")
-        smoothing = self[OptimizerSettings].label_smoothing
+        smoothing = self.optimizer.label_smoothing
         if getattr(self.network, "decoder", None) == "crf" and smoothing:
             raise ValueError(
                 f"label_smoothing={smoothing} has no meaning with decoder='crf', "
                 "whose loss is the likelihood of the whole path: set it to 0"
             )
 
-    def __getitem__(self, owner: type[Owner]) -> Owner:
-        return self.parts[owner]
+    # By keyword
+
+    def __getitem__(self, keyword: str):
+        return getattr(self.parts[self.architecture.keywords[keyword]], keyword)
+
+    def __iter__(self):
+        return iter(self.architecture.keywords)
+
+    def __len__(self):
+        return len(self.architecture.keywords)
+
+    def flat(self) -> dict[str, object]:
+        """All keywords with their values."""
+        return dict(self)
+
+    def replaced(self, **changes) -> "Settings":
+        """The settings with other values for some keywords."""
+        return self.architecture.restored({**self, **changes})
+
+    # By owner
+
+    @property
+    def task(self) -> TaggerSettings | ParserSettings:
+        """What is learnt."""
+        return next(iter(self.parts.values()))
+
+    @property
+    def features(self) -> FeatureSettings:
+        return self.parts[FeatureSettings]
+
+    @property
+    def tables(self) -> Embeddings:
+        return self.parts[Embeddings]
+
+    @property
+    def window(self) -> ContextWindow:
+        return self.parts[ContextWindow]
 
     @property
     def network(self) -> StackedNetwork | LabelNetwork | ParserNetwork:
@@ -154,18 +196,17 @@ class Settings:
         return self.parts[self.architecture.cell]
 
     @property
-    def task(self) -> TaggerSettings | ParserSettings:
-        """What is learnt."""
-        return next(iter(self.parts.values()))
+    def label_options(self) -> LabelDecoder | LabelNetwork | None:
+        """Those of the layer that reads labels, if the network has one."""
+        if isinstance(self.network, StackedNetwork):
+            reads = self.network.decoder == "i-rnn"
+            return self.parts[LabelDecoder] if reads else None
+        return self.network if isinstance(self.network, LabelNetwork) else None
 
-    def flat(self) -> dict[str, object]:
-        """All keywords with their values."""
-        return {
-            f.name: getattr(part, f.name)
-            for part in self.parts.values()
-            for f in fields(part)
-        }
+    @property
+    def optimizer(self) -> OptimizerSettings:
+        return self.parts[OptimizerSettings]
 
-    def replaced(self, **changes) -> "Settings":
-        """The settings with other values for some keywords."""
-        return self.architecture.restored({**self.flat(), **changes})
+    @property
+    def fitting(self) -> FitSettings:
+        return self.parts[FitSettings]

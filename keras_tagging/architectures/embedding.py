@@ -1,11 +1,9 @@
 """What every architecture starts with: look-up tables and context windows."""
 
 import keras
-import numpy as np
 from keras import ops
 
 from keras_tagging.cells.initializers import gaussian, gaussian_table
-from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.layers import ContextWindow
 from keras_tagging.utils.checks import check_choice
 from keras_tagging.utils.seeds import seeds
@@ -160,75 +158,3 @@ def embed_features(
 
 def _concatenate(parts):
     return ops.concatenate(parts, -1) if len(parts) > 1 else parts[0]
-
-
-def vector_table(vectors, size):
-    """The embedding table of pretrained vectors: padding, unknown, the vectors.
-
-    It is that of a feature beside the words: K18 section 2.2. A word without a vector
-    has that of the file's unknown word, or where there is none, as in GoogleNews, the
-    mean vector.
-
-    Args:
-        vectors: `WordVectors`.
-        size: rows of the table.
-
-    Returns:
-        `(size, dim)` float32.
-    """
-    table = np.zeros((size, vectors.matrix.shape[1]), "float32")
-    table[UNKNOWN_ID] = vectors.unknown()
-    table[size - len(vectors.words) :] = vectors.matrix
-    return table
-
-
-def joined_words(features, words):
-    """The words of training, then those of the vectors that are not among them.
-
-    So a word unseen in training finds its vector. With `lookup="cascade"` words are
-    found as they are written in the vectors; else by their normal form alone, and of
-    several words with one such form the vector is that of the form itself, or there is
-    none, of the first. That is also the vector of a training word that has none.
-
-    Args:
-        features: `TokenFeatures` that have counted the training words.
-        words: those of the vectors, in NFC.
-
-    Returns:
-        The words of the table's rows, from `FIRST_ID` on, and by word the row of its
-        vector.
-    """
-    trained = features.vocabularies["word"]
-    rows = {}
-    for row, word in enumerate(words):
-        rows.setdefault(word, row)  # of two words that are one in NFC the first counts
-    of_forms = {}
-    for row, form in enumerate(features.normal_forms(words)):
-        of_forms.setdefault(form, rows.get(form, row))
-    if features.lookup == "cascade":
-        wanted = {form: of_forms[form] for form in trained if form in of_forms}
-        of_forms = wanted | rows
-    return list(dict.fromkeys([*trained, *of_forms])), of_forms
-
-
-def word_table(initial, words, rows, vectors):
-    """The word table of a network, which starts as pretrained vectors.
-
-    A word without a vector keeps its random row. The unknown word begins as in
-    `vector_table`.
-
-    Args:
-        initial: `(FIRST_ID + words, dim)`, the random values.
-        words, rows: what `joined_words` gives.
-        vectors: `WordVectors`.
-
-    Returns:
-        An array like `initial`.
-    """
-    table = np.array(initial)
-    table[UNKNOWN_ID] = vectors.unknown()
-    found = [(i, rows[word]) for i, word in enumerate(words, FIRST_ID) if word in rows]
-    if found:
-        targets, sources = np.transpose(found)
-        table[targets] = vectors.matrix[sources]
-    return table

@@ -3,8 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from keras_tagging.architectures.stacked_network import Feedback
-from keras_tagging.architectures.token_inputs import ContextWindow, Embeddings
+from keras_tagging.architectures.stacked_network import Activation, Feedback
 from keras_tagging.utils.checks import NonNegative, Positive, Share, check_fields
 
 # which inputs an option needs, to have an effect
@@ -45,7 +44,7 @@ class LabelNetwork:
     label_context: NonNegative = 6
     hidden_context: NonNegative = 0
     combine: Literal["sum", "concat"] = "sum"
-    activation: str = "sigmoid"
+    activation: Activation = "sigmoid"
     feedback: Feedback = "predicted"
     beam_width: Positive = 1
 
@@ -83,7 +82,7 @@ class LabelNetwork:
         from keras_tagging.layers import LabelEmbeddingRNN
         from keras_tagging.utils.seeds import seeds
 
-        tables = settings[Embeddings]
+        tables = settings.tables
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
         ids, mask, x = token_inputs(
@@ -92,7 +91,7 @@ class LabelNetwork:
             tables,
             vector_dim=vector_dim,
             dropout=self.dropout,
-            **asdict(settings[ContextWindow]),
+            **asdict(settings.window),
         )
 
         def layer(name, **options):

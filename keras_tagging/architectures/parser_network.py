@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from keras_tagging.architectures.token_inputs import Embeddings
 from keras_tagging.cells.options import (
     GRU,
     LSTM,
@@ -87,7 +86,7 @@ class ParserNetwork:
         from keras_tagging.layers import BidirectionalStack, TransitionScorer
         from keras_tagging.utils.seeds import seeds
 
-        tables = settings[Embeddings]
+        tables = settings.tables
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
         dropout = self.encoder_dropout if self.encoder else 0.0

@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass
 from typing import Annotated, Literal
 
-from keras_tagging.architectures.token_inputs import ContextWindow, Embeddings
 from keras_tagging.utils.checks import (
     NonNegative,
     Positive,
@@ -18,6 +17,21 @@ _SHARES = Rule(
     lambda pair: len(pair) == 2 and all(0 <= x <= 1 for x in pair),
     "the shares of the first and the last epoch",
 )
+Activation = Literal[
+    "sigmoid",
+    "tanh",
+    "relu",
+    "leaky_relu",
+    "elu",
+    "selu",
+    "gelu",
+    "silu",
+    "mish",
+    "softplus",
+    "softsign",
+    "hard_sigmoid",
+    "linear",
+]
 Feedback = (
     Literal["gold", "predicted"]
     | Annotated[float, _SHARE]
@@ -32,7 +46,7 @@ class LabelDecoder:
     label_units: Positive = 200
     label_dim: Positive = 30
     label_context: NonNegative = 6
-    label_activation: str = "relu"
+    label_activation: Activation = "relu"
     feedback: Feedback = "predicted"
     beam_width: Positive = 1
 
@@ -107,7 +121,7 @@ class StackedNetwork:
         from keras_tagging.layers import BidirectionalStack
         from keras_tagging.utils.seeds import seeds
 
-        tables = settings[Embeddings]
+        tables = settings.tables
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
         ids, mask, x = token_inputs(
@@ -116,7 +130,7 @@ class StackedNetwork:
             tables,
             vector_dim=vector_dim,
             dropout=self.dropout,
-            **asdict(settings[ContextWindow]),
+            **asdict(settings.window),
         )
 
         # Recurrent layers
@@ -150,7 +164,7 @@ class StackedNetwork:
             mask,
             self.decoder,
             labels=labels,
-            label_decoder=settings[LabelDecoder],
+            label_decoder=settings.label_options,
             seed=next(draw),
             initializer=of_kernels,
             table_initializer=of_tables,

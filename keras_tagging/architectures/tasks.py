@@ -1,9 +1,11 @@
 """The settings of what is learnt: tags, or trees. No Keras here."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from keras_tagging.utils.checks import NonNegative, Positive, check_fields
+from keras_tagging.utils.checks import NonNegative, Positive, Rule, check_fields
+
+Vectors = Annotated[object, Rule(lambda x: x is not None, "a file of vectors")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +23,8 @@ class TaggerSettings:
         monitor: the figure that tells the best epoch; None for that of the task.
     """
 
-    embeddings: object | None = None
-    vectors: object | None = None
+    embeddings: Vectors | None = None
+    vectors: Vectors | None = None
     min_count: NonNegative = 1
     pretrain: Literal["window", "cbow"] | None = None
     monitor: Literal["val_accuracy", "val_f1"] | None = None
@@ -46,7 +48,7 @@ class ParserSettings:
         tagger_epochs: of each tagger.
     """
 
-    embeddings: object | None = None
+    embeddings: Vectors | None = None
     tags: str | None = "gold"
     nonprojective: Literal["skip", "lift"] = "skip"
     tagger: str = "bigru"

@@ -12,8 +12,8 @@ stated.
 
 `bilstm` is the row "no skip connections" of Table 2, Eq. 9. Two rows are networks of
 other authors, in the settings of section 6.1.4: "H-LSTM" is `highway-bilstm`
-(:cite:`zhang2016`, :class:`keras_tagging.cells.HighwayLSTMCell`), and "RHN" is `rhn`, one
-bidirectional layer of recurrence depth 3 with output gates (:cite:`zilly2016`,
+(:cite:`zhang2016`, :class:`keras_tagging.cells.HighwayLSTMCell`), and "RHN" is `rhn`,
+one bidirectional layer of recurrence depth 3 with output gates (:cite:`zilly2016`,
 :class:`keras_tagging.cells.RecurrentHighwayCell`).
 """
 

@@ -13,11 +13,10 @@ from keras_tagging.cli.common import (
     Format,
     Options,
     Run,
-    is_parser,
     load_model,
     one_line,
     open_split,
-    refuse,
+    refuse_others,
 )
 from keras_tagging.cli.output import percentages
 from keras_tagging.cli.treebanks import with_columns
@@ -69,16 +68,13 @@ def analyse(
     if csv is not None and csv.exists() and not csv.is_dir():
         raise ValueError(f"{csv} is a file: --csv is a folder")
     model = load_model(run, beam_width)
-    parser = is_parser(model)
-    if not parser:
-        of_parsers = {"punctuation": punctuation, "subtypes": subtypes}
-        refuse(f"{run} holds a tagger, which has no", of_parsers)
+    counting = {"punctuation": punctuation, "subtypes": subtypes}
+    counting = refuse_others(run, model, counting)
     from keras_tagging.experiments.analysis import analyse as find
 
-    reading = {"trees": parser, "errors": errors}
+    reading = {"trees": model.reads_trees, "errors": errors}
     data, sentences = open_split(corpus, split, format, option, **reading)
-    if parser:
-        sentences = list(with_columns(model, sentences))
+    sentences = list(with_columns(model, sentences))
     folder = run if run.is_dir() else run.parent
     found = find(
         model,
@@ -86,8 +82,7 @@ def analyse(
         data.train,
         log=folder / "training.csv",
         title=f"Error analysis: {run} on {corpus}, {split} sentences",
-        punctuation=punctuation or "keep",
-        subtypes=subtypes,
+        **counting,
     )
     for warning in found.warnings:
         sys.stderr.write(one_line("warning", warning))

@@ -14,7 +14,6 @@ from keras_tagging.cli.common import (
     InputFile,
     Options,
     Run,
-    is_parser,
     load_model,
     pairs,
     refuse,
@@ -133,7 +132,7 @@ def export(
 ) -> None:
     """Write a SavedModel: strings in, tags and probabilities, or trees, out."""
     model = load_model(run, beam_width)
-    if is_parser(model):
+    if model.reads_trees:
         refuse(f"{run} holds a parser, which has no", {"top_k": top_k})
     model.export(out, **({} if top_k is None else {"top_k": top_k}))
     print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.loading import load_treebank
-from keras_tagging.data import Corpus, load_corpus
+from keras_tagging.data import Corpus
 from keras_tagging.utils.startup import start_keras
 
 CORPUS = (
@@ -110,9 +111,10 @@ def load_model(run: Path, beam_width: int | None = None, command: str | None = N
     import keras_tagging
 
     model = keras_tagging.load(run)
-    holds, fit = ("parser", "parse") if is_parser(model) else ("tagger", "tag")
-    if command not in (None, fit):
-        raise ValueError(f"{run} holds a {holds}: keras-tagging {fit} {run}")
+    if command not in (None, model.command):
+        raise ValueError(
+            f"{run} holds a {model.kind}: keras-tagging {model.command} {run}"
+        )
     if beam_width is not None:
         model.beam_width = beam_width
     return model
@@ -133,8 +135,17 @@ def refuse_reproduction(run: Path) -> None:
     )
 
 
-def is_parser(model) -> bool:
-    return hasattr(model, "parse")
+def refuse_others(run: Path, model, options: dict) -> dict:
+    """The options that were given, if the model has them all.
+
+    Args:
+        run: where the model is.
+        model: whose `report_options` count.
+        options: their values by their names; None or False: not given.
+    """
+    others = {k: v for k, v in options.items() if k not in model.report_options}
+    refuse(f"{run} holds a {model.kind}, which has no", others)
+    return {k: v for k, v in options.items() if v is not None and v is not False}
 
 
 def refuse(what: str, options: dict) -> None:

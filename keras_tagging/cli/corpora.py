@@ -16,10 +16,10 @@ from keras_tagging.cli.common import (
     open_corpus,
     pairs,
 )
-from keras_tagging.cli.output import aligned
-from keras_tagging.corpora import describe
+from keras_tagging.corpora import PUBLIC, describe
 from keras_tagging.corpora.plots import figure_class, plot_description
-from keras_tagging.data import PUBLIC, Corpus
+from keras_tagging.data import Corpus
+from keras_tagging.utils.tables import aligned
 
 # of the corpus "demo"
 DEMO = "generated English sentences with CCG categories and trees"

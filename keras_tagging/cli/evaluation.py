@@ -13,22 +13,22 @@ from keras_tagging.cli.common import (
     Format,
     Options,
     Run,
-    is_parser,
     load_model,
     one_line,
     open_split,
-    refuse,
+    refuse_others,
 )
 from keras_tagging.cli.output import (
     figures,
     levels_table,
     percentages,
     records,
-    tag_table,
-    unknown_tags,
-    without_nan,
 )
 from keras_tagging.cli.treebanks import with_columns
+
+#: columns of tables that are shares
+SHARES = ("precision", "recall", "f1", "uas", "las")
+SHARES += ("labelled_precision", "labelled_recall")
 
 
 def evaluate(
@@ -73,31 +73,28 @@ def evaluate(
     (las), of right labels, and of sentences without an error (ucm, lcm).
     """
     model = load_model(run, beam_width)
-    parser = is_parser(model)
-    of_taggers = {"multi_tagging": multi_tagging, "betas": betas, "per_tag": per_tag}
-    of_parsers = {"punctuation": punctuation, "subtypes": subtypes, "tables": tables}
-    if parser:
-        refuse(f"{run} holds a parser, which has no", of_taggers)
-    else:
-        refuse(f"{run} holds a tagger, which has no", of_parsers)
-    reading = {"trees": parser, "errors": errors}
+    options = {
+        "multi_tagging": multi_tagging,
+        "betas": levels_of(betas) if betas else None,
+        "per_tag": per_tag,
+        "punctuation": punctuation,
+        "subtypes": subtypes,
+        "tables": tables,
+    }
+    options = refuse_others(run, model, options)
+    reading = {"trees": model.reads_trees, "errors": errors}
     _, sentences = open_split(corpus, split, format, option, **reading)
-    if parser:
-        counting = {"punctuation": punctuation or "keep", "subtypes": subtypes}
-        scores, found = parser_report(model, sentences, tables, **counting)
-    else:
-        levels = levels_of(betas) if betas else None
-        scores, found = tagger_report(
-            model, sentences, multi_tagging or betas, levels, per_tag
-        )
-        counting = {}
+    report = model.report(list(with_columns(model, sentences)), **options)
+    if report.warning:
+        sys.stderr.write(one_line("warning", report.warning))
     if as_json:
-        report = {"corpus": corpus, "split": split, **counting, "figures": scores}
-        report |= {name: records(table) for name, (table, _) in found.items()}
-        print(json.dumps(report, indent=2, ensure_ascii=False))
+        found = {"corpus": corpus, "split": split, **report.counting}
+        found["figures"] = report.figures
+        found |= {name: records(table) for name, table in report.tables.items()}
+        print(json.dumps(found, indent=2, ensure_ascii=False))
     else:
-        texts = (text for _, text in found.values())
-        print("\n\n".join([figures({split: scores}), *texts]))
+        texts = (table_text(name, table) for name, table in report.tables.items())
+        print("\n\n".join([figures({split: report.figures}), *texts]))
 
 
 def levels_of(betas: str) -> list[float]:
@@ -107,33 +104,8 @@ def levels_of(betas: str) -> list[float]:
         raise ValueError(f"--betas {betas!r}: give numbers, 0.1,0.01") from None
 
 
-# Figures, and further tables by their names in JSON, each with its text
-
-
-def tagger_report(model, sentences, several, betas, per_tag) -> tuple[dict, dict]:
-    if unknown := unknown_tags(model.tags, sentences):
-        sys.stderr.write(one_line("warning", unknown))
-    scores = without_nan(model.evaluate(sentences, return_dict=True))
-    tables = {}
-    if several:
-        levels = {"betas": betas} if betas else {}
-        table = model.multi_tagging(sentences, **levels)
-        tables["multi_tagging"] = table, levels_table(table)
-    if per_tag:
-        table = tag_table(model, sentences)
-        text = percentages(table, ["precision", "recall", "f1"])
-        tables["per_tag"] = table, text
-    return scores, tables
-
-
-def parser_report(model, sentences, further, **counting) -> tuple[dict, dict]:
-    found = model.scores(list(with_columns(model, sentences)), **counting)
-    scores = without_nan({name: getattr(found, name) for name in model.figures})
-    tables = {}
-    if further:
-        shares = ["precision", "recall", "f1", "uas", "las"]
-        shares += ["labelled_precision", "labelled_recall"]
-        for name in ("by_relation", "by_sentence_length", "by_distance"):
-            table = getattr(found, name)()
-            tables[name] = table, percentages(table, shares)
-    return scores, tables
+def table_text(name: str, table) -> str:
+    """A table of a report, shares in per cent."""
+    if name == "multi_tagging":
+        return levels_table(table)
+    return percentages(table, SHARES)

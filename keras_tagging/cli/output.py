@@ -1,13 +1,11 @@
 """What the program prints: tables of figures, tagged sentences."""
 
 import json
-import math
 import shlex
 import sys
 from collections.abc import Iterable
-from itertools import chain
 
-from keras_tagging.data import Corpus, Sentence
+from keras_tagging.data import Corpus
 
 AXES = ("batch", "time", "k")  # of what a SavedModel takes and gives
 
@@ -15,17 +13,6 @@ AXES = ("batch", "time", "k")  # of what a SavedModel takes and gives
 def progress() -> int:
     """`verbose` of Keras: a progress bar on a terminal, a line an epoch elsewhere."""
     return 1 if sys.stdout.isatty() else 2
-
-
-def without_nan(scores: dict) -> dict:
-    # JSON has no nan: where there is nothing to count, the figure is null
-    return {k: None if math.isnan(x) else x for k, x in scores.items()}
-
-
-def aligned(rows: list[list[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (map(str.ljust, row, widths) for row in rows)
-    return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
 def summary(corpus: Corpus) -> str:
@@ -40,15 +27,6 @@ def summary(corpus: Corpus) -> str:
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             lines.append(f"  {name}: {files[0]}{more}")
     return "\n".join(lines)
-
-
-def sizes(model) -> str:
-    """How many labels and parameters a model has."""
-    if hasattr(model, "labels"):
-        labels = f"{len(model.labels)} dependency labels"
-    else:
-        labels = f"{len(model.tags)} tags"
-    return f"{labels}, {model.count_params():,} parameters"
 
 
 def untrainable(model) -> str | None:
@@ -85,19 +63,6 @@ def next_commands(
     return "\n".join([*lines, f"  keras-tagging export {out} {out}/served"])
 
 
-def unknown_tags(tags: list[str], sentences: list[Sentence]) -> str | None:
-    """What to say if many gold tags are unknown to the model: a wrong column, often."""
-    known = set(tags)
-    gold = [tag for sentence in sentences for tag in sentence.tags or ()]
-    unknown = sum(tag not in known for tag in gold)
-    if unknown <= 0.1 * len(gold):
-        return None
-    return (
-        f"{unknown} of {len(gold)} gold tags are unknown to the model and count as "
-        "errors: is this the right tag column (--option tag_column) and format?"
-    )
-
-
 def records(table) -> list[dict]:
     """The rows of a table for JSON."""
     return table.astype(object).where(table.notna(), None).to_dict("records")
@@ -124,29 +89,6 @@ def figures(scores: dict[str, dict]) -> str:
 def levels_table(table) -> str:
     """What `Tagger.multi_tagging` gives."""
     return percentages(table, ["word", "sent"], formatters={"beta": "{:g}".format})
-
-
-def tag_table(model, sentences: list[Sentence]):
-    """Precision, recall and F1 of every tag, or of every chunk type."""
-    import pandas as pd
-    from sklearn.metrics import precision_recall_fscore_support
-
-    from keras_tagging.metrics import chunk_scores, looks_like_chunks
-
-    gold, predicted = [s.tags for s in sentences], model.tag(sentences)
-    if looks_like_chunks(model.tags):
-        types = chunk_scores(gold, predicted).by_type.items()
-        names = ("gold", "precision", "recall", "f1")
-        rows = [{"type": k, **{n: getattr(c, n) for n in names}} for k, c in types]
-        return pd.DataFrame(rows)
-    gold, predicted = list(chain(*gold)), list(chain(*predicted))
-    tags = sorted({*gold, *predicted})
-    columns = precision_recall_fscore_support(
-        gold, predicted, labels=tags, zero_division=0
-    )
-    names = ("precision", "recall", "f1", "gold")
-    table = pd.DataFrame({"tag": tags, **dict(zip(names, columns, strict=True))})
-    return table.sort_values("gold", ascending=False, kind="stable")
 
 
 def signature(folder) -> str:

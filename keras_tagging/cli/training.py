@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from keras_tagging.architectures import ARCHITECTURES, RECIPES, architecture
 from keras_tagging.cli.common import (
     CorpusPath,
     Dev,
@@ -19,16 +20,15 @@ from keras_tagging.cli.common import (
     refuse,
 )
 from keras_tagging.cli.output import (
-    aligned,
     figures,
     next_commands,
     progress,
-    sizes,
     summary,
     untrainable,
 )
 from keras_tagging.corpora.loading import hold_out
 from keras_tagging.utils.startup import start_keras
+from keras_tagging.utils.tables import aligned
 
 
 def list_architectures(
@@ -36,32 +36,15 @@ def list_architectures(
 ) -> None:
     """List the architectures, or the keywords of one: what the recipes set them to,
     and which values are possible, where these can be told."""
-    start_keras()
-    from keras_tagging.architectures import RECIPES, resolve_settings
-    from keras_tagging.models import ARCHITECTURES
-
     if arch is None:
-        rows = [[k, m.__doc__.splitlines()[0]] for k, m in ARCHITECTURES.items()]
+        rows = [[a.name, a.summary] for a in ARCHITECTURES.values()]
     else:
-        recipes = [resolve_settings(arch, recipe, {}) for recipe in RECIPES]
+        found = architecture(arch)
+        recipes = [found.settings(recipe) for recipe in RECIPES]
         rows = [["keyword", *RECIPES, "possible"]]
-        for key, value in recipes[0].items():
-            rows.append([key, *(repr(r[key]) for r in recipes), possible(key, value)])
+        for key in found.keywords:
+            rows.append([key, *(repr(r[key]) for r in recipes), found.possible(key)])
     print(aligned(rows))
-
-
-def possible(name: str, value) -> str:
-    """The values a keyword may have; "" where `check_value` has no list of them."""
-    from keras_tagging.models.settings import CHOICES, OPTIONAL, SHARES
-
-    if isinstance(value, bool):
-        return "True, False"
-    if "dropout" in name or name in SHARES:
-        return "from 0, below 1"
-    choices = list(CHOICES.get(name, ()))
-    if choices and name in OPTIONAL and None not in choices:
-        choices.append(None)
-    return ", ".join(map(repr, choices))
 
 
 def train(
@@ -164,13 +147,11 @@ def train(
         refuse("without --embeddings there is no", {"corpus_words": corpus_words})
     start_keras()
     import keras_tagging
-    from keras_tagging.models import ARCHITECTURES, PARSERS
     from keras_tagging.models.run_folder import take_folds, train_run
-    from keras_tagging.models.settings import check_known, resolve_settings
     from keras_tagging.vectors import load_vectors
 
-    check_known("architecture", arch, ARCHITECTURES)
-    if arch not in PARSERS:
+    chosen = architecture(arch)
+    if not chosen.parses:
         given = {"tags": tags, "bootstrap": bootstrap}
         refuse(f"{arch} is a tagger, and a tagger has no", given)
     ffn = None if bootstrap is None else load_model(bootstrap)
@@ -178,7 +159,7 @@ def train(
         corpus,
         format,
         option,
-        trees=arch in PARSERS,
+        trees=chosen.parses,
         dev=dev,
         test=test,
         errors=errors,
@@ -186,7 +167,7 @@ def train(
     if dev_share is not None:
         hold_out(data, dev_share, seed)
     if corpus_words:
-        normalise = resolve_settings(arch, recipe, overrides)["normalise"]
+        normalise = chosen.settings(recipe, **overrides).features.normalise
         overrides["embeddings"] = load_vectors(
             embeddings,
             vocabulary=[s for _, sentences in data.splits() for s in sentences],
@@ -194,18 +175,17 @@ def train(
         )
     model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
     if embeddings is not None:
-        print(vectors_told(model._plain.given["embeddings"], model, data.train))
+        print(vectors_told(model.pretrained.embeddings, model, data.train))
     if ffn is None:
         model.adapt(data.train)
     else:
-        chosen = "all" if gates in (None, "all") else gates.split(",")
-        model.bootstrap(ffn, chosen)
+        model.bootstrap(ffn, "all" if gates in (None, "all") else gates.split(","))
         model.metadata["bootstrap"]["path"] = str(bootstrap)
         take_folds(bootstrap, out)
         started = ", ".join(model.metadata["bootstrap"]["gates"])
         print(f"Starts from {bootstrap}, gates {started}")
     print(summary(data))
-    print(f"{arch}, {recipe} recipe, seed {seed}: {sizes(model)}")
+    print(f"{arch}, {recipe} recipe, seed {seed}: {model.size}")
     if not data.dev:
         print("No development sentences (see --dev-share): the last epoch is kept")
     if resume and (out / "resume.npz").exists():
@@ -230,9 +210,8 @@ def train(
         where = test or corpus
     elif data.dev and dev_share is None:
         where = dev or f"{corpus} --split dev"
-    verb = "parse" if arch in PARSERS else "tag"
     print(f"\nWritten to {out}. Next:")
-    print(next_commands(out, where, option, format, verb))
+    print(next_commands(out, where, option, format, model.command))
 
 
 def vectors_told(vectors, model, sentences) -> str:

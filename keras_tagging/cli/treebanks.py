@@ -1,4 +1,4 @@
-"""What `parse` and `evaluate` read for a parser."""
+"""Input with the columns that a model reads."""
 
 import re
 import sys
@@ -62,24 +62,19 @@ def recognise(file: str, options: dict):
 
 
 def with_columns(model, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """The sentences, if they have the columns that a parser reads.
+    """The sentences, if they have the columns that the model reads.
 
     Raises:
         ValueError: if the first hundred lack one, or have `_` in it throughout.
     """
-    from keras_tagging.models.parser import PREDICTED
-
-    columns = [name for name in model.features.columns if name != PREDICTED]
     sentences = iter(sentences)
     head = list(islice(sentences, 100))
     filled = [sentence for sentence in head if sentence.tokens]
-    for name in columns:
+    for name in model.input_columns:
         if filled and all({*s.columns.get(name, "_")} == {"_"} for s in filled):
             where = f" (in CoNLL-U {NAMES[name]})" if name in NAMES else ""
             raise ValueError(
-                f"the parser reads the column {name!r}{where}, which the input lacks: "
-                "tag it first, name the column of a file in columns by --option "
-                f"'columns={{\"{name}\": 1}}', or train a parser that needs no tags "
-                "(--tags predicted, or --tags None)"
+                f"the {model.kind} reads the column {name!r}{where}, which the input "
+                f"lacks: {model.missing_column.format(name=name)}"
             )
     yield from chain(head, sentences)

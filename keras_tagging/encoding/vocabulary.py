@@ -21,3 +21,19 @@ def count_vocabulary(
     counts = Counter(values)
     kept = [value for value, count in counts.items() if count >= min_count]
     return sorted(kept, key=lambda value: (-counts[value], value))
+
+
+class Inventory:
+    """The labels that a model knows, in the order of their ids.
+
+    Args:
+        names: without repetition.
+        first_id: the id of the first.
+    """
+
+    def __init__(self, names: Iterable[str], first_id: int = 0):
+        self.names = list(names)
+        self.ids = {name: i for i, name in enumerate(self.names, first_id)}
+
+    def __len__(self) -> int:
+        return len(self.names)

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from keras_tagging.data import Corpus, Sentence, load_corpus
+from keras_tagging.corpora import load_corpus
+from keras_tagging.data import Corpus, Sentence
 from keras_tagging.data.sentence import as_sentences
-from keras_tagging.experiments.counts import BY_TOKENS, evidence, figure_of
-from keras_tagging.experiments.papers.table import Column
 from keras_tagging.metrics import paired_permutation
+from keras_tagging.metrics.counts import BY_TOKENS, figure_of
 from keras_tagging.metrics.significance import is_limit
 from keras_tagging.models.factory import load
-from keras_tagging.models.parser import Parser
 from keras_tagging.models.sentence_model import SentenceModel
 
 
@@ -20,7 +19,7 @@ def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> fl
     """The p-value of a difference in a figure, see `metrics.paired_permutation`.
 
     Args:
-        first, second: `(seeds, units, counts)`, evidence of the same units.
+        first, second: `(seeds, units, counts)`, counts of the same units.
         figure: as of `figure_of`.
         **options: `resamples` and `seed`.
     """
@@ -129,7 +128,7 @@ def compare(
         raise ValueError(
             f"{len(first)} models and {len(second)}: the test takes equally many"
         )
-    if len({isinstance(model, Parser) for model in first + second}) > 1:
+    if len({model.kind for model in first + second}) > 1:
         raise ValueError("a tagger and a parser have no figure in common")
     sentences = first[0].annotated(_sentences(corpus, split))
     figure = figure or first[0].default_monitor.removeprefix("val_")
@@ -143,10 +142,10 @@ def compare(
     ):
         known = "sentences" + " or tokens" * (finest == "tokens")
         raise ValueError(f"units={units!r}: {figure} is tested by {known}")
-    column = Column(figure, figure, split, beta)
+    counting = {"punctuation": punctuation} if first[0].reads_trees else {}
     counts = [
         np.stack(
-            [evidence(m, sentences, column, punctuation=punctuation) for m in some]
+            [m.counts(sentences, [(figure, beta)], **counting)[0] for m in some]
         )
         for some in (first, second)
     ]

@@ -3,9 +3,7 @@
 import numpy as np
 from keras import ops
 
-from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.models.jackknife import copied
-from keras_tagging.models.settings import choose
 
 PAPER_NAMES = {"s": "j"}  # of gates that have other names in the cells
 OF_TAGS = ("tagger", "tagger_epochs", "folds")  # settings of predicted tags
@@ -38,20 +36,13 @@ def bootstrap(parser, ffn, gates="all") -> None:
     if parser.scorer and int(parser.optimizer.iterations):
         raise ValueError("this parser has been trained: bootstrap comes before fit")
     if not parser.scorer:
-        parser.settings.update(choose(ffn.settings, TokenFeatures.__init__))
-        taken = ("tags", "embeddings", "trainable", "nonprojective")
-        if ffn.settings["embeddings"] is not None or parser._plain.given:
-            taken += ("word_dim",)
-        parser.settings.update({name: ffn.settings[name] for name in taken})
-        parser._plain.given = {}
-        parser._make_features()
-        parser._restore(ffn._plain.vocabularies)
-        parser.optimizer.build(parser.trainable_variables)
+        parser.take_over(ffn)
     if ffn.tagger and not parser.tagger:
         parser.own(copied(ffn.tagger))
-        parser.settings.update({name: ffn.settings[name] for name in OF_TAGS})
-        parser._plain.jackknifed = ffn._plain.jackknifed
-    if parser._plain.vocabularies != ffn._plain.vocabularies:
+        taken = {name: ffn.settings[name] for name in OF_TAGS}
+        parser.settings = parser.settings.replaced(**taken)
+        parser.jackknifed = ffn.jackknifed
+    if parser.vocabularies != ffn.vocabularies:
         raise ValueError("the parsers have other vocabularies: adapt neither, or both")
 
     cell, source = parser.scorer.cell, ffn.scorer.cell

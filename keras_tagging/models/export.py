@@ -10,9 +10,8 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
-from keras_tagging.architectures.output import read_outputs, run_network
 from keras_tagging.models.metadata import write_metadata
-from keras_tagging.models.parser import PREDICTED, Parser
+from keras_tagging.models.parser import PREDICTED
 
 
 def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
@@ -70,12 +69,11 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
 
 
 def _write(model, path, top_k, verbose):
-    answer = _trees(model) if isinstance(model, Parser) else _tags(model, top_k)
+    answer = model.serving(top_k)
     tagger = getattr(model, "tagger", None)  # whose tags the parser reads
+    predicted = tagger and tagger.serving(1)
     features = model.features
-    names = ["tokens", *features.columns]
-    if tagger:
-        names.remove(PREDICTED)
+    names = ["tokens", *model.input_columns]
 
     def serve(lengths, **strings):
         given = tf.shape(strings["tokens"])
@@ -91,7 +89,7 @@ def _write(model, path, top_k, verbose):
         real = tf.sequence_mask(tf.pad(lengths, pad[:1]), steps)
         strings = {k: tf.where(real, tf.pad(v, pad), "") for k, v in strings.items()}
         if tagger:
-            tags = _tags(tagger, 1)(_ids(tagger.features, strings, real), real)
+            tags = predicted(_ids(tagger.features, strings, real), real)
             strings[PREDICTED] = tags["tags"]
         answers = answer(_ids(features, strings, real), real)
         # what was given, without the row and the step that were added
@@ -103,50 +101,14 @@ def _write(model, path, top_k, verbose):
     served.get_concrete_function(lengths, **strings)  # fixes the signature
     archive = keras.export.ExportArchive()
     for part in filter(None, (model, tagger)):
-        archive.track(part.network)
-        for table in part.features.tables.values():
-            archive.track(table)
-    if isinstance(model, Parser):
-        archive.track(model.scorer)
+        for tracked in (*part.served_layers, *part.features.tables.values()):
+            archive.track(tracked)
     archive.add_endpoint("serve", served)
     archive.write_out(str(path), verbose=verbose)
 
 
 def _ids(features, strings, real):
     return features(strings) * tf.cast(real[:, :, None], tf.int32)
-
-
-def _tags(model, top_k):
-    """From ids, and which of them are real, to what `export` says of a tagger."""
-    names = tf.constant(model.tags, tf.string)
-    top_k = min(top_k, len(model.tags))
-
-    def answer(ids, real):
-        logits, chosen = read_outputs(run_network(model.network, ids), tf.argmax)
-        rows = tf.nn.softmax(logits) * tf.cast(real[:, :, None], logits.dtype)
-        best, order = tf.math.top_k(rows, top_k)
-        return {
-            "tags": tf.where(real, tf.gather(names, chosen), ""),
-            "probabilities": tf.gather(rows, chosen, batch_dims=2),
-            "top_tags": tf.where(real[:, :, None], tf.gather(names, order), ""),
-            "top_probabilities": best,
-        }
-
-    return answer
-
-
-def _trees(model):
-    """From ids, and which of them are real, to what `export` says of a parser."""
-    names = tf.constant(["", *model.labels], tf.string)
-
-    def answer(ids, real):
-        found = model(ids)
-        return {
-            "heads": tf.where(real, found["heads"], -1),
-            "deprels": tf.where(real, tf.gather(names, found["labels"]), ""),
-        }
-
-    return answer
 
 
 def _write_in_subprocess(model, path, top_k):

@@ -1,40 +1,34 @@
-"""Architectures by name."""
+"""Models by name, or from a file."""
 
 from pathlib import Path
 
 import keras
 
-from keras_tagging.architectures import resolve_settings
-from keras_tagging.models import ARCHITECTURES, PARSERS
+from keras_tagging.architectures import architecture
 from keras_tagging.models.parser import Parser
+from keras_tagging.models.pretrained import Pretrained, described
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.tagger import Tagger
-
-
-def available() -> list[str]:
-    """The names of all architectures."""
-    return list(ARCHITECTURES)
 
 
 def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrides):
     """A compiled tagger or parser of the named architecture; it needs no corpus.
 
     Args:
-        name: one of `available()`.
+        name: one of :func:`keras_tagging.available`.
         recipe: "paper" for the paper's features, optimiser, batch size, schedule,
             dropout and initialisation; "fast" for Adam, mini-batches, clipping and
             more subword features: what a user on a laptop wants.
         seed: of weights, dropout and the order of batches; None draws one, which
             the model keeps as `model.seed`.
-        **overrides: keywords of the architecture, of its features
-            (`TokenFeatures`) and of its training (`training.compile_settings`,
-            `training.fit_settings`). `embeddings`: pretrained vectors that the word
-            embeddings start as, a file of any common format, `WordVectors` or gensim's
-            `KeyedVectors`. They give the size, `word_dim`, and words unseen in
-            training that have one keep it.
+        **overrides: keywords of the network, its cell, features and training;
+            ``keras-tagging list NAME`` shows them with their values. `embeddings`:
+            pretrained vectors that the word embeddings start as, a file of any common
+            format, `WordVectors` or gensim's `KeyedVectors`. They give the size,
+            `word_dim`, and words unseen in training that have one keep it.
             `trainable=False` leaves these embeddings as they are. `vectors`, for
             taggers: the same as one more feature beside the words, the fourth of
-            Kadari et al. (2018). `min_count`, below which a tag is left out.
+            Kadari et al. (2018). `min_count`: rarer tags are left out.
 
     Returns:
         A `Tagger`, or for the name of a parser a `Parser`.
@@ -50,8 +44,24 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
         >>> model.settings["units"]
         100
     """
-    model = Parser if name in PARSERS else Tagger
-    return model(name, resolve_settings(name, recipe, overrides), seed=seed)
+    found = architecture(name)
+    settings = found.settings(recipe, **overrides)
+    sources = {
+        key: settings[key] for key in ("embeddings", "vectors") if key in settings
+    }
+    pretrained = Pretrained.read(**sources)
+    changes = {key: described(source) for key, source in sources.items()}
+    if pretrained.embeddings:
+        changes["word_dim"] = pretrained.embeddings.matrix.shape[1]
+    vectors = pretrained.vectors
+    model = Parser if found.parses else Tagger
+    return model(
+        name,
+        settings.replaced(**changes),
+        seed=seed,
+        vector_dim=vectors.matrix.shape[1] if vectors else 0,
+        pretrained=pretrained,
+    )
 
 
 def load(path) -> Tagger | Parser:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from random import Random
 
-from keras_tagging.architectures import resolve_settings
+from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.tagger import Tagger
 from keras_tagging.utils.atomic import replacing
@@ -103,7 +103,7 @@ def _tagged(sentences, column):
 
 
 def _train(sentences, architecture, epochs, seed, verbose):
-    settings = resolve_settings(architecture, "fast", {})
+    settings = architecture_named(architecture).settings("fast")
     model = Tagger(architecture, settings, seed=seed)
     model.fit(sentences, epochs=epochs, verbose=verbose)
     return model

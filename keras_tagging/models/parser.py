@@ -1,7 +1,7 @@
 """The dependency parser a user holds: sentences in, trees out."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 
 import keras
 import numpy as np
@@ -9,25 +9,35 @@ import tensorflow as tf
 from keras import ops
 
 from keras_tagging import training
-from keras_tagging.data.projectivity import SEPARATOR
+from keras_tagging.data.projectivity import SEPARATOR, unlift
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
 from keras_tagging.data.trees import trainable, trees_of
 from keras_tagging.encoding.batching import plan_batches, round_up
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
-from keras_tagging.encoding.vocabulary import count_vocabulary
+from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
-from keras_tagging.models import ARCHITECTURES
 from keras_tagging.models.bootstrap import bootstrap
+from keras_tagging.models.counts import tree_counts
 from keras_tagging.models.decoding import slices
 from keras_tagging.models.jackknife import jackknife, train_tagger
+from keras_tagging.models.pretrained import Pretrained
+from keras_tagging.models.report import tree_report
 from keras_tagging.models.sentence_model import SentenceModel
-from keras_tagging.models.settings import check_value, choose
+from keras_tagging.models.serving import tree_answer
 from keras_tagging.models.tagger import Tagger
-from keras_tagging.parsing import NUM_LABELS, NUM_NODES, oracle, unlift
+from keras_tagging.parsing import NUM_LABELS, NUM_NODES, oracle
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call: their tables take 18 rows each
 PREDICTED = "predicted_tag"  # the column of the tags of the parser's own tagger
 FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
+
+
+@dataclass(frozen=True)
+class Jackknifed:
+    """Predicted tags of training sentences, and the fingerprint of these."""
+
+    fingerprint: str | None = None
+    tags: list[list[str]] | None = None
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -44,13 +54,21 @@ class Parser(SentenceModel):
         tagger: configuration of the parser's own tagger; for `from_config`.
     """
 
+    kind, command = "parser", "parse"
+    reads_trees = True
+    report_options = ("punctuation", "subtypes", "tables")
+    missing_column = (
+        "tag it first, name the column of a file in columns by --option "
+        "'columns={{\"{name}\": 1}}', or train a parser that needs no tags "
+        "(--tags predicted, or --tags None)"
+    )
     figures = FIGURES
     default_monitor = "val_las"
 
     def __init__(self, architecture, settings, tagger=None, **kwargs):
         self.scorer = self.tagger = None
+        self.jackknifed = Jackknifed()
         super().__init__(architecture, settings, **kwargs)
-        self._plain.jackknifed = None, None  # training sentences, predicted tags
         if tagger:
             self.own(Tagger.from_config(tagger))
 
@@ -65,7 +83,17 @@ class Parser(SentenceModel):
     def labels(self) -> list[str]:
         """The dependency labels; the first has id 1."""
         self._require_network()
-        return self._plain.vocabularies["labels"]
+        return self._inventory.names
+
+    @property
+    def size(self) -> str:
+        """How many labels and parameters it has, in words."""
+        labels = f"{len(self.labels)} dependency labels"
+        return f"{labels}, {self.count_params():,} parameters"
+
+    @property
+    def input_columns(self):
+        return tuple(name for name in self.features.columns if name != PREDICTED)
 
     @property
     def beam_width(self) -> int:
@@ -74,7 +102,7 @@ class Parser(SentenceModel):
 
     @beam_width.setter
     def beam_width(self, width):
-        self.settings["beam_width"] = check_value("beam_width", width, 1)
+        self.settings = self.settings.replaced(beam_width=width)
         if self.scorer is not None:
             self.scorer.beam_width = width
         self.predict_function = None  # which has the old one compiled in
@@ -91,43 +119,48 @@ class Parser(SentenceModel):
         self._refuse_second_adapt()
         sentences = as_sentences(sentences)
         given = trees_of(sentences)
-        if self.settings["tags"] == "gold":
-            self.settings["tags"] = gold_column(sentences)
-            self._make_features()
-        if self.settings["tags"] == "predicted":  # they are of the gold inventory
+        if self.settings.task.tags == "gold":
+            self.settings = self.settings.replaced(tags=gold_column(sentences))
+            self.features = self._new_features()
+        if self.settings.task.tags == "predicted":  # they are of the gold inventory
             column = gold_column(sentences)
             tags = (s.columns.get(column, []) for s in sentences)
             sentences = with_tags(sentences, tags)
-        _, trees, _ = trainable(given, self.settings["nonprojective"])
+        _, trees, _ = trainable(given, self.settings.task.nonprojective)
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
-        vocabularies = self._count(sentences)
-        self._restore({**vocabularies, "labels": labels})
-        self._take_vectors()
-        self.optimizer.build(self.trainable_variables)
+        self._build_network({**self._count(sentences), "labels": labels})
 
-    def _make_features(self):
-        tags = self.settings["tags"]
-        columns = tuple(self.settings["columns"])
-        if tags not in (None, "gold"):
-            columns += (PREDICTED if tags == "predicted" else tags,)
-        super()._make_features(columns=columns)
+    def _columns(self):
+        tags, columns = self.settings.task.tags, self.settings.features.columns
+        if tags in (None, "gold"):
+            return columns
+        return *columns, PREDICTED if tags == "predicted" else tags
 
     def _restore(self, vocabularies):
-        self._plain.vocabularies = vocabularies
-        self._plain.label_ids = {
-            label: i for i, label in enumerate(vocabularies["labels"], 1)
-        }
-        self.features.set_vocabularies(
-            {k: list(v) for k, v in vocabularies.items() if k != "labels"}
-        )
-        module = ARCHITECTURES[self.architecture]
-        settings = choose(self.settings, module.build_network, module.CELL)
-        self.network, self.scorer = module.build_network(
-            self.features, len(vocabularies["labels"]), seed=self.seed, **settings
+        self._vocabularies = tuple(vocabularies.items())
+        self._inventory = Inventory(vocabularies["labels"], first_id=1)
+        words = {k: list(v) for k, v in vocabularies.items() if k != "labels"}
+        self.features.set_vocabularies(words)
+        self.network, self.scorer = self.settings.network.build(
+            self.settings, self.features, len(self._inventory), seed=self.seed
         )
         self.built = True
+
+    def take_over(self, other: "Parser") -> None:
+        """Takes the vocabularies of another parser, and the settings they belong to."""
+        theirs = other.settings
+        taken = asdict(theirs.features)
+        names = ["tags", "embeddings", "trainable", "nonprojective"]
+        if theirs.task.embeddings is not None or self.pretrained:
+            names.append("word_dim")
+        taken |= {name: theirs[name] for name in names}
+        self.settings = self.settings.replaced(**taken)
+        self.pretrained = Pretrained()
+        self.features = self._new_features()
+        self._restore(other.vocabularies)
+        self.optimizer.build(self.trainable_variables)
 
     def bootstrap(self, ffn: "Parser", gates="all") -> None:
         """Starts from a trained feed-forward parser: see `models.bootstrap`."""
@@ -161,22 +194,21 @@ class Parser(SentenceModel):
 
     def prepared(self, sentences, keep, verbose):
         """With the tags that other sentences' taggers predict, if they are wanted."""
-        if self.settings["tags"] != "predicted":
+        task = self.settings.task
+        if task.tags != "predicted":
             return sentences
         column = gold_column(sentences)
         # a tagger that is here already has drawn the folds with its own seed
         seed = self.tagger.seed if self.tagger else self.seed
-        options = {"architecture": self.settings["tagger"], "seed": seed}
-        options |= {"epochs": self.settings["tagger_epochs"], "verbose": verbose}
+        options = {"architecture": task.tagger, "seed": seed}
+        options |= {"epochs": task.tagger_epochs, "verbose": verbose}
         fingerprint = Corpus(sentences).fingerprint()
-        known, tags = self._plain.jackknifed
-        if known != fingerprint:
-            folds = self.settings["folds"]
-            tags = jackknife(sentences, column, folds=folds, keep=keep, **options)
-            self._plain.jackknifed = fingerprint, tags
+        if self.jackknifed.fingerprint != fingerprint:
+            tags = jackknife(sentences, column, folds=task.folds, keep=keep, **options)
+            self.jackknifed = Jackknifed(fingerprint, tags)
         if self.tagger is None:
             self.own(train_tagger(sentences, column, **options))
-        return with_tags(sentences, tags)
+        return with_tags(sentences, self.jackknifed.tags)
 
     def encode(self, sentences):
         """Ids of all tokens of the sentences; tags that are lacking are predicted."""
@@ -188,13 +220,13 @@ class Parser(SentenceModel):
             sentences = with_tags(sentences, self.tagger.tag(words))
         return sentences
 
-    def batches(self, sentences, plan):
-        treatment = self.settings["nonprojective"]
+    def batches(self, sentences, fitting):
+        treatment = self.settings.task.nonprojective
         chosen, trees, crossing = trainable(trees_of(sentences), treatment)
         treated = {"skip": "left out", "lift": "lifted"}[treatment]
         self.metadata["nonprojective"] = {"sentences": crossing, "treatment": treated}
         sentences = [sentences[i] for i in chosen]
-        ids = self._plain.label_ids
+        ids = self._inventory.ids
         if unknown := {d for _, deprels in trees for d in deprels} - set(ids):
             raise ValueError(
                 f"this parser does not know the deprels {', '.join(sorted(unknown))}: "
@@ -211,7 +243,9 @@ class Parser(SentenceModel):
             seed=self.seed,
             multiple=self.length_multiple,
             word_column=names.index("word") if "word" in names else None,
-            **choose(plan, MoveBatches, MoveBatches.__base__),
+            batch_size=fitting.batch_size,
+            token_budget=fitting.token_budget,
+            unknown_rate=fitting.unknown_rate,
         )
 
     def dataset(self, batches):
@@ -268,6 +302,14 @@ class Parser(SentenceModel):
         """As `evaluate`, with the tables that `AttachmentScores` gives."""
         return self._scores(self.annotated(sentences), **options)
 
+    def report(self, sentences, **options):
+        """Figures and tables: see `models.report.tree_report`."""
+        return tree_report(self, sentences, **options)
+
+    def counts(self, sentences, figures, **options):
+        """What figures are counted from, unit by unit: see `models.counts`."""
+        return tree_counts(self, sentences, figures, **options)
+
     def _scores(self, sentences, **options):
         trees = self.predict(sentences)
         heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
@@ -299,6 +341,20 @@ class Parser(SentenceModel):
         chunks = slices(map(as_sentence, sentences))
         parsed = (tree for chunk in chunks for tree in self._parse(chunk))
         return list(parsed) if isinstance(sentences, (list, tuple)) else parsed
+
+    def annotate(self, sentences):
+        """The sentences with their trees, one after the other."""
+        yield from self.parse(iter(sentences))
+
+    # Serving
+
+    def serving(self, top_k):
+        """From ids, and which of them are real, to what `export` says of a parser."""
+        return tree_answer(self, self.labels)
+
+    @property
+    def served_layers(self):
+        return [self.network, self.scorer]
 
     def _parse(self, sentences):
         sentences = self._tagged(sentences)

@@ -4,21 +4,16 @@ import numpy as np
 from keras import ops
 
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.layers import LabelEmbeddingRNN
+from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
 from keras_tagging.training.pretraining import cbow_embeddings, window_embeddings
 from keras_tagging.utils.checks import check_choice
 
 METHODS = {"window": window_embeddings, "cbow": cbow_embeddings}
 
 
-def check_pretraining(pretrain=None):
-    """Raises a ValueError for an unknown method; None is no pretraining."""
-    check_choice("pretrain", pretrain, (*METHODS, None))
-
-
 def has_words(model) -> bool:
     """Whether a tagger has word embeddings that do not start as vectors of others."""
-    return "word" in model.features.names and model.settings.get("embeddings") is None
+    return "word" in model.features.names and model.settings.task.embeddings is None
 
 
 def has_tables(model) -> bool:
@@ -41,7 +36,7 @@ def pretrain_tables(
 
     Arguments, result and errors are those of `Tagger.pretrain`.
     """
-    check_pretraining(method)
+    check_choice("method", method, METHODS)
     epochs = {"word_epochs": word_epochs, "label_epochs": label_epochs}
     for name, number in epochs.items():
         if number < 0:
@@ -69,7 +64,7 @@ def pretrain_tables(
             model.network.get_layer("word_embedding").embeddings,
             encoded.ids[:, column],
             FIRST_ID,
-            context=model.settings["window"] // 2 or 3,
+            context=model.settings.window.window // 2 or 3,
             epochs=word_epochs,
         )
     labels = None

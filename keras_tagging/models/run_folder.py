@@ -5,8 +5,8 @@ from pathlib import Path
 
 import keras
 
-from keras_tagging.cli.output import without_nan
 from keras_tagging.data import Corpus
+from keras_tagging.models.report import without_nan
 from keras_tagging.training import mode_of
 from keras_tagging.utils.atomic import remove_partial, replacing
 

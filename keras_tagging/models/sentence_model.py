@@ -1,49 +1,62 @@
-"""What models that take sentences share: settings, training, saving."""
+"""What taggers and parsers share: settings, training, saving."""
 
 import random
+from collections import UserDict
+from dataclasses import asdict, replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import keras
 import numpy as np
 from keras import ops
 
 from keras_tagging import training
-from keras_tagging.architectures.embedding import joined_words, word_table
+from keras_tagging.architectures import Settings
+from keras_tagging.architectures import architecture as find_architecture
 from keras_tagging.data.normalisation import flat_strings, to_nfc
+from keras_tagging.data.sentence import Corpus
 from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.models.metadata import metadata_path, write_metadata
-from keras_tagging.models.settings import choose
+from keras_tagging.models.pretrained import Pretrained, joined_words, word_table
 from keras_tagging.utils.atomic import replacing
-from keras_tagging.vectors import as_vectors
-
-#: settings that may be vectors: those that words start as, and a feature of K18's
-PRETRAINED = ("embeddings", "vectors")
 
 
 class SentenceModel(keras.Model):
     """A model that takes sentences wherever Keras takes arrays.
 
-    It holds a `TokenFeatures`, which turns words into ids, and `network`, which reads
-    them; both are made by the first `fit`, which counts the vocabularies, or by
-    `adapt`. A subclass says what is learnt of a sentence:
+    It holds `features`, which turn words into ids, and `network`, which reads them.
+    Both are made by the first `fit`, which counts the vocabularies, or by `adapt`.
 
+    What a subclass learns is its own matter. It has:
+
+    * `kind`, `command` and `reads_trees`: what it is called, the command that uses it,
+      and whether its corpora need trees;
     * `annotated(sentences)`: the sentences, if they have what is to be learnt;
     * `adapt(sentences)`, which counts vocabularies, and `_restore(vocabularies)`;
-    * `batches(sentences, plan)` and `dataset(batches)`, what Keras trains on;
-    * `evaluator(sentences)`: a function that gives the `figures`, by name, of the
-      model as it then is; `default_monitor` tells the best epoch.
+    * `batches(sentences, fitting)` and `dataset(batches)`: what Keras trains on;
+    * `figures`, and `evaluator(sentences)`: a function that gives them for the model as
+      it then is; `default_monitor` tells the best epoch;
+    * `annotate(sentences)`: the sentences with what it predicts;
+    * `report(sentences, **options)`: figures and tables, `report_options` of them;
+    * `counts(sentences, figures)`: what significance is tested on;
+    * `serving(top_k)`: what a SavedModel computes, and `served_layers`.
 
     Args:
         architecture: a name from :func:`keras_tagging.available`.
-        settings: all keywords of the architecture, from `resolve_settings`.
+        settings: a `Settings`, or the keywords of one, from a configuration.
         seed: of weights, dropout and the order of batches; by default drawn from
             Python's `random`.
         vocabularies: of the features and of what is learnt; for `from_config`.
         vector_dim: of the pretrained vectors that are a feature; for `from_config`.
         metadata: for `from_config`.
+        pretrained: the vectors that `build` has read; never from a configuration.
     """
+
+    kind = command = None
+    reads_trees = False
+    report_options = ()
+    #: what to do about a column that the input lacks
+    missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"
 
     def __init__(
         self,
@@ -53,62 +66,51 @@ class SentenceModel(keras.Model):
         vocabularies=None,
         vector_dim=0,
         metadata=None,
+        pretrained=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
         if seed is not None and seed < 0:
             raise ValueError(f"seed={seed}: a seed is not negative")
+        if not isinstance(settings, Settings):
+            settings = find_architecture(architecture).restored(settings)
         self.architecture = architecture
+        self.settings = settings
         self.seed = random.randrange(10**6) if seed is None else int(seed)
-        given = {}
-        if not vocabularies:
-            names = [name for name in PRETRAINED if settings.get(name) is not None]
-            given = {name: as_vectors(settings[name]) for name in names}
-            for name in names:
-                if not isinstance(settings[name], str | Path):
-                    settings[name] = given[name]
-        if "vectors" in given:
-            vector_dim = given["vectors"].matrix.shape[1]
-        if "embeddings" in given:
-            settings["word_dim"] = given["embeddings"].matrix.shape[1]
-        # kept out of Keras' tracking, which wraps containers and copies them
-        self._plain = SimpleNamespace(
-            settings=settings,
-            given=given,
-            vector_dim=vector_dim,
-            metadata=metadata or {},
-            penalty=0.0,
-            vocabularies=None,
-        )
+        self.vector_dim = vector_dim
+        # no dict: Keras would wrap and copy it
+        self.metadata = UserDict(metadata or {})
         self.network = None
-        self._make_features()
+        self.pretrained = pretrained or Pretrained()
+        self._vocabularies = None
+        self._penalty = 0.0
+        self.features = self._new_features()
         if vocabularies:
             self._restore(vocabularies)
-        optimizing = choose(settings, training.compile_settings)
-        self.compile(**training.compile_settings(**optimizing))
+        self.compile(**training.compile_arguments(settings.optimizer))
 
-    def _make_features(self, **options):
-        chosen = choose(self.settings, TokenFeatures.__init__)
-        self._plain.features = TokenFeatures(**chosen | options)
+    def _new_features(self) -> TokenFeatures:
+        chosen = asdict(self.settings.features) | {"columns": self._columns()}
+        return TokenFeatures(vectors=self.vector_dim > 0, **chosen)
+
+    def _columns(self) -> tuple[str, ...]:
+        """Columns of the sentences that are features."""
+        return self.settings.features.columns
 
     @property
-    def features(self) -> TokenFeatures:
-        return self._plain.features
+    def vocabularies(self) -> dict[str, list[str]] | None:
+        """Those of the features and of what is learnt, by name; None before `adapt`."""
+        return None if self._vocabularies is None else dict(self._vocabularies)
+
+    @property
+    def input_columns(self) -> tuple[str, ...]:
+        """Columns that sentences must have, beside their words."""
+        return self.features.columns
 
     @property
     def length_multiple(self) -> int:
         """Of padded lengths: XLA, JAX' compiler too, compiles for every one."""
         return 8 if self.jit_compile or keras.backend.backend() == "jax" else 1
-
-    @property
-    def settings(self) -> dict:
-        """All keywords the model was built with."""
-        return self._plain.settings
-
-    @property
-    def metadata(self) -> dict:
-        """What `save` writes beside the model: corpus, epochs, scores."""
-        return self._plain.metadata
 
     def encode(self, sentences) -> EncodedSentences:
         """Ids of all tokens of the sentences."""
@@ -121,6 +123,17 @@ class SentenceModel(keras.Model):
         if self.network is None:
             raise ValueError("this model has no vocabularies yet: fit or adapt it")
 
+    def known_words(self, words=()) -> set[str]:
+        """The words of training, in normal form, that have an id of their own.
+
+        Args:
+            words: those of the training sentences: this model does not tell them from
+                words that only its pretrained vectors know.
+        """
+        return {word for word in self.features.vocabularies["word"] if word in words}
+
+    # Vocabularies
+
     def _refuse_second_adapt(self):
         if self.network is not None:
             raise ValueError(
@@ -128,31 +141,32 @@ class SentenceModel(keras.Model):
                 "build a new model for other sentences"
             )
 
-    def _count(self, sentences, vector_words=()):
-        """Counts the vocabularies of the features and gives them.
+    def _count(self, sentences) -> dict[str, list[str]]:
+        """Counts the vocabularies of the features.
 
         Words with a pretrained vector are in that of the words, behind those of
         training.
         """
         strings = flat_strings(sentences, self.features.columns)
-        self.features.adapt(strings, vector_words, lengths=list(map(len, sentences)))
-        found = dict(self.features.vocabularies)
-        if vectors := self._plain.given.get("embeddings"):
-            words = list(map(to_nfc, vectors.words))
-            found["word"], self._plain.rows = joined_words(self.features, words)
-        return found
+        vectors = self.pretrained.vectors
+        words = [to_nfc(word) for word in vectors.words] if vectors else ()
+        self.features.adapt(strings, words, lengths=list(map(len, sentences)))
+        return dict(self.features.vocabularies)
 
-    def _take_vectors(self):
-        """Gives the word table its pretrained vectors, which then are forgotten."""
-        if vectors := self._plain.given.get("embeddings"):
+    def _build_network(self, vocabularies) -> None:
+        """Builds the network and the optimizer; word tables take their vectors."""
+        start, rows = self.pretrained.embeddings, None
+        if start:
+            words = list(map(to_nfc, start.words))
+            joined, rows = joined_words(self.features, words)
+            vocabularies = vocabularies | {"word": joined}
+        self._restore(vocabularies)
+        if start:
             table = self.network.get_layer("word_embedding").embeddings
             initial = ops.convert_to_numpy(table)
-            words = self._plain.vocabularies["word"]
-            table.assign(word_table(initial, words, self._plain.rows, vectors))
-            self._plain.rows = None
-        for name in self._plain.given:
-            self.settings[name] = described(self.settings[name])
-        self._plain.given = {}
+            table.assign(word_table(initial, vocabularies["word"], rows, start))
+        self.pretrained = Pretrained()
+        self.optimizer.build(self.trainable_variables)
 
     # Training
 
@@ -204,34 +218,58 @@ class SentenceModel(keras.Model):
                 "the annotation is part of the sentences: call fit(sentences)"
             )
         sentences = self.annotated(x)
+        dev = self.annotated(validation_data or [])
         if self.network is None:
             self.adapt(sentences)
-        dev = self.annotated(validation_data or [])
-        decay = self.settings.get("decay")
+        fitting = self._fitting(epochs, batch_size, token_budget)
         watched = self.default_monitor if dev and monitor is None else monitor
-        training.check_fitting(self.figures, bool(dev), decay, watched, patience)
+        training.check_fitting(
+            self.figures, bool(dev), fitting.decay, watched, patience
+        )
+
         sentences = self.prepared(sentences, keep=resume, verbose=verbose)
         if resume is None or not (Path(resume) / "resume.npz").exists():
             self.before_fit(sentences, verbose=verbose in (1, 2, "auto"))
-        plan = choose(self.settings, training.fit_settings)
-        if batch_size is not None or token_budget is not None:
-            plan |= {"batch_size": batch_size, "token_budget": token_budget}
-        if epochs is not None:
-            plan["epochs"] = epochs
-        return training.fit_model(
-            self,
-            super().fit,
-            sentences,
-            dev,
-            plan,
-            monitor=monitor,
+        batches = self.batches(sentences, fitting)
+        if not len(batches):
+            raise ValueError("no training sentence has a token: nothing to learn from")
+        self._penalise(fitting.l2, batches.num_targets)
+        if not self.optimizer.built:  # a user's own, compiled after adapt
+            self.optimizer.build(self.trainable_variables)
+
+        fingerprint = Corpus(sentences).fingerprint()
+        self.metadata.update(training_sentences=fingerprint, epochs=fitting.epochs)
+        plan = training.Plan(
+            batches=batches,
+            dataset=self.dataset(batches),
+            optimizer=self.optimizer,
+            fitting=fitting,
+            feedback=getattr(self.settings.label_options, "feedback", None),
+            evaluate=self.evaluator(dev) if dev else None,
+            monitor=monitor or self.default_monitor,
             patience=patience,
             restore_best=restore_best,
             callbacks=callbacks,
-            verbose=verbose,
             log=log,
             resume=resume,
+            run={
+                **self.get_config()["settings"],
+                **asdict(fitting),
+                "seed": self.seed,
+                "monitor": monitor,
+                "patience": patience,
+                "training sentences": fingerprint,
+                "development sentences": Corpus(dev).fingerprint(),
+            },
         )
+        return training.carry_out(plan, super().fit, verbose)
+
+    def _fitting(self, epochs, batch_size, token_budget):
+        fitting = self.settings.fitting
+        if batch_size is not None or token_budget is not None:
+            sizes = {"batch_size": batch_size, "token_budget": token_budget}
+            fitting = replace(fitting, **sizes)
+        return fitting if epochs is None else replace(fitting, epochs=epochs)
 
     def prepared(self, sentences, keep, verbose):
         """The training sentences with all that the model reads.
@@ -245,32 +283,30 @@ class SentenceModel(keras.Model):
     def before_fit(self, sentences, verbose):
         """What is done once before the first epoch, and not when a run goes on."""
 
+    def _penalise(self, l2, tokens):
+        """Sets the penalty of a batch, for training on this many tokens an epoch."""
+        if self._penalty != l2 / 2 / tokens:
+            self._penalty = l2 / 2 / tokens
+            self.train_function = None  # which has the old one compiled in
+
     def penalised(self, loss, sample_weight):
         """The loss of a batch, with its share of the penalty of an epoch."""
-        if not self._plain.penalty:
+        if not self._penalty:
             return loss
         size = sum(ops.sum(ops.square(v)) for v in self.trainable_variables)
-        return loss + self._plain.penalty * ops.sum(sample_weight) * size
-
-    def penalise(self, l2, tokens):
-        """Sets the penalty of `compute_loss` for training on this many tokens."""
-        if self._plain.penalty != l2 / 2 / tokens:
-            self._plain.penalty = l2 / 2 / tokens
-            self.train_function = None  # which has the old one compiled in
+        return loss + self._penalty * ops.sum(sample_weight) * size
 
     # Saving
 
     def get_config(self):
-        names = [name for name in PRETRAINED if name in self.settings]
-        pretrained = {name: described(self.settings[name]) for name in names}
         return {
             "name": self.name,
             "architecture": self.architecture,
-            "settings": {**self.settings, **pretrained},
+            "settings": self.settings.flat(),
             "seed": self.seed,
-            "vocabularies": self._plain.vocabularies,
-            "vector_dim": self._plain.vector_dim,
-            "metadata": self.metadata,
+            "vocabularies": self.vocabularies,
+            "vector_dim": self.vector_dim,
+            "metadata": dict(self.metadata),
         }
 
     def build_from_config(self, config):
@@ -287,23 +323,15 @@ class SentenceModel(keras.Model):
             raise ValueError(f"{path}: the file name of a model ends in .keras")
         if path.exists() and not overwrite:
             raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
-        given = [self.settings.get(name) for name in PRETRAINED]
-        if not all(isinstance(source, str | Path | None) for source in given):
-            raise ValueError("vectors given as an object are saved once fit has run")
+        if self.pretrained:
+            raise ValueError("a model with pretrained vectors is saved after fit")
         with replacing(path) as partial:
             super().save(partial, **kwargs)
         write_metadata(self, metadata_path(path))
 
     def export(self, filepath, *, top_k=5, **kwargs):
         """Writes a SavedModel: see :func:`keras_tagging.models.export.export`."""
-        from keras_tagging.models.export import export  # it stands above this module
+        from keras_tagging.models.export import export  # which takes seconds
 
         self._require_network()
         export(self, filepath, top_k=top_k, **kwargs)
-
-
-def described(source) -> str | None:
-    """Vectors as a setting: their file, or how many an object held."""
-    if source is None or isinstance(source, str | Path):
-        return None if source is None else str(source)
-    return f"{len(source.words)} vectors given as an object"

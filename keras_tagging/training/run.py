@@ -1,12 +1,14 @@
-"""What one call of `Tagger.fit` does."""
+"""One call of `fit`, as a plan, and carrying it out."""
 
 import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import keras
 import tensorflow as tf
 
-from keras_tagging.data.sentence import Corpus
+from keras_tagging.encoding.batching import TrainingBatches
 from keras_tagging.training.callbacks import (
     AveragedWeights,
     EpochOrder,
@@ -16,83 +18,86 @@ from keras_tagging.training.callbacks import (
 )
 from keras_tagging.training.decay import HalvingDecay, LinearDecay
 from keras_tagging.training.resume import Resume
+from keras_tagging.training.settings import FitSettings
 
 
-def fit_model(
-    model,
-    keras_fit,
-    sentences,
-    dev,
-    plan,
-    *,
-    monitor=None,
-    patience=None,
-    restore_best=True,
-    callbacks=(),
-    verbose="auto",
-    log=None,
-    resume=None,
-):
-    """Trains a model that has its vocabularies.
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """All that one call of `fit` needs: training asks nothing else of the model.
 
     Args:
-        model: a `SentenceModel`.
-        keras_fit: `fit` of `keras.Model`, bound to it.
-        sentences: training sentences.
-        dev: development sentences; empty for none.
-        plan: what `fit_settings` returns.
-        monitor, patience, restore_best, callbacks, verbose, log, resume: as in
-            `SentenceModel.fit`.
+        batches: the `TrainingBatches`, which are told the epoch.
+        dataset: what Keras trains on, made of these batches.
+        optimizer: that of the compiled model.
+        fitting: the `FitSettings`.
+        feedback: of a network that reads labels: a pair is the share of gold labels in
+            the first and in the last epoch.
+        evaluate: function that gives the figures on the development sentences, or None
+            without any.
+        monitor: the figure that tells the best epoch.
+        patience, restore_best, callbacks, log, resume: as in `SentenceModel.fit`.
+        run: what identifies the run, for `Resume`.
+    """
+
+    batches: TrainingBatches
+    dataset: tf.data.Dataset
+    optimizer: keras.optimizers.Optimizer
+    fitting: FitSettings
+    feedback: object = None
+    evaluate: Callable[[], dict] | None = None
+    monitor: str = "val_accuracy"
+    patience: int | None = None
+    restore_best: bool = True
+    callbacks: Iterable[keras.callbacks.Callback] = ()
+    log: str | Path | None = None
+    resume: str | Path | None = None
+    run: Mapping[str, object] = field(default_factory=dict)
+
+
+def carry_out(plan, keras_fit, verbose="auto"):
+    """Trains as planned.
+
+    Args:
+        plan: the `Plan`.
+        keras_fit: `fit` of `keras.Model`, bound to the model.
+        verbose: as in `SentenceModel.fit`.
 
     Returns:
         A `keras.callbacks.History` of all epochs, resumed ones included.
     """
-    batches = model.batches(sentences, plan)
-    if not len(batches):
-        raise ValueError("no training sentence has a token: nothing to learn from")
-    model.penalise(plan.get("l2", 0.0), batches.num_targets)
-    if not model.optimizer.built:  # a user's own, compiled after adapt
-        model.optimizer.build(model.trainable_variables)
-    # under mixed_float16 Keras wraps it
-    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
-    epochs = plan["epochs"]
-    rate = float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
-    table = TrainingLog(log)
+    # under mixed_float16 Keras wraps the optimizer
+    optimizer = getattr(plan.optimizer, "inner_optimizer", plan.optimizer)
+    epochs, decay = plan.fitting.epochs, plan.fitting.decay
+    rate = float(keras.ops.convert_to_numpy(plan.optimizer.learning_rate))
+    table = TrainingLog(plan.log)
     callbacks = plan_callbacks(
-        batches,
-        callbacks,
+        plan.batches,
+        plan.callbacks,
         table,
         epochs=epochs,
-        decay=plan["decay"],
+        decay=decay,
         learning_rate=rate,
         average=optimizer.use_ema,
-        evaluate=model.evaluator(dev) if dev else None,
-        monitor=monitor or model.default_monitor,
-        patience=patience,
-        restore_best=restore_best,
+        evaluate=plan.evaluate,
+        monitor=plan.monitor,
+        patience=plan.patience,
+        restore_best=plan.restore_best,
     )
-    feedback = model.settings.get("feedback")
-    scheduled = isinstance(feedback, (tuple, list))  # a loaded one is a list
+    scheduled = isinstance(plan.feedback, tuple)
     if scheduled:
-        callbacks.insert(0, FeedbackShare(*feedback, epochs))
-    fingerprint = Corpus(sentences).fingerprint()
-    model.metadata.update(training_sentences=fingerprint, epochs=epochs)
+        callbacks.insert(0, FeedbackShare(*plan.feedback, epochs))
     initial_epoch = 0
-    if resume is not None:
-        run = model.get_config()["settings"] | plan
+    if plan.resume is not None:
         # only to what falls with the epochs does their number matter: else it may grow
-        falls = scheduled or plan["decay"] == "linear"
-        run["epochs"] = epochs if falls else None
+        falls = scheduled or decay == "linear"
+        run = {**plan.run, "epochs": epochs if falls else None}
         run["optimizer class"] = type(optimizer).__name__
-        run |= {"seed": model.seed, "monitor": monitor, "patience": patience}
-        run["training sentences"] = fingerprint
-        run["development sentences"] = Corpus(dev).fingerprint()
-        state = Resume(Path(resume) / "resume.npz", callbacks, run)
+        state = Resume(Path(plan.resume) / "resume.npz", callbacks, run)
         initial_epoch = epochs if state.finished else min(state.epoch, epochs)
         callbacks.append(state)
     try:
         history = keras_fit(
-            model.dataset(batches),
+            plan.dataset,
             epochs=epochs,
             initial_epoch=initial_epoch,
             callbacks=callbacks,
@@ -100,8 +105,8 @@ def fit_model(
             shuffle=False,  # the batches are shuffled already
         )
     finally:
-        if plan["decay"]:  # else a further fit would start where this one ended
-            model.optimizer.learning_rate = rate
+        if decay:  # else a further fit would start where this one ended
+            plan.optimizer.learning_rate = rate
     history.epoch = [row["epoch"] - 1 for row in table.rows]
     names = dict.fromkeys(name for row in table.rows for name in row if name != "epoch")
     history.history = {name: [row.get(name) for row in table.rows] for name in names}

@@ -60,11 +60,11 @@ def checked(name: str, value, annotation, default):
             return _converted(value, kind)
         except TypeError:
             continue
-    what = possible(annotation)
-    if near := nearest(value, filter(None, _choices(annotation))):
-        what = f"did you mean {near!r}? {what}"
+    near = nearest(value, filter(None, _choices(annotation)))
+    hint = f" (did you mean {near!r}?)" if near else ""
     raise ValueError(
-        f"{name}={value!r} is not possible; it is {what}; the default is {default!r}"
+        f"{name}={value!r} is not possible{hint}: known are {possible(annotation)}; "
+        f"the default is {default!r}"
     )
 
 

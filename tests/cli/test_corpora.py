@@ -6,9 +6,8 @@ import sys
 import pytest
 
 from keras_tagging.cli.common import in_options
-from keras_tagging.corpora import public
+from keras_tagging.corpora import PUBLIC, public
 from keras_tagging.corpora.public_table import File, PublicCorpus
-from keras_tagging.data import PUBLIC
 
 ROWS = b"the\tD\ncat\tN\nsleeps\tV\n\n" * 30
 

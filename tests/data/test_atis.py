@@ -5,8 +5,9 @@ import zipfile
 
 import pytest
 
+from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.atis import read_atis
-from keras_tagging.data import CorpusError, Sentence, load_corpus, write
+from keras_tagging.data import CorpusError, Sentence, write
 
 CITY = "B-toloc.city_name"
 SPLITS = {

@@ -3,10 +3,10 @@ import sys
 import pandas as pd
 import pytest
 
-from keras_tagging.corpora import describe
+from keras_tagging.corpora import describe, load_corpus
 from keras_tagging.corpora.demo import demo_corpus
 from keras_tagging.corpora.plots import plot_description
-from keras_tagging.data import Corpus, Sentence, load_corpus
+from keras_tagging.data import Corpus, Sentence
 
 
 def tagged(text):

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from keras_tagging.corpora import preparation
+from keras_tagging.corpora import load_corpus, preparation
 from keras_tagging.corpora.preparation import (
     Counts,
     run_script,
@@ -11,7 +11,7 @@ from keras_tagging.corpora.preparation import (
     track,
     write_splits,
 )
-from keras_tagging.data import CorpusError, Sentence, load_corpus
+from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.data.records import MalformedSentence
 
 TRAIN = [Sentence(["a", "b", "a"], ["X", "Y", "X"]), Sentence(["A"], ["Z"])]

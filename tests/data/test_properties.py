@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_tagging.cli.output import WRITERS
+from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.preparation import write_splits
-from keras_tagging.data import Corpus, Sentence, load_corpus, read, write
+from keras_tagging.data import Corpus, Sentence, read, write
 from keras_tagging.data.conllu import as_conllu, read_blocks
 
 # No database: a folder in the working directory.

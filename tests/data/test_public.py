@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from data.web import serving
 
-from keras_tagging.corpora import download, public
+from keras_tagging.corpora import PUBLIC, download, load_corpus, public
 from keras_tagging.corpora.public import NAMES, in_cache, in_data_folder, locate
 from keras_tagging.corpora.public_table import File, PublicCorpus
-from keras_tagging.data import FORMATS, PUBLIC, CorpusError, load_corpus
+from keras_tagging.data import FORMATS, CorpusError
 from keras_tagging.data.readers import check_options
 
 TRAIN, TEST = b"a\tx\tD\n\nb\ty\tN\n", b"c\tz\tV\n"

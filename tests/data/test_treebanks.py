@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keras_tagging.data import CorpusError, load_corpus, read
+from keras_tagging.corpora import load_corpus
+from keras_tagging.data import CorpusError, read
 
 
 def sentence(*words):

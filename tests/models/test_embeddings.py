@@ -14,10 +14,10 @@ from models.parsers import TINY as SMALL
 
 import keras_tagging
 from keras_tagging import Sentence
+from keras_tagging.architectures import PARSERS
 from keras_tagging.architectures.embedding import joined_words
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
-from keras_tagging.models import PARSERS
 from keras_tagging.vectors import WordVectors
 
 TAGGED = random_sentences(12, 1)

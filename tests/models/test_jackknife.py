@@ -147,7 +147,7 @@ def test_kept_folds_serve_a_parser_that_starts_from_a_loaded_one(monkeypatch, tm
     model.bootstrap(keras_tagging.load(tmp_path / "ffn"))
     take_folds(tmp_path / "ffn", tmp_path / "elman")
     model.fit(TRAIN, epochs=1, verbose=0, resume=tmp_path / "elman")
-    assert model._plain.jackknifed == ffn._plain.jackknifed
+    assert model.jackknifed == ffn.jackknifed
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,8 @@ from models.parsers import (
 )
 
 from keras_tagging import Sentence
-from keras_tagging.models import PARSERS, decoding, parser
+from keras_tagging.architectures import PARSERS
+from keras_tagging.models import decoding, parser
 from keras_tagging.parsing import check_tree
 
 

@@ -6,13 +6,12 @@ import keras
 import numpy as np
 import pytest
 from keras import ops
-from keras_tagging.architectures.lstm_parser import parser_lstm
 from models.parsers import DEMO, DEV, EMPTY, TRAIN, build, random_parser
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
+from keras_tagging.architectures import ARCHITECTURES, PARSERS
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
-from keras_tagging.models import PARSERS
 from keras_tagging.vectors import WordVectors
 
 
@@ -148,7 +147,7 @@ def test_the_papers_settings():
 
 def test_the_forget_gate_starts_as_in_keras_lstm():
     """Section 3.3's 1, which Keras calls `unit_forget_bias`; its gates are ifco."""
-    cell = parser_lstm(3)
+    cell = ARCHITECTURES["lstm-parser"].settings("paper").cell(3)
     cell.build((None, 2))
     stock = keras.layers.LSTM(3, unit_forget_bias=True)
     stock.build((None, None, 2))

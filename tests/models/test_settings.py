@@ -2,12 +2,7 @@ import pytest
 from conftest import TINY
 
 import keras_tagging
-from keras_tagging.models.settings import (
-    RECIPES,
-    check_value,
-    choose,
-    resolve_settings,
-)
+from keras_tagging.architectures import RECIPES, resolve_settings
 
 
 @pytest.mark.parametrize(
@@ -77,14 +72,6 @@ def test_resolving_does_not_change_the_tables(recipe):
     assert resolve_settings("bigru", recipe, {}) == first
 
 
-def test_choose_takes_what_the_function_knows():
-    def function(features, units=1, *, rate=1, seed=None, **options):
-        pass
-
-    settings = {"units": 2, "rate": 3, "other": 4, "seed": 5}
-    assert choose(settings, function) == {"units": 2, "rate": 3}
-
-
 @pytest.mark.parametrize(
     "overrides, message",
     [
@@ -151,15 +138,17 @@ def test_values_are_taken_as_meant(given, taken):
 
 @pytest.mark.parametrize("window", [0, 1, 3, 9])
 def test_windows_are_odd_or_0(window):
-    assert check_value("window", window, 3) == window
-    with pytest.raises(ValueError, match=f"^window={window + 2 - window % 2} is not"):
-        check_value("window", window + 2 - window % 2, 3)
+    assert resolve_settings("bigru", "fast", {"window": window})["window"] == window
+    even = window + 2 - window % 2
+    with pytest.raises(ValueError, match=f"^window={even} is .*: known are an odd"):
+        resolve_settings("bigru", "fast", {"window": even})
 
 
 def test_what_a_window_is_over():
-    assert check_value("window_over", "features", "words") == "features"
-    with pytest.raises(ValueError, match="^window_over='word' is not possible"):
-        check_value("window_over", "word", "words")
+    given = {"window_over": "features"}
+    assert resolve_settings("bigru", "fast", given)["window_over"] == "features"
+    with pytest.raises(ValueError, match="^window_over='word' .*mean 'words'"):
+        resolve_settings("bigru", "fast", {"window_over": "word"})
 
 
 def test_negative_seed_is_refused():

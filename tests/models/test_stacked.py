@@ -9,7 +9,7 @@ from conftest import random_sentences, randomize
 from reference import context_window, shortcut_block, skip_lstm, skip_stack
 
 import keras_tagging
-from keras_tagging.models import TAGGERS
+from keras_tagging.architectures import TAGGERS
 
 # bigru and those that read labels have tests of their own
 OTHERS = ("bigru", "elman-rnn", "jordan-rnn", "i-rnn", "ie-rnn")

@@ -6,10 +6,14 @@ import pytest
 from papers.cases import OURS, TABLES
 
 import keras_tagging
+from keras_tagging.architectures import (
+    ARCHITECTURES,
+    PARSERS,
+    RECIPES,
+    resolve_settings,
+)
 from keras_tagging.experiments import papers
-from keras_tagging.models import ARCHITECTURES, PARSERS
 from keras_tagging.models.bootstrap import PAPER_NAMES
-from keras_tagging.models.settings import RECIPES, keywords, resolve_settings
 
 # Rows that others' papers, or another kind of net, give another depth: it is not what
 # these tables compare.
@@ -59,6 +63,13 @@ def test_no_two_rows_are_the_same(table, recipe):
     assert len(set(names)) == len(names)
 
 
+def cell_keywords(row):
+    """Those of the cell, or of the layer that is its own."""
+    found = ARCHITECTURES[row.architecture]
+    owner = found.cell or found.network
+    return {name for name, own in found.keywords.items() if own is owner}
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_varies_is_what_rows_differ_in(table):
     """Of what they say or what their cells are, wherever two rows know it.
@@ -67,7 +78,7 @@ def test_varies_is_what_rows_differ_in(table):
     """
     told = {name for row in ours(table) for name in row.settings}
     for row in ours(table):
-        told |= set(keywords(ARCHITECTURES[row.architecture].CELL))
+        told |= cell_keywords(row)
     differing = set()
     for recipe in RECIPES:
         every = resolved(table, recipe)
@@ -105,7 +116,7 @@ def test_bootstrapped_rows_start_from_the_feed_forward_one_of_their_embeddings(t
         if table.number != 2:  # whose rows are all pretrained
             assert source.group == row.group
         assert source.vectors == (row.group != "Random Embeddings")
-        cell = ARCHITECTURES[row.architecture].CELL(3)
+        cell = ARCHITECTURES[row.architecture].settings("paper").cell(3)
         known = {PAPER_NAMES.get(gate, gate) for gate in cell.gates}
         assert row.gates == "all" or set(row.gates) < known
 
@@ -154,9 +165,7 @@ def test_figures_that_notes_call_equal_are():
 )
 def test_gates_of_wu_2017_read_what_their_formulas_do(name, weights):
     [row] = [row for row in papers.table("wu2017", 3).rows if row.name == name]
-    build_cell = ARCHITECTURES[row.architecture].CELL
-    known = keywords(build_cell)
-    cell = build_cell(3, **{k: v for k, v in row.settings.items() if k in known})
+    cell = ARCHITECTURES[row.architecture].settings("paper", **row.settings).cell(3)
     cell.build((None, 6))
     assert {w.name for w in cell.weights if w.name.startswith("gate_")} == weights
 

@@ -10,7 +10,6 @@ import pytest
 from reproduction.made_up import TEST, cells, make_info, make_table, result
 
 from keras_tagging.experiments import papers
-from keras_tagging.experiments.counts import figure_of
 from keras_tagging.experiments.papers.table import Column, Row, Settings, Table
 from keras_tagging.experiments.reproduction import report_facts, report_statistics
 from keras_tagging.experiments.reproduction.report import (
@@ -26,6 +25,7 @@ from keras_tagging.experiments.reproduction.report_templates import (
     escape_latex,
     escape_markdown,
 )
+from keras_tagging.metrics.counts import figure_of
 
 
 @pytest.fixture

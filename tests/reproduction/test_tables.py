@@ -9,7 +9,6 @@ import pytest
 import tensorflow as tf
 
 from keras_tagging.experiments import papers
-from keras_tagging.experiments.counts import figure_of
 from keras_tagging.experiments.papers.table import Settings
 from keras_tagging.experiments.reproduction import read_results
 from keras_tagging.experiments.reproduction.jobs import choose_rows, make_jobs
@@ -17,6 +16,7 @@ from keras_tagging.experiments.reproduction.report import markdown
 from keras_tagging.experiments.reproduction.settings import check_scale
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.experiments.reproduction.work import find_job, run_job
+from keras_tagging.metrics.counts import figure_of
 
 SMALL = {"units": 5, "word_dim": 4, "affix_dim": 3}
 STACK = SMALL | {"layers": 2}

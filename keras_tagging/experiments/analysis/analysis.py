@@ -158,11 +158,10 @@ def analyse(
     from keras_tagging.experiments.analysis.tagging import analyse_tagger
 
     train = None if train is None else list(train)
-    if hasattr(model, "parse"):
-        counting = {"punctuation": punctuation, "subtypes": subtypes}
-        found = analyse_parser(model, sentences, train or None, title, **counting)
-    else:
-        found = analyse_tagger(model, sentences, train or None, title)
+    counting = {"punctuation": punctuation, "subtypes": subtypes}
+    counting = {k: v for k, v in counting.items() if k in model.report_options}
+    find = {"tagger": analyse_tagger, "parser": analyse_parser}[model.kind]
+    found = find(model, sentences, train or None, title, **counting)
     _add_curves(found, log, model.default_monitor)
     return found
 

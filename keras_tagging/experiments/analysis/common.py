@@ -5,12 +5,10 @@ from functools import partial
 
 import pandas as pd
 
-from keras_tagging.cli.output import sizes
 from keras_tagging.experiments.analysis import plots, tables
 from keras_tagging.experiments.analysis.analysis import Analysis, Section
 from keras_tagging.experiments.analysis.predictions import (
     TrainingCounts,
-    known_words,
     reads_words,
 )
 
@@ -31,7 +29,7 @@ def begin(model, sentences, train, title) -> Analysis:
     if not any(map(len, sentences)):
         raise ValueError("there is nothing to analyse: the sentences have no tokens")
     facts = {
-        "Model": f"{model.architecture}, {sizes(model)}, seed {model.seed}",
+        "Model": f"{model.architecture}, {model.size}, seed {model.seed}",
         "Trained on": model.metadata.get("corpus", {}).get("name"),
         "Sentences": _size(sentences),
         "Training sentences": _size(train) if train else "none given",
@@ -83,7 +81,7 @@ def frequency_sections(model, tokens, train, labels, figures, found) -> list[Sec
     )
     if reads_words(model):
         unknown = "Unknown words have no entry in the model's vocabulary of training."
-        tokens["known"] = tokens["form"].isin(known_words(model, counts.words))
+        tokens["known"] = tokens["form"].isin(model.known_words(counts.words))
     else:
         unknown = "The model reads no words, so unknown are those not in training."
         tokens["known"] = tokens["frequency"] > 0

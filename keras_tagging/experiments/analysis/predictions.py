@@ -1,7 +1,6 @@
 """What a model makes of sentences: one row a token."""
 
 from collections import Counter
-from collections.abc import Container
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,6 @@ from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
-from keras_tagging.models.parser import Parser
 
 
 def tagged_tokens(model, sentences: list[Sentence]) -> pd.DataFrame:
@@ -107,16 +105,16 @@ class TrainingCounts:
         vocabularies in the same order of frequency: a fingerprint also changes with
         columns that are of no matter.
         """
-        model, least = self._model, self._model.features.word_min_count
+        model, least = self._model, self._model.settings.features.word_min_count
         if model.metadata.get("training_sentences") == self._fingerprint:
             return None
         same = True
         if (known := model.features.vocabularies.get("word")) is not None:
             words = count_vocabulary(self.words, least)
             same = known[: len(words)] == words
-        if hasattr(model, "tags"):
-            least = model.settings["min_count"]
-            same &= count_vocabulary(self.labels, least) == model.tags
+        least = model.settings.get("min_count")
+        if least is not None:
+            same &= count_vocabulary(self.labels, least) == model.vocabularies["tags"]
         if same:
             return None
         return (
@@ -133,16 +131,3 @@ def word_forms(model, sentences: list[Sentence]) -> list[str]:
 
 def reads_words(model) -> bool:
     return "word" in model.features.names
-
-
-def known_words(model, words: Container[str] = ()) -> set[str]:
-    """The words of training, in normal form, that have an id of their own.
-
-    Args:
-        words: those of the training sentences: a parser does not tell them from words
-            that only its pretrained vectors know, a tagger does.
-    """
-    known = model.features.vocabularies["word"]
-    if isinstance(model, Parser):
-        return {word for word in known if word in words}
-    return set(known[: model.get_config()["training_words"]])

@@ -5,7 +5,6 @@ from itertools import chain
 
 import pandas as pd
 
-from keras_tagging.cli.output import unknown_tags
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.experiments.analysis import plots, tables
 from keras_tagging.experiments.analysis.analysis import Analysis, Section
@@ -16,11 +15,11 @@ from keras_tagging.experiments.analysis.common import (
     overall,
 )
 from keras_tagging.experiments.analysis.predictions import (
-    known_words,
     reads_words,
     tagged_tokens,
 )
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
+from keras_tagging.models.report import unknown_tags
 
 FIGURES = ["accuracy"]
 KEYS = ["gold", "predicted"]
@@ -59,7 +58,7 @@ def _overall(model, tokens, chunks, error) -> Section:
     whole = right.groupby(tokens["sentence"]).all()
     rows = [("accuracy", right.mean(), len(right))]
     if reads_words(model):
-        unknown = right[~tokens["form"].isin(known_words(model))]
+        unknown = right[~tokens["form"].isin(model.known_words())]
         rows.append(("oov_accuracy", unknown.mean(), len(unknown)))
     rows.append(("sentence_accuracy", whole.mean(), len(whole)))
     if chunks:

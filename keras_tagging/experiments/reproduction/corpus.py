@@ -5,9 +5,10 @@ import os
 import platform
 from collections.abc import Iterable, Mapping
 
+from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.loading import hold_out, load_treebank
 from keras_tagging.corpora.word_classes import WordClasses
-from keras_tagging.data import Corpus, load_corpus
+from keras_tagging.data import Corpus
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.trees import trees_of
 from keras_tagging.experiments.papers.table import Table

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from types import ModuleType
 
-from keras_tagging.cli.output import aligned
 from keras_tagging.experiments.papers.table import Settings
+from keras_tagging.utils.tables import aligned
 
 
 def papers(known: Mapping[str, ModuleType]) -> str:

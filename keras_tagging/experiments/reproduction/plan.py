@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from keras_tagging.cli.output import aligned
 from keras_tagging.data import Corpus
 from keras_tagging.experiments.papers.table import Row, Table
 from keras_tagging.experiments.reproduction import corpus as corpora
@@ -11,6 +10,7 @@ from keras_tagging.experiments.reproduction.jobs import Job, choose_rows, make_j
 from keras_tagging.experiments.reproduction.report_facts import describe_vectors
 from keras_tagging.experiments.reproduction.settings import check_settings, settings_of
 from keras_tagging.experiments.reproduction.store import Store
+from keras_tagging.utils.tables import aligned
 
 
 @dataclass

@@ -6,7 +6,6 @@ from pathlib import Path
 import pandas as pd
 
 from keras_tagging.architectures import resolve_settings
-from keras_tagging.experiments.counts import BY_TOKENS
 from keras_tagging.experiments.papers.table import Settings, Table
 from keras_tagging.experiments.reproduction import report_facts as facts
 from keras_tagging.experiments.reproduction import report_plot
@@ -19,6 +18,7 @@ from keras_tagging.experiments.reproduction.report_templates import (
     Line,
     render,
 )
+from keras_tagging.metrics.counts import BY_TOKENS
 from keras_tagging.utils.atomic import replacing
 
 NO_PLOT = "No plot: it needs matplotlib, pip install 'keras-tagging[plots]'."

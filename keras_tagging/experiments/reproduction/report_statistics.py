@@ -9,9 +9,9 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from keras_tagging.experiments.comparison import p_value
-from keras_tagging.experiments.counts import figure_of
 from keras_tagging.experiments.papers.table import Column, Table
 from keras_tagging.metrics import holm
+from keras_tagging.metrics.counts import figure_of
 
 RESAMPLES = 9999
 LEVEL = 0.05  # of significance

@@ -21,7 +21,6 @@ from keras_tagging.architectures import resolve_settings
 from keras_tagging.data import Corpus
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.experiments import papers
-from keras_tagging.experiments.counts import all_evidence, figure_of
 from keras_tagging.experiments.papers.table import Row, Table
 from keras_tagging.experiments.reproduction.corpus import (
     add_classes,
@@ -32,6 +31,7 @@ from keras_tagging.experiments.reproduction.corpus import (
 from keras_tagging.experiments.reproduction.jobs import Job, make_jobs, slugs
 from keras_tagging.experiments.reproduction.settings import settings_of
 from keras_tagging.experiments.reproduction.store import Store
+from keras_tagging.metrics.counts import figure_of
 from keras_tagging.models.run_folder import save_run, take_folds
 from keras_tagging.training import mode_of
 from keras_tagging.vectors import load_vectors, train_vectors
@@ -177,8 +177,10 @@ def measure(model, corpus: Corpus, table: Table, punctuation) -> tuple[dict, dic
     for split in dict.fromkeys(column.split for column in table.columns):
         columns = [column for column in table.columns if column.split == split]
         sentences = getattr(corpus, split)
-        evidence = all_evidence(model, sentences, columns, punctuation=punctuation)
-        for column, rows in zip(columns, evidence, strict=True):
+        counting = {"punctuation": punctuation} if model.reads_trees else {}
+        wanted = [(column.figure, column.beta) for column in columns]
+        found = model.counts(sentences, wanted, **counting)
+        for column, rows in zip(columns, found, strict=True):
             figure = float(figure_of(column.figure)(rows.sum(axis=0)))
             figures[column.name] = None if math.isnan(figure) else figure
             counts[column.name] = rows.T.tolist()

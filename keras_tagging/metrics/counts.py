@@ -1,0 +1,41 @@
+"""Figures as functions of counts, which can be summed over any units.
+
+A row of counts belongs to a token or a sentence. Paired tests exchange rows, and make
+the figure of their sums.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+BY_TOKENS = ("accuracy", "word")  # a row is a token, else a sentence
+FIGURES = ("accuracy", "f1", "word", "sent", "uas", "las")
+
+
+def figure_of(figure: str) -> Callable[[np.ndarray], np.ndarray]:
+    """The function that makes a figure, in per cent, of summed counts.
+
+    Args:
+        figure: accuracy, f1, uas, las, word or sent.
+
+    Returns:
+        A function of sums `(..., counts)` that gives `(...)`: F1 is 200 * correct /
+        (gold + found), 0 if there is no chunk; all others are 100 * right / all, nan if
+        there is nothing to count. The third count of word has no part in it.
+
+    Raises:
+        ValueError: for an unknown figure.
+    """
+    if figure not in FIGURES:
+        raise ValueError(f"unknown figure {figure!r}; known are {', '.join(FIGURES)}")
+    return _f1 if figure == "f1" else _share
+
+
+def _f1(sums):
+    gold, found, correct = np.moveaxis(np.asarray(sums, float), -1, 0)
+    return 200 * correct / np.maximum(gold + found, 1)
+
+
+def _share(sums):
+    every, right, *_ = np.moveaxis(np.asarray(sums, float), -1, 0)
+    return 100 * right / np.where(every > 0, every, np.nan)

@@ -1,0 +1,99 @@
+"""Figures and tables of a model on a split: what `evaluate` prints."""
+
+import math
+from dataclasses import dataclass, field
+from itertools import chain
+
+import pandas as pd
+from sklearn.metrics import precision_recall_fscore_support
+
+from keras_tagging.metrics import chunk_scores, looks_like_chunks
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a model gets right.
+
+    Args:
+        figures: by name; None where there is nothing to count.
+        tables: by name; shares are fractions.
+        counting: options that the figures depend on.
+        warning: what a user should look at, or None.
+    """
+
+    figures: dict[str, float | None]
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    counting: dict[str, object] = field(default_factory=dict)
+    warning: str | None = None
+
+
+def without_nan(scores: dict) -> dict:
+    """The figures for JSON, which has no nan: what is not counted is null."""
+    return {k: None if math.isnan(x) else x for k, x in scores.items()}
+
+
+def tag_report(model, sentences, *, multi_tagging=False, betas=None, per_tag=False):
+    """The report of a tagger.
+
+    Args:
+        model: a `Tagger`.
+        sentences: with gold tags.
+        multi_tagging: whether to add the table of several tags a word.
+        betas: its levels; by default those of Kadari et al. (2018).
+        per_tag: whether to add precision, recall and F1 of every tag, or chunk type.
+    """
+    scores = without_nan(model.evaluate(sentences, return_dict=True))
+    tables = {}
+    if multi_tagging or betas:
+        levels = {"betas": betas} if betas else {}
+        tables["multi_tagging"] = model.multi_tagging(sentences, **levels)
+    if per_tag:
+        tables["per_tag"] = tag_table(model, sentences)
+    return Report(scores, tables, warning=unknown_tags(model.tags, sentences))
+
+
+def tag_table(model, sentences) -> pd.DataFrame:
+    """Precision, recall and F1 of every tag, or of every chunk type."""
+    gold, predicted = [s.tags for s in sentences], model.tag(sentences)
+    if looks_like_chunks(model.tags):
+        types = chunk_scores(gold, predicted).by_type.items()
+        names = ("gold", "precision", "recall", "f1")
+        rows = [{"type": k, **{n: getattr(c, n) for n in names}} for k, c in types]
+        return pd.DataFrame(rows)
+    gold, predicted = list(chain(*gold)), list(chain(*predicted))
+    tags = sorted({*gold, *predicted})
+    columns = precision_recall_fscore_support(
+        gold, predicted, labels=tags, zero_division=0
+    )
+    names = ("precision", "recall", "f1", "gold")
+    table = pd.DataFrame({"tag": tags, **dict(zip(names, columns, strict=True))})
+    return table.sort_values("gold", ascending=False, kind="stable")
+
+
+def unknown_tags(tags, sentences) -> str | None:
+    """A warning if many gold tags are unknown to the model: often a wrong column."""
+    known = set(tags)
+    gold = [tag for sentence in sentences for tag in sentence.tags or ()]
+    unknown = sum(tag not in known for tag in gold)
+    if unknown <= 0.1 * len(gold):
+        return None
+    return (
+        f"{unknown} of {len(gold)} gold tags are unknown to the model and count as "
+        "errors: is this the right tag column (--option tag_column) and format?"
+    )
+
+
+def tree_report(model, sentences, *, punctuation="keep", subtypes=False, tables=False):
+    """The report of a parser.
+
+    Args:
+        model: a `Parser`.
+        sentences: with gold trees.
+        punctuation, subtypes: see `metrics.attachment_scores`.
+        tables: whether to add those by relation, sentence length and distance.
+    """
+    counting = {"punctuation": punctuation, "subtypes": subtypes}
+    found = model.scores(sentences, **counting)
+    scores = without_nan({name: getattr(found, name) for name in model.figures})
+    names = ("by_relation", "by_sentence_length", "by_distance") if tables else ()
+    return Report(scores, {name: getattr(found, name)() for name in names}, counting)
