@@ -144,7 +144,7 @@ def test_a_dry_run_reads_the_folder_and_the_corpus(program, failing, engine, tmp
         (["wu2016", "--table", 2, "--scale", "zzz=3"], "'zzz'. For all: keras-tagging"),
         (["wu2016", "--table", 2, "--embeddings", "no.txt"], "no.txt"),
         (["wu2016", "--table", 2, "--corpus", "no.conll"], "no.conll"),
-        (["wu2016", "--table", 2, "--punctuation", "ptb"], "is of parsers"),
+        (["wu2016", "--table", 2, "--punctuation", "ptb"], "is for parsers"),
         (["dinarelli2016", "--table", 4, "--dev-share", 0.1], "holds out 0.18 itself"),
         (["--report"], "--report needs --out DIR"),
         (["--report", "--out", "nowhere"], "nowhere holds no reproduction"),

@@ -7,7 +7,11 @@ import time
 import pytest
 
 from keras_tagging.experiments.reproduction import engines
-from keras_tagging.experiments.reproduction.engines import LocalEngine, environment, why
+from keras_tagging.experiments.reproduction.engines import (
+    LocalEngine,
+    environment,
+    failure_reason,
+)
 from keras_tagging.experiments.reproduction.jobs import Job
 
 A, B = Job("A", 1, "a"), Job("B", 2, "b")
@@ -57,14 +61,16 @@ def test_why_jobs_failed(program, store):
     assert not engine.has_room()
     found = all_ended(engine, 2)
     assert found[A] == "the  reason"
-    assert found[B].startswith("its process was ended by SIGKILL; for want of memory?")
+    assert found[B].startswith("its process was ended by SIGKILL; out of memory?")
     assert engine.has_room()
 
 
 def test_reasons(store):
-    assert why(store, A, 0) is None
-    assert why(store, A, 3) == "its process ended with code 3"
-    assert why(store, A, -signal.SIGTERM) == "its process was ended by SIGTERM"
+    assert failure_reason(store, A, 0) is None
+    assert failure_reason(store, A, 3) == "its process ended with code 3"
+    assert (
+        failure_reason(store, A, -signal.SIGTERM) == "its process was ended by SIGTERM"
+    )
 
 
 def test_closing_ends_what_runs(program, store):

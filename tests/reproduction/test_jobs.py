@@ -72,7 +72,7 @@ def test_rows_by_name(table):
     ("name", "part"),
     [
         ("Bi-LSTM, gate", r"could be 'Bi-LSTM, gate \(a\)', 'Bi-LSTM, gate \[a\]'"),
-        ("bi-rnn", "Xu et al.* is a system of others"),
+        ("bi-rnn", "Xu et al.* is a system of other authors"),
         ("Bi-LTSM", "did you mean 'Bi-LSTM'"),
         ("zzz", "no such row. Its rows: 'Bi-LSTM', '"),
     ],
@@ -143,7 +143,7 @@ def test_options_that_a_table_has_no_use_for(table, tmp_path):
     with pytest.raises(ValueError, match="no row .* has pretrained vectors"):
         check_embeddings(table, "train")
     assert check_embeddings(table, None) is None
-    with pytest.raises(ValueError, match="--punctuation is of parsers"):
+    with pytest.raises(ValueError, match="--punctuation is for parsers"):
         check_punctuation(table, "ptb")
     assert check_punctuation(table, None) == "keep"
     with pytest.raises(ValueError, match="holds out 0.18 itself"):

@@ -11,18 +11,20 @@ from reproduction.made_up import TEST, cells, make_info, make_table, result
 
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers.table import Column, Row, Settings, Table
-from keras_tagging.experiments.reproduction import (
-    report_facts,
-    report_latex,
-    report_statistics,
-)
+from keras_tagging.experiments.reproduction import report_facts, report_statistics
 from keras_tagging.experiments.reproduction.report import (
     markdown,
     settings_markdown,
     write_report,
 )
-from keras_tagging.experiments.reproduction.report_document import escape
 from keras_tagging.experiments.reproduction.report_facts import same_corpus
+from keras_tagging.experiments.reproduction.report_templates import (
+    Grid,
+    Line,
+    column_format,
+    escape_latex,
+    escape_markdown,
+)
 from keras_tagging.metrics.counts import figure_of
 
 
@@ -265,22 +267,50 @@ NAME = "a|b_c d_ 50% & [x] *y* $z^2$ ~ <h> #1 {u} back\\slash"
 
 
 def test_names_are_printed_as_they_are_in_markdown():
-    assert escape(NAME) == (
+    assert escape_markdown(NAME) == (
         r"a\|b_c d\_ 50% & \[x\] \*y\* \$z^2\$ \~ \<h\> #1 {u} back\\slash"
     )
 
 
 def test_names_are_printed_as_they_are_in_latex():
-    assert report_latex.escape(NAME) == (
+    assert escape_latex(NAME) == (
         r"a\textbar{}b\_c d\_ 50\% \& [x] *y* \$z\textasciicircum{}2\$ "
         r"\textasciitilde{} \textless{}h\textgreater{} \#1 \{u\} "
         r"back\textbackslash{}slash"
     )
-    found = report_latex.escape("Søgaard − 1 ± 2 – β --set")
+    found = escape_latex("Søgaard − 1 ± 2 – β --set")
     assert found == (
         r"Søgaard \ensuremath{-} 1 \ensuremath{\pm} 2 \textendash{} "
         r"[greek small letter beta] -{}-set"
     )
+
+
+def test_values_are_escaped_once_in_either_form(tmp_path):
+    table = make_table(90.0, 80.0, names=["A_ 5%", "[B] *"], note="At 5% or_ more")
+    results = [result("A_ 5%", 1, 9), result("[B] *", 1, 8)]
+    write_report(table, make_info(table, fingerprint="<h>"), results, tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert cells(text, r"A\_ 5%")[2] == "**90.00**"
+    assert cells(text, r"\[B\] \*")[1] == "80.00"
+    assert "\n\nAt 5% or\\_ more\n\n" in text and r"corpus: \<h\>." in text
+    assert 'units="sentences"' in text  # words of the template
+    tex = (tmp_path / "report.tex").read_text(encoding="utf-8")
+    assert r"A\_ 5\% & 90.00 & \textbf{90.00} & 1\\" in tex
+    assert "\n{}[B] * & 80.00" in tex  # else an option of the line before
+    assert "\n\nAt 5\\% or\\_ more\n\n" in tex
+    assert r"corpus: \textless{}h\textgreater{}." in tex
+    assert r"units=\textquotedbl{}sentences\textquotedbl{}" in tex
+
+
+def test_columns_of_text_wrap_in_latex():
+    line = Line(["short", "long " * 40, "1"])
+    assert column_format(Grid(["A", "B", "C"], [line], left=2)) == (
+        r">{\raggedright\arraybackslash}p{0.067\linewidth}"
+        r">{\raggedright\arraybackslash}p{0.844\linewidth}r"
+    )
+    assert column_format(Grid(["A", "B"], [Line(["short", "1"])])) == "lr"
+    wide = Grid(["A"] * 31, [Line(["12.34"] * 31)])  # than a page
+    assert column_format(wide) == "l" + "r" * 30
 
 
 def every_table():

@@ -9,10 +9,6 @@ from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers.table import Column
 from keras_tagging.experiments.reproduction import report_statistics
 from keras_tagging.experiments.reproduction.report import markdown
-from keras_tagging.experiments.reproduction.report_tables import (
-    ranking_words,
-    significance_words,
-)
 
 
 def test_means_and_standard_deviations():
@@ -36,55 +32,58 @@ def test_results_of_another_table():
         report_statistics.figures(make_table(90.0), [result("Z", 1, 5)])
 
 
-def agreement(published, rights):
+def ranking(published, rights):
+    """The agreement of the two rankings, and how the page puts it."""
     table = make_table(*published)
     results = [
         result(row.name, 1, right)
         for row, right in zip(table.rows[1:], rights, strict=True)
     ]
     frame = report_statistics.figures(table, results)
-    return report_statistics.agreement(frame, TEST)
+    words = line(markdown(table, make_info(table), results), "- Test: ")
+    return report_statistics.agreement(frame, TEST), words
+
+
+def line(text, start):
+    return next(line for line in text.splitlines() if line.startswith(start))
 
 
 def test_rankings():
-    found = agreement([94.0, 93.0, 92.0, 91.0], [8, 9, 7, 6])
+    found, words = ranking([94.0, 93.0, 92.0, 91.0], [8, 9, 7, 6])
     assert found.rho == pytest.approx(0.8)  # 1 - 6 * 2 / (4 * 15)
     assert (found.same, found.opposite, found.tied) == (5, 1, 0)
     assert (found.best, found.best_published) == (("B",), ("A",))
-    words = ranking_words(found)
     assert "Spearman's rho = 0.80 over 4 rows" in words
     assert "5 of 6 pairs" in words and "best row is B, the published one A" in words
 
 
 def test_the_published_ranking():
-    found = agreement([91.0, 93.0, 92.0], [5, 7, 6])
+    found, words = ranking([91.0, 93.0, 92.0], [5, 7, 6])
     assert found.rho == pytest.approx(1)
-    assert ranking_words(found).endswith("is the published one: 3 rows tell little.")
-    found = agreement([91.0, 93.0, 92.0, 94.0], [5, 7, 6, 8])
-    assert ranking_words(found).endswith("The ranking is the published one.")
-    found = agreement([91.0, 93.0, 92.0], [6, 4, 5])
+    assert words.endswith("is the published one: 3 rows tell little.")
+    found, words = ranking([91.0, 93.0, 92.0, 94.0], [5, 7, 6, 8])
+    assert words.endswith("The ranking is the published one.")
+    found, words = ranking([91.0, 93.0, 92.0], [6, 4, 5])
     assert found.rho == pytest.approx(-1)
-    assert "\N{MINUS SIGN}1.00" in ranking_words(found)
+    assert "\N{MINUS SIGN}1.00" in words
 
 
 def test_ties_in_a_ranking():
-    found = agreement([93.0, 92.0, 91.0], [8, 8, 6])
+    found, words = ranking([93.0, 92.0, 91.0], [8, 8, 6])
     assert found.rho == pytest.approx(np.sqrt(3) / 2)  # ranks 1.5, 1.5, 3
     assert (found.same, found.tied) == (2, 1)
     assert found.best == ("A", "B")
-    words = ranking_words(found)
     assert "1 tie" in words and "best row is A and B" in words
-    found = agreement([93.0, 93.0, 91.0, 90.0], [9, 9, 7, 6])
+    found, words = ranking([93.0, 93.0, 91.0, 90.0], [9, 9, 7, 6])
     assert (found.same, found.opposite, found.tied) == (6, 0, 0)
-    assert ranking_words(found).endswith("The ranking is the published one.")
-    found = agreement([93.0, 92.0, 91.0], [8, 8, 8])
-    assert found.rho is None and "all of the 3 rows tie" in ranking_words(found)
+    assert words.endswith("The ranking is the published one.")
+    found, words = ranking([93.0, 92.0, 91.0], [8, 8, 8])
+    assert found.rho is None and "all of the 3 rows tie" in words
 
 
 def test_too_few_rows_to_rank():
-    found = agreement([93.0, 92.0], [8, 7])
+    found, words = ranking([93.0, 92.0], [8, 7])
     assert found.rho is None
-    words = ranking_words(found)
     assert "too few for Spearman's rho. The ranking is the pub" in words
     assert "published one: 2 rows tell little." in words
 
@@ -110,7 +109,7 @@ def test_pairs_of_rows():
     assert found["difference"].tolist() == pytest.approx([80, 70, 10])
     assert found["published_difference"].tolist()[0] == -2
     assert found["direction"].tolist() == ["opposite", "", ""]
-    words = significance_words("Test", found)
+    words = line(markdown(table, make_info(table), results), "Test: ")
     assert "2 of 3 pairs differ" in words
     assert "of the 1 among them with published figures, 0 in the published" in words
 
@@ -200,6 +199,6 @@ def test_development_sentences_that_each_seed_holds_out():
 
 def test_many_columns_are_tested_in_one():
     columns = [Column(f"{i}", "word", "test" if i else "dev", 0.1) for i in range(3)]
-    assert report_statistics.columns_tested(make_table(1.0, columns=(TEST,))) == (TEST,)
+    assert report_statistics.tested_columns(make_table(1.0, columns=(TEST,))) == (TEST,)
     many = make_table(1.0, columns=tuple(columns))
-    assert report_statistics.columns_tested(many) == (columns[1],)
+    assert report_statistics.tested_columns(many) == (columns[1],)

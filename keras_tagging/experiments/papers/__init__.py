@@ -1,4 +1,4 @@
-"""The tables of the five papers as data: published figures and what makes each row.
+"""The tables of the five papers as data: published figures, settings of each row.
 
     >>> from keras_tagging import papers
     >>> table = papers.table("wu2016", 2)
@@ -8,12 +8,11 @@
     >>> row.architecture, row.settings["gate"]
     ('skip-bilstm', 'joint')
 
-A module a paper holds `TABLES`, by number. The settings of a row are what it is in both
-recipes of `keras_tagging.build`; `recipe="paper"` adds the paper's sizes, features and
-training. Nothing here imports Keras.
+Each paper has a module with `TABLES`, by number. The settings of a row define it in
+both recipes of `keras_tagging.build`; `recipe="paper"` adds the paper's sizes, features
+and training. Nothing here imports Keras.
 """
 
-from difflib import get_close_matches
 from types import ModuleType
 
 from keras_tagging.experiments.papers import (
@@ -24,6 +23,7 @@ from keras_tagging.experiments.papers import (
     wu2017,
 )
 from keras_tagging.experiments.papers.table import Column, Row, Settings, Table
+from keras_tagging.utils.suggestions import check_known
 
 #: name -> module with `TABLES`
 PAPERS: dict[str, ModuleType] = {
@@ -38,19 +38,16 @@ __all__ = ["PAPERS", "Column", "Row", "Settings", "Table", "table"]
 
 
 def table(paper: str, number: int) -> Table | Settings:
-    """A table of a paper.
+    """Returns a table of a paper.
 
     Args:
         paper: a name in `PAPERS`.
         number: as printed.
 
     Raises:
-        ValueError: for a paper or a table that is not there, naming those that are.
+        ValueError: for an unknown paper or table; the message lists the known ones.
     """
-    if paper not in PAPERS:
-        near = get_close_matches(str(paper), PAPERS, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"unknown paper {paper!r}{hint} Known: {', '.join(PAPERS)}")
+    check_known("paper", paper, PAPERS)
     tables = PAPERS[paper].TABLES
     if number not in tables:
         known = ", ".join(map(str, tables))

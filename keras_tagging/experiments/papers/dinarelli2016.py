@@ -1,9 +1,9 @@
 """Tables 4 to 7 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`.
 
 Improving Recurrent Neural Networks For Sequence Labelling: networks that read their own
-labels as embeddings. The tables have a column a direction; here it is a row a network
-and direction. The best epoch is that of the best accuracy on the development set
-(section 3.2), of F1 tables too.
+labels as embeddings. The tables have a column for each direction; here each network and
+direction has its row. The best epoch is the one with the best accuracy on the
+development set (section 3.2), for F1 too.
 """
 
 from keras_tagging.experiments.papers.table import Column, Row, Table
@@ -22,8 +22,8 @@ _ACCURACY = (Column("Accuracy", "accuracy", "test"),)
 
 
 def _rows(*lines, group="", suffix="", **settings):
-    """Rows of lines as printed: a network, its citation, a figure a direction."""
-    found = []
+    """Rows from printed lines: a network, its citation, a figure for each direction."""
+    rows = []
     for network, citation, *figures in lines:
         for direction, figure in zip(_DIRECTIONS, figures, strict=True):
             if figure is None:
@@ -34,8 +34,8 @@ def _rows(*lines, group="", suffix="", **settings):
             else:
                 ours = {"direction": direction, **settings}
                 row = Row(name, (figure,), _NETWORKS[network], ours, group=group)
-            found.append(row)
-    return tuple(found)
+            rows.append(row)
+    return tuple(rows)
 
 
 _ATIS = _rows(

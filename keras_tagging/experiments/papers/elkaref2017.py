@@ -74,10 +74,10 @@ _SYSTEMS = (
 def _rows(embeddings, *lines):
     """Rows with one kind of embeddings: name, architecture, UAS, LAS, gates, note.
 
-    Gates, "all" or the names of some, are those that start as the FFN baseline's hidden
-    layer; a baseline has none.
+    The gates, "all" or some names, are those that start from the hidden layer of the
+    FFN baseline; a baseline has none.
     """
-    found = []
+    rows = []
     for name, architecture, uas, las, *more in lines:
         gates, note = (*more, None, None)[:2]
         row = Row(
@@ -90,8 +90,8 @@ def _rows(embeddings, *lines):
             group=f"{embeddings} Embeddings",
             note=note,
         )
-        found.append(row)
-    return tuple(found)
+        rows.append(row)
+    return tuple(rows)
 
 
 _UNITS = _rows(

@@ -1,8 +1,8 @@
 """Tables 1 to 4 of Kadari et al. (2018), :cite:`kadari2018`.
 
 Gated recurrent unit model for a sequence tagging problem: a Bi-GRU for CCG
-supertagging. Its word vectors are a feature of their own beside the embeddings that are
-learnt (section 2.2): the keyword of `build` is `vectors`, not `embeddings`.
+supertagging. The word vectors are a feature beside the learnt embeddings (section 2.2),
+so the keyword of `build` is `vectors`, not `embeddings`.
 """
 
 from keras_tagging.experiments.papers.table import Column, Row, Settings, Table

@@ -1,4 +1,4 @@
-"""What a published table is made of."""
+"""The parts of a published table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ class Column:
 
     Attributes:
         name: its heading, unique in the table.
-        figure: accuracy, f1, uas, las; word or sent of multi-tagging. In per cent.
-        split: the sentences that it was measured on.
-        beta: the level, of word and sent only.
+        figure: accuracy, f1, uas, las; for multi-tagging word or sent. In per cent.
+        split: the sentences on which it was measured.
+        beta: the level of word and sent.
     """
 
     name: str
@@ -28,16 +28,16 @@ class Row:
 
     Attributes:
         name: as printed, made unique in the table.
-        published: its figures, one a column; None where the paper has none.
-        architecture: a name for `keras_tagging.build`; None for the system of others,
-            which only stands beside ours.
-        settings: keywords for `build`, as far as they make this row.
+        published: its figures, one for each column; None where the paper has none.
+        architecture: a name for `keras_tagging.build`; None for systems of other
+            authors, which are printed for comparison only.
+        settings: the keywords of `build` that define this row.
         vectors: whether the words start from pretrained vectors.
-        bootstrap: the row whose parser of the same seed this one starts from.
-        gates: those that are bootstrapped: "all", or a tuple of their names.
-        group: the heading above it, "" for none.
-        citation: key in docs/references.bib of another's system, if there is one.
-        note: a slip of the paper, or how we read it.
+        bootstrap: the row whose parser, of the same seed, this one starts from.
+        gates: the bootstrapped gates: "all", or a tuple of their names.
+        group: the heading above the row, "" for none.
+        citation: key in docs/references.bib, for systems of other authors.
+        note: an error in the paper, or how we read it.
     """
 
     name: str
@@ -58,17 +58,17 @@ class Table:
 
     Attributes:
         paper: name of its module, such as "wu2016".
-        number: of the table.
-        caption: the paper's, shortened.
-        corpus: what it was measured on.
+        number: the number of the table.
+        caption: the paper's caption, shortened.
+        corpus: the corpus on which it was measured.
         columns, rows: as printed.
-        varies: keywords of `build` that its rows differ in: these are not scaled.
-        monitor: what tells the best epoch; None: the model's own figure.
-        held_out: share of the training sentences, those of development included, that
-            each seed holds out anew for development; None: the corpus has its own.
-        punctuation: which words of a parser's sentences do not count, as in
+        varies: keywords of `build` in which the rows differ; they cannot be scaled.
+        monitor: the figure that selects the best epoch; None: the model's default.
+        held_out: share of the training and development sentences that each seed draws
+            for development; None: the corpus has its own development set.
+        punctuation: the words of a parser's sentences that do not count, as in
             `Parser.scores`.
-        note: what to know when reading the table.
+        note: a remark for readers of the table.
     """
 
     paper: str
@@ -90,9 +90,9 @@ class Settings:
 
     Attributes:
         paper, number, caption: as in `Table`.
-        architecture: the one whose paper recipe they are.
+        architecture: the architecture with these settings in its paper recipe.
         rows: name, value as printed, keyword of `build`, its value there.
-        note: what to know when reading the table.
+        note: a remark for readers of the table.
     """
 
     paper: str

@@ -10,13 +10,13 @@ _PAPER = "wu2016"
 _DEV = Column("Dev", "accuracy", "dev")
 _TEST = Column("Test", "accuracy", "test")
 
-# of Table 1: characters are all that tells the form of a word, in either recipe
+# Table 1: characters are the only features of the form of a word, in either recipe
 _FORMS = {"characters": 5, "suffixes": (), "prefixes": (), "shapes": False}
 _NO_DROPOUT = {"dropout": 0.0, "layer_dropout": 0.0, "window_dropout": 0.0}
 
 
 def _skip(num_layers, name, *published, group="", note=None, **settings):
-    """A row of ours: gated skip connections to the outputs, or what is given."""
+    """A row of ours: gated skip connections to the outputs, unless given otherwise."""
     settings = {"skip": "outputs", "gate": "joint", **settings}
     settings["num_layers"] = num_layers
     return Row(

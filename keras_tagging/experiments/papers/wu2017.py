@@ -1,7 +1,7 @@
 """Tables 1 to 4 of Wu et al. (2017), :cite:`wu2017`.
 
-Shortcut Sequence Tagging: stacked Bi-LSTMs whose cells keep the output of two layers
-below in place of their own state. Words start from GloVe vectors (section 5.1). Tables
+Shortcut Sequence Tagging: stacked Bi-LSTMs whose cells replace their own state with the
+output of two layers below. Words start from GloVe vectors (section 5.1). Tables
 2 to 4 do not say how many layers they have; here 9, Table 1's.
 """
 
@@ -12,7 +12,7 @@ _COLUMNS = (Column("Dev", "accuracy", "dev"), Column("Test", "accuracy", "test")
 
 
 def _row(name, *published, group="", vectors=True, note=None, **settings):
-    """A row of ours: 9 shortcut blocks of Eq. 10, but for the settings."""
+    """A row of ours: 9 shortcut blocks of Eq. 10, changed by the settings."""
     return Row(
         name,
         published,
@@ -25,7 +25,7 @@ def _row(name, *published, group="", vectors=True, note=None, **settings):
 
 
 def _wu2016(name, num_layers, *published, group="", note=None):
-    """A row that is taken from Wu et al. (2016)."""
+    """A row taken from Wu et al. (2016)."""
     return Row(
         name,
         published,
@@ -151,7 +151,7 @@ _GATES = (
     ),
 )
 
-# of Table 4: section 4.1's inputs and no others, in either recipe
+# Table 4: the inputs of section 4.1 and no others, in either recipe
 _INPUTS = {
     "words": True,
     "capitals": True,

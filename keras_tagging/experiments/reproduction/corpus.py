@@ -21,34 +21,38 @@ CLASSES = "word_class"  # the column that can be learnt
 def reading(
     corpus: str | None, format, options: Mapping, *, dev, test, errors: str, trees: bool
 ) -> dict:
-    """How a corpus is read, such that any process on any machine reads the same.
+    """Describes how to read a corpus, so that every process reads the same.
 
     Args:
         corpus, format, options, dev, test, errors: as for `load_corpus`.
-        trees: whether the reader is to check the trees, if its format can.
+        trees: whether the reader checks the trees, if its format can.
     """
     files = {"path": corpus, "dev": dev, "test": test}
-    found = {name: absolute(path) for name, path in files.items()}
-    found |= {"format": format, "errors": errors}
-    return {**found, "options": dict(options), "trees": trees}
+    return {
+        **{name: absolute(path) for name, path in files.items()},
+        "format": format,
+        "errors": errors,
+        "options": dict(options),
+        "trees": trees,
+    }
 
 
 def absolute(path: str | None) -> str | None:
-    """A path or pattern of files that exist; the name of a corpus stays as it is."""
+    """Makes the path or pattern of existing files absolute; corpus names stay."""
     if path is None or not (os.path.exists(path) or glob.glob(path)):
         return path
     return os.path.abspath(path)
 
 
 def read_corpus(reading: Mapping) -> Corpus:
-    """What `reading` describes."""
+    """Reads the corpus that `reading` described."""
     given = {name: reading[name] for name in ("format", "dev", "test", "errors")}
     load = load_treebank if reading["trees"] else load_corpus
     return load(reading["path"], **given | reading["options"])
 
 
 def described(corpus: Corpus) -> dict:
-    """What `reproduction.json` says of a corpus, and where the first jobs run."""
+    """The entries of `reproduction.json` on a corpus and on the first machine."""
     return {
         "sentences": {name: len(sentences) for name, sentences in corpus.splits()},
         "training fingerprint": Corpus(corpus.train).fingerprint(),
@@ -58,7 +62,7 @@ def described(corpus: Corpus) -> dict:
 
 
 def surroundings() -> dict:
-    """Where jobs run, which may change between them."""
+    """The versions and the machine of a job; other jobs may have others."""
     return {
         "versions": {**versions(), "python": platform.python_version()},
         "machine": f"{platform.platform()}, {os.cpu_count()} cores",
@@ -66,33 +70,33 @@ def surroundings() -> dict:
 
 
 def hold_out_dev(corpus: Corpus, table: Table, share: float | None, seed: int) -> None:
-    """Moves sentences to the development set, as the table or --dev-share says.
+    """Moves sentences to the development set, if the table or --dev-share says so.
 
-    A share that the table holds out is of training and development sentences, and
-    another one with each seed; that of --dev-share is the same for all.
+    The share of a table is drawn from the training and development sentences, anew for
+    each seed. The share of --dev-share is the same for all seeds.
     """
     if table.held_out is not None:
         corpus.train, corpus.dev = corpus.train + corpus.dev, []
         try:
             hold_out(corpus, table.held_out, seed)
         except ValueError:
-            what = f"{len(corpus.train)} sentences are too few to hold out"
             raise ValueError(
-                f"{corpus.name}: {what} {table.held_out}, as the table does"
+                f"{corpus.name}: {len(corpus.train)} sentences are too few to hold out "
+                f"{table.held_out}, as the table does"
             ) from None
     elif share is not None:
         hold_out(corpus, share, 0)
 
 
 def add_classes(corpus: Corpus, columns: Iterable[str]) -> str | None:
-    """Word classes learnt from the training sentences, if they are wanted and lacking.
+    """Adds word classes learnt from the training sentences, if a model needs them.
 
     Args:
-        corpus: which is changed.
-        columns: that a model reads.
+        corpus: the corpus, which is changed in place.
+        columns: the columns that the model reads.
 
     Returns:
-        "corpus" if it has its own, "learnt", or None if none are wanted.
+        "corpus" if it has its own word classes, "learnt", or None if none are needed.
     """
     if CLASSES not in columns:
         return None
@@ -117,14 +121,14 @@ def lacking(corpus: Corpus, column: str) -> bool:
 
 
 def check_corpus(corpus: Corpus, table: Table, punctuation: str) -> None:
-    """Refuses a corpus that some job would fail on, or of which a figure is missing.
+    """Checks that all jobs can train on a corpus and measure every figure.
 
     Args:
-        corpus: development sentences are held out, if they are to be.
-        punctuation: as in `attachment_scores`, of parsers.
+        corpus: the corpus, after `hold_out_dev`.
+        punctuation: as in `attachment_scores`, for parsers.
 
     Raises:
-        ValueError: naming what is missing and the remedy.
+        ValueError: if something is missing; the message names the remedy.
     """
     if not corpus.dev:
         raise ValueError(
@@ -156,16 +160,16 @@ def is_of_parsers(table: Table) -> bool:
 
 
 def missing_columns(corpus: Corpus, settings: Mapping[str, Mapping]) -> dict[str, str]:
-    """Rows that read a column which the corpus lacks, and which cannot be learnt.
+    """Finds rows that read a column which the corpus lacks and cannot learn.
 
     Args:
-        settings: of each row, by its name.
+        settings: the settings of each row, by its name.
 
     Returns:
-        For each such row's name the reason.
+        The reason for each such row, by its name.
     """
     columns = {name for given in settings.values() for name in given["columns"]}
-    reasons = {name: _why_not(corpus, name) for name in sorted(columns)}
+    reasons = {name: _reason_missing(corpus, name) for name in sorted(columns)}
     return {
         row: reasons[name]
         for row, given in settings.items()
@@ -174,7 +178,7 @@ def missing_columns(corpus: Corpus, settings: Mapping[str, Mapping]) -> dict[str
     }
 
 
-def _why_not(corpus: Corpus, column: str) -> str | None:
+def _reason_missing(corpus: Corpus, column: str) -> str | None:
     if not lacking(corpus, column):
         return None
     if column != CLASSES:

@@ -1,8 +1,8 @@
-"""Where jobs run: in processes of this machine.
+"""Runs jobs in processes of this machine.
 
-An engine starts jobs and tells which have ended; `RayEngine` does the same on a
-cluster. Each job is a process of its own: one that is killed, for want of memory or by
-the user, takes nothing else with it.
+An engine starts jobs and reports which ones ended; `RayEngine` does the same on a
+cluster. Each job is a process of its own, so a job that runs out of memory, or that the
+user kills, takes no other job with it.
 """
 
 import os
@@ -19,26 +19,26 @@ MODULE = "keras_tagging.experiments.reproduction.work"
 
 
 class Engine(Protocol):
-    """What runs jobs.
+    """Runs jobs.
 
     Attributes:
-        workers: how many at once.
+        workers: number of jobs at once.
     """
 
     workers: int
 
     def has_room(self) -> bool:
-        """Whether a further job could start at once."""
+        """Whether another job can start now."""
 
     def start(self, job: Job) -> None:
         """Starts a job."""
 
     def ended(self) -> list[tuple[Job, str | None]]:
-        """The jobs that have ended since the last call; with each None, or why it
-        failed in one line."""
+        """The jobs that ended since the last call, each with None or, in one line, the
+        reason why it failed."""
 
     def close(self) -> None:
-        """Ends the jobs that still run."""
+        """Kills the jobs that still run."""
 
 
 class LocalEngine:
@@ -46,7 +46,7 @@ class LocalEngine:
 
     Args:
         store: the folder of the reproduction.
-        workers: how many at once; they share the cores.
+        workers: number of jobs at once; they share the cores.
     """
 
     def __init__(self, store: Store, workers: int):
@@ -66,7 +66,7 @@ class LocalEngine:
         with log.open("ab") as output:
             self.running[job] = subprocess.Popen(
                 command,
-                stdin=subprocess.PIPE,  # the job ends when this process has gone
+                stdin=subprocess.PIPE,  # the job ends when this process is gone
                 stdout=output,
                 stderr=output,
                 env=self.environment,
@@ -74,17 +74,17 @@ class LocalEngine:
             )
 
     def ended(self) -> list[tuple[Job, str | None]]:
-        found = []
+        ended = []
         for job, process in list(self.running.items()):
             if (code := process.poll()) is not None:
                 process.stdin.close()
                 del self.running[job]
-                found.append((job, why(self.store, job, code)))
-        return found
+                ended.append((job, failure_reason(self.store, job, code)))
+        return ended
 
     def close(self) -> None:
         for process in self.running.values():
-            process.kill()  # all that is kept is written at once, as a whole
+            process.kill()  # files are written as a whole, so none is half done
         for process in self.running.values():
             process.wait()
             process.stdin.close()
@@ -92,36 +92,36 @@ class LocalEngine:
 
 
 def arguments(store: Store, job: Job) -> list[str]:
-    """Of the program that does a job."""
+    """The arguments of the program that runs a job."""
     return [str(store.folder.absolute()), job.slug, str(job.seed)]
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def environment(threads: int, given: Mapping = os.environ) -> dict[str, str]:
-    """Variables of a job's process; those that the user has set stay."""
-    wanted = {
+    """Environment variables of a job's process; the user's own values win."""
+    defaults = {
         "TF_NUM_INTRAOP_THREADS": str(threads),
         "TF_NUM_INTEROP_THREADS": str(threads),
         "OMP_NUM_THREADS": str(threads),
         "TF_FORCE_GPU_ALLOW_GROWTH": "true",  # else one job takes all memory
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
-    return {name: given.get(name, value) for name, value in wanted.items()}
+    return {name: given.get(name, value) for name, value in defaults.items()}
 
 
-def why(store: Store, job: Job, code: int) -> str | None:
-    """Why a process that ended with this code failed, or None if it did not."""
+def failure_reason(store: Store, job: Job, code: int) -> str | None:
+    """The reason for the exit code of a process; None if it succeeded."""
     if code == 0:
         return None
     if code < 0:
         name = signal.Signals(-code).name
-        hint = "; for want of memory? then fewer --jobs help" * (name == "SIGKILL")
+        hint = "; out of memory? Then use fewer --jobs" * (name == "SIGKILL")
         return f"its process was ended by {name}{hint}"
     printed = [line for line in store.log_tail(job) if line.strip()]
     return printed[-1].strip() if printed else f"its process ended with code {code}"

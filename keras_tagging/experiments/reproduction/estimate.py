@@ -1,4 +1,4 @@
-"""How long the jobs of a reproduction will still take."""
+"""Estimates how long the jobs of a reproduction will still take."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -9,13 +9,13 @@ from keras_tagging.experiments.reproduction.store import Store
 
 
 class Estimate:
-    """Learns from finished epochs what those to come cost.
+    """Estimates the time of future epochs from finished ones.
 
     Args:
-        store: the folder of the reproduction; jobs that are done in it are counted.
+        store: the folder of the reproduction; its finished jobs count.
         jobs: all jobs.
-        epochs: of each row, by its name.
-        workers: how many jobs run at once.
+        epochs: number of epochs of each row, by its name.
+        workers: number of jobs at once.
     """
 
     def __init__(
@@ -27,34 +27,34 @@ class Estimate:
     ):
         self.store, self.epochs, self.workers = store, epochs, workers
         self.costs: dict[str, list[float]] = {}  # seconds an epoch, by row
-        self.running: dict[Job, tuple[float, int]] = {}  # when, after how many epochs
+        self.running: dict[Job, tuple[float, int]] = {}  # start time, epochs before it
         for job in jobs:
             if store.done(job):
                 self.learn(job, store.read(job))
 
     def learn(self, job: Job, result: Mapping) -> None:
-        """Takes the result of a job."""
+        """Adds the result of a finished job."""
         cost = result["seconds"] / result["epochs"]
         self.costs.setdefault(job.row, []).append(cost)
 
     def start(self, job: Job) -> int:
-        """From now on the job runs. Gives the number of epochs it has already."""
+        """Records that a job starts. Returns the number of epochs it already has."""
         before = self.store.epochs(job)
         self.running[job] = time.monotonic(), before
         return before
 
     def end(self, job: Job) -> None:
-        """The job runs no more."""
+        """Records that a job no longer runs."""
         self.running.pop(job, None)
 
     def seconds_left(self, left: Iterable[Job]) -> float | None:
-        """For the epochs of these jobs that are not finished.
+        """Estimates the time for the unfinished epochs of these jobs.
 
-        An epoch costs what those of its row do, of done jobs or else of running ones,
-        and where there is none what an epoch costs on average.
+        An epoch takes as long as the epochs of its row did in finished jobs, or else in
+        running ones; without any, as long as an average epoch.
 
         Returns:
-            None before the first epoch.
+            Seconds; None before the first epoch.
         """
         costs = {row: fmean(seconds) for row, seconds in self.costs.items()}
         finished = {job: self.store.epochs(job) for job in self.running}
@@ -74,7 +74,7 @@ class Estimate:
 
 
 def duration(seconds: float) -> str:
-    """In words, with two units at most."""
+    """A duration in words, with at most two units."""
     minutes = round(seconds / 60)
     if seconds < 90:
         return f"{seconds:.0f} s"

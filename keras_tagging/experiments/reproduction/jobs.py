@@ -1,14 +1,14 @@
-"""Which jobs a table asks for: one for each of its systems and each seed."""
+"""The jobs of a table: one for each of its systems and each seed."""
 
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from unicodedata import normalize
 
 from keras_tagging.experiments.papers.table import Row, Table
+from keras_tagging.utils.suggestions import nearest
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,10 @@ class Job:
 
     Attributes:
         row: the name of its row in the table.
-        seed: of weights, dropout, order and whatever else is drawn.
-        slug: the row's name as files have it.
-        needs: the slug of the row whose model of the same seed must be there, or None.
+        seed: the seed of all random numbers: weights, dropout, order.
+        slug: the row's name in file names.
+        needs: the slug of the row whose model, of the same seed, this job starts from,
+            or None.
     """
 
     row: str
@@ -32,20 +33,20 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Of its files."""
+        """The name of its files."""
         return f"{self.slug}.{self.seed}"
 
     @property
     def needed(self) -> str | None:
-        """The name of the job that must be done before."""
+        """The name of the job that must be finished first."""
         return self.needs and f"{self.needs}.{self.seed}"
 
 
 def slugs(table: Table) -> dict[str, str]:
-    """For each row that is ours its name as the name of a file.
+    """Names for files, for each of our rows.
 
-    Lower-case ASCII letters, digits and hyphens; where two rows come to the same, a
-    hash of the name follows. What a row is called does not depend on other rows' order.
+    A slug consists of lower-case ASCII letters, digits and hyphens. If two rows would
+    share one, a hash of the name follows. Slugs do not depend on the order of the rows.
     """
     plain = {row.name: _plain(row.name) for row in table.rows if row.architecture}
     counts = Counter(plain.values())
@@ -65,15 +66,14 @@ def _hash(name: str) -> str:
 
 
 def choose_rows(table: Table, names: Sequence[str] | None) -> list[Row]:
-    """Rows of the table by their names, in the order of the table.
+    """Picks rows of the table by their names, in the order of the table.
 
     Args:
-        names: whole names, slugs, or how one of them and no other begins; case does not
-            count. None: all systems that are ours.
+        names: full names, slugs, or beginnings that fit a single row, in any case. None
+            picks all our systems.
 
     Raises:
-        ValueError: if no row or several have such a name, or it is the system of
-            others.
+        ValueError: if a name fits no row or several rows, or a system of other authors.
     """
     if not names:
         return [row for row in table.rows if row.architecture]
@@ -95,16 +95,16 @@ def _row_named(table: Table, name: str) -> Row:
     ours = _quoted(known)
     if not found:
         spelled = {row.name.casefold(): row.name for row in table.rows}
-        near = get_close_matches(wanted, spelled, n=1, cutoff=0.5)
-        hint = f"; did you mean {spelled[near[0]]!r}?" if near else "."
+        near = nearest(wanted, spelled)
+        hint = f"; did you mean {spelled[near]!r}?" if near else "."
         raise ValueError(
             f"--rows {name!r}: Table {table.number} of {table.paper} has no such row"
             f"{hint} Its rows: {ours}"
         )
     if not found[0].architecture:
         raise ValueError(
-            f"--rows {name!r}: {found[0].name} is a system of others, which only "
-            f"stands beside ours: {ours}"
+            f"--rows {name!r}: {found[0].name} is a system of other authors, printed "
+            f"for comparison only. Ours: {ours}"
         )
     several = _quoted(row.name for row in found)
     raise ValueError(f"--rows {name!r} could be {several}: write more of it")
@@ -121,19 +121,19 @@ def _names(row: Row, known: Mapping[str, str]) -> list[str]:
 def make_jobs(
     table: Table, rows: Sequence[Row], seeds: Sequence[int]
 ) -> tuple[list[Job], list[str]]:
-    """The jobs of some rows, the seeds one after the other.
+    """Lists the jobs of some rows, seed by seed.
 
-    A job stands behind the one that it needs.
+    A job comes after the one that it needs.
 
     Returns:
-        The jobs, and the names of the rows that were added since others start from
+        The jobs, and the names of the rows that were added because others start from
         them.
     """
     known = slugs(table)
-    given = [row.name for row in rows]
+    names = [row.name for row in rows]
     needed = [row.bootstrap for row in rows if row.bootstrap]
-    added = [name for name in dict.fromkeys(needed) if name not in given]
-    chosen = [row for row in table.rows if row.name in (*given, *added)]
+    added = [name for name in dict.fromkeys(needed) if name not in names]
+    chosen = [row for row in table.rows if row.name in (*names, *added)]
     chosen.sort(key=lambda row: row.bootstrap is not None)
     jobs = []
     for seed in seeds:

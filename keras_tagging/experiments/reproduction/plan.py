@@ -1,4 +1,4 @@
-"""What a reproduction is to do, and its first lines."""
+"""The plan of a reproduction, and the lines that announce it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from keras_tagging.data import Corpus
 from keras_tagging.experiments.papers.table import Row, Table
 from keras_tagging.experiments.reproduction import corpus as corpora
 from keras_tagging.experiments.reproduction.jobs import Job, choose_rows, make_jobs
-from keras_tagging.experiments.reproduction.report_facts import vectors_told
+from keras_tagging.experiments.reproduction.report_facts import describe_vectors
 from keras_tagging.experiments.reproduction.settings import check_settings, settings_of
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.utils.tables import aligned
@@ -18,12 +18,12 @@ class Plan:
     """The jobs of a reproduction.
 
     Attributes:
-        table: that is reproduced.
-        info: what `reproduction.json` is to say.
+        table: the table that is reproduced.
+        info: the content of `reproduction.json`.
         store: the folder.
-        jobs: each behind the one that it needs.
-        settings: of each row that has jobs all its settings, by its name.
-        notes: what the user should know, a line each.
+        jobs: the jobs, each after the one that it needs.
+        settings: all settings of each row that has jobs, by its name.
+        notes: messages for the user, a line each.
     """
 
     table: Table
@@ -35,14 +35,14 @@ class Plan:
 
     @property
     def epochs(self) -> dict[str, int]:
-        """Of each row, by its name."""
-        return {name: given["epochs"] for name, given in self.settings.items()}
+        """The number of epochs of each row, by its name."""
+        return {row: settings["epochs"] for row, settings in self.settings.items()}
 
     def row(self, name: str) -> Row:
         return next(row for row in self.table.rows if row.name == name)
 
     def keywords(self, name: str) -> dict:
-        """Those of `build` that make a row."""
+        """The keywords of `build` for a row."""
         return settings_of(self.row(name), self.info)
 
 
@@ -53,13 +53,13 @@ def make_plan(
     names: Sequence[str] | None,
     seeds: Sequence[int],
 ) -> Plan:
-    """The jobs of some rows, and of those that they start from.
+    """Plans the jobs of some rows, and of the rows that they start from.
 
     Args:
-        names: of rows, see `choose_rows`.
+        names: the names of the rows, see `choose_rows`.
 
     Raises:
-        ValueError: if there is no such row, or its settings are not possible.
+        ValueError: if there is no such row, or `build` would refuse its settings.
     """
     chosen = choose_rows(table, names)
     jobs, added = make_jobs(table, chosen, seeds)
@@ -72,15 +72,18 @@ def make_plan(
 
 
 def add_corpus(plan: Plan, named: bool) -> Corpus:
-    """Reads the corpus of a plan, and completes `info` with what it is.
+    """Reads the corpus of a plan, and adds its description to `info`.
 
-    Rows that it cannot give all columns of are left out, if they were not named.
+    Rows that need a missing column are left out, unless the user named them.
+
+    Args:
+        named: whether the user named the rows.
 
     Returns:
         The corpus.
 
     Raises:
-        ValueError: if the corpus lacks what the table, or a row that was named, needs.
+        ValueError: if the corpus lacks data that the table, or a named row, needs.
     """
     corpus = corpora.read_corpus(plan.info["reading"])
     plan.info |= corpora.described(corpus)
@@ -93,18 +96,18 @@ def add_corpus(plan: Plan, named: bool) -> Corpus:
         name, reason = next(iter(missing.items()))
         raise ValueError(f"row {name!r}: {reason}")
     plan.jobs = kept
-    plan.notes += [f"Left out: {name}: {why}" for name, why in missing.items()]
+    plan.notes += [f"Left out: {row}: {reason}" for row, reason in missing.items()]
     return corpus
 
 
 def summary(
     plan: Plan, corpus: Corpus | None = None, workers: int | None = None
 ) -> str:
-    """What is about to run, or with --dry-run would.
+    """The lines that announce a run, or a dry run.
 
     Args:
-        corpus: None: not known.
-        workers: how many run at once. None: none do.
+        corpus: the corpus, if it is known.
+        workers: number of jobs at once; None for a dry run.
     """
     table, info, jobs = plan.table, plan.info, plan.jobs
     todo = [job for job in jobs if not plan.store.done(job)]
@@ -123,7 +126,7 @@ def summary(
         sizes = ", ".join(f"{len(part):,} {name}" for name, part in corpus.splits())
         lines.append(f"{corpus.name}: {sizes} sentences")
     if any(plan.row(name).vectors for name in rows):
-        lines.append(f"Vectors: {vectors_told(info['embeddings'])}")
+        lines.append(f"Vectors: {describe_vectors(info['embeddings'])}")
     if workers and todo:
         lines.append(f"Logs: {plan.store.folder}/jobs/*/log.txt")
     if info["recipe"] == "paper" and sum(plan.epochs[job.row] for job in todo) > 1:
@@ -136,7 +139,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def jobs_table(plan: Plan) -> str:
-    """The seeds of each row, those that are done, and what it is built with."""
+    """A table of the rows: seeds to run, seeds done, architecture and settings."""
     rows = [["row", "to run", "done", "architecture", "settings"]]
     for name in plan.settings:
         seeds = {True: [], False: []}
@@ -146,15 +149,15 @@ def jobs_table(plan: Plan) -> str:
         if not any(seeds.values()):  # left out
             continue
         row = plan.row(name)
-        given = [" ".join(f"{k}={v!r}" for k, v in plan.keywords(name).items())]
+        settings = [" ".join(f"{k}={v!r}" for k, v in plan.keywords(name).items())]
         if row.vectors and plan.info["embeddings"] != "none":
-            given.append("pretrained vectors")
+            settings.append("pretrained vectors")
         if row.bootstrap:
             gates = "all gates" if row.gates == "all" else f"gate {' '.join(row.gates)}"
-            given.append(f"{gates} from {row.bootstrap!r}")
+            settings.append(f"{gates} from {row.bootstrap!r}")
         numbers = [" ".join(seeds[False]), " ".join(seeds[True])]
-        told = "; ".join(filter(None, given))
-        rows.append([name, *numbers, row.architecture, told])
+        described = "; ".join(filter(None, settings))
+        rows.append([name, *numbers, row.architecture, described])
     return aligned(rows)
 
 

@@ -1,4 +1,4 @@
-"""What is told while jobs run: a bar on a terminal, lines elsewhere."""
+"""The progress of running jobs: a bar on a terminal, lines elsewhere."""
 
 import sys
 import time
@@ -8,17 +8,17 @@ from keras_tagging.experiments.reproduction.estimate import Estimate, duration
 from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.store import Store
 
-INTERVAL = 2.0  # seconds between two looks at the epochs of what runs
+INTERVAL = 2.0  # seconds between two looks at the epochs of running jobs
 
 
 class Progress:
-    """Tells on standard error what has begun, ended and is left.
+    """Reports started, finished and remaining jobs on standard error.
 
     Args:
-        jobs: of the reproduction, those that are done included.
+        jobs: all jobs of the reproduction, including finished ones.
         store: its folder.
-        epochs: of each row, by its name.
-        workers: how many jobs run at once.
+        epochs: number of epochs of each row, by its name.
+        workers: number of jobs at once.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class Progress:
             self.bars.stop()
 
     def say(self, text: str) -> None:
-        """A line of its own."""
+        """Prints a line."""
         if self.bars:
             self.bars.console.print(text, markup=False, highlight=False)
         else:
             print(text, file=sys.stderr, flush=True)
 
-    # What the scheduler tells
+    # Called by the scheduler
 
     def started(self, job: Job) -> None:
         before = self.estimate.start(job)
@@ -86,7 +86,7 @@ class Progress:
         self.say(f"{job}: failed: {reason}")
 
     def tick(self, at_once: bool = False) -> None:
-        """To be called often: looks at what runs from time to time."""
+        """Updates the display every few seconds, however often it is called."""
         now = time.monotonic()
         if now - self.looked < INTERVAL and not at_once:
             return

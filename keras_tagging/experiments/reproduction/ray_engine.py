@@ -1,9 +1,9 @@
-"""Where jobs run: on the machines of a Ray cluster.
+"""Runs jobs on the machines of a Ray cluster.
 
-The cluster is the one that the environment variable RAY_ADDRESS names, or that was
-started on this machine, or else one of this machine's cores that ends with this
-process. All its machines need the package, and the folder of the reproduction, the
-corpus and the vectors at the same place.
+The environment variable RAY_ADDRESS names the cluster. Without it, the engine uses a
+cluster that was started on this machine, or starts one on its cores that ends with this
+process. All machines need the package, and the folder of the reproduction, the corpus
+and the vectors under the same paths.
 """
 
 import os
@@ -13,12 +13,12 @@ from keras_tagging.experiments.reproduction.engines import (
     MODULE,
     arguments,
     environment,
-    why,
+    failure_reason,
 )
 from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.store import Store
 
-#: variables of this process that a job on another machine must have as well
+#: variables of this process that a job on another machine needs too
 PASSED = ("KERAS_BACKEND", "KERAS_TAGGING_DATA", "KERAS_TAGGING_CACHE")
 
 
@@ -27,8 +27,8 @@ class RayEngine:
 
     Args:
         store: the folder of the reproduction.
-        workers: how many jobs at once; None: as many as the cluster has cores. They
-            share the cores, and the GPUs, if it has any.
+        workers: number of jobs at once; None: one for each core of the cluster. Jobs
+            share the cores, and the GPUs, if there are any.
 
     Raises:
         ValueError: if Ray is not installed, or there is no such cluster.
@@ -79,7 +79,7 @@ class RayEngine:
             code = self.ray.get(reference)
         except self.ray.exceptions.RayError as error:  # the machine, or Ray's worker
             return job, f"Ray: {str(error).strip().splitlines()[0]}"
-        return job, why(self.store, job, code)
+        return job, failure_reason(self.store, job, code)
 
     def close(self) -> None:
         for reference in self.running:
@@ -90,13 +90,14 @@ class RayEngine:
 
 
 def resources(nodes: Sequence[Mapping], workers: int) -> dict:
-    """What each of so many jobs takes of a cluster.
+    """The share of each job in the resources of a cluster.
 
     Args:
         nodes: the resources of each machine.
+        workers: number of jobs at once.
     """
     every = [int(node.get("CPU", 0)) for node in nodes]
-    # a job runs on one machine, however many cores all have together
+    # a job runs on one machine, so its cores are the limit
     cpus = max(1, min(sum(every) // workers, max(every, default=1)))
     gpus = sum(node.get("GPU", 0) for node in nodes)
     return {"num_cpus": cpus, "num_gpus": min(1, gpus / workers)}
@@ -106,7 +107,7 @@ def _connect(ray) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         ray.init(log_to_driver=False, include_dashboard=False, logging_level="ERROR")
-    except Exception as error:  # Ray has no class for those of its start
+    except Exception as error:  # Ray has no class for errors when it starts
         reason = str(error).strip().splitlines()[0]
         where = os.environ.get("RAY_ADDRESS", "this machine")
         raise ValueError(
@@ -130,7 +131,7 @@ def _process():
         with open(log, "ab") as output:
             child = subprocess.Popen(
                 [sys.executable, *program],
-                stdin=subprocess.PIPE,  # the job ends when Ray's worker has gone
+                stdin=subprocess.PIPE,  # the job ends when Ray's worker is gone
                 stdout=output,
                 stderr=output,
                 env={**os.environ, **environment},

@@ -8,20 +8,17 @@ import pandas as pd
 from keras_tagging.architectures import resolve_settings
 from keras_tagging.experiments.papers.table import Settings, Table
 from keras_tagging.experiments.reproduction import report_facts as facts
-from keras_tagging.experiments.reproduction import report_plot, report_statistics
+from keras_tagging.experiments.reproduction import report_plot
+from keras_tagging.experiments.reproduction import report_statistics as statistics
 from keras_tagging.experiments.reproduction import report_tables as tables
-from keras_tagging.experiments.reproduction.report_document import (
-    Bullets,
-    Code,
+from keras_tagging.experiments.reproduction.report_templates import (
+    LATEX,
+    MARKDOWN,
     Grid,
-    Heading,
     Line,
-    Picture,
-    Strong,
-    Text,
-    to_markdown,
+    render,
 )
-from keras_tagging.experiments.reproduction.report_latex import to_latex
+from keras_tagging.metrics.counts import BY_TOKENS
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.spreadsheets import without_formulas
 
@@ -29,27 +26,28 @@ NO_PLOT = "No plot: it needs matplotlib, pip install 'keras-tagging[plots]'."
 
 
 def markdown(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
-    """The report of a reproduction, without its plot.
+    """Returns the report of a reproduction as Markdown, without its plot.
 
     Args:
-        table: that was reproduced.
-        info, results: what `reproduction.read_results` gives.
+        table: the table that was reproduced.
+        info, results: as returned by `reproduction.read_results`.
     """
     frame, pairs = _statistics(table, results)
-    return to_markdown(_document(table, info, results, frame, pairs))
+    variables = _variables(table, info, results, frame, pairs)
+    return render(MARKDOWN, "report.j2", **variables)
 
 
 def write_report(
     table: Table, info: Mapping, results: Sequence[Mapping], folder: str | Path
 ) -> list[Path]:
-    """Writes the report of a reproduction, each file at once.
+    """Writes the report of a reproduction. Each file is replaced as a whole.
 
     Args:
         table, info, results: as for `markdown`.
-        folder: of the reproduction. It gets report.md and report.tex; report.csv, a
-            line for each row and column; report.pairs.csv, a line for each pair of rows
-            and column; report-plot.png and report-plot.pdf, if matplotlib is there.
-            What failed is read from it.
+        folder: the folder of the reproduction, which also lists the jobs that failed.
+            The files are report.md and report.tex; report.csv, with a line for each row
+            and column; report.pairs.csv, with a line for each pair of rows and column;
+            report-plot.png and report-plot.pdf, if matplotlib is installed.
 
     Returns:
         The files, report.md first.
@@ -57,11 +55,11 @@ def write_report(
     folder = Path(folder)
     frame, pairs = _statistics(table, results)
     plots = report_plot.draw(table, frame, folder)
-    plot = Picture(report_plot.STEM, report_plot.CAPTION) if plots else Text(NO_PLOT)
-    blocks = _document(table, info, results, frame, pairs, plot, folder)
+    variables = _variables(table, info, results, frame, pairs, folder)
+    variables["plot"] = report_plot.STEM if plots else ""
     contents = {
-        "report.md": to_markdown(blocks),
-        "report.tex": to_latex(blocks),
+        "report.md": render(MARKDOWN, "report.j2", **variables),
+        "report.tex": render(LATEX, "report.j2", **variables),
         "report.csv": _csv(frame),
     }
     tested = [found for found in pairs.values() if found is not None]
@@ -78,50 +76,57 @@ def _csv(table: pd.DataFrame) -> str:
 
 
 def settings_markdown(table: Settings) -> str:
-    """A published table of settings beside those of `build(..., recipe="paper")`."""
+    """Returns published settings beside those of `build(..., recipe="paper")`."""
     ours = resolve_settings(table.architecture, "paper", {})
     lines = []
     for name, published, keyword, value in table.rows:
-        here = facts.plain(ours[keyword])
-        same = "yes" if ours[keyword] == value else f"no: {facts.plain(value)}"
+        here = facts.in_words(ours[keyword])
+        same = "yes" if ours[keyword] == value else f"no: {facts.in_words(value)}"
         lines.append(Line([name, published, keyword, here, same]))
     header = ["Setting", "Published", "Keyword", "Paper recipe", "As we read the paper"]
-    caption = f"The paper recipe of {table.architecture}."
-    grid = Grid(caption, [("", name) for name in header], lines, left=len(header))
-    blocks = [Heading(_title(table), 1), grid]
-    return to_markdown([*blocks, Text(table.note)] if table.note else blocks)
-
-
-def _title(table: Table | Settings) -> str:
-    return f"{facts.paper_of(table)}, Table {table.number}: {table.caption}"
+    grid = Grid(header, lines, left=len(header))
+    variables = {"title": facts.title(table), "table": table, "settings": grid}
+    return render(MARKDOWN, "settings.j2", **variables)
 
 
 def _statistics(table, results):
-    """The figures, and of each tested column the pairs of rows."""
-    columns = report_statistics.columns_tested(table)
-    pairs = {c: report_statistics.pairs(table, results, c) for c in columns}
-    return report_statistics.figures(table, results), pairs
+    """The figures, and for each tested column the pairs of rows."""
+    columns = statistics.tested_columns(table)
+    pairs = {column: statistics.pairs(table, results, column) for column in columns}
+    return statistics.figures(table, results), pairs
 
 
-def _document(table, info, results, frame, pairs, plot=None, folder=None) -> list:
+def _variables(table, info, results, frame, pairs, folder=None) -> dict:
+    """The variables of report.j2."""
     compared = facts.same_corpus(table, info)
-    failures = facts.failures_in(folder) if folder else []
-    blocks = [
-        Heading(_title(table), 1),
-        Text(Strong(facts.statement(table, info, results))),
-        tables.differences(table, info, results),
-    ]
-    if lacking := facts.missing(table, results, failures):
-        blocks += [Text(Strong("Not complete:")), Bullets(lacking)]
-    blocks += [Heading("Figures"), tables.figures(table, frame, compared)]
-    blocks += tables.tags_a_word(table, frame)
-    if table.note:
-        blocks.append(Text(table.note))
-    blocks += [plot] if plot else []
-    blocks += [Heading("Ranking"), *tables.ranking(table, frame)]
-    blocks += [Heading("Which rows differ"), *tables.significance(table, pairs)]
-    blocks += [Heading("The runs"), tables.runs(table, results)]
-    machine = " ".join(facts.surroundings(info, results))
-    corpus = f"Fingerprint of the corpus: {info['fingerprint']}."
-    command = facts.command(table, info, results, folder)
-    return [*blocks, Text(machine), Text(corpus), Code(command)]
+    runs = [{**info, **result} for result in results] or [info]
+    agreements = [statistics.agreement(frame, column) for column in table.columns]
+    ranked = [agreement for agreement in agreements if agreement.rows > 1]
+    others = ", ".join(a.column for a in agreements if a.rows < 2)
+    tested = [found for found in pairs.values() if found is not None]
+    return {
+        "title": facts.title(table),
+        "table": table,
+        "info": info,
+        "same_corpus": compared,
+        "corpus_name": facts.corpus_name(info),
+        "scale": facts.scale(table, info, results),
+        "differences": facts.differences(table, info, results),
+        "missing": facts.missing(table, results, folder),
+        "figures": tables.figures(table, frame, compared),
+        "side_by_side": tables.are_side_by_side(table),
+        "tags_a_word": tables.tags_a_word(table, frame),
+        "plot": None,
+        "no_plot": NO_PLOT,
+        "agreements": ranked + [others] * bool(ranked and others),
+        "ranking": tables.ranking(table, frame),
+        "seeds": sorted({n for found in tested for n in found["seeds"]}),
+        "by_tokens": any(column.figure in BY_TOKENS for column in pairs),
+        "tested": [tables.pairs(column.name, found) for column, found in pairs.items()],
+        "resamples": statistics.RESAMPLES,
+        "level": statistics.LEVEL,
+        "runs": tables.runs(table, results),
+        "machines": list(dict.fromkeys(run["machine"] for run in runs)),
+        "versions": list(dict.fromkeys(facts.in_words(r["versions"]) for r in runs)),
+        "command": facts.command(table, info, results, folder),
+    }

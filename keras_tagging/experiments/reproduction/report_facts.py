@@ -1,173 +1,149 @@
-"""What a report says of the measurement: how it differs from the paper's, and where."""
+"""The facts of a report: how the measurement differs from the paper's, and where."""
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from keras_tagging.architectures import resolve_settings
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers.table import Row, Settings, Table
 from keras_tagging.experiments.reproduction.corpus import is_of_parsers
+from keras_tagging.experiments.reproduction.report_templates import NONE, Grid, Line
 from keras_tagging.experiments.reproduction.settings import settings_of
 
-# told apart from the other settings
-_OWN_LINE = {"embeddings", "vectors", "jit_compile", "tags"}
-_COUNTED = {
+# listed apart from the other settings
+_OWN_LINE = {"embeddings", "vectors", "jit_compile", "tags", "epochs"}
+_PUNCTUATION = {
     "keep": "keep: all words count",
     "ptb": "ptb: words tagged `` '' : , . do not count",
     "unicode": "unicode: words of punctuation alone do not count",
 }
 
 
-def paper_of(table: Table | Settings) -> str:
-    """Authors and year, from the module of the paper."""
+def title(table: Table | Settings) -> str:
+    """The heading of a report, with the authors and the year of the paper."""
     module = papers.PAPERS.get(table.paper)
-    found = re.search(r" of (.+?), :cite:", (module and module.__doc__) or "")
-    return found[1] if found else table.paper
+    authors = re.search(r" of (.+?), :cite:", (module and module.__doc__) or "")
+    paper = authors[1] if authors else table.paper
+    return f"{paper}, Table {table.number}: {table.caption}"
 
 
 def measured_rows(table: Table, results: Sequence[Mapping]) -> list[Row]:
-    found = {result["row"] for result in results}
-    return [row for row in table.rows if row.name in found]
+    names = {result["row"] for result in results}
+    return [row for row in table.rows if row.name in names]
 
 
-def seeds_of(results: Sequence[Mapping]) -> list[int]:
+def _seeds(results: Sequence[Mapping]) -> list[int]:
     return sorted({result["seed"] for result in results})
 
 
 def same_corpus(table: Table, info: Mapping) -> bool:
-    """Whether the corpus measured on, or its folder, is called what the paper's is."""
+    """Whether the corpus, or its folder, has the name of the paper's corpus."""
     letters = re.sub("[^a-z0-9]", "", table.corpus.partition(",")[0].lower())
-    called = "[^a-z0-9]*".join(letters) + "(?![a-z])"
+    name = "[^a-z0-9]*".join(letters) + "(?![a-z])"
     path = Path(str(info["corpus"]).lower())
     parts = path.parts[2:] if path.is_absolute() else path.parts  # /media is a disk
-    return any(re.match(called, part) for part in parts[-2:])
+    return any(re.match(name, part) for part in parts[-2:])
 
 
-def statement(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
-    """The first thing to know of a report."""
-    if same_corpus(table, info):
-        words = (
-            f"Measured on a corpus that is called as the paper's, {table.corpus}. The "
-            "figures can be compared with the published ones as far as its release, "
-            "splits and preparation are the same."
-        )
-    else:
-        words = (
-            "Measured on another corpus than the paper's, going by its name: on "
-            f"{corpus_name(info)}, not {table.corpus}. The figures cannot be compared "
-            "with the published ones, only which rows are better."
-        )
-    others = []
-    if info["recipe"] != "paper":
-        others.append(f"the recipe ({info['recipe']})")
-    if scale := _scale(measured_rows(table, results), info):
-        others.append(f"the scale ({', '.join(scale)})")
-    if not others:
-        return words
-    verb = "is" if len(others) == 1 else "are"
-    named = " and ".join(others)
-    return f"{words} {named[0].upper()}{named[1:]} {verb} not the paper's."
-
-
-def _scale(rows: Sequence[Row], info: Mapping) -> list[str]:
-    """What --set and --epochs made other than the paper's in some row."""
-    other = {name for name, _, _ in _settings(rows, info)}
-    found = [f"{k} {plain(v)}" for k, v in info["settings"].items() if k in other]
-    if info["epochs"] is not None and _epochs(rows) - {info["epochs"]}:
+def scale(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
+    """The options --set and --epochs that differ from the paper in some row."""
+    rows = measured_rows(table, results)
+    names = {name for name, _, _ in _changed_settings(rows, info)}
+    found = [f"{k} {in_words(v)}" for k, v in info["settings"].items() if k in names]
+    if info["epochs"] is not None and _paper_epochs(rows) - {info["epochs"]}:
         found.append(f"epochs {info['epochs']}")
-    return found
+    return ", ".join(found)
 
 
 def corpus_name(info: Mapping) -> str:
-    """The corpus as it was named, of a path its last part."""
-    given = str(info["corpus"])
-    return Path(given).name or given
+    """The corpus as the user named it; the last part of a path."""
+    return Path(str(info["corpus"])).name or str(info["corpus"])
 
 
-def differences(
-    table: Table, info: Mapping, results: Sequence[Mapping]
-) -> list[tuple[str, str, str]]:
-    """What was measured: name, in the paper, here; settings only where they differ."""
+def differences(table: Table, info: Mapping, results: Sequence[Mapping]) -> Grid:
+    """The conditions in the paper and here; settings only where they differ."""
     rows = measured_rows(table, results)
     sizes = ", ".join(f"{n:,} {name}" for name, n in info["sentences"].items())
-    found = [
+    lines = [
         ("Corpus", table.corpus, corpus_name(info)),
         ("Sentences", "", sizes),
         ("Recipe", "paper", info["recipe"]),
+        *_changed_settings(rows, info),
     ]
-    found += _settings(rows, info)
     if is_of_parsers(table):
-        ours = (resolve_settings(row.architecture, *_given(row, info)) for row in rows)
-        # of all parsers of the papers
-        found.append(("tags", "predicted", _joined({given["tags"] for given in ours})))
+        tags = {_our_settings(row, info)["tags"] for row in rows}
+        # all parsers of the papers have predicted tags
+        lines.append(("tags", "predicted", _alternatives(tags)))
     epochs = {result["epochs"] for result in results}
-    found.append(("Epochs", _joined(_epochs(rows)), _joined(epochs)))
+    lines.append(("Epochs", _alternatives(_paper_epochs(rows)), _alternatives(epochs)))
     if any(row.vectors for row in rows):
-        here = vectors_told(info["embeddings"])
-        found.append(("Pretrained vectors", "the paper's", here))
+        here = describe_vectors(info["embeddings"])
+        lines.append(("Pretrained vectors", "the paper's", here))
     if table.held_out is not None:
-        held = f"{100 * table.held_out:g}% of the training and development sentences, "
-        here = held + "others with each seed"
-        found.append(("Development set", held.rstrip(", "), here))
+        share = f"{100 * table.held_out:g}% of the training and development sentences"
+        lines.append(("Development set", share, f"{share}, others with each seed"))
     elif info.get("dev_share") is not None:
-        held = f"{100 * info['dev_share']:g}% of the training sentences"
-        found.append(("Development set", "the corpus's own", held))
+        share = f"{100 * info['dev_share']:g}% of the training sentences"
+        lines.append(("Development set", "the corpus's own", share))
     if is_of_parsers(table):
-        kinds = (_COUNTED[kind] for kind in (table.punctuation, info["punctuation"]))
-        found.append(("Punctuation", *kinds))
+        kinds = _PUNCTUATION[table.punctuation], _PUNCTUATION[info["punctuation"]]
+        lines.append(("Punctuation", *kinds))
     if any(result["classes"] == "learnt" for result in results):
         here = "learnt from the corpus, which has none"
-        found.append(("Word classes", "given by hand", here))
-    found.append(("Seeds", "", ", ".join(map(str, seeds_of(results)))))
-    return found
+        lines.append(("Word classes", "given by hand", here))
+    lines.append(("Seeds", "", ", ".join(map(str, _seeds(results)))))
+    lines = [Line([name, paper or NONE, here]) for name, paper, here in lines]
+    return Grid(["", "Paper", "Here"], lines, left=3)
 
 
-def _settings(rows: Sequence[Row], info: Mapping) -> list[tuple[str, str, str]]:
-    paper, here = {}, {}
-    for row in rows:
-        theirs = resolve_settings(row.architecture, "paper", dict(row.settings))
-        ours = resolve_settings(row.architecture, *_given(row, info))
-        for name in set(theirs) - _OWN_LINE - {"epochs"}:
-            if theirs[name] != ours[name]:
-                paper.setdefault(name, []).append(theirs[name])
-                here.setdefault(name, []).append(ours[name])
-    return [(name, _joined(paper[name]), _joined(here[name])) for name in sorted(paper)]
+def _changed_settings(rows: Sequence[Row], info: Mapping) -> list[tuple]:
+    """Name, values of the paper and ours, for settings that differ in some row."""
+    both = [(_paper_settings(row), _our_settings(row, info)) for row in rows]
+    names = sorted({name for paper, _ in both for name in paper} - _OWN_LINE)
+    changed = []
+    for name in names:
+        values = [
+            (a[name], b[name]) for a, b in both if name in a and a[name] != b[name]
+        ]
+        if values:
+            changed.append((name, *map(_alternatives, zip(*values, strict=True))))
+    return changed
 
 
-def _given(row: Row, info: Mapping) -> tuple[str, dict]:
-    """Recipe and keywords that a row was built with."""
-    return info["recipe"], settings_of(row, info)
+def _paper_settings(row: Row) -> dict:
+    return resolve_settings(row.architecture, "paper", dict(row.settings))
 
 
-def _epochs(rows: Sequence[Row]) -> set[int]:
-    settings = (
-        resolve_settings(row.architecture, "paper", dict(row.settings)) for row in rows
-    )
-    return {given["epochs"] for given in settings}
+def _our_settings(row: Row, info: Mapping) -> dict:
+    return resolve_settings(row.architecture, info["recipe"], settings_of(row, info))
 
 
-def _joined(values) -> str:
-    """Different values, such as "100 or 300"."""
-    return " or ".join(dict.fromkeys(map(plain, sorted(values, key=str))))
+def _paper_epochs(rows: Sequence[Row]) -> set[int]:
+    return {_paper_settings(row)["epochs"] for row in rows}
 
 
-def plain(value) -> str:
+def _alternatives(values: Iterable) -> str:
+    """The different values in words, such as "100 or 300"."""
+    return " or ".join(dict.fromkeys(map(in_words, sorted(values, key=str))))
+
+
+def in_words(value) -> str:
     """The value of a setting in words."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or value == ():
         return "none"
     if isinstance(value, Mapping):
-        return ", ".join(f"{k} {plain(v)}" for k, v in value.items())
+        return ", ".join(f"{k} {in_words(v)}" for k, v in value.items())
     if isinstance(value, tuple | list):
-        return ", ".join(map(plain, value))
+        return ", ".join(map(in_words, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def vectors_told(embeddings: str) -> str:
-    """What the words of rows with pretrained vectors start from."""
+def describe_vectors(embeddings: str) -> str:
+    """The initial word vectors, for rows with pretrained ones."""
     if embeddings == "train":
         return "word2vec, trained by gensim on the training sentences of each seed"
     return "none: random ones" if embeddings == "none" else Path(embeddings).name
@@ -176,41 +152,32 @@ def vectors_told(embeddings: str) -> str:
 def command(
     table: Table, info: Mapping, results: Sequence[Mapping], folder=None
 ) -> list[str]:
-    """The command that measures the same again, in pieces."""
-    reading = info["reading"]
-    options = [("corpus", info["corpus"])]
-    options += [(name, reading[name]) for name in ("dev", "test", "format")]
-    options += [("option", f"{k}={v}") for k, v in reading["options"].items()]
-    if reading["errors"] != "raise":
-        options.append(("errors", reading["errors"]))
-    options.append(("dev-share", info["dev_share"]))
-    rows = measured_rows(table, results)
-    if len(rows) < sum(row.architecture is not None for row in table.rows):
-        options += [("rows", row.name) for row in rows]
-    options += [("seeds", max(seeds_of(results), default=None))]
-    options += [("epochs", info["epochs"]), ("recipe", info["recipe"])]
-    options += [("set", f"{k}={v}") for k, v in info["settings"].items()]
-    options.append(("embeddings", info["embeddings"]))
-    if info["punctuation"] != table.punctuation:
-        options.append(("punctuation", info["punctuation"]))
-    options.append(("out", folder))
+    """The command that repeats the measurement, in pieces to break lines between."""
+    reading, rows = info["reading"], measured_rows(table, results)
+    every_row = len(rows) == sum(row.architecture is not None for row in table.rows)
+    usual_punctuation = info["punctuation"] == table.punctuation
+    options = [
+        ("corpus", info["corpus"]),
+        *((name, reading[name]) for name in ("dev", "test", "format")),
+        *(("option", f"{k}={v}") for k, v in reading["options"].items()),
+        ("errors", None if reading["errors"] == "raise" else reading["errors"]),
+        ("dev-share", info["dev_share"]),
+        *(("rows", row.name) for row in rows if not every_row),
+        ("seeds", max(_seeds(results), default=None)),
+        ("epochs", info["epochs"]),
+        ("recipe", info["recipe"]),
+        *(("set", f"{k}={v}") for k, v in info["settings"].items()),
+        ("embeddings", info["embeddings"]),
+        ("punctuation", None if usual_punctuation else info["punctuation"]),
+        ("out", folder),
+    ]
     start = f"keras-tagging reproduce {table.paper} --table {table.number}"
-    given = [(name, value) for name, value in options if value is not None]
-    return [start, *(f"--{name} {shlex.quote(str(value))}" for name, value in given)]
+    options = [(name, str(value)) for name, value in options if value is not None]
+    return [start, *(f"--{name} {shlex.quote(value)}" for name, value in options)]
 
 
-def surroundings(info: Mapping, results: Sequence[Mapping]) -> list[str]:
-    """The machines and versions of all runs, a sentence each."""
-    runs = [{**info, **result} for result in results] or [info]
-    versions = [", ".join(f"{k} {v}" for k, v in r["versions"].items()) for r in runs]
-    told = {"Machine": [run["machine"] for run in runs], "Versions": versions}
-    return [f"{name}: {'; or '.join(dict.fromkeys(v))}." for name, v in told.items()]
-
-
-def missing(
-    table: Table, results: Sequence[Mapping], failures: Sequence[str]
-) -> list[str]:
-    """What a report lacks, a line each: rows, seeds of a row, jobs that failed."""
+def missing(table: Table, results: Sequence[Mapping], folder: Path | None) -> list[str]:
+    """Rows without results, seeds that a row lacks, and failed jobs, in a line each."""
     seeds = {}
     for result in results:
         seeds.setdefault(result["row"], set()).add(result["seed"])
@@ -219,16 +186,11 @@ def missing(
     if absent := [name for name in ours if name not in seeds]:
         lines.append(f"Rows not measured: {'; '.join(absent)}.")
     for name in ours:
-        lacking = sorted(set(seeds_of(results)) - seeds.get(name, set()))
+        lacking = sorted(set(_seeds(results)) - seeds.get(name, set()))
         if name in seeds and lacking:
-            listed = ", ".join(map(str, lacking))
             word = "seed" if len(lacking) == 1 else "seeds"
-            lines.append(f"{name}: without {word} {listed}.")
+            lines.append(f"{name}: without {word} {', '.join(map(str, lacking))}.")
+    files = sorted((folder / "failures").glob("[!.]*.txt")) if folder else []
+    texts = (file.read_text(encoding="utf-8", errors="replace") for file in files)
+    failures = (text.partition("\n")[0] for text in texts)
     return [*lines, *(f"Failed: {failure}" for failure in failures)]
-
-
-def failures_in(folder: Path) -> list[str]:
-    """The first line of each file on a job that failed."""
-    files = sorted((folder / "failures").glob("[!.]*.txt"))
-    lines = (file.read_text(encoding="utf-8", errors="replace") for file in files)
-    return [text.partition("\n")[0] for text in lines]

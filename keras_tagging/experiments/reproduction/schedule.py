@@ -1,4 +1,4 @@
-"""Running the jobs of a reproduction, each when its turn comes."""
+"""Runs the jobs of a reproduction in their order."""
 
 import time
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.progress import Progress
 from keras_tagging.experiments.reproduction.store import Store
 
-PAUSE = 0.2  # seconds between two looks at what runs
+PAUSE = 0.2  # seconds between two looks at the running jobs
 
 
 def run_jobs(
@@ -17,10 +17,10 @@ def run_jobs(
     """Runs the jobs that have no result yet; one that fails does not stop the rest.
 
     Args:
-        jobs: each behind the one that it needs.
+        jobs: the jobs, each after the one that it needs.
         store: the folder of the reproduction.
-        engine: is closed in the end, also after an interrupt.
-        progress: is told what begins and ends.
+        engine: runs the jobs; it is closed at the end, also after an interrupt.
+        progress: reports which jobs start and end.
 
     Returns:
         The jobs that failed, or could not be run, with the reason in one line.

@@ -1,4 +1,4 @@
-"""What the rows of a table are built with in a reproduction."""
+"""The settings that build the rows of a table in a reproduction."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from keras_tagging.vectors import load_vectors
 
 #: short names of keywords
 SHORT = {"layers": "num_layers"}
-#: what has an option of its own
+#: keywords that have an option of their own
 OPTIONS = {
     "epochs": "--epochs N",
     "seed": "--seeds N",
@@ -20,10 +20,14 @@ OPTIONS = {
 
 
 def check_scale(table: Table, scale: Mapping) -> dict:
-    """What --scale and --set change in every row, short names spelled out.
+    """Checks the settings of --scale and --set, which hold for every row.
+
+    Returns:
+        The settings, with short names spelled out.
 
     Raises:
-        ValueError: for what the rows of the table differ in, or no row knows.
+        ValueError: for a keyword in which the rows of the table differ, or that no row
+            has.
     """
     scale = {SHORT.get(name, name): value for name, value in scale.items()}
     for name in scale:
@@ -52,13 +56,13 @@ def known_keywords(row: Row) -> set[str]:
 
 
 def settings_of(row: Row, info: Mapping) -> dict:
-    """The keywords of `build` that make a row in a reproduction.
+    """The keywords of `build` for a row in a reproduction.
 
-    A row of one layer, such as the recurrent highway network, gets no further ones.
+    A row with one layer, such as the recurrent highway network, keeps one.
 
     Args:
-        info: what `reproduction.json` says; of its `settings` those that the row's
-            architecture knows.
+        info: the content of `reproduction.json`; settings that the row's architecture
+            lacks are left out.
     """
     own = resolve_settings(row.architecture, "paper", row.settings)
     scale = {k: v for k, v in info["settings"].items() if k in own}
@@ -68,10 +72,10 @@ def settings_of(row: Row, info: Mapping) -> dict:
 
 
 def check_settings(rows: Sequence[Row], info: Mapping) -> dict[str, dict]:
-    """For each row all its settings.
+    """All settings of each row, by its name.
 
     Raises:
-        ValueError: naming the row, if `build` would refuse them.
+        ValueError: if `build` would refuse the settings of a row, with its name.
     """
     found = {}
     for row in rows:
@@ -86,11 +90,11 @@ def check_settings(rows: Sequence[Row], info: Mapping) -> dict[str, dict]:
     return found
 
 
-# What has an option of its own
+# Keywords that have an option of their own
 
 
 def check_embeddings(table: Table, given: str | None) -> str | None:
-    """What rows with pretrained vectors start from: "train", "none" or a file.
+    """Checks --embeddings: "train", "none" or a file, for rows with vectors.
 
     Raises:
         ValueError: if there is no such file, or the table has no such rows.
@@ -104,29 +108,29 @@ def check_embeddings(table: Table, given: str | None) -> str | None:
         return None
     if given in (None, "train", "none"):
         return given or "train"
-    load_vectors(given, limit=1)  # which refuses what holds none
+    load_vectors(given, limit=1)  # refuses a file without vectors
     return absolute(given)
 
 
 def check_punctuation(table: Table, given: str | None) -> str:
-    """Which words of a parser's sentences do not count.
+    """Checks --punctuation: the words of a parser's sentences that do not count.
 
     Raises:
         ValueError: if the table is not of parsers.
     """
     if given is not None and not is_of_parsers(table):
         raise ValueError(
-            f"--punctuation is of parsers, and Table {table.number} of {table.paper} "
-            "is of taggers"
+            f"--punctuation is for parsers, but Table {table.number} of {table.paper} "
+            "measures taggers"
         )
     return given or table.punctuation
 
 
 def check_dev_share(table: Table, given: float | None) -> float | None:
-    """The share of --dev-share.
+    """Checks --dev-share, the share of the training sentences for development.
 
     Raises:
-        ValueError: if the table has one of its own.
+        ValueError: if the table has a share of its own.
     """
     if given is not None and table.held_out is not None:
         raise ValueError(

@@ -1,6 +1,6 @@
 """The folder of one reproduction.
 
-It has `reproduction.json`, which says what is run, and for each job, named by its row
+It has `reproduction.json`, with the settings of the run, and for each job, named by row
 and seed, `results/JOB.json` once it is done, `failures/JOB.txt` if it failed, and
 `jobs/JOB/` with its training: `resume.npz` until the end, `training.csv`, `log.txt`,
 `model.keras`. Each file is written at once, as a whole.
@@ -37,7 +37,7 @@ class Store:
         return self.folder / "jobs" / name
 
     def log(self, job: Job) -> Path:
-        """What the job's process prints."""
+        """The output of the job's process."""
         return self.training(job.name) / "log.txt"
 
     def model(self, name: str) -> Path:
@@ -49,10 +49,10 @@ class Store:
     def failure(self, job: Job) -> Path:
         return self.folder / "failures" / f"{job.name}.txt"
 
-    # What is run
+    # The settings of the run
 
     def read_info(self) -> dict:
-        """What `reproduction.json` says.
+        """Reads `reproduction.json`.
 
         Raises:
             ValueError: if there is no such file, or it cannot be read.
@@ -65,14 +65,14 @@ class Store:
         return _read(path)
 
     def open(self, info: dict) -> bool:
-        """Writes `reproduction.json`, or finds that it says the same already.
+        """Writes `reproduction.json`, or checks that it has the same content already.
 
-        How the corpus is spelled and where it is, the machine and the installed
-        versions may differ; its fingerprint tells the corpus. If it is elsewhere now,
-        that is where the jobs read it from then on.
+        The name and the place of the corpus, the machine and the installed versions may
+        differ; the fingerprint identifies the corpus. If the corpus has moved, the jobs
+        read it at its new place from then on.
 
         Returns:
-            Whether there was one.
+            Whether the file existed.
 
         Raises:
             ValueError: as `check` does.
@@ -87,14 +87,17 @@ class Store:
         return True
 
     def check(self, info: dict, whole: bool = False) -> bool:
-        """Whether there is a `reproduction.json`, which then says the same.
+        """Compares `reproduction.json` with `info`.
 
         Args:
-            info: what it is to say, or a part of that.
-            whole: whether it is to say nothing else.
+            info: the expected content, or a part of it.
+            whole: whether the file may have nothing else.
+
+        Returns:
+            Whether the file exists.
 
         Raises:
-            ValueError: naming what differs first.
+            ValueError: if they differ; the message names the first difference.
         """
         path = self.folder / INFO
         if not path.exists():
@@ -135,7 +138,7 @@ class Store:
             "give another --out",
         )
 
-    # What is found
+    # Results and failures
 
     def done(self, job: Job) -> bool:
         return self.result(job).exists()
@@ -144,7 +147,7 @@ class Store:
         return _read_result(self.result(job))
 
     def write(self, job: Job, result: dict) -> None:
-        """Keeps the result of a job; the state of its training has done its duty."""
+        """Writes the result of a job, and removes the state of its training."""
         _write(self.result(job), result)
         self.tidy(job)
 
@@ -155,13 +158,13 @@ class Store:
         remove_partial(self.training(job.name))
 
     def write_failure(self, job: Job, reason: str) -> None:
-        """Keeps why a job failed, with the end of what it printed."""
+        """Writes why a job failed, with the end of its output."""
         with replacing(self.failure(job)) as partial:
             lines = [f"{job}: {reason}", "", *self.log_tail(job)]
             partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def log_tail(self, job: Job, lines: int = 60) -> list[str]:
-        """The last lines that the job's process printed."""
+        """The last lines of the output of the job's process."""
         path = self.log(job)
         if not path.exists():
             return []
@@ -195,7 +198,7 @@ class Store:
 
 
 def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
-    """What `keras-tagging reproduce` has written so far.
+    """Reads the results that `keras-tagging reproduce` has written so far.
 
     Args:
         folder: its `--out`.
@@ -203,9 +206,9 @@ def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
     Returns:
         The content of `reproduction.json`, and of each file of `results`, in the order
         of the names of the files. A result has `row`, `seed`, `settings`, `figures` (in
-        per cent, by the name of the column), `evidence` (what `evidence.evidence`
-        counts, transposed, by the name of the column), `best_epoch`, `epochs`,
-        `seconds`, `parameters`, `classes`, `versions`, `machine`.
+        per cent, by the name of the column), `evidence` (the output of
+        `counts.evidence`, transposed, by the name of the column), `best_epoch`,
+        `epochs`, `seconds`, `parameters`, `classes`, `versions`, `machine`.
 
     Raises:
         ValueError: if the folder holds no reproduction, or a file cannot be read.
@@ -238,13 +241,13 @@ def _write(path: Path, content: dict) -> None:
 
 
 def _placeless(reading: dict | None) -> dict:
-    """How a corpus is read, from anywhere."""
+    """How a corpus is read, without its place."""
     places = ("path", "dev", "test")
     return {k: v for k, v in (reading or {}).items() if k not in places}
 
 
 def _difference(before, now) -> str:
-    """Of two mappings what they differ in, of anything else both."""
+    """The entries in which two mappings differ; otherwise both values."""
     if not isinstance(before, dict) or not isinstance(now, dict):
         return f"{_short(before)} there, {_short(now)} here"
     return "; ".join(

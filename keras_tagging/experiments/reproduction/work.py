@@ -39,21 +39,21 @@ from keras_tagging.vectors import load_vectors, train_vectors
 
 
 def run_job(table: Table, job: Job, store: Store) -> dict:
-    """Trains the system of a job, measures and keeps it, and writes its result.
+    """Trains, measures and saves the system of a job, and writes its result.
 
-    What an earlier process has begun goes on with the first unfinished epoch.
+    Training that an earlier process began continues with the first unfinished epoch.
 
     Args:
-        table: that the job is of.
-        store: a folder with `reproduction.json`; the model of the job that this one
-            needs is in it.
+        table: the table of the job.
+        store: a folder with `reproduction.json`, and with the model that the job starts
+            from, if it needs one.
 
     Returns:
         The result: see `read_results`.
 
     Raises:
-        ValueError: if the corpus is another one than `reproduction.json` says, the
-            model that is needed is not there, or the system cannot be trained.
+        ValueError: if the corpus is not that of `reproduction.json`, the model that the
+            job starts from is missing, or the system cannot be trained.
     """
     info = store.read_info()
     row = next(row for row in table.rows if row.name == job.row)
@@ -100,10 +100,11 @@ def run_job(table: Table, job: Job, store: Store) -> dict:
 
 
 def vectors(row: Row, settings, info: Mapping, corpus: Corpus, seed: int) -> dict:
-    """The keyword that gives a model its pretrained vectors, if its row has them.
+    """The keyword of `build` for pretrained vectors, if the row has them.
 
-    Those of the Bi-GRU are a feature beside the words, all others' words start as
-    them: K18 section 2.2. A bootstrapped parser takes over what it starts from.
+    For the Bi-GRU the vectors are a feature beside the words (K18, section 2.2); in all
+    other systems they initialise the words. A bootstrapped parser takes the words of
+    the model that it starts from.
     """
     source = info["embeddings"]
     if not row.vectors or row.bootstrap or source == "none":
@@ -111,24 +112,24 @@ def vectors(row: Row, settings, info: Mapping, corpus: Corpus, seed: int) -> dic
     if source == "train":
         words = [sentence.tokens for sentence in corpus.train]
         if row.architecture == "bigru" and settings["lookup"] == "normalised":
-            # the feature looks up no other form
+            # the feature looks up normalised forms only
             normal = TokenFeatures(normalise=settings["normalise"]).normal_forms
             words = [normal(tokens) for tokens in words]
-        found = train_vectors(words, size=settings["word_dim"], seed=seed)
+        pretrained = train_vectors(words, size=settings["word_dim"], seed=seed)
     else:
         normalise = settings["normalise"]
-        found = load_vectors(
+        pretrained = load_vectors(
             source,
             vocabulary=[s for _, sentences in corpus.splits() for s in sentences],
             normalise=None if normalise == "dinarelli" else normalise,
         )
-    return {"vectors" if row.architecture == "bigru" else "embeddings": found}
+    return {"vectors" if row.architecture == "bigru" else "embeddings": pretrained}
 
 
 class Stopwatch(keras.callbacks.Callback):
-    """Adds up the seconds of all epochs, those before a kill included.
+    """Adds up the seconds of all epochs, including those before a kill.
 
-    The model's metadata gets the sum: it is saved with the model.
+    The sum goes to the model's metadata, which is saved with the model.
     """
 
     def __init__(self):
@@ -149,14 +150,14 @@ def train(model, corpus: Corpus, row: Row, job: Job, store: Store, **fitting) ->
     """Trains a model in the folder of its job and saves it there.
 
     Args:
-        fitting: further arguments of its `fit`.
+        fitting: further arguments for its `fit`.
     """
     folder = store.training(job.name)
     if row.bootstrap is not None:
         source = store.model(job.needed)
         if not source.exists():
             raise ValueError(
-                f"{source} is missing, which this row starts from: remove its file in "
+                f"{source} is missing, but this row starts from it: remove its file in "
                 f"{store.folder / 'results'}, and the same command trains it again"
             )
         model.bootstrap(keras_tagging.load(source), row.gates)
@@ -174,7 +175,7 @@ def train(model, corpus: Corpus, row: Row, job: Job, store: Store, **fitting) ->
 
 
 def measure(model, corpus: Corpus, table: Table, punctuation) -> tuple[dict, dict]:
-    """The figures of all columns, in per cent, and what they are counted from."""
+    """The figures of all columns, in per cent, and the counts behind them."""
     figures, counts = {}, {}
     for split in dict.fromkeys(column.split for column in table.columns):
         columns = [column for column in table.columns if column.split == split]
@@ -190,7 +191,7 @@ def measure(model, corpus: Corpus, table: Table, punctuation) -> tuple[dict, dic
 
 
 def find_job(table: Table, slug: str, seed: int) -> Job:
-    """The job of a row, which is named as files name it."""
+    """The job of the row with this slug."""
     name = next(name for name, known in slugs(table).items() if known == slug)
     row = next(row for row in table.rows if row.name == name)
     jobs, _ = make_jobs(table, [row], [seed])
@@ -198,7 +199,7 @@ def find_job(table: Table, slug: str, seed: int) -> Job:
 
 
 def end_with_parent() -> None:
-    """Ends this process when the one that started it has gone."""
+    """Ends this process when the one that started it is gone."""
 
     def wait():
         while os.read(sys.stdin.fileno(), 1):
@@ -209,7 +210,7 @@ def end_with_parent() -> None:
 
 
 def main(folder: str, slug: str, seed: str) -> None:
-    """Runs a job; what its user can mend is told in one line, the last one printed."""
+    """Runs a job. The last line printed is the error, if the user can fix it."""
     end_with_parent()
     store = Store(folder)
     info = store.read_info()
