@@ -7,6 +7,7 @@ import pytest
 from keras_tagging.corpora.archives import members
 from keras_tagging.corpora.markup import Element, elements
 from keras_tagging.data import CorpusError
+from keras_tagging.utils import limits
 
 
 def member_of(path, content):
@@ -115,6 +116,50 @@ def test_malformed_documents_are_told(tmp_path, content, message):
         list(elements(member_of(tmp_path / "a.xml", content), "t"))
     told = str(caught.value)
     assert message in told and "\n" not in told
+
+
+LONG = b"x" * (limits.XML_TOKEN_BYTES + (1 << 18))
+AMPLIFIED = [
+    (b'<!DOCTYPE c [<!ATTLIST t a CDATA "%s">]><c/>' % b"x", "declares attributes"),
+    (
+        b"<!DOCTYPE c ["
+        + b"".join(b"<!ATTLIST t a%d CDATA #IMPLIED>" % i for i in range(1001))
+        + b"]><c/>",
+        "declares attributes for all elements of a name; no corpus does; remove its",
+    ),
+    (b'<c><t a="%s"/></c>' % (b"x" * 1001), "over 1000 characters in the attributes"),
+    (
+        b"<c><t %s/></c>" % b" ".join(b'a%d="123456"' % i for i in range(200)),
+        "over 1000 characters in the attributes of <t>",
+    ),
+    (b"<c><!--%s--></c>" % LONG, "has a tag or comment of over 1048576 bytes"),
+    (b'<c a="%s"/>' % LONG, "has a tag or comment of over 1048576 bytes"),
+    (b"<c><?a %s?></c>" % LONG, "has a tag or comment of over 1048576 bytes"),
+    (b"<c>%s</c>" % b"".join(b"<a%d/>" % i for i in range(20_000)), "over 10000 names"),
+    (b"<c><t>%s</t></c>" % (LONG * 2), "has a <t> of over 2097152 bytes"),
+]
+
+
+@pytest.mark.parametrize("content, message", AMPLIFIED)
+def test_what_grows_with_its_size_is_refused(tmp_path, content, message):
+    member = member_of(tmp_path / "a.xml", content)
+    with pytest.raises(CorpusError) as caught:
+        list(elements(member, "t"))
+    told = str(caught.value)
+    assert told.startswith(f"{tmp_path / 'a.xml'}:1: ") and "\n" not in told
+    assert message in told and "; " in told
+
+
+def test_what_is_left_aside_may_be_large(tmp_path):
+    text = b"<c>%s<t>a</t>%s</c>" % (LONG * 3, b"<b>c</b>" * 50_000)
+    [found] = elements(member_of(tmp_path / "a.xml", text), "t")
+    assert found.text() == "a"
+
+
+def test_attributes_that_are_declared_without_a_value_are_read(tmp_path):
+    text = b'<!DOCTYPE c [<!ATTLIST t a CDATA #IMPLIED>]><c><t a="1"/><t/></c>'
+    found = elements(member_of(tmp_path / "a.xml", text), "t")
+    assert [element.attributes for element in found] == [{"a": "1"}, {}]
 
 
 def test_an_unknown_encoding_is_told(tmp_path):

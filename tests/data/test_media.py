@@ -123,6 +123,10 @@ def test_a_table_of_relaxed_concepts(tmp_path):
     path.write_text("a,b\nc\n")
     with pytest.raises(CorpusError, match="table.csv:2: 1 columns, or an empty one;"):
         read_relaxed(path)
+    for content in (b"a,b\n" + b"x" * 200_000, b"a,b\n\xe9,\n"):
+        path.write_bytes(content)
+        with pytest.raises(CorpusError, match="table.csv:.: cannot be read: .*; write"):
+            read_relaxed(path)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from keras_tagging.corpora.media import words_of
 from keras_tagging.corpora.preprocessing import kadari, wu
 from keras_tagging.corpora.suspicions import suspicious
 from keras_tagging.corpora.word_classes import WordClasses
-from keras_tagging.data import FORMATS, Corpus, Sentence, read
+from keras_tagging.data import Corpus, Sentence, read
 from keras_tagging.data.brackets import unescaped
 from keras_tagging.data.categories import (
     CategoryError,
@@ -361,4 +361,3 @@ TARGETS = {
         nasty=[b"(" * 80_000, seeds.MARKS, *(odd * 300 for odd in ODD)],
     ),
 }
-assert {name.partition("-")[0] for name in TARGETS} >= set(FORMATS)
