@@ -63,8 +63,9 @@ class LabelEmbeddingCell(RegularizedLayer):
 
     Call arguments:
         inputs: `(batch, features)`: :math:`I_t`.
-        states: `[coming]`: what the labels and states so far add to the hidden layer
-            at the next positions, `(batch, contexts * hidden_size)`.
+        states: `[logits, coming]`: the output before, and what the labels and states
+            so far add to the hidden layer at the next positions, `(batch, contexts *
+            hidden_size)`.
 
     Returns:
         Logits `(batch, num_labels)`, and the new states.
@@ -137,7 +138,8 @@ class LabelEmbeddingCell(RegularizedLayer):
             name: item if "labels" in name else self.hidden_size for name in self._lags
         }
         lags = max(1, self._lags["labels"], self._lags["states"])
-        self.state_size = lags * self.hidden_size
+        # the output is first: on JAX a masked step of Keras repeats states[0]
+        self.state_size = [num_labels, lags * self.hidden_size]
         self.output_size = num_labels
 
     # Weights
@@ -234,11 +236,11 @@ class LabelEmbeddingCell(RegularizedLayer):
 
         Args:
             projected: `(batch, hidden_size)`, what `project` returned.
-            states: `[coming]` or `coming`.
+            states: `[logits, coming]`.
         """
         if self._lags["future_labels"] or self._lags["future_states"]:
             raise ValueError("a cell reads no future: use LabelEmbeddingRNN")
-        coming = states[0] if isinstance(states, (list, tuple)) else states
+        _, coming = states
         size = self.hidden_size
         h, logits = self.hidden(projected + coming[:, :size])
         coming = ops.concatenate([coming[:, size:], ops.zeros_like(h)], -1)
@@ -248,13 +250,16 @@ class LabelEmbeddingCell(RegularizedLayer):
             coming = coming + ops.matmul(fed, flat_table(labels))
         if hidden is not None:
             coming = coming + ops.matmul(ops.stop_gradient(h), flat_table(hidden))
-        return logits, [coming]
+        return logits, [logits, coming]
 
     def call(self, inputs, states, training=False):
         return self.step(self.project(inputs, training=training), states)
 
     def get_initial_state(self, batch_size=None):
-        return [ops.zeros((batch_size, self.state_size), dtype=self.compute_dtype)]
+        return [
+            ops.zeros((batch_size, size), dtype=self.compute_dtype)
+            for size in self.state_size
+        ]
 
     def get_config(self):
         initializer = keras.initializers.serialize

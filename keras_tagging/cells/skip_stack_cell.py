@@ -24,7 +24,7 @@ class SkipStackCell(keras.layers.Layer):
 
     Call arguments:
         inputs: `(batch, features)`, where `features` is `units` if layer 2 skips.
-        states: list of the states of all cells, those of the lowest first.
+        states: list of the states of all cells, those of the highest first.
 
     Returns:
         The output of the highest cell, and the list of all new states.
@@ -61,7 +61,10 @@ class SkipStackCell(keras.layers.Layer):
                         f"{type(cell).__name__} reads the second state of layer "
                         f"{layer + 1 - sources[name]}: {type(source).__name__} has one"
                     )
-        self.state_size = [size for cell in self.cells for size in cell.state_sizes]
+        # the highest first: on JAX a masked step of Keras repeats states[0]
+        self.state_size = [
+            size for cell in reversed(self.cells) for size in cell.state_sizes
+        ]
         self.output_size = self.cells[-1].output_size
 
     def build(self, input_shape):
@@ -81,8 +84,8 @@ class SkipStackCell(keras.layers.Layer):
         h, c, new_states = [inputs], [None], []  # by layer, from 0
         states = list(states)
         for cell in self.cells:
-            count = len(cell.state_sizes)
-            own, states = states[:count], states[count:]
+            first = len(states) - len(cell.state_sizes)
+            states, own = states[:first], states[first:]
             read = {"below_cell": c[-1]}
             if len(h) > 1:
                 read |= {"skip": h[-2], "skip_cell": c[-2]}
@@ -91,13 +94,13 @@ class SkipStackCell(keras.layers.Layer):
             output, own = cell(x, own, training=training)
             h.append(output)
             c.append(own[-1])
-            new_states += own
+            new_states = own + new_states
         return h[-1], new_states
 
     def get_initial_state(self, batch_size=None):
         return [
             state
-            for cell in self.cells
+            for cell in reversed(self.cells)
             for state in cell.get_initial_state(batch_size=batch_size)
         ]
 

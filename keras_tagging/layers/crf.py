@@ -227,8 +227,7 @@ class CRF(keras.layers.Layer):
             (self.start, self.transitions, self.end), self._penalties, strict=True
         )
         start, transitions, end = (
-            ops.stop_gradient(ops.convert_to_tensor(w) + penalty)
-            for w, penalty in weights
+            ops.stop_gradient(ops.add(weight, penalty)) for weight, penalty in weights
         )
         scores = add_ends(ops.stop_gradient(scores), mask, start, end)
         return best_path(scores, mask, transitions)

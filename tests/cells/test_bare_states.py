@@ -40,8 +40,9 @@ def run(cell, method, inputs, states):
 @pytest.mark.parametrize("name", [n for n in CELLS if has_one_state(CELLS[n]())])
 def test_a_bare_state_is_a_list_of_one(name, method):
     cell = build(name)
-    inputs, state = random_inputs(BATCH, width(cell)), random_inputs(BATCH, UNITS)
-    found = run(cell, method, inputs, ops.convert_to_tensor(state))
+    inputs = random_inputs(BATCH, width(cell))
+    state = ops.convert_to_tensor(random_inputs(BATCH, UNITS))
+    found = run(cell, method, inputs, state)
     expected = run(cell, method, inputs, [state])
     for found_array, expected_array in zip(found, expected, strict=True):
         np.testing.assert_array_equal(found_array, expected_array)

@@ -197,6 +197,16 @@ def test_label_cell_in_a_stock_layer_is_the_label_layer(options):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
+def test_last_output_of_a_padded_sentence():
+    """Where steps are masked at the end, Keras on JAX returns the first state."""
+    layer = layers.RNN(cells.LabelEmbeddingCell(UNITS, NUM_TAGS, 2, 2))
+    x = np.random.default_rng(1).normal(size=(*MASK.shape, WORD_DIM)).astype("float32")
+    found = ops.convert_to_numpy(layer(x, mask=MASK))
+    for row, sentence, length in zip(found, x, LENGTHS, strict=True):
+        alone = ops.convert_to_numpy(layer(sentence[None, :length]))
+        np.testing.assert_allclose(row, alone[0], atol=1e-5)
+
+
 def test_a_cell_reads_no_future():
     cell = cells.LabelEmbeddingCell(UNITS, NUM_TAGS, future_label_context=1)
     with pytest.raises(ValueError, match="use LabelEmbeddingRNN"):
