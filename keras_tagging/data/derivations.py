@@ -181,7 +181,9 @@ def _tree(number: int, line: str, notation: str | None):
     siblings: list[Node | Leaf] = []
     # The first malformed token is the last: each is looked for through the whole line.
     for token in _TOKEN.finditer(line):
-        tag, pos, original, word, predicate, category, head, count, close, bad = token.groups()
+        tag, pos, original, word, predicate, category, head, count, close, bad = (
+            token.groups()
+        )
         if tag:
             tag = category_at(number, tag, notation)
             leaf = Leaf(tag, pos, original, word, predicate)
