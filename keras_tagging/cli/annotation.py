@@ -78,7 +78,7 @@ def parse(
         str | None,
         typer.Option(
             help="Else recognised; standard input is 'conllu' if its first line but "
-            "comments is a row of ten columns, else 'text'."
+            "comments is a numbered row between tabs, else 'text'."
         ),
     ] = None,
     option: Options = None,

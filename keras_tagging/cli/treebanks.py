@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -11,7 +12,10 @@ from keras_tagging.data import Sentence, detect_format
 from keras_tagging.data.readers import source_name
 
 NAMES = {"pos": "UPOS, column 4", "xpos": "XPOS, column 5"}  # in CoNLL-U
-ROW = re.compile(rb"(\xef\xbb\xbf)?[0-9]+([-.][0-9]+)?(\t[^\t\n]*){9}\r?\n?")
+# Of fewer than ten columns it is damaged, as the reader then says; one of two or three
+# may be a numbered sentence.
+ROW = re.compile(rb"[0-9]+([-.][0-9]+)?(\t[^\t]*){3,}")
+PIECE = 1 << 20  # bytes of a line to read at once
 
 
 class Lines:
@@ -26,19 +30,30 @@ class Lines:
     def __init__(self, stream, name: str, most: int = 200):
         self.stream, self.name = stream, name
         self.head = []
-        for line in islice(stream, most):
+        for line in islice(self._pieces(), most):
             self.head.append(line)
-            if line.strip(b" \t\r\n") and not line.startswith((b"#", b"\xef\xbb\xbf#")):
+            if _rows(line):
                 break
+
+    def _pieces(self) -> Iterator[bytes]:
+        return iter(partial(self.stream.readline, PIECE), b"")
 
     def __iter__(self):
         yield from self.head
         with self.stream:
-            yield from self.stream
+            yield from self._pieces()
 
     def are_conllu(self) -> bool:
-        """Whether the first line that is no comment is a row of CoNLL-U or CoNLL-X."""
-        return bool(self.head) and ROW.fullmatch(self.head[-1]) is not None
+        """Whether the first line that is no comment is meant as a row of CoNLL-U."""
+        text = b"".join(self.head)
+        # as `data.read` has it, a carriage return ends lines where no line feed does
+        rows = _rows(*text.split(b"\n" if b"\n" in text else b"\r"))
+        return bool(rows) and ROW.fullmatch(rows[0]) is not None
+
+
+def _rows(*lines: bytes) -> list[bytes]:
+    lines = (line.removeprefix(b"\xef\xbb\xbf").strip(b" \r\n") for line in lines)
+    return [line for line in lines if line.strip() and not line.startswith(b"#")]
 
 
 def recognise(file: str, options: dict):

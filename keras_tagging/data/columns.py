@@ -13,6 +13,7 @@ from keras_tagging.data.records import (
     Malformed,
     blocks,
     is_blank,
+    is_document_mark,
     parse_each,
     sentence_of,
     split_blanks,
@@ -183,17 +184,24 @@ def _first_rows(lines, comments: bool, count: int = 50):
             size += len(line)
             if not (comments and line.startswith(NO_ROW)):
                 rows.append(line)
-        is_enough = (
-            len(rows) == count
-            or len(head) > limits.SENTENCE_TOKENS
-            or size > limits.SENTENCE_CHARACTERS
-        )
-        if is_enough:
+        if len(rows) == count:
             break
+        if len(head) > limits.SENTENCE_TOKENS or size > limits.SENTENCE_CHARACTERS:
+            if rows or not all(map(_is_nothing, head)):
+                break
+            head, size = [], 0
     if not rows:  # every line begins with #: then it is a token where it can be
-        rows = [line for _, line in head if isinstance(line, str)]
-        rows = [line for line in rows if not (is_blank(line) or line.startswith("# "))]
+        rows = [line for line in head if not _is_nothing(line)]
+        rows = [line for _, line in rows if isinstance(line, str)]
     return rows, chain(head, lines)
+
+
+def _is_nothing(numbered: Line) -> bool:
+    """Whether the line is blank, a comment or a document mark, whatever the others."""
+    line = numbered[1]
+    if not isinstance(line, str):
+        return False
+    return is_blank(line) or line.startswith("# ") or is_document_mark(line)
 
 
 def tokens(

@@ -200,9 +200,11 @@ def _batches(chunks: Iterator, encoding: str):
         end = feed
     rest, is_cut = head[:0], False
     for chunk in chain([head], chunks):
-        rest += chunk
-        size = rest.rfind(end) + 1
-        if size:
+        if end not in chunk:
+            rest = rest if is_cut else rest + chunk
+        else:
+            rest += chunk
+            size = rest.rfind(end) + 1
             lines, is_plain = _decoded(rest[: size - 1], end, encoding)
             if is_cut or rest.index(end) > most:
                 lines[0], is_plain, is_cut = too_long, False, False

@@ -1,0 +1,565 @@
+"""Text files that are damaged, or made to hang a reader or to fill the memory."""
+
+import codecs
+import encodings
+import gzip
+import io
+import itertools
+import json
+import pkgutil
+import re
+import time
+import tracemalloc
+
+import pytest
+
+from keras_tagging.corpora.media import words_of
+from keras_tagging.corpora.word_classes import WordClasses
+from keras_tagging.data import (
+    FORMATS,
+    CorpusError,
+    Sentence,
+    detect_format,
+    read,
+    write,
+)
+from keras_tagging.data.conllu import read_blocks
+from keras_tagging.data.lines import CHUNK
+from keras_tagging.data.normalisation import LimitError, to_nfc
+from keras_tagging.data.recognition import recognise
+from keras_tagging.data.trees import trees_of
+from keras_tagging.utils import limits
+
+CONLLU = "1\t{0}\tl\t{1}\tX\t_\t0\troot\t_\t_\n\n"
+# One sentence of each format, of one word and its tag.
+ONE = {
+    "conll": "{0}\t{1}\n\n",
+    "conllu": CONLLU,
+    "conllx": CONLLU,
+    "pipe": "{0}|P|{1}\n",
+    "auto": "ID=x.1\n(<L {1} P Q {0} {1}>)\n",
+    "mrg": "( (S\n ({1} {0})))\n",
+    "pos": "{0}/{1}\n======\n",
+    "atis": "BOS {0} EOS\tO {1} O\n",
+    "ctf": "{2} |S0 1:1 |# {0} |S2 1:1 |# {1}\n\n",
+    "jsonl": '{{"tokens": ["{0}"], "tags": ["{1}"]}}\n',
+    "text": "{0}\n",
+    "tokens": "{0}\n\n",
+}
+
+
+def corpus(format, words):
+    return "".join(ONE[format].format(word, "N", i) for i, word in enumerate(words))
+
+
+def read_all(text, format, **options):
+    data = text if isinstance(text, bytes) else text.encode()
+    return list(read(io.BytesIO(data), format, **options))
+
+
+def skipping(text, format, **options):
+    """What is read, and the messages for what is not."""
+    messages = []
+    found = read_all(text, format, errors="skip", skipped=messages, **options)
+    return [sentence.tokens for sentence in found], messages
+
+
+def test_every_format_is_tested():
+    assert ONE.keys() == FORMATS.keys()
+
+
+# The ends of lines
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+@pytest.mark.parametrize("format", FORMATS)
+def test_carriage_returns_alone(tmp_path, format, is_compressed):
+    words = [f"w{i}" for i in range(200)]
+    data = corpus(format, words).replace("\n", "\r").encode()
+    path = tmp_path / ("corpus.gz" if is_compressed else "corpus")
+    path.write_bytes(gzip.compress(data) if is_compressed else data)
+    assert [s.tokens for s in read(path, format)] == [[word] for word in words]
+    if format not in ("conllx", "pos", "text", "tokens"):  # which these fit as well
+        assert detect_format(path) == format
+    assert [s.tokens for s in read(path, format, encoding="latin-1")][3] == ["w3"]
+    path = tmp_path / "wide"
+    path.write_bytes(data.decode().encode("utf-16"))
+    assert len(list(read(path, format, encoding="utf-16"))) == 200
+
+
+def test_carriage_returns_in_a_large_file():
+    count = 3 * CHUNK // 10
+    text = "".join(f"w{i:07}\tN\r\r" for i in range(count))
+    assert len(read_all(text, "conll")) == count
+    with pytest.raises(CorpusError, match=f":{2 * count + 2}: 3 columns where"):
+        read_all(text + "a\tN\rb\tN\tN\r", "conll")
+
+
+def test_a_carriage_return_inside_a_line_is_text():
+    assert skipping("a\rb\tN\nc\r\tN\r\n", "conll") == ([["a\rb", "c\r"]], [])
+
+
+def test_line_feeds_where_carriage_returns_end_lines(monkeypatch):
+    # The first feed comes later than anyone looks for it.
+    monkeypatch.setattr(limits, "SENTENCE_CHARACTERS", 100)
+    chunks, skipped = iter([b"a b\r" * 60, b"c\nd\r", b"e\r"]), []
+    found = list(read(chunks, "text", errors="skip", skipped=skipped))
+    assert [s.tokens for s in found] == [["a", "b"]] * 60 + [["e"]]
+    assert re.fullmatch(".*:61: a line feed in a file .*; end all .*", skipped[0])
+    assert len(skipped) == 1
+
+
+def test_trees_are_written_into_a_file_of_carriage_returns():
+    text = corpus("conllu", "abc").replace("\n", "\r")
+    blocks = list(read_blocks(io.BytesIO(text.encode())))
+    assert "".join(block.with_trees([0], ["root"]) for block in blocks) == text
+
+
+# Encodings
+
+NAMES = {name for _, name, _ in pkgutil.iter_modules(encodings.__path__)}
+NAMES |= {*encodings.aliases.aliases.values(), "utf-8-sig", "UTF-16-LE"}
+NO_TEXT = (
+    "rot13 rot_13 undefined base64 idna punycode unicode_escape bz2 zlib uu".split()
+)
+NO_TEXT += ["raw_unicode_escape", "quopri", "hex", "none", "a\0b", "\ud800", 7, "../x"]
+
+
+@pytest.mark.parametrize("encoding", NO_TEXT)
+def test_what_is_no_encoding_of_text(tmp_path, encoding):
+    path = tmp_path / "corpus"
+    path.write_text("a\tN\n")
+    for reader in (read, read_blocks, detect_format):
+        with pytest.raises(ValueError, match=r"^encoding=.* is not .*: try utf-8, lat"):
+            reader(path, encoding=encoding)
+    with pytest.raises(ValueError, match="^encoding="):  # not only once it is iterated
+        read(path, "conll", encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", sorted(NAMES))
+def test_every_encoding_of_python(encoding):
+    """Each gives the text, or one clean error."""
+    text = "ab\tN\n+c~\tV\n\nd\tN\n"
+    try:
+        data = text.encode(encoding)
+    except (LookupError, ValueError):
+        data = text.encode()
+    try:
+        found = read_all(data, "conll", encoding=encoding)
+    except CorpusError:
+        pytest.fail("the encoding does not read what it writes")
+    except ValueError as error:
+        assert str(error).startswith(f"encoding={encoding!r} is not ")
+        codec = encoding in NAMES and _codec(encoding)
+        assert not codec or not codec._is_text_encoding or codec.name in NOT_OF_FILES
+    else:
+        assert [s.tokens for s in found] == [["ab", "+c~"], ["d"]]
+
+
+NOT_OF_FILES = {"idna", "punycode", "undefined", "unicode-escape"}
+NOT_OF_FILES |= {"raw-unicode-escape"}
+
+
+def _codec(name):
+    try:
+        return codecs.lookup(name)
+    except LookupError:
+        return None
+
+
+def test_what_utf_7_can_spell():
+    assert read_all("a+AAo-b\n", "text", encoding="utf-7") == [
+        Sentence(["a"]),
+        Sentence(["b"]),
+    ]
+    found, [message] = skipping("a\nb +2AA-\nc\n", "text", encoding="utf-7")
+    assert found == [["a"], ["c"]]
+    assert ":2: the line contains half of a surrogate pair; " in message
+
+
+def test_marks_of_byte_order():
+    text = "\ufeffa\n\ufeffb\n"
+    assert read_all(text, "text", encoding="utf-8-sig") == [
+        Sentence(["a"]),
+        Sentence(["\ufeffb"]),
+    ]
+
+
+# Numbers, surrogates and other values
+
+DIGITS = "9" * 5000
+NUMBERS = {
+    "auto": (f"(<T S 0 {DIGITS}> (<L N A A w N>) )\n", {}),
+    "ctf": (f"1 |S0 {DIGITS}:1 |S2 0:1\n", {"words": ["a"], "labels": ["N"]}),
+    "conllu": (CONLLU.format("a", "N").replace("\t0\t", f"\t{DIGITS}\t"), {}),
+    "conllx": (CONLLU.format("a", "N").replace("1\t", f"{DIGITS}\t"), {}),
+    "jsonl": (f'{{"tokens": ["a"], "head": [{DIGITS}]}}\n', {}),
+}
+
+
+@pytest.mark.parametrize("format", NUMBERS)
+def test_numbers_of_thousands_of_digits(format):
+    text, options = NUMBERS[format]
+    good = corpus(format, "xy")
+    found, [message] = skipping(good + text + good, format, **options)
+    assert found == [["x"], ["y"]] * 2
+    assert len(message) < 300
+    assert re.fullmatch(r"<stream>:\d+: [^;]+; [^;]+", message)
+
+
+def test_heads_of_thousands_of_digits():
+    sentence = Sentence(["a"], None, {"head": [DIGITS], "deprel": ["root"]})
+    for head in (DIGITS, "9" * 12):
+        sentence.columns["head"] = [head]
+        with pytest.raises(ValueError, match=r"sentence 1 .* head that is no number"):
+            trees_of([sentence])
+
+
+JSON = {
+    "surrogate in a token": '{"tokens": ["\\ud800"]}',
+    "surrogate in a tag": '{"tokens": ["a"], "tags": ["\\udfff"]}',
+    "surrogate in a name": '{"tokens": ["a"], "\\ud800": ["b"]}',
+    "nested": '{"tokens": ' + "[" * 100_000,
+    "nested objects": '{"a":' * 100_000,
+    "a number": "9" * 5000,
+    "cut": '{"tokens": ["a',
+    "NaN": '{"tokens": [NaN]}',
+    "no object": "NaN",
+    "a tag None": '{"tokens": ["a"], "tags": [null]}',
+}
+
+
+@pytest.mark.parametrize("case", JSON)
+def test_odd_json(case):
+    good = '{"tokens": ["x"], "n": NaN, "m": Infinity, "o": 1e999}\n'
+    found, [message] = skipping(good + JSON[case] + "\n" + good, "jsonl")
+    assert found == [["x"], ["x"]]
+    assert re.fullmatch(r"<stream>:2: [^;]+; [^;]+", message)
+
+
+def test_surrogate_pairs_are_characters():
+    [sentence] = read_all(json.dumps({"tokens": ["\U0001f600"]}), "jsonl")
+    assert sentence.tokens == ["\U0001f600"]
+
+
+@pytest.mark.parametrize("format", ["conll", "conllu", "jsonl"])
+def test_halves_of_surrogate_pairs_are_not_written(format):
+    columns = {"pos": ["\ud800"]}
+    for sentence in (Sentence(["a\ud800"]), Sentence(["a"], None, columns)):
+        stream = io.StringIO()
+        with pytest.raises(ValueError, match="half of a surrogate pair .*; |replace"):
+            write([sentence], stream, format)
+        assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_halves_of_surrogate_pairs_in_a_text_stream(format):
+    text = corpus(format, ["a", "\ud800", "b"])
+    skipped = []
+    found = list(read(io.StringIO(text), format, errors="skip", skipped=skipped))
+    assert [s.tokens for s in found] == [["a"], ["b"]]
+    assert "half of a surrogate pair" in skipped[0] and len(skipped) == 1
+
+
+def test_values_that_are_no_strings():
+    with pytest.raises(
+        ValueError, match="^a sentence's tags are strings, but number 2"
+    ):
+        Sentence(["a", "b"], ["N", None])
+    with pytest.raises(ValueError, match="tags .* is None: give one for .* tags=None"):
+        Sentence(["a"], [None])
+    with pytest.raises(ValueError, match="'s pos are strings, but number 1 is 3: give"):
+        Sentence(["a"], None, {"pos": [3]})
+    with pytest.raises(ValueError, match="'s tokens are strings, but number 1 is None"):
+        Sentence([None], ["N", "N"])
+
+
+# Time. What each string makes a reader look for is not there, or only at the end.
+
+LONG = 30_000
+QUADRATIC = {
+    "auto": ["(<L ", "(<T ", "(<L a b c d ", "(<L N A A w N {", "(<L a >", "> ", "{ ["],
+    "mrg": ["(", "( (", ")", "(a ", "\t", "(TOP"],
+    "pos": ["[ ", "/", "a/", "= ", "./. ", "a/N ", "] [ "],
+    "ctf": ["1 ", "|", "#|", "#", "|#", "|S0 1:1 ", "|# ", " \t", "1 |S0"],
+    "atis": ["BOS ", " EOS", "BOS EOS", "\t", " "],
+    "jsonl": ["[", "{", '{"a":', '"', "\\", '"\\u', "[[],"],
+    "conllu": ["1", "1-", "1\t", "#", "\t", "1.1\t"],
+    "conll": ["#", "# ", "\t", "-DOCSTART-", "-DOCSTART- ", " "],
+    "pipe": ["|", "a|b|c ", "| "],
+    "text": [" ", "\t", "\u0301", "\u0316\u0301", "\u0f73\u0301", "\u1100\u11a8"],
+}
+AROUND = [("", ""), ("(<L ", ">)"), ("1 |S0 1:1 ", "|"), ("[ ", " "), ("( (S ", ")")]
+AROUND += [("BOS ", " EOS\t"), ('{"tokens": ["', '"]}'), ("1\t", "\t_" * 8)]
+
+
+@pytest.mark.parametrize("format", QUADRATIC)
+def test_no_line_takes_long(format):
+    for unit, (before, behind) in itertools.product(QUADRATIC[format], AROUND):
+        line = before + unit * (LONG // len(unit)) + behind
+        start = time.process_time()
+        skipping(line, format)
+        try:
+            recognise([(1, line), (2, "a b")], "name")
+        except CorpusError:
+            pass
+        taken = time.process_time() - start
+        assert taken < 0.8, (before, unit, behind)
+
+
+def test_no_transcription_takes_long():
+    start = time.process_time()
+    for unit in ("(", ")", "(a", ") (", "' ", "dix-", " '", "-"):
+        words_of(unit * LONG, spoken=True)
+    assert time.process_time() - start < 1.5
+    text = "(a) ((b) c) (d"
+    assert words_of(text, spoken=True) == ["*", "*", "c", "d"]
+
+
+def test_no_slot_takes_long():
+    start = time.process_time()
+    for unit in (".", "a.", "1.", "1", "B-", ".a"):
+        word = unit * LONG
+        WordClasses({}).class_of(word + "x")
+        for tag in ("B-" + word, "B-a" + word + "x"):
+            try:
+                WordClasses.learn([Sentence(["a"], [tag])])
+            except ValueError:
+                pass
+    assert time.process_time() - start < 1.5
+
+
+# Limits
+
+RUNS = {
+    "marks": "e" + "\u0301\u0316" * 25_000,
+    "after a letter": "abc" + "\u0301" * 60 + "\u0316" * 60,
+    "marks once decomposed": "\u0f40" + "\u0f73\u0301" * 25_000,
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_combining_marks(format, run):
+    start = time.process_time()
+    found, [message] = skipping(corpus(format, ["a", RUNS[run], "b"]), format)
+    assert time.process_time() - start < 0.5
+    assert found == [["a"], ["b"]]
+    [line] = (
+        i
+        for i, row in enumerate(corpus(format, ["a", RUNS[run], "b"]).split("\n"), 1)
+        if RUNS[run] in row
+    )
+    what = rf"<stream>:{line}: .* has \d+,?\d+ combining marks in a row; leave at mo"
+    assert re.match(what, message) and len(message) < 300
+
+
+def test_as_many_marks_as_are_written_for_fun():
+    zalgo = "e" + "\u0301" * limits.COMBINING_MARKS + "x"
+    text = zalgo * 500
+    assert to_nfc(text).startswith("\u00e9" + "\u0301" * 99 + "x")
+    with pytest.raises(LimitError):
+        to_nfc("e" + "\u0301" * (limits.COMBINING_MARKS + 1))
+
+
+def test_combining_marks_in_lists(tagger):
+    words = [["the", RUNS["marks"]]]
+    for method in (tagger.tag, tagger.predict):
+        start = time.process_time()
+        with pytest.raises(ValueError, match="50,000 combining marks in a row; leave"):
+            method(words)
+        assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_long_lines(monkeypatch, format):
+    monkeypatch.setattr(limits, "SENTENCE_CHARACTERS", 3 * CHUNK)
+    words = ["a", "x" * (2 * CHUNK), "b", "y" * (7 * CHUNK), "c", "d"]
+    text = corpus(format, words)
+    line = text[: text.index("y" * CHUNK)].count("\n") + 1
+    expected = [["a"], [words[1]], ["b"], ["c"], ["d"]]
+    for source in (text.encode(), text.replace("\n", "\r").encode(), text):
+        messages = []
+        stream = io.StringIO(text) if source is text else io.BytesIO(source)
+        found = list(read(stream, format, errors="skip", skipped=messages))
+        assert [s.tokens for s in found] == expected
+        what = f"<stream>:{line}: the line has more than 196,608 characters; cut it"
+        assert messages == [what]
+    last = text[: text.index("y" * CHUNK) + 7 * CHUNK]
+    assert skipping(last, format)[1][-1:] == [what]
+
+
+class Endless(io.RawIOBase):
+    """A line of so many bytes that need no memory."""
+
+    def __init__(self, size):
+        self.left, self.end = size, b"\n\nb\tN\n"
+
+    def read1(self, size):
+        if self.left > 0:
+            self.left -= size
+            return b"x" * size
+        end, self.end = self.end, b""
+        return end
+
+
+def test_a_line_of_two_gigabytes():
+    tracemalloc.start()
+    skipped = []
+    with_limit = read(Endless(2 << 30), "conll", errors="skip", skipped=skipped)
+    assert [s.tokens for s in with_limit] == [["b"]]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * limits.SENTENCE_CHARACTERS
+    assert skipped == [
+        "<stream>:1: the line has more than 10,000,000 characters; cut it"
+    ]
+
+
+@pytest.mark.parametrize("unit", ["|a", "#", "x", "|S0 ", "|# a "])
+def test_a_long_line_of_ctf(unit):
+    line = "1 |S0 1:1 |# a |S2 1:1 |# " + unit * (500_000 // len(unit))
+    tracemalloc.start()
+    skipping(line, "ctf")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40_000_000
+
+
+BLOCKS = {
+    "conll": "w\tN\n",
+    "tokens": "w\n",
+    "conllu": "# c\n",
+    "mrg": "(\n",
+    "pos": "w/N\n",
+    "ctf": "7 |S0 1:1 |# w |S2 1:1 |# N\n",
+}
+
+
+@pytest.mark.parametrize("format", BLOCKS)
+def test_a_sentence_without_end(monkeypatch, format):
+    monkeypatch.setattr(limits, "SENTENCE_TOKENS", 50)
+    good = corpus(format, "ab")
+    endless = BLOCKS[format] * 1000
+    end = "======\n" if format == "pos" else "\n"
+    found, [message] = skipping(good + endless + end + good, format)
+    assert found == [["a"], ["b"]] * 2
+    line = good.count("\n") + 1
+    assert message.startswith(
+        f"<stream>:{line}: the sentence that begins here has more"
+    )
+
+
+@pytest.mark.parametrize("format", ["text", "pipe", "jsonl", "atis", "auto"])
+def test_more_tokens_than_a_sentence_has(monkeypatch, format):
+    monkeypatch.setattr(limits, "SENTENCE_TOKENS", 50)
+    line = {
+        "text": "w " * 51,
+        "pipe": "w|P|N " * 51,
+        "jsonl": json.dumps({"tokens": ["w"] * 51}),
+        "atis": f"BOS {'w ' * 51}EOS\tO{' N' * 51} O",
+        "auto": f"(<T S 0 51> {'(<L N A A w N>) ' * 51})",
+    }[format]
+    good = corpus(format, "ab")
+    found, [message] = skipping(good + line + "\n" + good, format)
+    assert found == [["a"], ["b"]] * 2
+    assert ": a sentence of 51 tokens, where 50 are the most; cut it" in message
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_tokens_that_are_files(monkeypatch, format):
+    monkeypatch.setattr(limits, "TOKEN_CHARACTERS", 50)
+    found, [message] = skipping(corpus(format, ["a", "w" * 51, "w" * 50]), format)
+    assert found == [["a"], ["w" * 50]]
+    assert re.search(r":\d+: the token 'w+\.\.\.' has 51 characters, where 50", message)
+
+
+def test_the_start_of_a_file_without_rows(monkeypatch):
+    monkeypatch.setattr(limits, "SENTENCE_TOKENS", 50)
+    source = iter(["#\n"] * 1000)
+    next(read(source, "conll", errors="skip", skipped=[]), None)
+    source = iter(["# c\n", "\n"] * 1000 + ["a\tN\n"])
+    assert [s.tokens for s in read(source, "conll")] == [["a"]]
+    lines = "\n" * 300 + CONLLU.format("a", "N") + "\n" * 300
+    blocks = list(read_blocks(io.StringIO(lines)))
+    assert max(len(block.lines) for block in blocks) <= 52
+    assert "".join(line for block in blocks for line in block.lines) == lines
+
+
+def test_messages_are_counted_not_kept():
+    good = ["a\tN\n", "\n"] * 50
+    bad = itertools.chain(good, itertools.repeat("a\n\n", 3000))
+    tracemalloc.start()
+    with pytest.warns(UserWarning, match="^3000 malformed sentences left out; the fi"):
+        assert len(list(read(bad, "conll", errors="skip"))) == 50
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 300_000
+
+
+# Documents, and formats taken for others
+
+CONLL_2003 = """\
+-DOCSTART- -X- -X- O
+
+EU NNP B-NP B-ORG
+rejects VBZ B-VP O
+
+-DOCSTART- -X- -X- O
+Peter NNP B-NP B-PER
+
+-DOCSTART-
+
+"""
+
+
+@pytest.mark.parametrize("separator", [" ", "\t"])
+def test_document_marks(tmp_path, separator):
+    text = CONLL_2003.replace(" ", separator)
+    expected = [["EU", "rejects"], ["Peter"]]
+    for format in ("conll", None):
+        assert [s.tokens for s in read_all(text, format)] == expected
+    assert [s.tags for s in read_all(text, "conll")] == [["B-ORG", "O"], ["B-PER"]]
+    path = tmp_path / "tokens"
+    path.write_text("-DOCSTART-\n\na\nb\n\n-DOCSTART-\n\nc\nd\n\ne\n", "utf-8")
+    assert [s.tokens for s in read(path)] == [["a", "b"], ["c", "d"], ["e"]]
+    assert detect_format(path) == "tokens"
+
+
+def test_document_marks_that_are_none():
+    good = "a\tN\n\n"
+    found, [message] = skipping(f"{good}a\tN\n-DOCSTART-\tO\n\n{good}", "conll")
+    assert found == [["a"]] * 2
+    assert ":4: the document mark -DOCSTART- stands inside of a sentence; " in message
+    text = "-DOCSTART-\tO\n\n-DOCSTART-x\tO\n"
+    assert skipping(text, "conll") == ([["-DOCSTART-x"]], [])
+    kept = [["-DOCSTART-"], ["-DOCSTART-x"]]
+    assert skipping(text, "conll", comments=False) == (kept, [])
+    with pytest.raises(ValueError, match="cannot be a CoNLL row: write 'jsonl'"):
+        write([Sentence(["a", "-DOCSTART-"], ["N", "N"])], io.StringIO())
+
+
+CUT = "# sent_id = 1\n1\ta\ta\tD\tX\n2\tb\tb\tN\tX\n\n1\tc\tc\tV\tX\n"
+
+
+@pytest.mark.parametrize("name", ["x.conllu", "x.CONLLU.gz"])
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_a_damaged_treebank_is_no_other_format(tmp_path, name, separator):
+    path = tmp_path / name
+    data = CUT.replace("\t", separator).encode()
+    path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    columns = 5 if separator == "\t" else 1
+    what = rf"{re.escape(name)}:2: {columns} tab-separated columns where CoNLL-U has 10"
+    with pytest.raises(CorpusError, match=what):
+        list(read(path))
+    path = tmp_path / "x.conll"  # may well have five columns
+    path.write_text(CUT, "utf-8")
+    assert [s.tags for s in read(path, token_column=1)] == [["X", "X"], ["X"]]
+
+
+def test_a_treebank_whose_first_row_is_damaged(tmp_path):
+    path = tmp_path / "x"
+    path.write_text("1\ta\tb\n\n" + CONLLU.format("a", "N") * 3, "utf-8")
+    skipped = []
+    assert len(list(read(path, errors="skip", skipped=skipped))) == 3
+    assert "x:1: 3 tab-separated columns where CoNLL-U has 10" in skipped[0]
