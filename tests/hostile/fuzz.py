@@ -4,10 +4,9 @@ It goes on where it was stopped. `--replay TARGET SEED` shows one input again.
 """
 
 import argparse
+import contextlib
 import json
-import os
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -116,12 +115,11 @@ def fuzz(options: argparse.Namespace) -> bool:
 
 def replay(name: str, seed: int, save: Path | None) -> bool:
     """Shows an input, and what happens. Whether all is well."""
-    folder = tempfile.mkdtemp()
     with Runner() as runner:
         [outcome] = runner.run(name, [seed])
-        save = save and save.absolute()
-        os.chdir(folder)  # some targets write files when they make their inputs
-        data = runner.targets[name].input(name, seed)
+        # some targets write files when they make their inputs
+        with contextlib.chdir(runner.folder.name):
+            data = runner.targets[name].input(name, seed)
     if save:
         save.write_bytes(data)
     print(f"{data[:2000]!r}{'...' * (len(data) > 2000)} ({len(data):,} bytes)")

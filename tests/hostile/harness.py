@@ -82,7 +82,7 @@ class Target:
     mutate: Callable[[Random, Sequence[bytes]], bytes] = mutate
     share: int = 100
     quick: int = 40
-    seconds: float = 2
+    seconds: float = 3
     megabytes: int = 256
 
     @cached_property
