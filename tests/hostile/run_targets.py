@@ -26,7 +26,7 @@ reproduce wu2016
 tag --help
 -h
 """
-WRONG = ["corpora\nx", "reproduce\n--report\n--table\n2\nx", "describe\n-", "\n"]
+WRONG = ["corpora\nx", "describe\n-", "\n"]
 WRONG += [f"describe\ninput.conll\n--option\ntag_column={'(' * 30_000}"]
 FILES = {
     "input.conll": text_seeds.CONLL,
