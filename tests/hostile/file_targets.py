@@ -220,7 +220,7 @@ ATIS = [
 CORPORA = [
     {"train.conll": text_seeds.CONLL, "dev.conll": text_seeds.CONLL, "x.md": "no"},
     {"a-ud-train.conllu": text_seeds.CONLLU, "a-ud-test.conllu": text_seeds.CONLLU},
-    {"train.jsonl": text_seeds.JSONL, "testa.jsonl": text_seeds.JSONL, "testb": "a b"},
+    {"train.jsonl": text_seeds.JSONL, "testa.jsonl": text_seeds.JSONL, "readme": "no"},
 ]
 
 # Integers

@@ -231,10 +231,10 @@ def check_jackknife(data: bytes) -> str:
     return "read"
 
 
-slow = partial(Target, share=4, quick=8, seconds=20, megabytes=1024)
+slow = partial(Target, share=4, quick=4, seconds=20, megabytes=1024)
 TARGETS = {
     "model": slow(models, check_model, nasty=crafted),
-    "model-config": slow(models, check_model, mutate=mutate_config, quick=15),
+    "model-config": slow(models, check_model, mutate=mutate_config, quick=10),
     "resume": slow(
         states, check_resume, nasty=headers, mutate=mutate_state, share=30, quick=40
     ),

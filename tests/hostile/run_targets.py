@@ -18,7 +18,7 @@ from keras_tagging.experiments.reproduction.store import Store, read_results
 COMMANDS = """\
 describe input.conll
 describe input.conll --format conll --option tag_column=1 --errors raise
-describe input.conll --option columns={"pos":1} --option separator=\\t --dev input.conll
+describe input.conll --option columns={"pos":1} --option separator='\\t' --dev input.conll
 describe input.conllu --format conllu --option trees=True --option tag="xpos"
 describe input.conll --option encoding=latin-1 --vectors input.vec
 describe input.jsonl --option token_field=tokens --test *.jsonl
@@ -26,7 +26,7 @@ reproduce wu2016
 tag --help
 -h
 """
-WRONG = ["corpora\nx", "reproduce\n--report\n--table\n2\nx", "describe\n-", "\n"]
+WRONG = ["corpora\nx", "describe\n-", "\n"]
 WRONG += [f"describe\ninput.conll\n--option\ntag_column={'(' * 30_000}"]
 FILES = {
     "input.conll": text_seeds.CONLL,

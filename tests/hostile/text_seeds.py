@@ -67,7 +67,7 @@ MRG = """\
     (. .)))
 (ROOT (NP (NNP 東京) (-LRB- -LRB-) (CD 1\\/2) (-RRB- -RRB-)))
 (TOP (S (NP (PRP It))
-  (VP (VBD VBD|VBN was))))
+  (VP (VBD|VBN was))))
 """
 POS = """\
 *x*x*x*x*

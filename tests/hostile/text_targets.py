@@ -213,8 +213,7 @@ def check_encoding(data: bytes) -> str:
 def encoded() -> list[bytes]:
     found = []
     for name in ENCODINGS[:13]:
-        text = seeds.TEXT if name[0] in "us" else "a\nb\n\nc\n"
-        text = seeds.TOKENS if name.startswith("utf") else text
+        text = seeds.TOKENS if name.startswith("utf") else "a\nb\n\nc\n"
         found.append(f"{name}\n".encode() + text.encode(name, "replace"))
     return found
 
