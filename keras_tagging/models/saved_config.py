@@ -86,6 +86,8 @@ def checked_config(cls: type, config: Mapping) -> dict:
 
 def checked_settings(architecture: str, settings) -> Settings:
     """All settings of an architecture, each of the type and size that it may have."""
+    if isinstance(settings, Settings):  # a parser has checked those of its tagger
+        return settings
     _require(isinstance(settings, dict), "settings", settings, "an object")
     for name in PRETRAINED:
         value = settings.get(name)

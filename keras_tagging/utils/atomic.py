@@ -69,6 +69,8 @@ def naming(path: str | Path, *partials: Path) -> Iterator[None]:
 def locked(folder: Path, message: str) -> Iterator[None]:
     """Keeps other processes out of a block for this folder, which is made.
 
+    A folder that was made here and is empty in the end goes.
+
     The system frees the lock of a process that was killed.
 
     Raises:
@@ -76,6 +78,7 @@ def locked(folder: Path, message: str) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / ".lock"
     lock = FileLock(path)
@@ -89,6 +92,9 @@ def locked(folder: Path, message: str) -> Iterator[None]:
         with suppress(OSError):  # Windows does so by itself
             path.unlink()
         lock.release()
+        if is_new:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
 
 
 def remove_partial(folder: Path) -> None:

@@ -78,10 +78,11 @@ def checked(name: str, value, annotation, default):
         except TypeError:
             continue
     near = nearest(value, filter(None, _choices(annotation)))
-    hint = f" (did you mean {near!r}?)" if near else ""
+    hint = f"did you mean {near!r}? " if near else ""
+    what = "known are" if _choices(annotation) else "it is"
     raise ValueError(
-        f"{name}={value!r} is not possible{hint}: known are {possible(annotation)}; "
-        f"the default is {default!r}"
+        f"{name}={value!r}: {hint}{what} {possible(annotation)}; the default is "
+        f"{default!r}"
     )
 
 
@@ -142,9 +143,10 @@ def _converted(value, kind):
     elif get_origin(base) is tuple:
         item = get_args(base)[0]
         value = (value,) if type(value) is item else value
+        kinds = (int, float) if item is float else (item,)
         right = isinstance(value, list | tuple) and len(value) <= limits.MODEL_PARTS
-        right = right and all(type(x) is item for x in value)
-        value = tuple(value) if right else value
+        right = right and all(type(x) in kinds for x in value)
+        value = tuple(map(item, value)) if right else value
     elif base is float:
         right = _is_number(value, int | float)
         value = float(value) if right else value

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import keras_tagging
 from keras_tagging.cli.treebanks import Lines, with_columns
 from keras_tagging.data import Sentence
 
@@ -54,7 +55,7 @@ def parse_by_hand(sentences):
 def parser(monkeypatch):
     """A parser of the words alone."""
     made = SimpleNamespace(
-        features=SimpleNamespace(columns=()), parse=parse_by_hand, beam_width=1
+        input_columns=(), kind="parser", parse=parse_by_hand, beam_width=1
     )
     where = "keras_tagging.cli.annotation.load_model"
     monkeypatch.setattr(where, lambda run, width, command: made)
@@ -147,7 +148,7 @@ def test_missing_tags_are_told(failing, parser, text, args):
 
 
 def test_tags_may_be_missing_here_and_there():
-    parser = SimpleNamespace(features=SimpleNamespace(columns=("pos",)))
+    parser = SimpleNamespace(input_columns=("pos",), kind="parser", missing_column="")
     untagged = Sentence(["a"], columns={"pos": ["_"]})
     given = [Sentence([]), untagged, Sentence(["a"], columns={"pos": ["X"]})]
     assert list(with_columns(parser, given)) == given
@@ -159,10 +160,9 @@ def test_tags_may_be_missing_here_and_there():
 
 
 def test_tags_of_its_own_tagger_are_not_asked_for():
-    from keras_tagging.models.parser import PREDICTED
-
-    parser = SimpleNamespace(features=SimpleNamespace(columns=(PREDICTED,)))
-    assert list(with_columns(parser, [Sentence(["a"])])) == [Sentence(["a"])]
+    parser = keras_tagging.build("ffn-parser", tags="predicted", columns="pos")
+    assert parser.features.columns == ("pos", "predicted_tag")
+    assert parser.input_columns == ("pos",)
 
 
 @pytest.mark.parametrize(

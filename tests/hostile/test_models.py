@@ -151,8 +151,8 @@ def test_what_is_adapted_later_opens_no_file_either(tmp_path, payload):
     config = json.loads(members(whole("tagger"))[CONFIG])["config"]
     config["vocabularies"] = None
     model = keras_tagging.Tagger.from_config(config)
-    for setting in ("embeddings", "vectors"):
-        model.settings[setting] = str(tmp_path / "vectors.kv")
+    given = dict.fromkeys(("embeddings", "vectors"), str(tmp_path / "vectors.kv"))
+    model.settings = model.settings.replaced(**given)
     model.fit(TAGGED, epochs=1, verbose=0, resume=tmp_path / "run")
     with pytest.raises(ValueError, match="opens no other file"):
         keras_tagging.Tagger("bigru", model.settings)

@@ -234,7 +234,7 @@ def test_other_misuse(model):
         model.adapt(TRAIN)
     with pytest.raises(ValueError, match="no tree to learn"):
         build().fit([EMPTY])
-    with pytest.raises(ValueError, match="part of the sentences"):
+    with pytest.raises(ValueError, match="annotation is part of them"):
         model.evaluate(DEV, DEV)
     with pytest.raises(ValueError, match="whole corpus"):
         build().fit(Corpus(TRAIN))

@@ -39,7 +39,7 @@ def test_the_tagger_tags_as_it_did():
     pairs = [[t.split("/", 1) for t in line.split()] for line in TAGGED]
     words = [[word for word, _ in sentence] for sentence in pairs]
     assert model.tag(words) == [[tag for _, tag in sentence] for sentence in pairs]
-    assert model.settings["suffixes"] == [2] and model.seed == 1
+    assert model.settings["suffixes"] == (2,) and model.seed == 1
 
 
 def test_the_tagger_is_saved_and_loaded_as_it_was(tmp_path):

@@ -110,11 +110,11 @@ def test_compile_arguments():
     for other in ("adam", "adamw"):
         with pytest.raises(ValueError, match=f"'{other}' needs momentum=0"):
             compiled(optimizer=other, momentum=0.9)
-    with pytest.raises(ValueError, match="optimizer='adagrad': known are sgd, adam"):
+    with pytest.raises(ValueError, match="optimizer='adagrad': .*known are 'sgd', 'adam'"):
         compiled(optimizer="adagrad")
 
 
 def test_fit_settings():
     assert FitSettings(batch_size=1, decay="linear").decay == "linear"
-    with pytest.raises(ValueError, match="'cosine': known are 'linear', 'halve' and"):
+    with pytest.raises(ValueError, match="'cosine': known are 'linear', 'halve', None"):
         FitSettings(decay="cosine")

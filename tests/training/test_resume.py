@@ -192,11 +192,16 @@ def test_a_damaged_file_is_told(tmp_path, uninterrupted, damage):
 
 
 @pytest.mark.parametrize(
-    "name, value",
-    [("path", "elsewhere.csv"), ("on_epoch_end", 1), ("_model", 2), ("model", None)],
+    "name, value, reason",
+    [
+        ("path", "elsewhere.csv", "it changes path of a callback"),
+        ("on_epoch_end", 1, "'on_epoch_end' is no state of a callback"),
+        ("_model", 2, "'_model' is no state of a callback"),
+        ("model", None, "'model' is no state of a callback"),
+    ],
 )
 def test_a_file_gives_callbacks_no_other_path_or_method(
-    tmp_path, uninterrupted, name, value
+    tmp_path, uninterrupted, name, value, reason
 ):
     with np.load(uninterrupted[0] / "resume.npz") as file:
         content = dict(file)
@@ -205,7 +210,7 @@ def test_a_file_gives_callbacks_no_other_path_or_method(
     header["callbacks"][log][name] = value
     content["header"] = json.dumps(header)
     np.savez(tmp_path / "resume.npz", **content)
-    with pytest.raises(ValueError, match=f"resume.npz: .*it changes {name} of a cal"):
+    with pytest.raises(ValueError, match=f"resume.npz: .*{reason}"):
         train(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["resume.npz"]
 
@@ -216,7 +221,7 @@ def test_pickles_are_not_read(tmp_path, uninterrupted):
     for name in ("header", "variable0"):
         pickled = np.array([Trouble()], object)
         np.savez(tmp_path / "resume.npz", **content | {name: pickled})
-        with pytest.raises(ValueError, match="resume.npz: .*allow_pickle=False"):
+        with pytest.raises(ValueError, match="resume.npz: .*no array of numbers or text"):
             train(tmp_path)
 
 
