@@ -18,7 +18,7 @@ from keras_tagging.experiments.reproduction.store import Store, read_results
 COMMANDS = """\
 describe input.conll
 describe input.conll --format conll --option tag_column=1 --errors raise
-describe input.conll --option columns={"pos":1} --option separator='\\t' --dev input.conll
+describe input.conll --option columns={"pos":1} --option separator='\\t' --dev *.conll
 describe input.conllu --format conllu --option trees=True --option tag="xpos"
 describe input.conll --option encoding=latin-1 --vectors input.vec
 describe input.jsonl --option token_field=tokens --test *.jsonl
