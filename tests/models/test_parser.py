@@ -24,6 +24,7 @@ from keras_tagging import Sentence
 from keras_tagging.architectures import PARSERS
 from keras_tagging.models import decoding, parser
 from keras_tagging.parsing import check_tree
+from keras_tagging.training.settings import FitSettings
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +94,8 @@ def test_interrupted_and_resumed_equals_uninterrupted(dropping, tmp_path):
 @pytest.mark.parametrize("merge", ["layer", "top"])
 def test_an_encoder_is_trained_with_the_parser(encoder, merge):
     model = random_parser(encoder=encoder, encoder_units=3, encoder_merge=merge)
-    plan = {"batch_size": 40}
-    (*inputs, targets, mask), *_ = model.batches(TRAIN[:10], plan)
+    fitting = FitSettings(batch_size=40)
+    (*inputs, targets, mask), *_ = model.batches(TRAIN[:10], fitting)
 
     def loss():
         logits = model(inputs, training=True)
