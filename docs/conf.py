@@ -2,6 +2,7 @@
 
 import os
 from importlib.metadata import version as installed_version
+from importlib.resources import files
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 
@@ -36,6 +37,14 @@ napoleon_custom_sections = [
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "plain"
 bibtex_reference_style = "author_year"
+
+# Formulas are set without a network: one file of MathJax, fonts included, from the
+# package django-static-mathjax, lies beside the pages.
+mathjax_path = "tex-svg.js"
+html_static_path = [
+    "_static",
+    str(files("mathjax") / "static/mathjax/es5" / mathjax_path),
+]
 
 html_theme = "furo"
 html_title = f"keras_tagging {version}"
