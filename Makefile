@@ -54,7 +54,7 @@ notebooks: $(VENV)/installed-dev  ## execute every notebook
 	| xargs -n 1 -P 2 $(BIN)/jupyter execute --timeout=600
 
 clean:  ## remove the environment and everything that was built
-	rm -rf $(VENV) build dist *.egg-info docs/_build demo-model .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist *.egg-info docs/_build docs/notebooks demo-model .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/pip:

@@ -19,7 +19,7 @@ import keras
 import keras_tagging
 from keras_tagging.architectures.embedding import embed_features
 from keras_tagging.encoding.batching import TrainingBatches
-from keras_tagging.training import compile_settings
+from keras_tagging.training import compile_arguments
 
 
 def stock_network(model) -> keras.Model:
@@ -52,7 +52,7 @@ def main():
     ours = keras_tagging.build("bigru", seed=0)
     ours.adapt(corpus.train)
     stock = stock_network(ours)
-    stock.compile(**compile_settings(optimizer="adam", clipnorm=1.0))
+    stock.compile(**compile_arguments(ours.settings.optimizer))
     sentences = ours.encode(corpus.train, targets=True)
     plan = {k: ours.settings[k] for k in ("batch_size", "token_budget")}
     batches = list(itertools.islice(TrainingBatches(sentences, **plan), args.steps))

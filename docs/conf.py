@@ -1,7 +1,10 @@
 """Sphinx configuration: `make docs` builds docs/_build/html."""
 
 import os
+import shutil
 from importlib.metadata import version as installed_version
+from importlib.resources import files
+from pathlib import Path
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 
@@ -11,6 +14,7 @@ copyright = f"2026, {author}"
 version = release = installed_version("keras-tagging")
 
 extensions = [
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
@@ -36,6 +40,25 @@ napoleon_custom_sections = [
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "plain"
 bibtex_reference_style = "author_year"
+
+# Notebooks are shown as they are stored. Sphinx reads what lies in its own folder only.
+nb_execution_mode = "off"
+myst_enable_extensions = ["dollarmath"]
+_HERE = Path(__file__).parent
+shutil.copytree(
+    _HERE.parent / "notebooks",
+    _HERE / "notebooks",
+    ignore=shutil.ignore_patterns(".*"),
+    dirs_exist_ok=True,
+)
+
+# Formulas are set without a network: one file of MathJax, fonts included, from the
+# package django-static-mathjax, lies beside the pages.
+mathjax_path = "tex-svg.js"
+html_static_path = [
+    "_static",
+    str(files("mathjax") / "static/mathjax/es5" / mathjax_path),
+]
 
 html_theme = "furo"
 html_title = f"keras_tagging {version}"

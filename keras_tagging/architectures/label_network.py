@@ -36,8 +36,8 @@ class LabelNetwork:
         layer_dropout: of the hidden layer.
         units: hidden units, of each direction.
         direction: "forward", "backward" or "bidirectional".
-        label_input, label_dim, label_context, hidden_context, combine, activation,
-            beam_width: as in `LabelEmbeddingRNN`.
+        label_input, label_dim, label_context: as in `LabelEmbeddingRNN`.
+        hidden_context, combine, activation, beam_width: as in `LabelEmbeddingRNN`.
         feedback: as there; a pair of shares is the first and last epoch's.
     """
 

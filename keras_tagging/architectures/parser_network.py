@@ -44,8 +44,8 @@ class ParserNetwork:
     Args:
         label_dim: size of the embeddings of dependency labels.
         units: hidden units.
-        input_dropout, dropped, hidden_dropout, truncation, truncation_limit,
-            beam_width: see :class:`keras_tagging.layers.TransitionScorer`.
+        input_dropout, dropped, hidden_dropout: as in `TransitionScorer`.
+        truncation, truncation_limit, beam_width: as in `TransitionScorer`.
         encoder: None, or the stacked tagger whose cell the encoder has.
         encoder_units: of each direction.
         encoder_layers: bidirectional layers.

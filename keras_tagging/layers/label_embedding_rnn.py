@@ -37,9 +37,9 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
     dropped layer.
 
     Args:
-        units, num_labels, label_dim, label_context, label_input, hidden_context,
-            combine, activation, kernel_initializer, label_initializer, dtype,
-            **kwargs: those of the cell.
+        units, num_labels, label_dim, label_context, label_input: those of the cell.
+        hidden_context, combine, activation: those of the cell.
+        kernel_initializer, label_initializer, dtype, \*\*kwargs: those of the cell.
         future_label_context, future_hidden_context: labels and hidden states after
             the position, from a layer of the other direction.
         feedback: labels read in training: "predicted", for which a model needs gold
