@@ -29,10 +29,10 @@ test-backends: $(VENV)/installed-test $(VENV)/installed-backends  ## run what an
 # JAX compiles much and computes little here: it is told to compile quickly. A process
 # of PyTorch's tests grows to 5 GB.
 test-jax:
-	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
 
 test-torch:
-	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 2 --dist loadfile $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 2 --dist loadfile -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
 
 fuzz: $(VENV)/installed-test  ## try a million mutated lines on all readers; goes on where it was stopped
 	PYTHONPATH=tests $(BIN)/python -m hostile.fuzz $(ARGS)

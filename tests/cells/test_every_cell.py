@@ -259,6 +259,7 @@ def test_gradients_equal_those_of_the_stock_layer(
         np.testing.assert_allclose(array, expected[name][key], **CLOSE)
 
 
+@pytest.mark.one_backend
 @EVERY
 def test_config_round_trip(name):
     keywords = {
@@ -280,6 +281,7 @@ def test_config_round_trip(name):
     assert registered == f"keras_tagging>{type(cell).__name__}"
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("layer", [1, 2, 3, 7])
 @EVERY
 def test_config_for_a_layer_of_a_stack(name, layer):
@@ -298,6 +300,7 @@ def test_config_for_a_layer_of_a_stack(name, layer):
         assert copy.reads == () and not words & {"gate", "depth", "skip", "cell"}
 
 
+@pytest.mark.one_backend
 @EVERY
 def test_matrices_are_initialised_by_what_they_read(name):
     """Those that read h_{t-1} have "recurrent" in their name."""
@@ -310,6 +313,7 @@ def test_matrices_are_initialised_by_what_they_read(name):
         assert (ops.convert_to_numpy(matrix) == expected).all(), matrix.name
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("seed", [None, 7])
 @EVERY
 def test_each_gate_has_an_orthogonal_recurrent_matrix_of_its_own(name, seed):
@@ -327,6 +331,7 @@ def test_each_gate_has_an_orthogonal_recurrent_matrix_of_its_own(name, seed):
         assert all(abs(block - other).max() > 1e-2 for other in blocks[:i])
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("seed", [None, 7])
 @EVERY
 def test_no_two_input_matrices_start_equal(name, seed):

@@ -325,6 +325,7 @@ BOTH = {"future_label_context": 3, "future_hidden_context": 2}
 D, H, OUT, C = 20, 30, 7, 6  # D, |H|, |O|, c
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "settings, embeddings, context, hidden",
     [
@@ -353,6 +354,7 @@ def test_number_of_parameters(settings, embeddings, context, hidden):
     assert layer.count_params() == count + hidden + OUT
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "settings, message",
     [

@@ -354,6 +354,7 @@ def test_config_round_trip():
     assert type(again.table_initializer) is keras.initializers.Ones
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "options, message",
     [
