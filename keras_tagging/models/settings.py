@@ -274,5 +274,5 @@ def check_known(kind: str, name: str, known) -> None:
 
 def nearest(name, known) -> str | None:
     """The known name that is most like this one, if any is."""
-    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name)[:99], known, n=1, cutoff=0.5)
     return near[0] if near else None
