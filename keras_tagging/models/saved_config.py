@@ -45,6 +45,7 @@ def checked_config(cls: type, config: Mapping) -> dict:
     """
     _require(isinstance(config, Mapping), "the configuration", config, "an object")
     known = KEYS | set(inspect.signature(cls.__init__).parameters)
+    known -= {"self", "kwargs", "pretrained"}
     for name in config:
         check_known("part of the configuration", name, sorted(known))
     name = config.get("architecture")
