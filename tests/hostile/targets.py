@@ -12,6 +12,6 @@ TARGETS = {
     **text_targets.TARGETS,
     **file_targets.TARGETS,
     **vector_targets.TARGETS,
-    **run_targets.TARGETS,
     **model_targets.TARGETS,
+    **run_targets.TARGETS,
 }
