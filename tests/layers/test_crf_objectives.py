@@ -340,6 +340,8 @@ def test_other_shapes_are_refused(tags, marked, message):
     "settings, message",
     [
         ({"constrained": True}, "give tags="),
+        ({"num_tags": 0}, "num_tags=0"),
+        ({"num_tags": "zeros"}, "num_tags='zeros'"),
         ({"num_tags": 2, "tags": ["O", "B-X", "I-X"]}, "3 tags are not num_tags=2"),
         ({"tags": ["N", "V", "D"], "constrained": True}, "N, V, D"),
         ({"tags": ["O", "B-X"], "constrained": True}, "3 scores for 2 tags"),
