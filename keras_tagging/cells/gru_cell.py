@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.options import GRU
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 
 
@@ -45,8 +46,7 @@ class GRUCell(RecurrentCell):
     gates = ("z", "r", "h")
 
     def __init__(self, units, update="new", **kwargs):
-        if update not in ("new", "keep"):
-            raise ValueError(f'update is "new" or "keep", not {update!r}')
+        GRU(update=update)
         super().__init__(units, **kwargs)
         self.update = update
 

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.options import RecurrentHighway
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 
 
@@ -59,8 +60,12 @@ class RecurrentHighwayCell(RecurrentCell):
         transform_bias=0.0,
         **kwargs,
     ):
-        if depth < 1:
-            raise ValueError(f"depth={depth!r}: at least one micro-step is needed")
+        RecurrentHighway(
+            depth=depth,
+            coupled=coupled,
+            output_gate=output_gate,
+            transform_bias=transform_bias,
+        )
         super().__init__(units, **kwargs)
         self.depth = depth
         self.coupled = coupled

@@ -2,10 +2,9 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.layered_cell import LayeredCell
+from keras_tagging.cells.options import ShortcutBlock
 from keras_tagging.cells.recurrent_cell import MAPPINGS
-from keras_tagging.utils.checks import check_choice
 
-PLACES = ("gated", "plain", "highway", None)
 # What each gate has: weights that read h^{l-1}, h^{l-2} or h_tm1.
 GATES = {
     "vertical": ("gate_kernel", "gate_skip_kernel", "gate_bias"),
@@ -122,31 +121,16 @@ class ShortcutBlockCell(LayeredCell):
         seed=None,
         **kwargs,
     ):
-        check_choice("internal", internal, PLACES)
-        check_choice("output", output, PLACES)
-        check_choice("gate", gate, GATES)
-        check_choice("mapping", mapping, MAPPINGS)
+        ShortcutBlock(
+            self_connection=self_connection,
+            internal=internal,
+            output=output,
+            gate=gate,
+            mapping=mapping,
+            cell_shortcut=cell_shortcut,
+            bernoulli_p=bernoulli_p,
+        )
         places = {internal, output}
-        if gate is None and places & {"gated", "highway"}:
-            raise ValueError(
-                f"internal={internal!r} and output={output!r} need a gate: give one, "
-                'or "plain" or None for both'
-            )
-        if gate is not None and not places & {"gated", "highway"}:
-            raise ValueError(
-                f"internal={internal!r} and output={output!r} leave nothing to gate: "
-                "give gate=None"
-            )
-        if "highway" in places and gate == "linear":
-            raise ValueError('"highway" needs 1 - g, which gate="linear" has not')
-        gated = internal == output == "gated" and gate == "vertical"
-        if cell_shortcut and not (self_connection and gated):
-            raise ValueError(
-                'cell_shortcut needs self_connection=True, internal="gated", '
-                'output="gated" and gate="vertical"'
-            )
-        if not 0 <= bernoulli_p <= 1:
-            raise ValueError(f"bernoulli_p={bernoulli_p!r}: a probability is meant")
         super().__init__(units, **kwargs)
         self.could_read = places != {None}
         self._given = {

@@ -2,11 +2,8 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.layered_cell import LayeredCell
+from keras_tagging.cells.options import SkipLSTM
 from keras_tagging.cells.recurrent_cell import MAPPINGS
-from keras_tagging.utils.checks import check_choice
-
-SKIPS = ("outputs", "internals", "gates", None)
-GATES = ("joint", "exclusive", "vertical", None)
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -86,11 +83,7 @@ class SkipLSTMCell(LayeredCell):
         forget_bias=0.0,
         **kwargs,
     ):
-        check_choice("skip", skip, SKIPS)
-        check_choice("gate", gate, GATES)
-        check_choice("mapping", mapping, MAPPINGS)
-        if gate is not None and skip not in ("outputs", "internals"):
-            raise ValueError(f"skip={skip!r} leaves nothing to gate: give gate=None")
+        SkipLSTM(skip=skip, gate=gate, mapping=mapping, forget_bias=forget_bias)
         super().__init__(units, **kwargs)
         self.state_size = [units, units]
         self.could_read = skip is not None

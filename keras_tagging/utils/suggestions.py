@@ -7,7 +7,7 @@ from collections.abc import Iterable
 def nearest(name, known: Iterable) -> str | None:
     """The known name that is most like this one, if any is."""
     names = [str(item) for item in known]
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name)[:99], names, n=1, cutoff=0.5)
     return near[0] if near else None
 
 
