@@ -9,8 +9,8 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
+from keras_tagging.models.jackknife import PREDICTED
 from keras_tagging.models.metadata import write_metadata
-from keras_tagging.models.parser import PREDICTED
 from keras_tagging.utils.atomic import naming
 
 

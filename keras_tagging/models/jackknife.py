@@ -1,6 +1,7 @@
 """Tags that a parser is trained on, predicted by taggers that have not seen them."""
 
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -9,6 +10,35 @@ from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.tagger import Tagger
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import read_object
+
+PREDICTED = "predicted_tag"  # the column of the tags of the parser's own tagger
+
+
+@dataclass(frozen=True)
+class Jackknifed:
+    """Predicted tags of training sentences, and the fingerprint of these."""
+
+    fingerprint: str | None = None
+    tags: list[list[str]] | None = None
+
+
+def gold_column(sentences) -> str:
+    """The column of the finest tags: `xpos` if all sentences have it, else `pos`."""
+    for column in ("xpos", "pos"):
+        if all("_" not in s.columns.get(column, "_") for s in sentences if s.tokens):
+            return column
+    raise ValueError(
+        "the training sentences have no tags in a column xpos or pos: name their "
+        "column with tags=, or give tags=None"
+    )
+
+
+def with_tags(sentences, tags) -> list[Sentence]:
+    """The sentences with their predicted tags."""
+    return [
+        replace(sentence, columns={**sentence.columns, PREDICTED: list(row)})
+        for sentence, row in zip(sentences, tags, strict=True)
+    ]
 
 
 def jackknife(

@@ -1,7 +1,7 @@
 """The dependency parser a user holds: sentences in, trees out."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 import keras
 import numpy as np
@@ -21,7 +21,14 @@ from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET, NetworkCalls
 from keras_tagging.models.counts import tree_counts
 from keras_tagging.models.decoding import slices
-from keras_tagging.models.jackknife import jackknife, train_tagger
+from keras_tagging.models.jackknife import (
+    PREDICTED,
+    Jackknifed,
+    gold_column,
+    jackknife,
+    train_tagger,
+    with_tags,
+)
 from keras_tagging.models.known_labels import some
 from keras_tagging.models.pretrained import Pretrained
 from keras_tagging.models.report import tree_report
@@ -31,16 +38,7 @@ from keras_tagging.models.tagger import Tagger
 from keras_tagging.parsing import NUM_LABELS, NUM_NODES, oracle
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call: their tables take 18 rows each
-PREDICTED = "predicted_tag"  # the column of the tags of the parser's own tagger
 FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
-
-
-@dataclass(frozen=True)
-class Jackknifed:
-    """Predicted tags of training sentences, and the fingerprint of these."""
-
-    fingerprint: str | None = None
-    tags: list[list[str]] | None = None
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -422,22 +420,3 @@ class Parser(SentenceModel):
                     heads = heads.tolist()
                 found[i] = heads, deprels
         return found
-
-
-def gold_column(sentences) -> str:
-    """The column of the finest tags: `xpos` if all sentences have it, else `pos`."""
-    for column in ("xpos", "pos"):
-        if all("_" not in s.columns.get(column, "_") for s in sentences if s.tokens):
-            return column
-    raise ValueError(
-        "the training sentences have no tags in a column xpos or pos: name their "
-        "column with tags=, or give tags=None"
-    )
-
-
-def with_tags(sentences, tags) -> list[Sentence]:
-    """The sentences with their predicted tags."""
-    return [
-        replace(sentence, columns={**sentence.columns, PREDICTED: list(row)})
-        for sentence, row in zip(sentences, tags, strict=True)
-    ]
