@@ -1,5 +1,6 @@
 """Sphinx configuration: `make docs` builds docs/_build/html."""
 
+import inspect
 import os
 import shutil
 from importlib.metadata import version as installed_version
@@ -43,6 +44,7 @@ bibtex_reference_style = "author_year"
 
 # Notebooks are shown as they are stored. Sphinx reads what lies in its own folder only.
 nb_execution_mode = "off"
+nb_output_stderr = "remove"  # the start-up lines of TensorFlow
 myst_enable_extensions = ["dollarmath"]
 _HERE = Path(__file__).parent
 shutil.copytree(
@@ -62,3 +64,15 @@ html_static_path = [
 
 html_theme = "furo"
 html_title = f"keras_tagging {version}"
+
+
+def show_own_arguments(app, what, name, obj, options, signature, returns):
+    """Gives classes the arguments of `__init__`, which Keras hides in `__new__`."""
+    if what == "class" and signature == "(*args, **kwargs)":
+        _, *parameters = inspect.signature(obj.__init__).parameters.values()
+        return str(inspect.Signature(parameters)), returns
+    return None
+
+
+def setup(app):
+    app.connect("autodoc-process-signature", show_own_arguments)
