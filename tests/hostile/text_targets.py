@@ -105,12 +105,13 @@ def conllu(lines: list[str]) -> Expected:
 
 
 def auto(lines: list[str]) -> Expected:
+    # a comment or header that cannot be decoded is left out by itself
+    others = sum("\ufffd" in line for line in lines)
     lines = [line for line in lines if not (is_blank(line) or line.startswith("#"))]
     is_header = [line.startswith("ID=") for line in lines]
     alone = [a and b for a, b in zip(is_header, [*is_header[1:], True], strict=False)]
     count = sum(alone) + is_header.count(False)
-    # a header that cannot be decoded is left out by itself
-    return Expected(count, count + sum("\ufffd" in line for line in lines))
+    return Expected(count, count + others)
 
 
 def mrg(lines: list[str]) -> Expected:
