@@ -78,7 +78,7 @@ def locked(folder: Path, message: str) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
-    is_new = not folder.exists()
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / ".lock"
     lock = FileLock(path)
@@ -92,9 +92,9 @@ def locked(folder: Path, message: str) -> Iterator[None]:
         with suppress(OSError):  # Windows does so by itself
             path.unlink()
         lock.release()
-        if is_new:
-            with suppress(OSError):  # something is in it
-                folder.rmdir()
+        with suppress(OSError):  # unless something is in it
+            for path in made:
+                path.rmdir()
 
 
 def remove_partial(folder: Path) -> None:
