@@ -91,7 +91,7 @@ def _environment(template: str) -> Environment:
         """Escapes every value that a template prints, except the output of macros."""
         if isinstance(value, Markup):
             return value
-        text = one_line(str(value))
+        text = escape(one_line(str(value)))
         return Markup(bold.format(text) if isinstance(value, Bold) else text)
 
     environment = Environment(
