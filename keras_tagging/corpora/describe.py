@@ -74,7 +74,7 @@ class Description:
         """Aligned tables, and last the first problems of each kind."""
         scheme = f", labels {self.scheme}" if self.scheme else ""
         head = f"{self.name} (format {self.format}{scheme})"
-        parts = [head, _table(self.splits)]
+        parts = [head, _table(self.splits) if self.splits else "no sentences"]
         titled = {
             "Sentence lengths: so many % have no more tokens": self.lengths,
             "Sentences that two splits share": self.leakage,

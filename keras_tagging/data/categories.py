@@ -185,7 +185,10 @@ def normalise(text: str, notation: str = "ccgbank") -> str:
     if notation not in NOTATIONS:
         known = ", ".join(map(repr, NOTATIONS))
         raise ValueError(f"no notation {notation!r} of categories: it is {known}")
-    return intern(write_category(parse_category(text), notation))
+    normal = write_category(parse_category(text), notation)
+    if len(normal) > CATEGORY_CHARACTERS:  # brackets that were left out add to it
+        raise _error(text, f"has {len(normal)} characters in normal form")
+    return intern(normal)
 
 
 def category_at(line: int, text: str, notation: str | None) -> str:

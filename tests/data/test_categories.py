@@ -158,3 +158,11 @@ def test_categories_of_the_meaning_bank():
     assert len(found) == 404
     assert {normalise(category, "pmb") for category in found} == found
     assert len({normalise(category) for category in found}) == 404
+
+
+def test_the_normal_form_has_the_same_limit():
+    """Else what is read and written could not be read again."""
+    text = "/".join(["N"] * 250)
+    assert len(text) < 500
+    with pytest.raises(CategoryError, match="characters in normal form"):
+        normalise(text)

@@ -327,3 +327,7 @@ def test_plots_that_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ValueError, match="need matplotlib: pip install"):
         plot_description(description, tmp_path / "labels.png")
+
+
+def test_a_corpus_without_sentences_is_described_as_such():
+    assert "no sentences" in str(describe(Corpus([], name="empty", format="conll")))

@@ -240,10 +240,12 @@ def _write(path: Path, content: dict) -> None:
         partial.write_text(text + "\n", encoding="utf-8")
 
 
-def _placeless(reading: dict | None) -> dict:
-    """How a corpus is read, without its place."""
+def _placeless(reading):
+    """How a corpus is read, without its place; as it is if it was damaged."""
+    if not isinstance(reading, dict):
+        return reading or {}
     places = ("path", "dev", "test")
-    return {k: v for k, v in (reading or {}).items() if k not in places}
+    return {k: v for k, v in reading.items() if k not in places}
 
 
 def _difference(before, now) -> str:
