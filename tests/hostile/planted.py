@@ -58,7 +58,7 @@ def be_unsteady(sentence):
 
 
 FAULTS = {
-    "hang": (hang, "took more than 0.2 s"),
+    "hang": (hang, "took more than 0.1 s"),
     "sleep": (
         changed(lambda _: time.sleep(1000)),
         "hangs in a call that cannot be interrupted",
@@ -100,7 +100,7 @@ TARGETS = {
     name: Target(
         lambda: [SOUND],
         partial(check_format, name, {}, rows),
-        seconds=0.2 if name in ("hang", "sleep") else 5,
+        seconds=0.1 if name in ("hang", "sleep") else 5,
         megabytes=64,
     )
     for name in [*FAULTS, "tokens"]
