@@ -81,7 +81,7 @@ def checked(name: str, value, annotation, default):
     hint = f"did you mean {near!r}? " if near else ""
     what = "known are" if _choices(annotation) else "it is"
     raise ValueError(
-        f"{name}={value!r}: {hint}{what} {possible(annotation)}; the default is "
+        f"{name}={value!r}: {what} {possible(annotation)}; {hint}the default is "
         f"{default!r}"
     )
 

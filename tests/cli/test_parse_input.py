@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import keras_tagging
+from keras_tagging import Parser
 from keras_tagging.cli.treebanks import Lines, with_columns
 from keras_tagging.data import Sentence
 
@@ -141,7 +142,8 @@ def test_what_cannot_be_written_or_read_is_told(failing, parser, tmp_path):
     ],
 )
 def test_missing_tags_are_told(failing, parser, text, args):
-    parser.features.columns = ("xpos",)
+    parser.input_columns = ("xpos",)
+    parser.missing_column = Parser.missing_column
     message = failing("parse", "x", *args, stdin=text)
     assert "the column 'xpos' (in CoNLL-U XPOS, column 5)" in message
     assert "--tags predicted" in message

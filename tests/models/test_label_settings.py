@@ -112,7 +112,7 @@ def test_impossible_settings_are_refused_in_one_line(overrides, message):
 @pytest.mark.parametrize(
     "overrides, message",
     [
-        ({"decoder": "irnn"}, "decoder='irnn': did you mean 'i-rnn'. known are 'softm"),
+        ({"decoder": "irnn"}, "decoder='irnn': known are 'softmax', 'crf', 'i-rnn'"),
         ({"feedback": "goldd"}, "feedback='goldd'"),
         ({"feedback": (0.5,)}, r"feedback=\(0.5,\)"),
         ({"beam_width": 0}, "beam_width=0"),

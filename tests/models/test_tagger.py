@@ -380,7 +380,7 @@ def test_what_is_loaded_is_the_same_model_and_trains_on(saved, train_sentences):
     assert loaded.tags == model.tags and loaded.seed == model.seed
     assert loaded.features.vocabularies == model.features.vocabularies
     assert loaded.features.names == model.features.names
-    assert json.dumps(loaded.settings) == json.dumps(model.settings)
+    assert loaded.settings == model.settings
     assert isinstance(loaded.optimizer, type(model.optimizer))
     losses = [
         m.fit(train_sentences, epochs=1, verbose=0).history["loss"]

@@ -165,7 +165,8 @@ def test_figures_that_notes_call_equal_are():
 )
 def test_gates_of_wu_2017_read_what_their_formulas_do(name, weights):
     [row] = [row for row in papers.table("wu2017", 3).rows if row.name == name]
-    cell = ARCHITECTURES[row.architecture].settings("paper", **row.settings).cell(3)
+    settings = ARCHITECTURES[row.architecture].settings("paper", **row.settings)
+    cell = settings.cell(3, appended_inputs=True)
     cell.build((None, 6))
     assert {w.name for w in cell.weights if w.name.startswith("gate_")} == weights
 

@@ -135,7 +135,7 @@ def test_scale_that_is_refused(table, scale, part):
 
 def test_impossible_settings_name_the_row(table):
     info = {"settings": {"units": 0}, "recipe": "paper", "epochs": None}
-    with pytest.raises(ValueError, match="row 'Bi-LSTM': units=0 is not possible"):
+    with pytest.raises(ValueError, match="row 'Bi-LSTM': units=0: it is from 1"):
         check_settings(choose_rows(table, None), info)
 
 
