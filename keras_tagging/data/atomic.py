@@ -69,13 +69,15 @@ def naming(path: str | Path, *partials: Path) -> Iterator[None]:
 def locked(folder: Path, message: str) -> Iterator[None]:
     """Keeps other processes out of a block for this folder, which is made.
 
-    The system frees the lock of a process that was killed.
+    The system frees the lock of a process that was killed. If the block leaves a folder
+    empty that was not there before, it goes again.
 
     Raises:
         ValueError: with this message, at once, if another process is in such a block.
     """
     from filelock import FileLock, Timeout
 
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / ".lock"
     lock = FileLock(path)
@@ -89,6 +91,9 @@ def locked(folder: Path, message: str) -> Iterator[None]:
         with suppress(OSError):  # Windows does so by itself
             path.unlink()
         lock.release()
+        with suppress(OSError):  # unless something is in it
+            for path in made:
+                path.rmdir()
 
 
 def remove_partial(folder: Path) -> None:

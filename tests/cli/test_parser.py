@@ -197,7 +197,7 @@ TRAIN_TAGGER = ["train", "bigru", "--corpus", "demo", "--out", "x"]
         ([*TRAIN_TAGGER, "--bootstrap", "x"], "a tagger has no --bootstrap"),
         ([*TRAIN, "--gates", "i"], "without --bootstrap there is no --gates"),
         ([*TRAIN, "--bootstrap", "x", "--tags", "pos"], "there is no --tags"),
-        ([*TRAIN, "--bootstrap", "x"], "x: no such model"),
+        ([*TRAIN, "--bootstrap", "y"], "y: no such model"),
         ([*TRAIN, "--tags", "supertag"], "'supertag'"),
         (["train", "bigruu", *TRAIN[2:], "--tags", "gold"], "mean 'bigru'"),
     ],

@@ -69,6 +69,7 @@ def test_a_lock_is_for_one_and_goes_with_it(tmp_path):
     with pytest.raises(KeyError):
         with locked(folder, "taken"):
             raise KeyError
+    assert not list(tmp_path.iterdir())
     with locked(folder, "taken"):
-        pass
-    assert not list(folder.iterdir())
+        (folder / "x").touch()
+    assert [path.name for path in folder.iterdir()] == ["x"]
