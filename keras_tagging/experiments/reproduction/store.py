@@ -193,7 +193,7 @@ def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
         The content of `reproduction.json`, and of each file of `results`, in the order
         of the names of the files. A result has `row`, `seed`, `settings`, `figures` (in
         per cent, by the name of the column), `evidence` (the output of
-        `counts.evidence`, transposed, by the name of the column), `best_epoch`,
+        `model.counts`, transposed, by the name of the column), `best_epoch`,
         `epochs`, `seconds`, `parameters`, `classes`, `versions`, `machine`.
 
     Raises:
