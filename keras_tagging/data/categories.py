@@ -117,6 +117,9 @@ def parse_category(text: str) -> Category:
         raise _error(text, "is empty")
     if slash:
         raise _error(text, f"has no argument behind {slash!r}", position)
+    size = len(write_category(left))  # brackets that were left out add to it
+    if size > CATEGORY_CHARACTERS:
+        raise _error(text, f"has {size} characters in normal form")
     return left
 
 
@@ -185,10 +188,7 @@ def normalise(text: str, notation: str = "ccgbank") -> str:
     if notation not in NOTATIONS:
         known = ", ".join(map(repr, NOTATIONS))
         raise ValueError(f"no notation {notation!r} of categories: it is {known}")
-    normal = write_category(parse_category(text), notation)
-    if len(normal) > CATEGORY_CHARACTERS:  # brackets that were left out add to it
-        raise _error(text, f"has {len(normal)} characters in normal form")
-    return intern(normal)
+    return intern(write_category(parse_category(text), notation))
 
 
 def category_at(line: int, text: str, notation: str | None) -> str:

@@ -39,7 +39,7 @@ FILES = {
 def commands() -> list[bytes]:
     """An argument a line."""
     # takes seconds, which are not counted
-    from keras_tagging import cli, factory  # noqa: F401
+    from keras_tagging import cli  # noqa: F401
 
     for name, text in FILES.items():
         Path(name).write_text(text, encoding="utf-8")
