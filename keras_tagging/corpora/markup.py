@@ -89,7 +89,7 @@ def elements(
         except CorpusError:
             raise
         except (LookupError, ValueError) as error:
-            what = f"its encoding cannot be read: {error}"
+            what = f"its encoding cannot be read: {str(error)[:200]}"
             raise CorpusError(f"{member.name}:1: {what}; pass another one") from None
         yield from builder.taken()
 

@@ -151,8 +151,9 @@ class Resume(keras.callbacks.Callback):
                     raise ValueError(f"{name!r} is no state of a callback")
                 now, module = vars(callback).get(name), type(callback).__module__
                 is_number = [isinstance(x, int | float) for x in (now, value)]
-                if isinstance(value, int) and abs(value) > limits.NUMBER:
-                    raise ValueError(f"{name!r} is an integer of more than 64 bits")
+                # a best figure begins as infinite
+                if is_number[1] and limits.NUMBER < abs(value) < float("inf"):
+                    raise ValueError(f"{name!r} is larger than any figure or count")
                 if is_number == [True, False] and module.startswith("keras"):
                     raise ValueError(f"{name!r} is no number")
                 if not isinstance(value, PLAIN) and not _rows(value):
