@@ -198,6 +198,7 @@ def test_a_damaged_file_is_told(tmp_path, uninterrupted, damage):
         ("on_epoch_end", 1, "'on_epoch_end' is no state of a callback"),
         ("_model", 2, "'_model' is no state of a callback"),
         ("model", None, "'model' is no state of a callback"),
+        ("best", 1e308, "'best' is larger than any figure"),
     ],
 )
 def test_a_file_gives_callbacks_no_other_path_or_method(
