@@ -150,7 +150,7 @@ class _Builder:
         if self.depth > limits.XML_DEPTH:
             self.refuse(f"has more than {limits.XML_DEPTH} elements inside each other")
         if self.stack or tag in self.tags:
-            if sum(map(len, attributes.values())) > limits.XML_ATTRIBUTES:
+            if len("".join(attributes.values())) > limits.XML_ATTRIBUTES:
                 most = limits.XML_ATTRIBUTES
                 self.refuse(f"has over {most} characters in the attributes of <{tag}>")
             element = Element(tag, attributes, self.expat.CurrentLineNumber)
