@@ -57,12 +57,13 @@ def naming(path: str | Path, *partials: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is not None and error.filename not in map(str, partials):
+        is_of_another = error.filename not in (None, *map(str, partials))
+        if is_of_another or error.errno is None:
             raise
-        what = error.strerror or str(error)
+        what = error.strerror
         if error.errno in FULL:
             what += ": free some space and repeat the command; it was to write"
-        raise type(error)(error.errno or errno.EIO, what, str(path)) from error
+        raise OSError(error.errno, what, str(path)) from error
 
 
 @contextmanager
