@@ -51,7 +51,8 @@ def tag(
     """Tag sentences, to standard output: one row or item for every input token.
 
     Text is one sentence a line, its tokens between blanks; an empty line is an empty
-    sentence, which is an empty line in the output as well. In conll, further tags and
+    sentence, which is an empty line in the output as well. Comments and the document
+    marks of CoNLL-2003 are no tokens and not in the output. In conll, further tags and
     the probabilities follow the tag in columns of their own. The input is read up to
     2000 sentences ahead, so that memory does not grow with it.
     """

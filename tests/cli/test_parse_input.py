@@ -126,6 +126,7 @@ def test_what_cannot_be_written_or_read_is_told(failing, parser, tmp_path):
     assert "tab" in failing("parse", "x", "--format", "jsonl", stdin=odd)
     assert "<stdin>:1" in failing("parse", "x", "--format", "conllu", stdin="a b\n")
     assert "there is no such file" in failing("parse", "x", tmp_path / "no.conllu")
+    assert "4 tab-separated columns where" in failing("parse", "x", stdin="1\ta" * 3)
     option = ["--option", "tag=xpos"]
     assert "--option tag" in failing("parse", "x", "--format", "conllu", *option)
     assert "name its --format" in failing("parse", "x", *option)
@@ -174,6 +175,9 @@ def test_tags_of_its_own_tagger_are_not_asked_for():
         ("1-2" + TWO[1:], True),
         ("# a comment\nand text\n", False),
         ("1\ta\tX\n", False),
+        ("# damaged\n1\ta\tX\t_\t_\n", True),
+        (("# c\n" + TWO).replace("\n", "\r"), True),
+        ("# c\rno row\n" + TWO, True),
         ("# only comments\n" * 300, False),
         ("one\ttwo" + 8 * "\tx", False),
         ("", False),

@@ -88,8 +88,8 @@ def test_carriage_returns_alone(tmp_path, format, is_compressed):
 
 
 def test_carriage_returns_in_a_large_file():
-    count = 3 * CHUNK // 10
-    text = "".join(f"w{i:07}\tN\r\r" for i in range(count))
+    count = 3 * CHUNK // 100
+    text = "".join(f"w{i:0100}\tN\r\r" for i in range(count))
     assert len(read_all(text, "conll")) == count
     with pytest.raises(CorpusError, match=f":{2 * count + 2}: 3 columns where"):
         read_all(text + "a\tN\rb\tN\tN\r", "conll")
@@ -403,14 +403,14 @@ class Endless(io.RawIOBase):
         return end
 
 
-def test_a_line_of_two_gigabytes():
+def test_a_line_that_no_memory_holds():
     tracemalloc.start()
     skipped = []
-    with_limit = read(Endless(2 << 30), "conll", errors="skip", skipped=skipped)
+    with_limit = read(Endless(1 << 28), "conll", errors="skip", skipped=skipped)
     assert [s.tokens for s in with_limit] == [["b"]]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 8 * limits.SENTENCE_CHARACTERS
+    assert peak < 4 * limits.SENTENCE_CHARACTERS
     assert skipped == [
         "<stream>:1: the line has more than 10,000,000 characters; cut it"
     ]
