@@ -6,6 +6,8 @@ import pytest
 from hostile.harness import Runner
 from hostile.targets import TARGETS
 
+from keras_tagging.data import FORMATS
+
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="limits of memory are those of Linux"
 )
@@ -28,3 +30,7 @@ def test_hostile_inputs_are_read_or_refused(runner, name):
     ]
     assert not findings, "\n".join(findings[:5])
     assert {outcome.kind for outcome in outcomes[:sound]} == {"read"}
+
+
+def test_every_format_is_tried():
+    assert set(FORMATS) <= {name.partition("-")[0] for name in TARGETS}

@@ -10,7 +10,7 @@ from hostile.harness import Target, Wrong
 from hostile.mutations import ODD, mutate
 from hostile.oracle import Expected, Stream, check_reading, check_written, refused
 
-from keras_tagging.data import FORMATS, Corpus, Sentence, describe, read
+from keras_tagging.data import Corpus, Sentence, describe, read
 from keras_tagging.data.brackets import unescaped
 from keras_tagging.data.categories import (
     CategoryError,
@@ -363,4 +363,3 @@ TARGETS = {
         nasty=[b"(" * 80_000, seeds.MARKS, *(odd * 300 for odd in ODD)],
     ),
 }
-assert {name.partition("-")[0] for name in TARGETS} >= set(FORMATS)
