@@ -27,7 +27,7 @@ ADDRESS_SPACE = 2 << 30  # bytes that one input may ask for, used or not
 START = 300  # seconds for imports and for what the inputs of a target are made of
 PRINTED = "printed.txt"  # by the process, for what it says before it dies
 MOST_LINES = 100  # that count of one input: large ones repeat a line
-STALLED = 20  # times the limit of a target, by the clock: then the process is killed
+PATIENCE = 60  # seconds by the clock, and times a target's limit: then it is killed
 
 
 class OutOfTime(BaseException):
@@ -238,10 +238,12 @@ class Runner:
 
     Args:
         table: the module whose `TARGETS` has the targets by their names.
+        patience: seconds by the clock after which an input is given up that takes no
+            processor time, or gets none.
     """
 
-    def __init__(self, table: str = "hostile.targets"):
-        self.table = table
+    def __init__(self, table: str = "hostile.targets", patience: float | None = None):
+        self.table, self.patience = table, patience
         self.targets: dict[str, Target] = importlib.import_module(table).TARGETS
         self.folder = tempfile.TemporaryDirectory()
         self.process = None
@@ -268,7 +270,7 @@ class Runner:
             self.connection.send((name, left))
             self._receive(START)
             for seed in left:
-                outcome = self._receive(STALLED * target.seconds)
+                outcome = self._receive(self.patience or PATIENCE * target.seconds)
                 if isinstance(outcome, str):
                     self._stop()
                     told = Path(self.folder.name, PRINTED).read_text(errors="replace")
