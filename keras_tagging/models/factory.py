@@ -1,5 +1,6 @@
 """Models by name, or from a file."""
 
+import zipfile
 from pathlib import Path
 
 import keras
@@ -99,4 +100,6 @@ def _reason(error: Exception) -> str:
     """An error in one short line, with its kind where the text alone says little."""
     text = " ".join(str(error).split())
     text = text if len(text) <= 300 else f"{text[:297]}..."
+    if isinstance(error, zipfile.BadZipFile):
+        return f"is damaged, cut short or no .keras file ({text})"
     return text if type(error) is ValueError else f"{type(error).__name__}: {text}"

@@ -25,6 +25,8 @@ KEYS |= {"metadata"}
 # modules of Keras' public names that `compile` takes things from
 COMPILED = ("keras.optimizers", "keras.optimizers.schedules", "keras.losses")
 COMPILED += ("keras.metrics", "builtins")
+# where Keras has those that it makes on PyTorch
+TORCH_OPTIMIZERS = "keras.src.backend.torch.optimizers."
 CLASSES = (keras.Optimizer, keras.Loss, keras.Metric)
 CLASSES += (keras.optimizers.schedules.LearningRateSchedule,)
 
@@ -226,6 +228,8 @@ def _may_be_compiled(config: Mapping) -> bool:
             return issubclass(found, CLASSES)
         if found is not None:
             return name == "function"
+    if isinstance(module, str) and module.startswith(TORCH_OPTIMIZERS):
+        return True
     return module in COMPILED or (module, name) == ("keras", "DTypePolicy")
 
 

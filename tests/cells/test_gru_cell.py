@@ -126,5 +126,5 @@ def test_config_round_trip():
 
 
 def test_unknown_update_is_named():
-    with pytest.raises(ValueError, match='"new" or "keep", not \'old\''):
+    with pytest.raises(ValueError, match="update='old': known are 'new', 'keep'"):
         GRUCell(3, update="old")
