@@ -193,7 +193,8 @@ def _batches(chunks: Iterator, encoding: str):
     head = next(chunks, b"")
     feed, end = (b"\n", b"\r") if isinstance(head, bytes) else ("\n", "\r")
     while feed not in head and len(head) <= most:
-        if not (chunk := next(chunks, None)):
+        chunk = next(chunks, None)
+        if chunk is None:
             break
         head += chunk
     if feed in head or end not in head:

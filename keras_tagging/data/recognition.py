@@ -70,7 +70,7 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
 def _is_treebank(rows: list[str], name: str) -> bool:
     """Whether these are rows of CoNLL-U, or damaged ones that were meant to be."""
     if name.lower().removesuffix(".gz").endswith(".conllu"):
-        return _NUMBERED_ROW.match(rows[0]) is not None
+        return any(map(_NUMBERED_ROW.match, rows))
     count = sum(_TREEBANK_ROW.fullmatch(row) is not None for row in rows)
     return _TREEBANK_ROW.fullmatch(rows[0]) is not None or 2 * count > len(rows)
 

@@ -95,6 +95,14 @@ def test_carriage_returns_in_a_large_file():
         read_all(text + "a\tN\rb\tN\tN\r", "conll")
 
 
+def test_carriage_returns_a_byte_at_a_time():
+    for encoding in ("utf-16", "utf-8", "utf-8-sig"):
+        data = "\u00e9 b\rc\r".encode(encoding)
+        chunks = (data[i : i + 1] for i in range(len(data)))
+        found = list(read(chunks, "text", encoding=encoding))
+        assert [s.tokens for s in found] == [["\u00e9", "b"], ["c"]]
+
+
 def test_a_carriage_return_inside_a_line_is_text():
     assert skipping("a\rb\tN\nc\r\tN\r\n", "conll") == ([["a\rb", "c\r"]], [])
 
