@@ -130,7 +130,8 @@ class Outcome:
 def run_input(name: str, target: Target, seed: int) -> Outcome:
     """Tries one input in this process, whose limits it changes."""
     data = target.input(name, seed)
-    lines = min(data.count(b"\n") + 1, MOST_LINES)
+    # archives and other binary files have no lines
+    lines = 0 if b"\0" in data else min(data.count(b"\n") + 1, MOST_LINES)
     found = {"size": len(data), "lines": lines}
     before = _reset_peak()
     _limit_memory(_address_space() + ADDRESS_SPACE)
