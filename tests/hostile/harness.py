@@ -27,7 +27,9 @@ ADDRESS_SPACE = 2 << 30  # bytes that one input may ask for, used or not
 START = 300  # seconds for imports and for what the inputs of a target are made of
 PRINTED = "printed.txt"  # by the process, for what it says before it dies
 MOST_LINES = 100  # that count of one input: large ones repeat a line
-PATIENCE = 60  # seconds by the clock, and times a target's limit: then it is killed
+# By the clock, which also runs where others have the processor: seconds, and times the
+# limit of a target. Then the process is killed.
+PATIENCE, STALLED = 60, 20
 
 
 class OutOfTime(BaseException):
@@ -266,12 +268,13 @@ class Runner:
     def run(self, name: str, seeds: Sequence[int]) -> list[Outcome]:
         """The outcome of each seed."""
         target, outcomes = self.targets[name], []
+        patience = self.patience or max(PATIENCE, STALLED * target.seconds)
         while left := list(seeds)[len(outcomes) :]:
             self._start()
             self.connection.send((name, left))
             self._receive(START)
             for seed in left:
-                outcome = self._receive(self.patience or PATIENCE * target.seconds)
+                outcome = self._receive(patience)
                 if isinstance(outcome, str):
                     self._stop()
                     told = Path(self.folder.name, PRINTED).read_text(errors="replace")
