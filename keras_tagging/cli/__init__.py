@@ -77,7 +77,7 @@ COMMANDS = {
 
 
 def main(args: list[str] | None = None) -> None:
-    """Runs the program; what its user can mend is told in one line.
+    """Run the program; what its user can mend is told in one line.
 
     Exits with 0, with 2 after an error, with 130 after an interrupt.
     """
@@ -104,7 +104,7 @@ def main(args: list[str] | None = None) -> None:
 
 
 def forget_output() -> None:
-    """Has the flush at exit not find out again that nothing can be written."""
+    """Have the flush at exit not find out again that nothing can be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

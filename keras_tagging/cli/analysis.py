@@ -76,7 +76,7 @@ def analyse(
     data, sentences = open_split(corpus, split, format, option, **reading)
     sentences = list(with_columns(model, sentences))
     folder = run if run.is_dir() else run.parent
-    found = find(
+    analysis = find(
         model,
         sentences,
         data.train,
@@ -84,10 +84,10 @@ def analyse(
         title=f"Error analysis: {run} on {corpus}, {split} sentences",
         **counting,
     )
-    for warning in found.warnings:
+    for warning in analysis.warnings:
         sys.stderr.write(one_line("warning", warning))
-    print(percentages(found.overall, ["value", "low", "high"]))
+    print(percentages(analysis.overall, ["value", "low", "high"]))
     if csv is not None:
-        found.to_csv(csv)
-    path = found.to_html(out or folder / f"analysis-{split}.html", rows, csv)
+        analysis.to_csv(csv)
+    path = analysis.to_html(out or folder / f"analysis-{split}.html", rows, csv)
     print(f"\nWritten to {path}" + (f", tables to {csv}" if csv else ""))

@@ -59,16 +59,16 @@ def in_options(message: str) -> str:
 
 def pairs(name: str, items: list[str] | None) -> dict:
     """`key=value` items; a value is a Python literal, or else a string."""
-    found = {}
+    values = {}
     for item in items or ():
         key, separator, value = item.partition("=")
         if not separator:
             raise ValueError(f"{name} {item}: write {name} key=value")
         try:
-            found[key] = ast.literal_eval(value)
+            values[key] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            found[key] = value
-    return found
+            values[key] = value
+    return values
 
 
 def text_of_stdin(options: dict) -> str:
@@ -121,7 +121,7 @@ def load_model(run: Path, beam_width: int | None = None, command: str | None = N
 
 
 def refuse_reproduction(run: Path) -> None:
-    """Refuses the folder of a reproduction, whose models are further down.
+    """Refuse the folder of a reproduction, whose models are further down.
 
     Raises:
         ValueError: with the command for one of them.
@@ -149,7 +149,7 @@ def refuse_others(run: Path, model, options: dict) -> dict:
 
 
 def refuse(what: str, options: dict) -> None:
-    """Raises a ValueError for the first option that was given.
+    """Raise a ValueError for the first option that was given.
 
     Args:
         what: why there is none of these, such as "a tagger has no".

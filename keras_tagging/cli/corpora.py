@@ -38,7 +38,8 @@ def list_corpora(
         rows = [["name", "what it is", "size", "where", "licence"]]
         rows.append(["demo", DEMO, "-", "built in", OURS])
         for key, corpus in PUBLIC.items():
-            rows.append([key, corpus.title, _size(corpus), place(key), corpus.licence])
+            size, where = _size(corpus), source_of(key)
+            rows.append([key, corpus.title, size, where, corpus.licence])
         print(aligned(rows))
         print(f"\nDownloads are kept in {cache_folder()} (KERAS_TAGGING_CACHE).")
         return
@@ -53,7 +54,7 @@ def list_corpora(
         ["citation", corpus.citation],
         ["source", corpus.base],
         ["size", _size(corpus)],
-        ["where", place(name)],
+        ["where", source_of(name)],
         ["format", " ".join([corpus.format, *_given(corpus.options)])],
     ]
     for split, file in corpus.files.items():
@@ -61,7 +62,7 @@ def list_corpora(
     print(aligned(rows))
 
 
-def place(name: str) -> str:
+def source_of(name: str) -> str:
     """Where a public corpus would be taken from."""
     from keras_tagging.corpora.public import in_cache, in_data_folder
 
@@ -105,10 +106,10 @@ def describe_corpus(
     data = open_corpus(corpus, format, option, errors=errors, **files)
     known = None if vectors is None else _words_of(vectors, data)
     encoding = pairs("--option", option).get("encoding")
-    found = describe(data, vectors=known, encoding=encoding)
-    print(found)
+    description = describe(data, vectors=known, encoding=encoding)
+    print(description)
     if plot is not None:
-        sys.stderr.write(f"Written to {plot_description(found, plot)}\n")
+        sys.stderr.write(f"Written to {plot_description(description, plot)}\n")
 
 
 def _words_of(vectors: str, corpus: Corpus) -> list[str]:

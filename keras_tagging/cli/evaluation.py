@@ -88,10 +88,10 @@ def evaluate(
     if report.warning:
         sys.stderr.write(one_line("warning", report.warning))
     if as_json:
-        found = {"corpus": corpus, "split": split, **report.counting}
-        found["figures"] = report.figures
-        found |= {name: records(table) for name, table in report.tables.items()}
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        content = {"corpus": corpus, "split": split, **report.counting}
+        content["figures"] = report.figures
+        content |= {name: records(table) for name, table in report.tables.items()}
+        print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         texts = (table_text(name, table) for name, table in report.tables.items())
         print("\n\n".join([figures({split: report.figures}), *texts]))

@@ -31,11 +31,12 @@ def summary(corpus: Corpus) -> str:
 
 def untrainable(model) -> str | None:
     """What became of the trees that a parser could not be trained on as they are."""
-    found = model.metadata.get("nonprojective", {})
-    count = found.get("sentences")
+    nonprojective = model.metadata.get("nonprojective", {})
+    count = nonprojective.get("sentences")
     if not count:
         return None
-    return f"{count:,} training sentences are not projective: {found['treatment']}"
+    treatment = nonprojective["treatment"]
+    return f"{count:,} training sentences are not projective: {treatment}"
 
 
 def next_commands(
@@ -51,12 +52,12 @@ def next_commands(
     """
     lines = []
     options = list(options or ())
-    given, columns = (
+    reading, columns = (
         [f"--option {shlex.quote(pair)}" for pair in pairs]
         for pairs in (options, [o for o in options if o.startswith("columns=")])
     )
     if where:
-        parts = [where, *given]
+        parts = [where, *reading]
         parts += [f"--format {format}"] if format else []
         lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
     lines.append(" ".join([f"  keras-tagging {use} {out} FILE", *columns]))

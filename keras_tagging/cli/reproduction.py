@@ -129,23 +129,23 @@ def reproduce(
         return
     if paper is None or (table is None and paper in papers.PAPERS):
         what = "PAPER" if paper is None else "--table"
-        given = {"table": table, "corpus": corpus, "dry_run": dry_run}
-        refuse(f"without {what} there is no", given)
+        unused = {"table": table, "corpus": corpus, "dry_run": dry_run}
+        refuse(f"without {what} there is no", unused)
         known = papers.PAPERS
         print(listing.papers(known) if paper is None else listing.tables(known[paper]))
         return
-    found = papers.table(paper, table)
+    published = papers.table(paper, table)
     start_keras()
-    if isinstance(found, Settings):
+    if isinstance(published, Settings):
         from keras_tagging.experiments.reproduction.report import settings_markdown
 
-        print(settings_markdown(found))
+        print(settings_markdown(published))
         return
     from keras_tagging.experiments.reproduction import settings as checks
     from keras_tagging.experiments.reproduction.corpus import is_of_parsers, reading
     from keras_tagging.experiments.reproduction.plan import make_plan
 
-    trees = is_of_parsers(found)
+    trees = is_of_parsers(published)
     files = {"dev": dev, "test": test, "errors": errors, "trees": trees}
     scaled = scale_pairs(scale) | pairs("--set", settings)
     info = {
@@ -153,14 +153,14 @@ def reproduce(
         "table": table,
         "corpus": corpus,
         "reading": reading(corpus, format, pairs("--option", option), **files),
-        "dev_share": checks.check_dev_share(found, dev_share),
+        "dev_share": checks.check_dev_share(published, dev_share),
         "recipe": recipe,
-        "settings": checks.check_scale(found, scaled),
+        "settings": checks.check_scale(published, scaled),
         "epochs": epochs,
-        "embeddings": checks.check_embeddings(found, embeddings),
-        "punctuation": checks.check_punctuation(found, punctuation),
+        "embeddings": checks.check_embeddings(published, embeddings),
+        "punctuation": checks.check_punctuation(published, punctuation),
     }
-    plan = make_plan(found, info, store, rows, range(1, seeds + 1))
+    plan = make_plan(published, info, store, rows, range(1, seeds + 1))
     if dry_run:
         print_plan(plan, named=bool(rows))
     elif corpus is None:
@@ -186,7 +186,7 @@ def scale_pairs(scale: str | None) -> dict:
 
 
 def print_plan(plan, named: bool) -> None:
-    """Prints what a run would do, as far as that is known without training."""
+    """Print what a run would do, as far as that is known without training."""
     from keras_tagging.experiments.reproduction.plan import (
         add_corpus,
         jobs_table,
@@ -203,29 +203,29 @@ def print_plan(plan, named: bool) -> None:
 
 
 def print_report(store, paper: str | None, table: int | None) -> None:
-    """Writes and prints the report of what a folder has."""
+    """Write and prints the report of what a folder has."""
     from keras_tagging.experiments import papers
     from keras_tagging.experiments.reproduction import read_results
     from keras_tagging.experiments.reproduction.report import write_report
 
     info, results = read_results(store.folder)
-    for name, given in (("paper", paper), ("table", table)):
-        if given not in (None, info[name]):
+    for name, wanted in (("paper", paper), ("table", table)):
+        if wanted not in (None, info[name]):
             raise ValueError(
-                f"{store.folder} has {name} {info[name]}, not {given}: give its --out"
+                f"{store.folder} has {name} {info[name]}, not {wanted}: give its --out"
             )
     if not results:
         raise ValueError(f"{store.folder} has no results yet: run its jobs first")
-    found = papers.table(info["paper"], info["table"])
-    page, *others = write_report(found, info, results, store.folder)
+    published = papers.table(info["paper"], info["table"])
+    page, *others = write_report(published, info, results, store.folder)
     print(page.read_text(encoding="utf-8"), flush=True)
     *others, last = [path.name for path in others]
-    told(f"Written to {', '.join([str(page), *others])} and {last}")
-    told(f"models: {store.model('ROW.SEED')}")
+    log(f"Written to {', '.join([str(page), *others])} and {last}")
+    log(f"models: {store.model('ROW.SEED')}")
 
 
 def run(plan, named: bool, engine: str, workers: int | None) -> None:
-    """Runs the jobs of a plan that are not done, and prints the report.
+    """Run the jobs of a plan that are not done, and prints the report.
 
     Raises:
         typer.Exit: with 1, if a job failed.
@@ -239,13 +239,13 @@ def run(plan, named: bool, engine: str, workers: int | None) -> None:
     with store.locked():
         store.open(plan.info)
         runner = start_engine(engine, store, workers)
-        told(summary(plan, corpus, runner.workers))
+        log(summary(plan, corpus, runner.workers))
         del corpus
         try:
             with Progress(plan.jobs, store, plan.epochs, runner.workers) as progress:
                 failed = run_jobs(plan.jobs, store, runner, progress)
         except KeyboardInterrupt:
-            told("The same command goes on with the first unfinished epoch of each job")
+            log("The same command goes on with the first unfinished epoch of each job")
             raise
         for job, reason in failed.items():
             text = f"{job}: {reason} (see {store.failure(job)})"
@@ -266,5 +266,5 @@ def start_engine(name: str, store, workers: int | None):
     return RayEngine(store, workers)
 
 
-def told(text: str) -> None:
+def log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

@@ -48,11 +48,11 @@ def list_architectures(
     if arch is None:
         rows = [[a.name, a.summary] for a in ARCHITECTURES.values()]
     else:
-        found = architecture(arch)
-        recipes = [found.settings(recipe) for recipe in RECIPES]
+        entry = architecture(arch)
+        recipes = [entry.settings(recipe) for recipe in RECIPES]
         rows = [["keyword", *RECIPES, "possible"]]
-        for key in found.keywords:
-            rows.append([key, *(repr(r[key]) for r in recipes), found.possible(key)])
+        for key in entry.keywords:
+            rows.append([key, *(repr(r[key]) for r in recipes), entry.possible(key)])
     print(aligned(rows))
 
 
@@ -160,8 +160,8 @@ def train(
     if bootstrap is None:
         refuse("without --bootstrap there is no", {"gates": gates})
     else:
-        why = "the parser in --bootstrap has its own, so train that so: there is no"
-        refuse(why, {"tags": tags, "embeddings": embeddings})
+        reason = "the parser in --bootstrap has its own, so train that so: there is no"
+        refuse(reason, {"tags": tags, "embeddings": embeddings})
     named = [] if tags is None else [f"tags={tags}"]
     overrides = pairs("--set", [*(settings or ()), *named])
     if embeddings is not None:
@@ -175,8 +175,8 @@ def train(
 
     chosen = architecture(arch)
     if not chosen.parses:
-        given = {"tags": tags, "bootstrap": bootstrap}
-        refuse(f"{arch} is a tagger, and a tagger has no", given)
+        options = {"tags": tags, "bootstrap": bootstrap}
+        refuse(f"{arch} is a tagger, and a tagger has no", options)
     ffn = None if bootstrap is None else load_model(bootstrap)
     data = open_corpus(
         corpus,

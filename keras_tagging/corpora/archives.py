@@ -86,16 +86,16 @@ def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Mem
         raise CorpusError(f"{source}: there is no such file or folder; check the path")
     name = source.name.lower()
     if source.is_dir():
-        found = _in_folder(source)
+        candidates = _in_folder(source)
     elif name.endswith(".zip"):
-        found = _in_zip(source, suffixes)
+        candidates = _in_zip(source, suffixes)
     elif name.endswith(TAR):
-        found = _in_tar(source, suffixes)
+        candidates = _in_tar(source, suffixes)
     else:
         yield Member(str(source), source.name, lambda: open(source, "rb"))
         return
     wanted = {}
-    for member in found:
+    for member in candidates:
         if _is_wanted(member.inside, suffixes):
             if wanted.setdefault(member.inside, member) is not member:
                 what = "stands twice in the archive"
@@ -158,8 +158,8 @@ def _check_directory(archive: zipfile.ZipFile) -> None:
     end = file.read()
     end = end[end.rindex(b"PK\5\6") :]
     count = int.from_bytes(end[10:12], "little")
-    found = len(archive.infolist()) & 0xFFFF
-    if count not in (found, 0xFFFF):  # the latter stands for a larger number elsewhere
+    listed = len(archive.infolist()) & 0xFFFF
+    if count not in (listed, 0xFFFF):  # the latter stands for a larger number elsewhere
         raise zipfile.BadZipFile(f"its directory has not all of {count} members")
     for info in archive.infolist():
         file.seek(info.header_offset)
@@ -228,7 +228,7 @@ def _opened_tar(source: Path) -> tarfile.TarFile:
 
 def _decompress(packed: Decompressed, file: BinaryIO) -> None:
     while block := packed.read(BLOCK):
-        _check_size(packed.name, 0, packed.given)
+        _check_size(packed.name, 0, packed.expanded)
         try:
             file.write(block)
         except OSError as error:

@@ -37,15 +37,15 @@ def read_atis(source: str | Path) -> Corpus:
     """
     lists = (ending for endings in LISTS.values() for ending in endings)
     suffixes = (*INTEGERS, *LINES, *lists, "seq.in", "seq.out")
-    found = list(members(source, suffixes))
-    if any("w-intent" not in member.inside for member in found):
-        found = [member for member in found if "w-intent" not in member.inside]
-    words = [m for m in found if _stem(m).endswith("seq.in")]
-    lines = [m for m in found if _stem(m).endswith(LINES)]
-    integers = [m for m in found if _stem(m).endswith(INTEGERS)]
+    files = list(members(source, suffixes))
+    if any("w-intent" not in member.inside for member in files):
+        files = [member for member in files if "w-intent" not in member.inside]
+    words = [m for m in files if _stem(m).endswith("seq.in")]
+    lines = [m for m in files if _stem(m).endswith(LINES)]
+    integers = [m for m in files if _stem(m).endswith(INTEGERS)]
     splits: dict[str, list[Sentence]] = {split: [] for split in SPLITS}
     if words:
-        labels = {m.inside: m for m in found if _stem(m).endswith("seq.out")}
+        labels = {m.inside: m for m in files if _stem(m).endswith("seq.out")}
         for split, member in split_files(source, words).items():
             splits[split] = list(_parallel(member, labels))
     elif integers and not any("train" in _stem(member) for member in lines):
@@ -53,10 +53,10 @@ def read_atis(source: str | Path) -> Corpus:
         remedy = "turn it into text with data_prep/atis_integers.py"
         raise CorpusError(f"{integers[0].name}: {what}; {remedy}")
     else:
-        texts = _texts(source, found) if any(map(_is_ctf, lines)) else {}
+        texts = _texts(source, files) if any(map(_is_ctf, lines)) else {}
         for split, member in split_files(source, lines).items():
             splits[split] = list(_lines(member, texts if _is_ctf(member) else None))
-    splits = {s: list(map(_without_ends, given)) for s, given in splits.items()}
+    splits = {s: list(map(_without_ends, sentences)) for s, sentences in splits.items()}
     return Corpus(**splits, name=str(source), format="atis")
 
 
@@ -68,11 +68,11 @@ def _is_ctf(member: Member) -> bool:
     return _stem(member).endswith((".ctf", ".sparse"))
 
 
-def _texts(source, found: list[Member]) -> dict[str, list[str]]:
+def _texts(source, candidates: list[Member]) -> dict[str, list[str]]:
     """The texts of CTF's indices, as far as there are files of them."""
     texts = {}
     for kind, endings in LISTS.items():
-        files = [member for member in found if _stem(member).endswith(endings)]
+        files = [member for member in candidates if _stem(member).endswith(endings)]
         if len(files) > 1:
             names = ", ".join(member.inside for member in files)
             what = f"{names} could each be the list of {kind}"

@@ -91,15 +91,15 @@ def find_damage(
 def _in_file(file: str, encoding: str | None, has_comments: bool):
     with closing(raw_lines(file, file, encoding)) as lines:
         for number, line in map(content, lines):
-            place = f"{file}:{number}"
+            where = f"{file}:{number}"
             if isinstance(line, UnicodeDecodeError):
                 what = line.object[max(0, line.start - AROUND) : line.end + AROUND]
-                yield f"bytes that are not {line.encoding}", place, str(what)
+                yield f"bytes that are not {line.encoding}", where, str(what)
             elif isinstance(line, Malformed):
-                yield line.what, place, ""
+                yield line.what, where, ""
             elif not (has_comments and line.startswith("# ")):
                 for kind, what in damage(line.replace("\t", " ")):
-                    yield kind, place, what
+                    yield kind, where, what
 
 
 def _each(texts: Iterable[str]) -> Iterator[tuple[str, str]]:

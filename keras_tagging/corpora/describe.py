@@ -86,11 +86,12 @@ class Description:
                 parts.append(f"{title}\n{_table(rows)}")
         for file, count in self.skipped.items():
             parts.append(f"{file}: {count} malformed sentences left out")
-        found = [*self.problems, *self.damage]
-        if not found:
+        suspicious = [*self.problems, *self.damage]
+        if not suspicious:
             return "\n\n".join([*parts, "No problems found."])
-        parts.append(_table([{"problem": p.kind, "count": p.count} for p in found]))
-        parts += [_examples(problem) for problem in found]
+        counts = [{"problem": p.kind, "count": p.count} for p in suspicious]
+        parts.append(_table(counts))
+        parts += [_examples(problem) for problem in suspicious]
         return "\n\n".join(parts)
 
     __str__ = to_text
@@ -102,8 +103,8 @@ def _examples(problem: Problem) -> str:
     width = max(map(len, places))
     some = f"{len(shown)} of " if len(shown) < problem.count else ""
     lines = [f"{problem.kind} ({some}{problem.count})"]
-    for place, what in zip(places, problem.details, strict=False):
-        lines.append(f"  {place:{width}}  {what}".rstrip())
+    for where, what in zip(places, problem.details, strict=False):
+        lines.append(f"  {where:{width}}  {what}".rstrip())
     return "\n".join(lines)
 
 
@@ -166,22 +167,22 @@ def describe(
     for finder in (lonely_tags, duplicates):
         for kind, location, what in finder(corpus):
             problems.add(kind, location, what)
-    for kind, place, what in find_damage(corpus, encoding):
-        damaged.add(kind, place, what)
+    for kind, source, what in find_damage(corpus, encoding):
+        damaged.add(kind, source, what)
     words = getattr(vectors, "words", vectors)
     return Description(
         name=corpus.name,
         format=corpus.format,
         splits=measures.statistics(corpus),
         scheme=scheme,
-        problems=problems.found(),
+        problems=problems.listed(),
         skipped=dict(corpus.skipped),
         lengths=measures.length_percentiles(corpus),
         labels=measures.label_counts(corpus),
         leakage=measures.leakage(corpus),
         trees=measures.trees(corpus),
         coverage=[] if words is None else measures.vector_coverage(corpus, words),
-        damage=damaged.found(),
+        damage=damaged.listed(),
     )
 
 
@@ -199,5 +200,5 @@ class _Collector:
             problem.locations.append(location)
             problem.details.append(repr(shown) if what else "")
 
-    def found(self) -> list[Problem]:
+    def listed(self) -> list[Problem]:
         return list(self.problems.values())

@@ -74,15 +74,15 @@ def _fetch(url: str, path: Path, sha256: str, size: int) -> None:
     part = path.with_name(path.name + ".part")
     is_resumed = part.exists()
     _download(url, part, path, size)
-    found = sha256_of(part)
-    if found != sha256 and is_resumed:
+    checksum = sha256_of(part)
+    if checksum != sha256 and is_resumed:
         part.unlink()  # its beginning may be of another file
         _download(url, part, path, size)
-        found = sha256_of(part)
-    if found != sha256:
+        checksum = sha256_of(part)
+    if checksum != sha256:
         part.unlink()
-        told = f"SHA-256 is {found[:16]}..."
-        raise CorpusError(_other(url, told, f"{sha256[:16]}..."))
+        actual = f"SHA-256 is {checksum[:16]}..."
+        raise CorpusError(_other(url, actual, f"{sha256[:16]}..."))
     os.replace(part, path)
 
 
@@ -103,7 +103,7 @@ def _download(url: str, part: Path, path: Path, size: int) -> None:
                 failures = 0 if _size(part) > most else failures + 1
                 most = max(most, _size(part))
                 if failures > RETRIES or not _may_pass(error):
-                    raise CorpusError(_told(url, path, part, error)) from None
+                    raise CorpusError(_failure(url, path, part, error)) from None
                 time.sleep(PAUSE * 2 ** max(0, failures - 1))
 
 
@@ -153,8 +153,8 @@ def _transfer(session, url: str, part: Path, path: Path, size: int) -> None:
             start = 0
         length = answer.get("Content-Length", "")
         if length.isdigit() and start + int(length) != size:
-            found = f"size is {start + int(length)} bytes"
-            raise CorpusError(_other(url, found, str(size)))
+            actual = f"size is {start + int(length)} bytes"
+            raise CorpusError(_other(url, actual, str(size)))
         with (
             open(part, "ab" if start else "wb") as file,
             _bar(path, start, size) as bar,
@@ -198,9 +198,9 @@ def _by_hand(path: Path) -> str:
     return f"or save the file yourself as {path}"
 
 
-def _other(url: str, found: str, expected: str) -> str:
+def _other(url: str, actual: str, expected: str) -> str:
     remedy = "check that no proxy changes it, or update keras-tagging"
-    return f"{url}: its {found}, not {expected}; {remedy}"
+    return f"{url}: its {actual}, not {expected}; {remedy}"
 
 
 def _refusal(url: str, path: Path, response) -> str:
@@ -221,7 +221,7 @@ def _may_pass(error: Exception) -> bool:
     return not isinstance(error, (*lasting, exceptions.TooManyRedirects))
 
 
-def _told(url: str, path: Path, part: Path, error: Exception) -> str:
+def _failure(url: str, path: Path, part: Path, error: Exception) -> str:
     from requests import exceptions
 
     if isinstance(error, exceptions.SSLError):

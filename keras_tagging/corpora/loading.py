@@ -98,15 +98,15 @@ def load_corpus(
         files.update(find_splits(path))
     elif path is not None:
         files["train" if require_train else "test"] = _expand(path)
-    for split, given in (("dev", dev), ("test", test)):
-        if given is not None:
-            files[split] = _expand(given)
+    for split, pattern in (("dev", dev), ("test", test)):
+        if pattern is not None:
+            files[split] = _expand(pattern)
     every = [file for split in files.values() for file in split]
     if not every or (require_train and not files["train"]):
-        found = sorted(e.name for e in Path(path).iterdir()) if is_directory else []
+        names = sorted(e.name for e in Path(path).iterdir()) if is_directory else []
         raise CorpusError(
             f"{path}: no file is named {'train' if require_train else 'train or test'} "
-            f"or the like (found: {', '.join(found[:8]) or 'nothing'}); {THEMSELVES}"
+            f"or the like (found: {', '.join(names[:8]) or 'nothing'}); {THEMSELVES}"
         )
     if format is None:
         formats = _formats(every, options.get("encoding"))
@@ -165,13 +165,13 @@ def _ending(file: Path) -> str:
 def _formats(files: list[Path], encoding: str | None) -> dict[str, str]:
     """The format of each ending, recognised from the first file that has it; where
     its lines fit several formats, that of the first file of all."""
-    found: dict[str, str] = {}
+    formats: dict[str, str] = {}
     for file in files:
-        if _ending(file) not in found:
-            first = next(iter(found.values()), None)
+        if _ending(file) not in formats:
+            first = next(iter(formats.values()), None)
             own = detect_format(file, encoding=encoding, default=first)
-            found[_ending(file)] = own
-    return found
+            formats[_ending(file)] = own
+    return formats
 
 
 def is_public(path) -> bool:
@@ -225,8 +225,8 @@ def _split_of(name: str) -> tuple[str | None, str]:
     words = re.split(r"([^a-z0-9]+)", name.lower())
     splits = [SPLIT_WORDS.get(word) for word in words]
     pattern = "".join("*" if s else w for w, s in zip(words, splits, strict=True))
-    found = set(splits) - {None}
-    return (found.pop() if len(found) == 1 else None), pattern
+    distinct = set(splits) - {None}
+    return (distinct.pop() if len(distinct) == 1 else None), pattern
 
 
 def _by_name(directory: Path, files: list[Path]) -> dict[str, list[Path]]:
@@ -297,7 +297,7 @@ def _ccgbank(directory: Path) -> dict[str, list[Path]]:
 
 
 def hold_out(corpus: Corpus, share: float, seed: int) -> None:
-    """Moves a random share of the training sentences to the development set.
+    """Move a random share of the training sentences to the development set.
 
     Args:
         corpus: which is changed.

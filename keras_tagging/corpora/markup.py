@@ -106,7 +106,7 @@ def left_out(skipped: list[str] | None) -> Iterator[None]:
 
 
 class _Builder:
-    """Collects elements as the parser meets them, within the limits."""
+    """Collect elements as the parser meets them, within the limits."""
 
     def __init__(self, tags: tuple[str, ...], name: str):
         self.tags, self.name = tags, name

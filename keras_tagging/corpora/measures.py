@@ -146,16 +146,16 @@ def vector_coverage(corpus: Corpus, words: Iterable[str]) -> list[dict]:
     rows = []
     for split, sentences in corpus.splits():
         tokens = Counter(token for sentence in sentences for token in sentence.tokens)
-        found: dict[str, list[str]] = {kind: [] for kind in kinds}
+        by_kind: dict[str, list[str]] = {kind: [] for kind in kinds}
         for word in tokens:
             has_vector = [form in known for form in word_forms(word)]
-            found[kinds[[*has_vector, True].index(True)]].append(word)
+            by_kind[kinds[[*has_vector, True].index(True)]].append(word)
         row = {"split": split}
-        for kind, names in found.items():
+        for kind, names in by_kind.items():
             count = sum(tokens[name] for name in names)
             row[f"{kind}, tokens %"] = 100 * count / max(1, sum(tokens.values()))
-        row["missing, types %"] = 100 * len(found["missing"]) / max(1, len(tokens))
-        missing = sorted(found["missing"], key=lambda name: (-tokens[name], name))
+        row["missing, types %"] = 100 * len(by_kind["missing"]) / max(1, len(tokens))
+        missing = sorted(by_kind["missing"], key=lambda name: (-tokens[name], name))
         row["most frequent of them"] = " ".join(missing[:MAX_MISSING])
         rows.append(row)
     return rows

@@ -64,8 +64,8 @@ def read_media(
     Raises:
         CorpusError: if the file is not well-formed, or something is missing in it.
     """
-    found = elements(member, "dialogue", encoding=encoding, undeclared=LATIN)
-    for dialogue in found:
+    blocks = elements(member, "dialogue", encoding=encoding, undeclared=LATIN)
+    for dialogue in blocks:
         name = _attribute(member, dialogue, "id")
         for turn in dialogue.elements("turn"):
             if _attribute(member, turn, "speaker") != "spk":
@@ -105,8 +105,8 @@ def read_test2(
     dialogue = Path(member.inside).name.removesuffix(".gz").removesuffix(".xml")
     dialogue = dialogue.removesuffix("_HC")
     users = set()
-    found = elements(member, "Speaker", "Turn", encoding=encoding, undeclared=LATIN)
-    for element in found:
+    blocks = elements(member, "Speaker", "Turn", encoding=encoding, undeclared=LATIN)
+    for element in blocks:
         if element.tag == "Speaker":
             if _attribute(member, element, "name").startswith("s"):
                 users.add(_attribute(member, element, "id"))
@@ -203,10 +203,10 @@ def words_of(text: str, *, spoken: bool = False) -> list[str]:
 
 def relaxed_of(concept: str, relaxed: list[tuple[str, str]]) -> str:
     """The relaxed concept of a full one."""
-    for full, found in relaxed:
+    for full, short in relaxed:
         is_prefix = full.endswith("*") and concept.startswith(full[:-1])
         if is_prefix or concept == full:
-            return found
+            return short
     return concept
 
 
@@ -234,15 +234,15 @@ def read_relaxed(path: str | Path) -> list[tuple[str, str]]:
 
 def dialogues(member: Member, encoding: str | None = None) -> Iterator[str]:
     """The names of the dialogues of an official file, in lower case."""
-    found = elements(member, "dialogue", encoding=encoding, undeclared=LATIN)
-    for dialogue in found:
+    blocks = elements(member, "dialogue", encoding=encoding, undeclared=LATIN)
+    for dialogue in blocks:
         yield _attribute(member, dialogue, "id").lower()
 
 
-def full_and_relaxed(found: Iterable[Member], encoding=None) -> list[tuple[str, str]]:
+def full_and_relaxed(members: Iterable[Member], encoding=None) -> list[tuple[str, str]]:
     """The pairs of all concepts that official files have with a specifier."""
     pairs = {}
-    for member in found:
+    for member in members:
         for segment in elements(member, "sem", encoding=encoding, undeclared=LATIN):
             concept = _attribute(member, segment, "concept")
             specifier = segment.attributes.get("specif", NULL)

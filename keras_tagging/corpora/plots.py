@@ -51,9 +51,9 @@ def _draw_labels(axes, counts) -> None:
     total = sum(counts.values(), type(next(iter(counts.values())))())
     names = [name for name, _ in total.most_common(MAX_LABELS)]
     width = 0.8 / len(counts)
-    for place, (split, count) in enumerate(counts.items()):
+    for index, (split, count) in enumerate(counts.items()):
         shares = [100 * count[name] / count.total() for name in names]
-        positions = [i - 0.4 + (place + 0.5) * width for i in range(len(names))]
+        positions = [i - 0.4 + (index + 0.5) * width for i in range(len(names))]
         axes.bar(positions, shares, width, label=split)
     # a label such as PRP$ is no formula
     axes.set_xticks(range(len(names)), names, rotation=90, parse_math=False)

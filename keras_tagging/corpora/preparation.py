@@ -88,20 +88,20 @@ def write_splits(
     check_out(out, names, overwrite=overwrite)
     with _folder_for(Path(out).resolve()) as folder:
         words: set[str] | None = None
-        found = {}
+        counts_of = {}
         for split, sentences in splits.items():
-            counts = found[split] = Counts()
+            counts = counts_of[split] = Counts()
             types: set[str] = set()
             counted = _counting(sentences, counts, types, words)
             write(counted, folder / f"{split}.{format}", format)
             if split == "train":
                 words = types
-        most = max((counts.sentences for counts in found.values()), default=0)
-        if not found.get("train", Counts(most)).sentences:
+        most = max((counts.sentences for counts in counts_of.values()), default=0)
+        if not counts_of.get("train", Counts(most)).sentences:
             what = f"no sentence is left for {'train' if most else 'any split'}"
             remedy = "check the source, and what --skip-malformed leaves out"
             raise CorpusError(f"{out}: {what}, so nothing is written; {remedy}")
-    return found
+    return counts_of
 
 
 def check_out(out: str | Path, names: Iterable[str], *, overwrite: bool) -> None:
@@ -218,9 +218,9 @@ def statistics(
             is_first = all(row[0] != split for row in rows[1:])
             rows.append((split if is_first else "", name, _shown(here), _shown(there)))
             if there is not None and here != there and not partial:
-                found = f"{_shown(here)} {name}" if here is not None else f"no {name}"
+                actual = f"{_shown(here)} {name}" if here is not None else f"no {name}"
                 warnings.append(
-                    f"warning: {split} has {found}, {source} has {_shown(there)}"
+                    f"warning: {split} has {actual}, {source} has {_shown(there)}"
                 )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
@@ -288,9 +288,9 @@ def _advice(error: Exception, parameters: set[str]) -> str:
     """The error's message with the advice that a script's user can follow: Python's
     `pass NAME=` goes, but for an option that the script has."""
 
-    def option(found: re.Match) -> str:
-        if found[2] == "encoding" and "encoding" in parameters:
-            return found[0].replace("encoding=", "--encoding")
+    def option(match: re.Match) -> str:
+        if match[2] == "encoding" and "encoding" in parameters:
+            return match[0].replace("encoding=", "--encoding")
         return ""
 
     message = re.sub(

@@ -92,7 +92,7 @@ def _unpack(corpus: PublicCorpus, folder: Path) -> None:
 
 
 def check_name(name: str) -> None:
-    """Raises a CorpusError that lists the names, unless this is one of them."""
+    """Raise a CorpusError that lists the names, unless this is one of them."""
     if name != "demo" and name not in PUBLIC:
         raise CorpusError(
             f"{name}: no corpus has this name; name one of "

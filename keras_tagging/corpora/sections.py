@@ -29,8 +29,8 @@ def sections_of(name: str) -> tuple[range, bool] | None:
         >>> sections_of("brown/cf/cf01.mrg")
     """
     path = PurePosixPath(name.replace("\\", "/"))
-    if found := _NAME.match(path.name):
-        first, document, last = found.groups()
+    if match := _NAME.match(path.name):
+        first, document, last = match.groups()
         return range(int(first), int(last or first) + 1), document is None
     if re.fullmatch("[0-9]{2}", path.parent.name):
         return range(int(path.parent.name), int(path.parent.name) + 1), False
@@ -56,7 +56,7 @@ def by_split(
             of two splits.
     """
     wanted = {number: split for split, numbers in splits.items() for number in numbers}
-    found: dict[str, list[Member]] = {split: [] for split in splits}
+    by_name: dict[str, list[Member]] = {split: [] for split in splits}
     holders: dict[int, dict[str, Member]] = defaultdict(dict)
     for member in members:
         sections, is_whole = sections_of(member.name) or (range(0), False)
@@ -77,11 +77,11 @@ def by_split(
                 remedy = "remove one of the two, or name the folder that holds one"
                 raise CorpusError(f"{member.name}: {what}; {remedy}")
             others["" if is_whole else file] = member
-        found[holds.pop()].append(member)
+        by_name[holds.pop()].append(member)
     missing = [number for number in wanted if number not in holders]
     if missing and (len(missing) == len(wanted) or not partial):
         raise _missing(missing, wanted)
-    return {split: files for split, files in found.items() if files}
+    return {split: files for split, files in by_name.items() if files}
 
 
 def _missing(missing: list[int], wanted: dict[int, str]) -> CorpusError:

@@ -10,7 +10,7 @@ from keras_tagging.data.readers import CorpusError
 from keras_tagging.data.sentence import SPLITS, Sentence
 
 
-def split_files(source, found: Iterable[Member]) -> dict[str, Member]:
+def split_files(source, members: Iterable[Member]) -> dict[str, Member]:
     """The file of each split, told by its name, or else by its folder's.
 
     `load_corpus` tells the files of a folder apart by the same words. If several are
@@ -24,9 +24,9 @@ def split_files(source, found: Iterable[Member]) -> dict[str, Member]:
     Raises:
         CorpusError: if there is none for training, or several are equally good.
     """
-    found = list(found)
+    members = list(members)
     families: dict[str, dict[str, Member]] = defaultdict(dict)
-    for member in found:
+    for member in members:
         name = member.inside.lower().removesuffix(".gz")
         words = re.split("([^a-z0-9]+)", name)
         places = [i for i, word in enumerate(words) if word in SPLIT_WORDS]
@@ -47,7 +47,7 @@ def split_files(source, found: Iterable[Member]) -> dict[str, Member]:
         if best:
             chosen[split] = best[0][split]
     if "train" not in chosen:
-        names = ", ".join(member.inside for member in found[:5])
+        names = ", ".join(member.inside for member in members[:5])
         what = f"no file is named train or the like (found: {names})"
         raise CorpusError(f"{source}: {what}; name its folder, or rename the files")
     return chosen

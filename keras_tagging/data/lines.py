@@ -185,7 +185,7 @@ def _is_cut_as_bytes(encoding: str) -> bool:
 
 
 def _batches(chunks: Iterator, encoding: str):
-    """Lists of lines, as many as there are at a time; what they end with; and whether
+    """List of lines, as many as there are at a time; what they end with; and whether
     they are all text without carriage returns. In place of a line that cannot be
     decoded stands the error, and of one that is too long a `Problem`."""
     most = limits.SENTENCE_CHARACTERS

@@ -34,7 +34,7 @@ def is_projective(heads) -> bool:
 
 
 def check_tree(heads) -> None:
-    """Raises an error unless the heads form a tree with one root.
+    """Raise an error unless the heads form a tree with one root.
 
     No words are a tree too.
 
@@ -170,10 +170,10 @@ def unlift(heads, deprels) -> tuple[np.ndarray, list[str]]:
         return False
 
     left = [word for word in _below(children, 0) if wanted[word]]
-    found = True
-    while found:
-        found = [word for word in left if restore(word)]
-        left = [word for word in left if word not in found]
+    restored = True
+    while restored:
+        restored = [word for word in left if restore(word)]
+        left = [word for word in left if word not in restored]
     return np.array(head_of[1:], "int32"), list(labels[1:])
 
 

@@ -51,14 +51,14 @@ class Sentence:
 
 def _no_string(name: str, values) -> ValueError:
     values = list(values)
-    place, value = next(
+    position, value = next(
         (i, value) for i, value in enumerate(values, 1) if not isinstance(value, str)
     )
     remedy = "give one for every token"
     if name == "tags":
         remedy += ", or tags=None for a sentence that is not annotated"
     return ValueError(
-        f"a sentence's {name} are strings, but number {place} is {value!r}: {remedy}"
+        f"a sentence's {name} are strings, but number {position} is {value!r}: {remedy}"
     )
 
 

@@ -20,7 +20,7 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
             or the heads are no tree with one root.
     """
     is_number = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
-    found = []
+    trees = []
     for number, sentence in enumerate(sentences, 1):
         words = " ".join(sentence.tokens[:4])[:40]
         where = f"sentence {number} (it begins {words!r})"
@@ -30,16 +30,16 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
                     f"{where} has no tree: a word has no {name}; give sentences of a "
                     "treebank, such as CoNLL-U"
                 )
-        given = sentence.columns["head"]
-        if not all(is_number.fullmatch(head) for head in given):
-            raise ValueError(f"{where} has a head that is no number: {given[:20]}")
+        column = sentence.columns["head"]
+        if not all(is_number.fullmatch(head) for head in column):
+            raise ValueError(f"{where} has a head that is no number: {column[:20]}")
         try:
-            heads = np.array([int(head) for head in given], "int32")
+            heads = np.array([int(head) for head in column], "int32")
             check_tree(heads)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
-        found.append((heads, sentence.columns["deprel"]))
-    return found
+        trees.append((heads, sentence.columns["deprel"]))
+    return trees
 
 
 def trainable(trees, nonprojective="skip"):
@@ -53,7 +53,7 @@ def trainable(trees, nonprojective="skip"):
     Returns:
         Their numbers, from 0, the trees, and how many of all are non-projective.
     """
-    chosen, found, crossing = [], [], 0
+    chosen, kept, crossing = [], [], 0
     for i, (heads, deprels) in enumerate(trees):
         if not is_projective(heads):
             crossing += 1
@@ -61,5 +61,5 @@ def trainable(trees, nonprojective="skip"):
                 continue
             heads, deprels = lift(heads, deprels)
         chosen.append(i)
-        found.append((heads, deprels))
-    return chosen, found, crossing
+        kept.append((heads, deprels))
+    return chosen, kept, crossing

@@ -40,7 +40,7 @@ class EncodedSentences:
         batch_size: int | None = None,
         token_budget: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Pads the chosen sentences on the right to the longest of them.
+        """Pad the chosen sentences on the right to the longest of them.
 
         Args:
             sentences: their indices.
@@ -87,7 +87,7 @@ def plan_batches(
     token_budget: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> list[np.ndarray]:
-    """Splits sentences into batches of similar length.
+    """Split sentences into batches of similar length.
 
     Sentences are sorted by length and cut either every `batch_size` sentences or
     where the padded batch would exceed `token_budget` tokens; a longer sentence is

@@ -36,7 +36,7 @@ CHUNK_TOKENS = 100_000
 
 
 class TokenFeatures:
-    """Turns tokens into a fixed number of integer ids each.
+    """Turn tokens into a fixed number of integer ids each.
 
     A plain object, no layer: it computes with `tf.strings` and static hash tables
     on whatever backend Keras runs, once over all tokens in training and as part of
@@ -114,7 +114,7 @@ class TokenFeatures:
         vector_words: Iterable[str] = (),
         lengths: Sequence[int] | None = None,
     ) -> None:
-        """Counts the vocabularies of all columns.
+        """Count the vocabularies of all columns.
 
         Args:
             strings: training tokens under "tokens", end to end, and further columns
@@ -143,7 +143,7 @@ class TokenFeatures:
         self.set_vocabularies(vocabularies)
 
     def set_vocabularies(self, vocabularies: dict[str, list[str]]) -> None:
-        """Takes vocabularies counted earlier, as a saved model brings them."""
+        """Take vocabularies counted earlier, as a saved model brings them."""
         self.vocabularies = vocabularies
         for name, words in vocabularies.items():
             # vectors may have two words that are one in NFC: the first counts
@@ -189,10 +189,10 @@ class TokenFeatures:
         ids = {}
         for name, forms in self._forms(strings).items():
             table = self.tables[self._table(name)]
-            found = table.lookup(forms[0])
+            column = table.lookup(forms[0])
             for form in forms[1:]:
-                found = tf.where(found == UNKNOWN_ID, table.lookup(form), found)
-            ids[name] = found
+                column = tf.where(column == UNKNOWN_ID, table.lookup(form), column)
+            ids[name] = column
         if "capital" in self.names:
             ids["capital"] = 1 + tf.cast(_is_capital(_raw(strings)), tf.int64)
         return tf.cast(tf.stack([ids[name] for name in self.names], -1), tf.int32)
@@ -268,12 +268,12 @@ def _spellings(tokens: list[str], lengths: Sequence[int] | None) -> list[str]:
         )
     begins = np.zeros(len(tokens) + 1, bool)
     begins[np.cumsum([0, *lengths])] = True  # the last of them is no token
-    found = set()
+    spellings = set()
     for chunk in _chunks({"tokens": tokens}):
         raw = _raw(chunk)
         first, begins = np.split(begins, [len(raw)])
-        found.update(raw.numpy()[~(first & _is_capital(raw).numpy())].tolist())
-    return sorted(word.decode() for word in found)
+        spellings.update(raw.numpy()[~(first & _is_capital(raw).numpy())].tolist())
+    return sorted(word.decode() for word in spellings)
 
 
 def _is_capital(text: tf.Tensor) -> tf.Tensor:

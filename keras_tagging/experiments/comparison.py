@@ -82,7 +82,7 @@ def compare(
     resamples: int = 9999,
     seed: int = 0,
 ) -> Comparison:
-    """Tells how far two systems differ on a corpus, and whether that is chance.
+    """Tell how far two systems differ on a corpus, and whether that is chance.
 
     The test exchanges the answers of the two, unit by unit: see
     `metrics.paired_permutation`, also for what p does not tell. Each model reads the
@@ -153,9 +153,7 @@ def compare(
             )
     counting = {"punctuation": punctuation} if first[0].reads_trees else {}
     counts = [
-        np.stack(
-            [m.counts(sentences, [(figure, beta)], **counting)[0] for m in some]
-        )
+        np.stack([m.counts(sentences, [(figure, beta)], **counting)[0] for m in some])
         for some in (first, second)
     ]
     if units != finest:
@@ -177,10 +175,10 @@ def compare(
     )
 
 
-def _models(given) -> list[SentenceModel]:
-    if isinstance(given, SentenceModel | str | Path):
-        given = [given]
-    models = [m if isinstance(m, SentenceModel) else load(m) for m in given]
+def _models(source) -> list[SentenceModel]:
+    if isinstance(source, SentenceModel | str | Path):
+        source = [source]
+    models = [m if isinstance(m, SentenceModel) else load(m) for m in source]
     if not models:
         raise ValueError("an empty list of models: there is nothing to compare")
     return models

@@ -192,7 +192,7 @@ def attachment_scores(
     punctuation: str = "keep",
     subtypes: bool = False,
 ) -> AttachmentScores:
-    """Scores predicted dependency trees.
+    """Score predicted dependency trees.
 
     With the defaults, UAS and LAS are those of the CoNLL 2018 shared task on UD
     (Zeman et al. 2018) on gold tokens: every word counts, and of a relation only what
@@ -259,7 +259,7 @@ def attachment_scores(
 
 def _column(sentences: list[Sentence], *names: str) -> list[list[str]]:
     """The first of some columns that each sentence has."""
-    found = []
+    columns = []
     for number, sentence in enumerate(sentences, 1):
         present = [name for name in names if name in sentence.columns]
         if not present and sentence.tokens:
@@ -268,8 +268,8 @@ def _column(sentences: list[Sentence], *names: str) -> list[list[str]]:
                 f"sentence {number} has no column {wanted}: give sentences that are "
                 "annotated with trees, or name the columns when reading them"
             )
-        found.append(sentence.columns[present[0]] if present else [])
-    return found
+        columns.append(sentence.columns[present[0]] if present else [])
+    return columns
 
 
 def _flat_heads(heads: Iterable[Sequence], whose: str) -> np.ndarray:

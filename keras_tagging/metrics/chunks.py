@@ -154,7 +154,7 @@ def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:
     follows nothing, or another type, opens a chunk. The type is what stands after
     the first hyphen, and is empty where there is none.
     """
-    found = []
+    spans = []
     start, prefix_before, type_before = 0, "O", ""
     for i, tag in enumerate([*tags, "O"]):
         prefix, kind = split_tag(tag)
@@ -166,10 +166,10 @@ def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:
         )
         if not goes_on:
             if prefix_before != "O":
-                found.append((type_before, start, i))
+                spans.append((type_before, start, i))
             start = i
         prefix_before, type_before = prefix, kind
-    return found
+    return spans
 
 
 def split_tag(tag: str) -> tuple[str, str]:

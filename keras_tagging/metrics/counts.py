@@ -32,8 +32,8 @@ def figure_of(figure: str) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _f1(sums):
-    gold, found, correct = np.moveaxis(np.asarray(sums, float), -1, 0)
-    return 200 * correct / np.maximum(gold + found, 1)
+    gold, predicted, correct = np.moveaxis(np.asarray(sums, float), -1, 0)
+    return 200 * correct / np.maximum(gold + predicted, 1)
 
 
 def _share(sums):

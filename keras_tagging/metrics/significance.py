@@ -60,8 +60,8 @@ def paired_permutation(
         raise ValueError(f"resamples={resamples}: at least one is drawn")
     seeds, units, counts = first.shape
     sums = np.stack([first.sum(1), second.sum(1)])
-    found = figure(sums.reshape(-1, counts))
-    if not units or np.isnan(found).any():
+    observed = figure(sums.reshape(-1, counts))
+    if not units or np.isnan(observed).any():
         raise ValueError("there is nothing to compare: a figure is not a number")
 
     gaps = (first - second).swapaxes(0, 1).reshape(units, -1)
@@ -80,7 +80,7 @@ def paired_permutation(
 
     # rounding must not tell differences apart that are equal
     [least] = sizes_of_differences(np.zeros((1, len(kinds))))
-    least -= 1e-10 * np.abs(found).max()
+    least -= 1e-10 * np.abs(observed).max()
     if len(gaps) < 64 and 2 ** len(gaps) <= resamples:
         every = np.array([*product((0, 1), repeat=len(gaps))])
         starts = np.cumsum(sizes) - sizes
@@ -111,7 +111,7 @@ def _binomials(sizes, count, rng) -> Iterator[np.ndarray]:
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
-    """Corrects p-values for their number, by the step-down method of Holm (1979).
+    """Correct p-values for their number, by the step-down method of Holm (1979).
 
     The chance that any true null hypothesis is rejected stays below the level, however
     the tests depend on each other. Own code, as SciPy has no such function.

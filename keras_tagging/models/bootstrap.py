@@ -10,7 +10,7 @@ OF_TAGS = ("tagger", "tagger_epochs", "folds")  # settings of predicted tags
 
 
 def bootstrap(parser, ffn, gates="all") -> None:
-    r"""Initialises a recurrent parser with the weights of a feed-forward parser.
+    r"""Initialise a recurrent parser with the weights of a feed-forward parser.
 
     Sections 4, 7 and 8 of Elkaref & Bohnet (2017), :cite:`elkaref2017`: the embeddings,
     the input weights and biases of the gates, :math:`W_x \to W_{x*}` and
@@ -61,17 +61,17 @@ def bootstrap(parser, ffn, gates="all") -> None:
     sizes = [tuple(v.shape) for v in (cell.kernel, source.kernel)]
     fits = sizes[0] == (sizes[1][0], len(cell.gates) * sizes[1][1])
     fits &= len(networks[0]) == len(networks[1])
-    for target, given in pairs:
-        fits &= tuple(target.shape) == tuple(given.shape)
+    for target, value in pairs:
+        fits &= tuple(target.shape) == tuple(value.shape)
     if not fits:
         raise ValueError(
             "the parsers have other sizes: build both with the same units, embedding "
             "sizes and encoder"
         )
-    for target, given in pairs:
-        target.assign(given)
+    for target, value in pairs:
+        target.assign(value)
     for name, constant in (("kernel", 0.0), ("bias", 1.0)):
-        given = ops.convert_to_numpy(getattr(source, name))
+        value = ops.convert_to_numpy(getattr(source, name))
         variable = getattr(cell, name)
         blocks = np.split(
             np.array(ops.convert_to_numpy(variable)), len(cell.gates), axis=-1
@@ -79,7 +79,7 @@ def bootstrap(parser, ffn, gates="all") -> None:
         for i, gate in enumerate(known):
             if gate in chosen:
                 added = constant * getattr(cell, "forget_bias", 0.0) * (gate == "f")
-                blocks[i] = given + added
+                blocks[i] = value + added
         variable.assign(np.concatenate(blocks, axis=-1))
     parser.metadata["bootstrap"] = {
         "gates": [gate for gate in known if gate in chosen],

@@ -54,7 +54,7 @@ class NetworkCalls:
                 self.bar.add(len(chosen))
 
     def end(self, figures: Mapping[str, float] | None = None) -> None:
-        """Completes the bar: sentences without a token are in no batch."""
+        """Complete the bar: sentences without a token are in no batch."""
         if self.bar:
             values = list((figures or {}).items())
             self.bar.update(self.count, values=values, finalize=True)

@@ -15,7 +15,7 @@ OF_PARSERS = ("uas", "las")
 
 
 def check_figures(kind: str, figures: Sequence[Figure], known: Sequence[str]) -> None:
-    """Raises a ValueError for a figure that a kind of model does not have."""
+    """Raise a ValueError for a figure that a kind of model does not have."""
     for figure, beta in figures:
         if figure not in known:
             raise ValueError(f"a {kind} has no {figure!r}; it has {', '.join(known)}")
@@ -70,8 +70,8 @@ def tree_counts(model, sentences, figures, *, punctuation="keep") -> list[np.nda
     """
     check_figures(model.kind, figures, OF_PARSERS)
     counts = model.scores(sentences, punctuation=punctuation).by_sentence
-    found = {"uas": counts[:, [0, 1]], "las": counts[:, [0, 2]]}
-    return [found[name] for name, _ in figures]
+    by_figure = {"uas": counts[:, [0, 1]], "las": counts[:, [0, 2]]}
+    return [by_figure[name] for name, _ in figures]
 
 
 def _hits(model, sentences, betas) -> dict[float, list[np.ndarray]]:

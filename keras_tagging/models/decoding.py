@@ -21,7 +21,7 @@ Batches = Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 def slices(sentences: Iterable) -> Iterator[list]:
-    """Lists of at most `PREDICTION_SENTENCES`."""
+    """List of at most `PREDICTION_SENTENCES`."""
     sentences = iter(sentences)
     while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
         yield chunk
@@ -42,11 +42,11 @@ def tag_probabilities(
     batches: Batches, lengths: np.ndarray, num_tags: int
 ) -> list[np.ndarray]:
     """`(tokens, num_tags)` for every sentence."""
-    found = [np.zeros((0, num_tags), "float32") for _ in lengths]
+    by_sentence = [np.zeros((0, num_tags), "float32") for _ in lengths]
     for chosen, logits, _ in batches:
         for i, rows in zip(chosen, softmax(logits), strict=True):
-            found[i] = rows[: lengths[i]]
-    return found
+            by_sentence[i] = rows[: lengths[i]]
+    return by_sentence
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -106,11 +106,11 @@ def figures(sentences, encoded, batches, tags, words) -> dict[str, float]:
             predicted[i] = [tags[j] for j in tag_ids[: len(sentences[i])]]
     gold_tags = [sentence.tags for sentence in sentences]
     scores = token_accuracy(gold_tags, predicted, **words)
-    found = {"loss": total / known if known else float("nan")}
+    by_name = {"loss": total / known if known else float("nan")}
     for name in ("accuracy", "oov_accuracy", "sentence_accuracy"):
-        found[name] = scores[name]
+        by_name[name] = scores[name]
     if looks_like_chunks(tags):
         chunks = chunk_scores(gold_tags, predicted)
         for name in ("precision", "recall", "f1"):
-            found[name] = getattr(chunks, name)
-    return found
+            by_name[name] = getattr(chunks, name)
+    return by_name

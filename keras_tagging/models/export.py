@@ -15,7 +15,7 @@ from keras_tagging.utils.atomic import naming
 
 
 def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
-    """Writes a tagger or a parser as a SavedModel.
+    """Write a tagger or a parser as a SavedModel.
 
     Its signature `serving_default` takes `tokens` `(batch, time)` strings, `lengths`
     `(batch,)` int32, and one further `(batch, time)` string tensor for every column
@@ -80,17 +80,17 @@ def _write(model, path, top_k, verbose):
     names = ["tokens", *model.input_columns]
 
     def serve(lengths, **strings):
-        given = tf.shape(strings["tokens"])
+        shape = tf.shape(strings["tokens"])
         tf.debugging.assert_non_negative(lengths, "lengths must not be negative")
         tf.debugging.assert_less_equal(
-            lengths, given[1], "lengths must not exceed the width of tokens"
+            lengths, shape[1], "lengths must not exceed the width of tokens"
         )
         tf.debugging.assert_equal(
-            tf.shape(lengths)[0], given[0], "one length a row of tokens"
+            tf.shape(lengths)[0], shape[0], "one length a row of tokens"
         )
         # a recurrent loop needs at least one row and one step
-        rows, steps = tf.maximum(given[0], 1), tf.maximum(given[1], 1)
-        pad = [[0, rows - given[0]], [0, steps - given[1]]]
+        rows, steps = tf.maximum(shape[0], 1), tf.maximum(shape[1], 1)
+        pad = [[0, rows - shape[0]], [0, steps - shape[1]]]
         real = tf.sequence_mask(tf.pad(lengths, pad[:1]), steps)
         strings = {k: tf.where(real, tf.pad(v, pad), "") for k, v in strings.items()}
         if tagger:
@@ -98,7 +98,7 @@ def _write(model, path, top_k, verbose):
             strings[PREDICTED] = tags["tags"]
         answers = answer(_ids(features, strings, real), real)
         # what was given, without the row and the step that were added
-        return {k: v[: given[0], : given[1]] for k, v in answers.items()}
+        return {k: v[: shape[0], : shape[1]] for k, v in answers.items()}
 
     strings = {k: tf.TensorSpec((None, None), tf.string, name=k) for k in names}
     lengths = tf.TensorSpec((None,), tf.int32, name="lengths")

@@ -45,8 +45,8 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
         >>> model.settings["units"]
         100
     """
-    found = architecture(name)
-    settings = found.settings(recipe, **overrides)
+    entry = architecture(name)
+    settings = entry.settings(recipe, **overrides)
     sources = {
         key: settings[key] for key in ("embeddings", "vectors") if key in settings
     }
@@ -55,7 +55,7 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
     if pretrained.embeddings:
         changes["word_dim"] = pretrained.embeddings.matrix.shape[1]
     vectors = pretrained.vectors
-    model = Parser if found.parses else Tagger
+    model = Parser if entry.parses else Tagger
     return model(
         name,
         settings.replaced(**changes),

@@ -80,36 +80,36 @@ def jackknife(
     order = list(range(len(gold)))
     Random(seed).shuffle(order)
     parts = {str(fold): [gold[i] for i in order[fold::folds]] for fold in range(folds)}
-    found = {}
+    predicted = {}
     if kept and kept.exists():
         remedy = "remove it, and the tags are made again"
         content = read_object(kept, remedy)
         if content.get("run") == run:
-            found = content.get("tags")
+            predicted = content.get("tags")
             known = {tag for sentence in gold for tag in sentence.tags}
-            if not isinstance(found, dict) or not all(
+            if not isinstance(predicted, dict) or not all(
                 fold in parts and are_tags(rows, parts[fold], known)
-                for fold, rows in found.items()
+                for fold, rows in predicted.items()
             ):
                 raise ValueError(f"{kept}: not the tags of these sentences: {remedy}")
 
     for fold in range(folds):
-        if str(fold) in found:
+        if str(fold) in predicted:
             continue
         held = set(order[fold::folds])
         rest = [sentence for i, sentence in enumerate(gold) if i not in held]
         if verbose:
             print(f"Tags for the parser: fold {fold + 1} of {folds}", flush=True)
         model = _train(rest, architecture, epochs, seed, verbose)
-        found[str(fold)] = model.tag([s.tokens for s in parts[str(fold)]])
+        predicted[str(fold)] = model.tag([s.tokens for s in parts[str(fold)]])
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
             with replacing(kept) as partial:
-                text = json.dumps({"run": run, "tags": found})
+                text = json.dumps({"run": run, "tags": predicted})
                 partial.write_text(text, encoding="utf-8")
     tags: list[list[str]] = [[]] * len(gold)
     for fold in range(folds):
-        for i, row in zip(order[fold::folds], found[str(fold)], strict=True):
+        for i, row in zip(order[fold::folds], predicted[str(fold)], strict=True):
             tags[i] = row
     return tags
 

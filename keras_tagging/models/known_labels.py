@@ -8,7 +8,7 @@ from collections.abc import Collection
 def check_labels(
     kind: str, labels: Counter, known: Collection[str], least: int = 1
 ) -> None:
-    """Refuses labels of which a model has none, and warns of some that it lacks.
+    """Refuse labels of which a model has none, and warns of some that it lacks.
 
     A model that has been trained, or loaded, keeps its labels: it learns nothing from
     others.

@@ -18,7 +18,7 @@ def metadata_path(model_path: Path) -> Path:
 
 
 def write_metadata(model, path: Path) -> None:
-    """Writes versions, settings, training corpus and scores as JSON."""
+    """Write versions, settings, training corpus and scores as JSON."""
     config = model.get_config()
     content = {
         "architecture": model.architecture,
@@ -35,7 +35,7 @@ def write_metadata(model, path: Path) -> None:
 
 def versions() -> dict[str, str]:
     """Those of the packages that results depend on, if they are installed."""
-    return {name: found for name in PACKAGES if (found := _version(name))}
+    return {name: version for name in PACKAGES if (version := _version(name))}
 
 
 def _version(package):

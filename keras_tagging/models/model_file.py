@@ -21,7 +21,7 @@ MEMBERS = {"metadata.json", CONFIG, WEIGHTS}
 
 
 def check_model_file(stream: BinaryIO) -> None:
-    """Refuses a file that no `save` of a tagger or parser has written.
+    """Refuse a file that no `save` of a tagger or parser has written.
 
     Every byte is read once and compared with the checksums of the archive: Keras does
     not always do so.
@@ -40,7 +40,7 @@ def check_model_file(stream: BinaryIO) -> None:
 
 
 def check_members(members: list[zipfile.ZipInfo]) -> None:
-    """Refuses others than those of a model, and what expands beyond all measure."""
+    """Refuse others than those of a model, and what expands beyond all measure."""
     names = [member.filename for member in members]
     if len(names) != len(MEMBERS) or set(names) != MEMBERS:
         listed = ", ".join(names[:5])[:100]
@@ -69,7 +69,7 @@ def check_content(content) -> dict:
 
 
 def check_weights(archive: zipfile.ZipFile, config: dict) -> None:
-    """Refuses weights that claim more bytes than there are, or are too few."""
+    """Refuse weights that claim more bytes than there are, or are too few."""
     size = archive.getinfo(WEIGHTS).file_size
     claimed = []
     with archive.open(WEIGHTS) as stream, h5py.File(stream, "r") as file:

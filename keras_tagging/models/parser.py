@@ -76,7 +76,7 @@ class Parser(SentenceModel):
             self.own(self.tagger_class.from_config(tagger))
 
     def own(self, tagger):
-        """Takes a trained tagger, whose tags the parser reads from now on."""
+        """Take a trained tagger, whose tags the parser reads from now on."""
         tagger.trainable = False
         self.tagger = tagger
 
@@ -111,7 +111,7 @@ class Parser(SentenceModel):
         self.predict_function = None  # which has the old one compiled in
 
     def adapt(self, sentences: Iterable[Sentence]) -> None:
-        """Counts words, tags and dependency labels, and builds the network.
+        """Count words, tags and dependency labels, and builds the network.
 
         Args:
             sentences: training sentences with trees.
@@ -121,7 +121,7 @@ class Parser(SentenceModel):
         """
         self._refuse_second_adapt()
         sentences = as_sentences(sentences)
-        given = trees_of(sentences)
+        trees_and_labels = trees_of(sentences)
         if self.settings.task.tags == "gold":
             self.settings = self.settings.replaced(tags=gold_column(sentences))
             self.features = self._new_features()
@@ -129,7 +129,7 @@ class Parser(SentenceModel):
             column = gold_column(sentences)
             tags = (s.columns.get(column, []) for s in sentences)
             sentences = with_tags(sentences, tags)
-        _, trees, _ = trainable(given, self.settings.task.nonprojective)
+        _, trees, _ = trainable(trees_and_labels, self.settings.task.nonprojective)
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
@@ -152,7 +152,7 @@ class Parser(SentenceModel):
         self.built = True
 
     def take_over(self, other: "Parser") -> None:
-        """Takes the vocabularies of another parser, and the settings they belong to."""
+        """Take the vocabularies of another parser, and the settings they belong to."""
         theirs = other.settings
         taken = asdict(theirs.features)
         names = ["tags", "embeddings", "trainable", "nonprojective"]
@@ -166,7 +166,7 @@ class Parser(SentenceModel):
         self.optimizer.build(self.trainable_variables)
 
     def bootstrap(self, ffn: "Parser", gates="all") -> None:
-        """Starts from a trained feed-forward parser: see `models.bootstrap`."""
+        """Start from a trained feed-forward parser: see `models.bootstrap`."""
         bootstrap(self, ffn, gates)
 
     def call(self, inputs, training=False):
@@ -353,15 +353,15 @@ class Parser(SentenceModel):
         sentences = as_sentences(x)
         others = {"steps": steps, "callbacks": callbacks}
         calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
-        found = self._predicted(sentences, calls)
+        trees = self._predicted(sentences, calls)
         calls.end()
-        return found
+        return trees
 
     def _predicted(self, sentences, calls):
         return [tree for part in slices(sentences) for tree in self._trees(part, calls)]
 
     def parse(self, sentences):
-        """Parses sentences.
+        """Parse sentences.
 
         Args:
             sentences: an iterable of sentences, or of lists of words if the parser
@@ -404,7 +404,7 @@ class Parser(SentenceModel):
     def _trees(self, sentences, calls=QUIET) -> list[tuple[list[int], list[str]]]:
         encoded = self.encode(sentences)
         lengths = round_up(encoded.lengths, self.length_multiple)
-        found = [([], []) for _ in sentences]
+        trees = [([], []) for _ in sentences]
         names = ["", *self.labels]
         sizes = calls.sizes(PREDICTION_TOKENS)
         for chosen in calls.plan(lengths, PREDICTION_TOKENS):
@@ -418,5 +418,5 @@ class Parser(SentenceModel):
                 if any(SEPARATOR in deprel for deprel in deprels):
                     heads, deprels = unlift(heads, deprels)
                     heads = heads.tolist()
-                found[i] = heads, deprels
-        return found
+                trees[i] = heads, deprels
+        return trees

@@ -27,8 +27,8 @@ class Pretrained:
         This is the one place where a model opens a file of vectors. Only `build` calls
         it, with what its user gave: no saved model does.
         """
-        given = (None if x is None else as_vectors(x) for x in (embeddings, vectors))
-        return cls(*given)
+        sources = (None if x is None else as_vectors(x) for x in (embeddings, vectors))
+        return cls(*sources)
 
     def __bool__(self):
         return self.embeddings is not None or self.vectors is not None
@@ -109,8 +109,8 @@ def word_table(initial, words, rows, vectors):
     """
     table = np.array(initial)
     table[UNKNOWN_ID] = vectors.unknown()
-    found = [(i, rows[word]) for i, word in enumerate(words, FIRST_ID) if word in rows]
-    if found:
-        targets, sources = np.transpose(found)
+    pairs = [(i, rows[word]) for i, word in enumerate(words, FIRST_ID) if word in rows]
+    if pairs:
+        targets, sources = np.transpose(pairs)
         table[targets] = vectors.matrix[sources]
     return table

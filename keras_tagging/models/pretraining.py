@@ -32,7 +32,7 @@ def pretrain_tables(
     seed=None,
     verbose=0,
 ):
-    """Sets the look-up tables of a tagger that has its vocabularies.
+    """Set the look-up tables of a tagger that has its vocabularies.
 
     Arguments, result and errors are those of `Tagger.pretrain`.
     """

@@ -93,7 +93,7 @@ def tree_report(model, sentences, *, punctuation="keep", subtypes=False, tables=
         tables: whether to add those by relation, sentence length and distance.
     """
     counting = {"punctuation": punctuation, "subtypes": subtypes}
-    found = model.scores(sentences, **counting)
-    scores = without_nan({name: getattr(found, name) for name in model.figures})
+    scored = model.scores(sentences, **counting)
+    scores = without_nan({name: getattr(scored, name) for name in model.figures})
     names = ("by_relation", "by_sentence_length", "by_distance") if tables else ()
-    return Report(scores, {name: getattr(found, name)() for name in names}, counting)
+    return Report(scores, {name: getattr(scored, name)() for name in names}, counting)

@@ -17,7 +17,7 @@ STATE, BEST = "resume.npz", ("best.keras", "best.metadata.json")
 
 
 def lock_run(out: Path) -> AbstractContextManager:
-    """Keeps other processes from training in the folder.
+    """Keep other processes from training in the folder.
 
     Raises:
         ValueError: if one does.
@@ -47,7 +47,7 @@ def can_go_on(out: Path, force: bool) -> bool:
 
 
 def tidy(out: Path) -> None:
-    """Removes what a finished run does not need any more.
+    """Remove what a finished run does not need any more.
 
     The state of a run that was to replace this model stays: it is younger.
     """

@@ -17,7 +17,7 @@ from keras_tagging.utils.atomic import replacing
 def train_run(
     model, corpus: Corpus, out: Path, *, resume: bool, tensorboard: bool, **fitting
 ) -> dict[str, dict]:
-    """Trains an adapted model and saves it as `out/model.keras`.
+    """Train an adapted model and saves it as `out/model.keras`.
 
     Meanwhile `out` has `resume.npz`, from which a killed run goes on, and `best.keras`,
     its best model so far. If a parser reads predicted tags, `jackknife.json` keeps
@@ -60,14 +60,14 @@ def train_run(
 
 
 def complete(out: Path) -> None:
-    """Writes the metadata of a model that a kill has left without: it has them too."""
+    """Write the metadata of a model that a kill has left without: it has them too."""
     model = load(out)
     with replacing(out / METADATA) as partial:
         write_metadata(model, partial)
 
 
 def take_folds(source: Path, out: Path) -> None:
-    """Copies the predicted tags of a parser that another one starts from, if any."""
+    """Copy the predicted tags of a parser that another one starts from, if any."""
     name = "jackknife.json"
     if (source / name).exists() and not (out / name).exists():
         with replacing(out / name) as partial:
@@ -75,7 +75,7 @@ def take_folds(source: Path, out: Path) -> None:
 
 
 def save_run(model, corpus: Corpus, out: Path) -> dict[str, dict]:
-    """Saves a model with its scores on development and test, and returns these."""
+    """Save a model with its scores on development and test, and returns these."""
     scores = {
         name: without_nan(model.evaluate(sentences, return_dict=True))
         for name, sentences in corpus.splits()

@@ -66,8 +66,8 @@ def checked_config(cls: type, config: Mapping) -> dict:
     metadata = config.get("metadata") or {}
     _require(isinstance(metadata, dict), "metadata", metadata, "an object")
     for part in ("corpus", "scores", "nonprojective", "bootstrap"):
-        found = metadata.get(part, {})
-        _require(isinstance(found, dict), f"metadata, {part}", found, "an object")
+        entry = metadata.get(part, {})
+        _require(isinstance(entry, dict), f"metadata, {part}", entry, "an object")
 
     vocabularies = config.get("vocabularies")
     if vocabularies is None:
@@ -100,7 +100,7 @@ def checked_settings(architecture: str, settings) -> Settings:
 
 
 def refuse_paths(settings: Mapping) -> None:
-    """Raises a ValueError if vectors would have to be read from a file."""
+    """Raise a ValueError if vectors would have to be read from a file."""
     for name in PRETRAINED:
         if settings.get(name) is not None:
             raise ValueError(
@@ -110,7 +110,7 @@ def refuse_paths(settings: Mapping) -> None:
 
 
 def check_vocabularies(vocabularies, names: Collection[str] | None = None) -> None:
-    """Refuses vocabularies that are not lists of strings.
+    """Refuse vocabularies that are not lists of strings.
 
     Args:
         vocabularies: by their names.
@@ -189,7 +189,7 @@ def stack_weights(inputs: int, units: int, layers: int) -> int:
 
 
 def check_compile_config(config) -> None:
-    """Refuses in what a model was compiled with all but optimizers, losses, metrics.
+    """Refuse in what a model was compiled with all but optimizers, losses, metrics.
 
     Keras would make any layer of its own here, also one that opens a file.
 
@@ -223,10 +223,10 @@ def _may_be_compiled(config: Mapping) -> bool:
     module, name = config.get("module"), config["class_name"]
     registered = config.get("registered_name") or config.get("config")
     if isinstance(registered, str):
-        found = find_class(keras, registered)
-        if isinstance(found, type):
-            return issubclass(found, CLASSES)
-        if found is not None:
+        target = find_class(keras, registered)
+        if isinstance(target, type):
+            return issubclass(target, CLASSES)
+        if target is not None:
             return name == "function"
     if isinstance(module, str) and module.startswith(TORCH_OPTIMIZERS):
         return True

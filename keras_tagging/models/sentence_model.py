@@ -160,7 +160,7 @@ class SentenceModel(keras.Model):
             )
 
     def _count(self, sentences) -> dict[str, list[str]]:
-        """Counts the vocabularies of the features.
+        """Count the vocabularies of the features.
 
         Words with a pretrained vector are in that of the words, behind those of
         training.
@@ -172,7 +172,7 @@ class SentenceModel(keras.Model):
         return dict(self.features.vocabularies)
 
     def _build_network(self, vocabularies) -> None:
-        """Builds the network and the optimizer; word tables take their vectors."""
+        """Build the network and the optimizer; word tables take their vectors."""
         start, rows = self.pretrained.embeddings, None
         if start:
             words = list(map(to_nfc, start.words))
@@ -205,7 +205,7 @@ class SentenceModel(keras.Model):
         log=None,
         resume=None,
     ):
-        """Trains on sentences. The first call counts the vocabularies.
+        """Train on sentences. The first call counts the vocabularies.
 
         Args:
             x: training sentences, annotated with what is to be learnt.
@@ -302,7 +302,7 @@ class SentenceModel(keras.Model):
         """What is done once before the first epoch, and not when a run goes on."""
 
     def _penalise(self, l2, tokens):
-        """Sets the penalty of a batch, for training on this many tokens an epoch."""
+        """Set the penalty of a batch, for training on this many tokens an epoch."""
         if self._penalty != l2 / 2 / tokens:
             self._penalty = l2 / 2 / tokens
             self.train_function = None  # which has the old one compiled in
@@ -340,7 +340,7 @@ class SentenceModel(keras.Model):
         """Nothing to do: `from_config` has built the network."""
 
     def compile_from_config(self, config):
-        """Compiles with the optimizer, loss and metrics of a saved model.
+        """Compile with the optimizer, loss and metrics of a saved model.
 
         Raises:
             ValueError: if they name anything else.
@@ -349,7 +349,7 @@ class SentenceModel(keras.Model):
         super().compile_from_config(config)
 
     def save(self, filepath, overwrite=True, **kwargs):
-        """Writes a `.keras` file atomically, and its metadata as JSON beside it.
+        """Write a `.keras` file atomically, and its metadata as JSON beside it.
 
         `model.keras` gets `metadata.json`, any other `NAME.keras` gets
         `NAME.metadata.json`: versions, settings, training corpus, scores. A kill may
@@ -370,7 +370,7 @@ class SentenceModel(keras.Model):
             write_metadata(self, metadata)
 
     def export(self, filepath, *, top_k=5, **kwargs):
-        """Writes a SavedModel: see :func:`keras_tagging.models.export.export`."""
+        """Write a SavedModel: see :func:`keras_tagging.models.export.export`."""
         from keras_tagging.models.export import export  # which takes seconds
 
         self._require_network()

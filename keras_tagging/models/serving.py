@@ -40,10 +40,10 @@ def tree_answer(parse, labels):
     names = tf.constant(["", *labels], tf.string)
 
     def answer(ids, real):
-        found = parse(ids)
+        trees = parse(ids)
         return {
-            "heads": tf.where(real, found["heads"], -1),
-            "deprels": tf.where(real, tf.gather(names, found["labels"]), ""),
+            "heads": tf.where(real, trees["heads"], -1),
+            "deprels": tf.where(real, tf.gather(names, trees["labels"]), ""),
         }
 
     return answer

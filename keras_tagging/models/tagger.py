@@ -95,7 +95,7 @@ class Tagger(SentenceModel):
         self.predict_function = None  # which has the old one compiled in
 
     def adapt(self, sentences: Iterable[Sentence]) -> None:
-        """Counts the vocabularies of words and tags, and builds the network.
+        """Count the vocabularies of words and tags, and builds the network.
 
         Args:
             sentences: training sentences with tags.
@@ -201,7 +201,7 @@ class Tagger(SentenceModel):
         return self.settings.task.monitor or ("val_f1" if chunks else "val_accuracy")
 
     def pretrain(self, sentences, method="window", **options):
-        """Learns the embeddings of words and labels from their sequences alone.
+        """Learn the embeddings of words and labels from their sequences alone.
 
         Section 3.2 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`; to be called
         before `fit`. The setting `pretrain` makes the first `fit` do so. Words that
@@ -364,12 +364,12 @@ class Tagger(SentenceModel):
         others = {"steps": steps, "callbacks": callbacks}
         calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
         parts = (self._probabilities(part, calls) for part in slices(sentences))
-        found = [rows for part in parts for rows in part]
+        probabilities = [rows for part in parts for rows in part]
         calls.end()
-        return found
+        return probabilities
 
     def tag(self, sentences, *, beta=None, probabilities=False):
-        """Tags sentences.
+        """Tag sentences.
 
         With a CRF the tags are those of the best path, which need not be the most
         probable of each token; `beta` goes by the probabilities alone.

@@ -58,13 +58,13 @@ def oracle(heads, labels) -> list[Moves]:
     lengths = np.array([len(sentence) for sentence in heads], "int32")
     # sentences of like length are advanced together
     order = np.argsort(lengths, kind="stable")
-    found: list = [None] * len(lengths)
+    moves: list = [None] * len(lengths)
     for begin in range(0, len(order), CHUNK):
         chunk = order[begin : begin + CHUNK]
         parts = _oracle([heads[i] for i in chunk], [labels[i] for i in chunk])
         for i, part in zip(chunk, parts, strict=True):
-            found[i] = part
-    return found
+            moves[i] = part
+    return moves
 
 
 def _check(heads, labels):

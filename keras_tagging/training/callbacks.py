@@ -10,7 +10,7 @@ from keras_tagging.utils.atomic import replacing
 
 
 class Validation(keras.callbacks.Callback):
-    """Evaluates after each epoch and adds the figures to the logs as `val_*`.
+    """Evaluate after each epoch and adds the figures to the logs as `val_*`.
 
     It must come before the callbacks that are to monitor them.
 
@@ -27,7 +27,7 @@ class Validation(keras.callbacks.Callback):
 
 
 class AveragedWeights(keras.callbacks.Callback):
-    """Gives the callbacks after it, at the end of an epoch, the averaged weights.
+    """Give the callbacks after it, at the end of an epoch, the averaged weights.
 
     For an optimizer with `use_ema=True`, which keeps the averages and leaves them in
     the model when training ends. It must come before whatever evaluates or stores the
@@ -86,7 +86,7 @@ class FeedbackShare(keras.callbacks.Callback):
 
 
 class TrainingLog(keras.callbacks.Callback):
-    """Keeps one row of figures an epoch, and writes them as CSV after each.
+    """Keep one row of figures an epoch, and writes them as CSV after each.
 
     Args:
         path: the CSV file, replaced atomically, or None to keep the rows only.
@@ -110,7 +110,7 @@ class TrainingLog(keras.callbacks.Callback):
 
 
 class EpochOrder(keras.callbacks.Callback):
-    """Tells the batches which epoch is next: their order depends on it.
+    """Tell the batches which epoch is next: their order depends on it.
 
     Args:
         batches: `TrainingBatches`.

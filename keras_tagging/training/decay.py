@@ -4,7 +4,7 @@ import keras
 
 
 class LinearDecay(keras.callbacks.Callback):
-    """Lowers the learning rate after each epoch, to reach 0 after the last.
+    """Lower the learning rate after each epoch, to reach 0 after the last.
 
     Args:
         epochs: int. Epochs of the whole run.
@@ -22,7 +22,7 @@ class LinearDecay(keras.callbacks.Callback):
 
 
 class HalvingDecay(keras.callbacks.Callback):
-    r"""Halves the learning rate after an epoch that changed the error rate little.
+    r"""Halve the learning rate after an epoch that changed the error rate little.
 
     .. math::
         \frac{|e_p - e_c|}{e_p} \le 0.005 \quad\text{and}\quad lr \ge 0.0005

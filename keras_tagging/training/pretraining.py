@@ -32,7 +32,7 @@ def window_embeddings(
     seed=0,
     verbose=0,
 ):
-    r"""Trains the language model of Dinarelli & Tellier and returns its table.
+    r"""Train the language model of Dinarelli & Tellier and returns its table.
 
     "This language model is like the one in [Bengio et al. 2003], except it uses both
     words/labels in the past and in the future to predict next word/label" (section
@@ -142,7 +142,7 @@ def _batches(windows, targets, batch_size, rng):
 
 
 def cbow_embeddings(ids, lengths, rows, dim, *, context=3, epochs=20, seed=0):
-    """Trains a table by gensim's continuous bag of words (word2vec), the quick way.
+    """Train a table by gensim's continuous bag of words (word2vec), the quick way.
 
     The paper knows word2vec as the usual pretraining (section 1) but trains its own
     language model, `window_embeddings`, whose arguments these are.
@@ -187,8 +187,8 @@ def _checked(ids, lengths, rows, **sizes):
     ids, lengths = np.asarray(ids), np.asarray(lengths)
     for name, array in [("ids", ids), ("lengths", lengths)]:
         if array.ndim != 1 or array.dtype.kind not in "iu":
-            found = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"{name} must be a flat array of integers, not {found}")
+            actual = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"{name} must be a flat array of integers, not {actual}")
     if lengths.min(initial=0) < 0 or lengths.sum() != len(ids):
         raise ValueError(
             f"lengths must be the token counts of the sentences: they are at least "

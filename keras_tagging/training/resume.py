@@ -16,7 +16,7 @@ PLAIN = (bool, int, float, type(None))
 
 
 class Resume(keras.callbacks.Callback):
-    """Saves after each epoch all that training depends on, and restores it.
+    """Save after each epoch all that training depends on, and restores it.
 
     That is the weights, the seeds of dropout, the state of the optimizer, and the
     counters and best weights of the other callbacks. It must be the last callback.
@@ -78,10 +78,10 @@ class Resume(keras.callbacks.Callback):
         try:
             with StoredArrays(self.path) as arrays:
                 for i, variable in enumerate(self._variables()):
-                    found, now = arrays[f"variable{i}"], _values(variable)
-                    if (found.shape, found.dtype) != (now.shape, now.dtype):
+                    saved, now = arrays[f"variable{i}"], _values(variable)
+                    if (saved.shape, saved.dtype) != (now.shape, now.dtype):
                         raise ValueError(f"variable{i} does not fit the model")
-                    variable.assign(found)
+                    variable.assign(saved)
                 for i, state in enumerate(self._states):
                     for name, value in state.items():
                         if isinstance(value, dict):
@@ -135,12 +135,12 @@ class Resume(keras.callbacks.Callback):
 
     def _is_option(self, i, name, value):
         """Whether an attribute of a callback says where it writes, or what it reads."""
-        given = (value, self.options[i].get(name))
-        is_text = any(isinstance(x, str | Path) for x in given)
+        values = (value, self.options[i].get(name))
+        is_text = any(isinstance(x, str | Path) for x in values)
         return name in self.options[i] and is_text
 
     def _check_states(self):
-        """Raises a ValueError if they cannot be those of the callbacks."""
+        """Raise a ValueError if they cannot be those of the callbacks."""
         states = zip(self.callbacks, self._states, strict=True)
         for i, (callback, state) in enumerate(states):
             for name, value in state.items():
@@ -168,7 +168,7 @@ class Resume(keras.callbacks.Callback):
 
 
 def check_header(header) -> None:
-    """Raises a ValueError unless the header of a file has what `Resume` writes."""
+    """Raise a ValueError unless the header of a file has what `Resume` writes."""
     kinds = {"epoch": int, "finished": bool, "run": dict, "callbacks": list}
     if not isinstance(header, dict):
         raise ValueError("its header is no object")

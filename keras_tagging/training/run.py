@@ -55,7 +55,7 @@ class Plan:
 
 
 def carry_out(plan, keras_fit, verbose="auto"):
-    """Trains as planned.
+    """Train as planned.
 
     Args:
         plan: the `Plan`.
@@ -119,7 +119,7 @@ def mode_of(monitor):
 
 
 def check_fitting(figures, has_dev, decay=None, monitor=None, patience=None):
-    """Refuses what needs development sentences without them, or a figure not there.
+    """Refuse what needs development sentences without them, or a figure not there.
 
     Args:
         figures: of the model's `evaluate`.

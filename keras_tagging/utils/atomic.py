@@ -50,7 +50,7 @@ def replacing_together(first: Path, *others: Path) -> Iterator[list[Path]]:
 
 @contextmanager
 def naming(path: str | Path, *partials: Path) -> Iterator[None]:
-    """Has errors of the system name the file that is written.
+    """Have errors of the system name the file that is written.
 
     That of a full disk names none, and others one of the `partials` in its place.
     """
@@ -68,7 +68,7 @@ def naming(path: str | Path, *partials: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(folder: Path, message: str) -> Iterator[None]:
-    """Keeps other processes out of a block for this folder, which is made.
+    """Keep other processes out of a block for this folder, which is made.
 
     A folder that was made here and is empty in the end goes.
 
@@ -99,7 +99,7 @@ def locked(folder: Path, message: str) -> Iterator[None]:
 
 
 def remove_partial(folder: Path) -> None:
-    """Removes what processes that were killed have left of `replacing` in a folder
+    """Remove what processes that were killed have left of `replacing` in a folder
     that no other one writes to."""
     for path in folder.glob(".*.*"):
         if re.match(r"\.[0-9]+\.", path.name):

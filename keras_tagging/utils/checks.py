@@ -48,13 +48,13 @@ Window = Annotated[
 
 
 def check_choice(name: str, value, choices) -> None:
-    """Raises a ValueError that lists the choices."""
+    """Raise a ValueError that lists the choices."""
     if value not in choices:
         raise ValueError(f"{name}={value!r}: known are {', '.join(map(repr, choices))}")
 
 
 def check_fields(settings) -> None:
-    """Checks every field of a frozen dataclass against its annotation.
+    """Check every field of a frozen dataclass against its annotation.
 
     A list becomes a tuple, a single item a tuple of one, a whole number a float, where
     the annotation asks for these.
@@ -118,14 +118,14 @@ def _alternatives(annotation) -> tuple:
 
 def _choices(annotation) -> list:
     """All values that are listed, `None` last."""
-    found = []
+    choices = []
     for kind in _alternatives(annotation):
         base, _ = _parts(kind)
         if get_origin(base) is Literal:
-            found += get_args(base)
-    if found and NoneType in _alternatives(annotation) and None not in found:
-        found.append(None)
-    return found
+            choices += get_args(base)
+    if choices and NoneType in _alternatives(annotation) and None not in choices:
+        choices.append(None)
+    return choices
 
 
 def _parts(kind) -> tuple:

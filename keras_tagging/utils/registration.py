@@ -40,7 +40,7 @@ CLASSES = {
 
 
 def register_with(keras) -> None:
-    """Gives Keras a stand-in for each class whose module is not imported yet."""
+    """Give Keras a stand-in for each class whose module is not imported yet."""
     known = keras.saving.get_custom_objects()
     for name, module in CLASSES.items():
         known.setdefault(f"{PACKAGE}>{name}", _stand_in(name, f"{PACKAGE}.{module}"))
@@ -62,5 +62,5 @@ def _stand_in(name: str, module: str) -> type:
 
 
 def register_when_imported() -> None:
-    """Registers now if Keras has been imported, else when it is."""
+    """Register now if Keras has been imported, else when it is."""
     wrapt.register_post_import_hook(register_with, "keras")

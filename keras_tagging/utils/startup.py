@@ -5,7 +5,7 @@ import sys
 
 
 def start_keras() -> None:
-    """Imports TensorFlow without its start-up messages.
+    """Import TensorFlow without its start-up messages.
 
     No setting silences those that it writes before it reads its settings.
     """

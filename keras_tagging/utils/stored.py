@@ -73,8 +73,8 @@ class StoredArrays:
 
     def size(self, name: str) -> int:
         """Bytes of an array in memory; 0 if there is none of this name."""
-        found = self._archive.NameToInfo.get(f"{name}.npy")
-        return found.file_size if found else 0
+        member = self._archive.NameToInfo.get(f"{name}.npy")
+        return member.file_size if member else 0
 
     def __getitem__(self, name: str) -> np.ndarray:
         try:

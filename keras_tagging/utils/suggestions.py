@@ -12,7 +12,7 @@ def nearest(name, known: Iterable) -> str | None:
 
 
 def check_known(kind: str, name: str, known: Iterable[str]) -> None:
-    """Raises a ValueError that lists the known names, the nearest one first."""
+    """Raise a ValueError that lists the known names, the nearest one first."""
     known = list(known)
     if name not in known:
         near = nearest(name, known)

@@ -43,11 +43,11 @@ class Coverage:
         return _share(*(len(getattr(self, kind)) for kind in KINDS))
 
     def __str__(self):
-        found = [(kind, getattr(self, kind)) for kind in KINDS]
-        types = sum(len(words) for _, words in found)
-        tokens = sum(sum(words.values()) for _, words in found)
+        by_kind = [(kind, getattr(self, kind)) for kind in KINDS]
+        types = sum(len(words) for _, words in by_kind)
+        tokens = sum(sum(words.values()) for _, words in by_kind)
         lines = [f"{'':<10}  {'words':>9}  {'share':>6}  {'tokens':>10}  {'share':>6}"]
-        for kind, words in found:
+        for kind, words in by_kind:
             occurrences = sum(words.values())
             lines.append(
                 f"{kind:<10}  {len(words):>9,}  {len(words) / (types or 1):>6.1%}  "
@@ -61,8 +61,8 @@ class Coverage:
 
 
 def _share(exact, lower, normalised, missing) -> float:
-    found = exact + lower + normalised
-    return found / (found + missing) if found + missing else float("nan")
+    present = exact + lower + normalised
+    return present / (present + missing) if present + missing else float("nan")
 
 
 def coverage(
@@ -81,7 +81,7 @@ def coverage(
     """
     counts = count_words(words)
     known = set(map(to_nfc, vectors.words))
-    found = {kind: {} for kind in KINDS}
+    by_kind = {kind: {} for kind in KINDS}
     names = sorted(counts, key=lambda word: (-counts[word], word))
     forms = zip(names, *lookup_forms(names, normalise), strict=True)
     for word, lower, normalised in forms:
@@ -90,8 +90,8 @@ def coverage(
             if form in known:
                 kind = name
                 break
-        found[kind][word] = counts[word]
-    return Coverage(**found)
+        by_kind[kind][word] = counts[word]
+    return Coverage(**by_kind)
 
 
 def lookup_forms(words: list[str], normalise: Normalise) -> tuple[list, list]:

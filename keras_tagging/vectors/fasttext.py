@@ -24,11 +24,11 @@ _OTHER = (
 
 def read_fasttext(
     stream: Stream,
-    found: Selection,
+    selection: Selection,
     unseen: dict[str, tuple[str, ...]],
     limit: int | None,
 ) -> None:
-    """Reads the vectors of words that a model has seen, and makes those of others.
+    """Read the vectors of words that a model has seen, and makes those of others.
 
     Args:
         stream: the file from its beginning.
@@ -54,31 +54,31 @@ def read_fasttext(
     def add(word: str, own: list[int]) -> None:
         pieces = ft_ngram_hashes(word, least, most, bucket) if bucket else []
         if own or pieces:
-            row = found.found[word] = len(found.found)
+            row = selection.rows[word] = len(selection.rows)
             parts.extend(own + [size + piece for piece in pieces])
             wholes.extend([row] * (len(own) + len(pieces)))
 
     for row in range(size):
         name = stream.until(b"\0")
         stream.skip(9)  # its count and kind
-        if row < (limit or size) and (word := found.take(name)) is not None:
+        if row < (limit or size) and (word := selection.take(name)) is not None:
             add(word, [row])
     for word, forms in unseen.items():
-        if found.lacks(forms):
+        if selection.lacks(forms):
             add(word, [])
     is_quantised, height, width = stream.unpack("<?2q")
     _check(stream, not is_quantised, _OTHER)
     _check(stream, (height, width) == (size + bucket, dimension))
     if 4 * height * width > stream.most:  # before a matrix is allocated
         raise stream.ended()
-    found.matrix = np.zeros((len(found.found), dimension), np.float32)
-    _add_parts(stream, found.matrix, np.asarray(parts), np.asarray(wholes))
-    found.matrix /= np.bincount(wholes, minlength=len(found.matrix))[:, None]
+    selection.matrix = np.zeros((len(selection.rows), dimension), np.float32)
+    _add_parts(stream, selection.matrix, np.asarray(parts), np.asarray(wholes))
+    selection.matrix /= np.bincount(wholes, minlength=len(selection.matrix))[:, None]
     stream.finish()
 
 
 def _add_parts(stream, matrix, parts, wholes) -> None:
-    """Adds rows of the file to rows of a matrix, in one pass."""
+    """Add rows of the file to rows of a matrix, in one pass."""
     order = np.argsort(parts, kind="stable")
     parts, wholes = parts[order], wholes[order]
     size = 4 * matrix.shape[1]

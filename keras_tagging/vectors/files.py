@@ -48,7 +48,7 @@ class Stream:
         return self.buffer[self.position - size : self.position]
 
     def skip(self, size: int) -> None:
-        """Goes on to what follows the next bytes."""
+        """Go on to what follows the next bytes."""
         if self.position + size > len(self.buffer):
             self._fill(size)
             if size > len(self.buffer):
@@ -63,9 +63,9 @@ class Stream:
             end = self.buffer.find(mark)
             if end < 0:
                 raise self.ended()
-        found = self.buffer[self.position : end]
+        value = self.buffer[self.position : end]
         self.position = end + 1
-        return found
+        return value
 
     def unpack(self, format: str) -> tuple:
         return struct.unpack(format, self.take(struct.calcsize(format)))
@@ -88,7 +88,7 @@ class Stream:
             yield rest
 
     def finish(self) -> None:
-        """Reads the rest of a compressed file: its checksum is at the end."""
+        """Read the rest of a compressed file: its checksum is at the end."""
         while self.compressed and self._block(_CHUNK):
             pass
 
@@ -99,7 +99,7 @@ class Stream:
         )
 
     def _fill(self, size: int) -> None:
-        """Brings the next bytes to the beginning: so many, if there are, or more."""
+        """Bring the next bytes to the beginning: so many, if there are, or more."""
         parts = [self.buffer[self.position :]]
         missing = size - len(parts[0])
         while missing > 0 and (part := self._block(max(_CHUNK, missing))):

@@ -83,11 +83,11 @@ def _header(path: str, first: bytes) -> tuple[int, int] | None:
 
 def read_text(
     stream: Stream,
-    found: Selection,
+    selection: Selection,
     sizes: tuple[int, int] | None,
     limit: int | None,
 ) -> None:
-    """Reads text vectors; the values of words that are not wanted are not parsed.
+    """Read text vectors; the values of words that are not wanted are not parsed.
 
     Args:
         stream: the file from its beginning.
@@ -120,12 +120,12 @@ def read_text(
                 f"are expected: correct or remove it (awk 'NF == {dimension + 1}' "
                 "keeps the lines that are right)"
             )
-        if (word := found.take(name, number)) is not None:
+        if (word := selection.take(name, number)) is not None:
             if rows:
                 vector = _parsed(path, number, values)
             if not np.isfinite(vector).all():
                 raise ValueError(not_finite(f"{path}:{number}", word))
-            found.add(word, vector)
+            selection.add(word, vector)
         rows += 1
     stream.finish()
     if count is not None and rows != count and rows != limit:
@@ -147,9 +147,9 @@ def _parsed(path: str, number: int, values: bytes) -> np.ndarray:
 
 
 def read_binary(
-    stream: Stream, found: Selection, sizes: tuple[int, int], limit: int | None
+    stream: Stream, selection: Selection, sizes: tuple[int, int], limit: int | None
 ) -> None:
-    """Reads word2vec's binary.
+    """Read word2vec's binary.
 
     Args, raises: as `read_text`.
     """
@@ -158,8 +158,8 @@ def read_binary(
     stream.until(b"\n")
     for _ in range(min(count, limit or count)):
         name = stream.until(b" ").lstrip(b"\n")
-        if (word := found.take(name)) is not None:
-            found.add(word, np.frombuffer(stream.take(size), "<f4"))
+        if (word := selection.take(name)) is not None:
+            selection.add(word, np.frombuffer(stream.take(size), "<f4"))
         else:
             stream.skip(size)
     if limit is None and stream.head(_SAMPLE).strip():

@@ -41,7 +41,7 @@ def load_vectors(
     cache: str | Path | bool | None = None,
     allow_pickle: bool = False,
 ) -> WordVectors:
-    """Reads word vectors: GloVe, word2vec, fastText or gensim's own.
+    """Read word vectors: GloVe, word2vec, fastText or gensim's own.
 
     The format is told from the content: text with or without a first line of
     `COUNT DIMENSION` (word2vec and fastText `.vec`; GloVe), word2vec's binary, a model
@@ -96,16 +96,16 @@ def load_vectors(
     with opened(path) as stream:
         kind, sizes = recognised(stream)
         if kind != "pickle":
-            found = Selection(path, wanted, encoding, stream.most)
+            selection = Selection(path, wanted, encoding, stream.most)
             options = [_digest(forms), limit, encoding]
             folder = None if kind == "binary" and forms is None else folder_of(cache)
-            given = forms or {} if kind == "fasttext" else sizes
+            extra = forms or {} if kind == "fasttext" else sizes
             del forms  # of a large vocabulary they are large
 
             def read() -> WordVectors:
                 with np.errstate(over="ignore", invalid="ignore"):  # refused below
-                    _READERS[kind](stream, found, given, limit)
-                return _sound(path, found.vectors())
+                    _READERS[kind](stream, selection, extra, limit)
+                return _sound(path, selection.vectors())
 
             return cached(path, options, folder, read)
     if not allow_pickle:
@@ -195,14 +195,14 @@ def _load_native(path, wanted, forms, limit) -> WordVectors:
     if forms is None:
         whole = composed(keyed)
         return WordVectors(whole.words[:limit], whole.matrix[:limit])
-    found = Selection(path, wanted, "utf-8", sys.maxsize)
+    selection = Selection(path, wanted, "utf-8", sys.maxsize)
     for word, row in islice(keyed.key_to_index.items(), limit):
-        if (form := found.choose(word)) is not None:
-            found.add(form, keyed.vectors[row])
+        if (form := selection.wanted_form(word)) is not None:
+            selection.add(form, keyed.vectors[row])
     for word, others in forms.items():
-        if found.lacks(others) and can_compose(keyed, word):
-            found.add(word, keyed.get_vector(word))
-    return found.vectors()
+        if selection.lacks(others) and can_compose(keyed, word):
+            selection.add(word, keyed.get_vector(word))
+    return selection.vectors()
 
 
 def _sound(source: str, vectors: WordVectors) -> WordVectors:

@@ -34,7 +34,7 @@ class Selection:
     ):
         self.path, self.wanted, self.encoding, self.most = path, wanted, encoding, most
         self.longest = _DECOMPOSED * max(map(len, wanted or [""]))
-        self.found: dict[str, int] = {}
+        self.rows: dict[str, int] = {}
         self.matrix = np.empty((0, 0), np.float32)
         self.words = self.damaged = 0
         self.example = ""
@@ -72,9 +72,9 @@ class Selection:
                 self.damaged += 1
                 self.example = self.example or f"{self._place(line)}: {name[:40]!r}"
             word = name.decode(self.encoding, "replace")
-        return self.choose(word)
+        return self.wanted_form(word)
 
-    def choose(self, word: str) -> str | None:
+    def wanted_form(self, word: str) -> str | None:
         """The word as it is kept, if it is wanted and not there yet."""
         if self.wanted is not None:
             if len(word) > self.longest:  # long runs of marks take NFC very long
@@ -82,15 +82,15 @@ class Selection:
             word = to_nfc(word)
             if word not in self.wanted:
                 return None
-        return None if word in self.found else word
+        return None if word in self.rows else word
 
     def lacks(self, forms: Iterable[str]) -> bool:
         """Whether none of the forms of a word has been found."""
-        return self.found.keys().isdisjoint(forms)
+        return self.rows.keys().isdisjoint(forms)
 
     def add(self, word: str, vector) -> None:
-        """Keeps a word and its vector."""
-        row = self.found[word] = len(self.found)
+        """Keep a word and its vector."""
+        row = self.rows[word] = len(self.rows)
         if row == len(self.matrix):
             self._grow(row, len(vector))
         self.matrix[row] = vector
@@ -119,11 +119,11 @@ class Selection:
                 f"of {self.words:,} words: name the encoding, such as "
                 "encoding='latin-1', or convert the file with iconv -t utf-8"
             )
-        if not self.found and self.wanted:
+        if not self.rows and self.wanted:
             raise ValueError(
                 f"{self.path}: has none of the {len(self.wanted):,} words that are "
                 "looked for: check language, case and encoding"
             )
-        shape = len(self.found), self.matrix.shape[1]
+        shape = len(self.rows), self.matrix.shape[1]
         self.matrix.resize(shape, refcheck=False)
-        return WordVectors(list(self.found), self.matrix)
+        return WordVectors(list(self.rows), self.matrix)

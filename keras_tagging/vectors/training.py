@@ -24,7 +24,7 @@ def train_vectors(
     vocabulary: Words = (),
     buckets: int = 100_000,
 ) -> WordVectors:
-    """Trains word vectors on sentences, by gensim's `Word2Vec` or `FastText`.
+    """Train word vectors on sentences, by gensim's `Word2Vec` or `FastText`.
 
     One worker thread, so that the same sentences and seed give the same vectors.
 

@@ -66,10 +66,10 @@ class WordVectors:
                 if form in self.index:
                     rows[i] = self.index[form]
                     break
-        found = rows >= 0
+        is_present = rows >= 0
         vectors = np.zeros((len(words), self.matrix.shape[1]), np.float32)
-        vectors[found] = self.matrix[rows[found]]
-        return vectors, found
+        vectors[is_present] = self.matrix[rows[is_present]]
+        return vectors, is_present
 
 
 def composed(keyed, words: Iterable[str] = ()) -> WordVectors:
@@ -94,9 +94,9 @@ def can_compose(keyed, word: str) -> bool:
     return bool(ft_ngram_hashes(word, keyed.min_n, keyed.max_n, keyed.bucket))
 
 
-def not_finite(place: str, word: str) -> str:
+def not_finite(where: str, word: str) -> str:
     """The message about a vector that cannot be used, of a file or a line of it."""
     return (
-        f"{place}: the vector of {word!r} holds a value that is not a finite number: "
+        f"{where}: the vector of {word!r} holds a value that is not a finite number: "
         "correct or remove it"
     )

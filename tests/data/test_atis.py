@@ -180,7 +180,7 @@ def without(name):
     "form, change, message",
     [
         (iob, broken("atis.train.iob", "BOS a EOS\tO\n"), "train.iob:3: 3 words but 1"),
-        (iob, broken("atis.dev.iob", "a\tO\n"), "dev.iob:2: the words do not stand"),
+        (iob, broken("atis.dev.iob", "a\tO\n"), "dev.iob:2: the words are not"),
         (iob, without("*train*"), "no file is named train"),
         (parallel, broken("seq.out", "O O\n"), "seq.in: 1 lines but 2 in"),
         (parallel, without("seq.out"), "seq.in: has no seq.out beside it; add it"),

@@ -212,7 +212,7 @@ def test_a_script_tells_errors_in_one_line(capsys, args, code, out, err):
         assert told.err.count("\n") == 1
 
 
-SEPARATED = "mend the row, or pass separator= if it is cut wrongly"
+SEPARATED = "mend the row, or pass separator= if it is split wrongly"
 RECOGNISED = " (recognised as 'conll': pass format= if it is not)"
 
 

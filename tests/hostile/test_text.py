@@ -538,7 +538,7 @@ def test_document_marks_that_are_none():
     good = "a\tN\n\n"
     found, [message] = skipping(f"{good}a\tN\n-DOCSTART-\tO\n\n{good}", "conll")
     assert found == [["a"]] * 2
-    assert ":4: the document mark -DOCSTART- stands inside of a sentence; " in message
+    assert ":4: the document mark -DOCSTART- is inside a sentence; " in message
     text = "-DOCSTART-\tO\n\n-DOCSTART-x\tO\n"
     assert skipping(text, "conll") == ([["-DOCSTART-x"]], [])
     kept = [["-DOCSTART-"], ["-DOCSTART-x"]]

@@ -57,11 +57,11 @@ class Analysis:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """All tables by their names."""
-        found = {section.name: section.table for section in self.sections}
+        by_name = {section.name: section.table for section in self.sections}
         for section in self.sections:
             if section.examples is not None:
-                found[f"{section.name}_examples"] = section.examples
-        return found
+                by_name[f"{section.name}_examples"] = section.examples
+        return by_name
 
     def __getattr__(self, name):
         # copying and unpickling look for methods before there are any fields
@@ -89,7 +89,7 @@ class Analysis:
     def to_html(
         self, path: str | Path, rows: int = 25, csv: str | Path | None = None
     ) -> Path:
-        """Writes one HTML file that needs no other file and no network.
+        """Write one HTML file that needs no other file and no network.
 
         Plots are drawn if matplotlib is installed.
 
@@ -108,7 +108,7 @@ class Analysis:
         return path
 
     def to_csv(self, folder: str | Path) -> list[Path]:
-        """Writes every table as `NAME.csv`, whole and with shares as fractions.
+        """Write every table as `NAME.csv`, whole and with shares as fractions.
 
         A cell of text that begins with =, +, -, @, a tab or the end of a line gets a
         single quote before it, so that no spreadsheet takes it for a formula.
@@ -132,7 +132,7 @@ def analyse(
     punctuation: str = "keep",
     subtypes: bool = False,
 ) -> Analysis:
-    """Finds out where a tagger or parser errs.
+    """Find out where a tagger or parser errs.
 
     The model goes over the sentences once. Of each token only the predicted tag and
     its probability are kept, or the predicted arc.
@@ -167,16 +167,16 @@ def analyse(
     counting = {"punctuation": punctuation, "subtypes": subtypes}
     counting = {k: v for k, v in counting.items() if k in model.report_options}
     find = {"tagger": analyse_tagger, "parser": analyse_parser}[model.kind]
-    found = find(model, sentences, train or None, title, **counting)
-    _add_curves(found, log, model.default_monitor)
-    return found
+    analysis = find(model, sentences, train or None, title, **counting)
+    _add_curves(analysis, log, model.default_monitor)
+    return analysis
 
 
-def _add_curves(found: Analysis, log, monitor: str) -> None:
+def _add_curves(analysis: Analysis, log, monitor: str) -> None:
     from keras_tagging.experiments.analysis.plots import curves
 
     if log is None or (isinstance(log, str | Path) and not Path(log).is_file()):
-        found.missing["learning_curves"] = "there is no log of the training"
+        analysis.missing["learning_curves"] = "there is no log of the training"
         return
     if isinstance(log, str | Path):
         try:
@@ -185,8 +185,9 @@ def _add_curves(found: Analysis, log, monitor: str) -> None:
                 raise ValueError("not all of it is numbers")
         except ValueError as error:
             what = " ".join(str(error).split())
-            found.missing["learning_curves"] = f"{log} is damaged: {what}"
-            found.warnings.append(f"{log} is damaged, so there are no learning curves")
+            analysis.missing["learning_curves"] = f"{log} is damaged: {what}"
+            warning = f"{log} is damaged, so there are no learning curves"
+            analysis.warnings.append(warning)
             return
     else:
         table = pd.DataFrame(getattr(log, "history", log))
@@ -196,7 +197,7 @@ def _add_curves(found: Analysis, log, monitor: str) -> None:
     if monitor in table and table[monitor].notna().any():
         best = table.loc[table[monitor].idxmax(), "epoch"]
         text += f"; {monitor} is highest in epoch {best:g}, which the plots mark"
-    found.sections.append(
+    analysis.sections.append(
         Section(
             "learning_curves",
             "Learning curves",

@@ -57,7 +57,9 @@ def overall(rows: Sequence[tuple]) -> pd.DataFrame:
     return table.astype({"value": float, "low": float, "high": float, "of": "Int64"})
 
 
-def frequency_sections(model, tokens, train, labels, figures, found) -> list[Section]:
+def frequency_sections(
+    model, tokens, train, labels, figures, analysis
+) -> list[Section]:
     """The tables by frequency in training, or the reason why there are none.
 
     Args:
@@ -70,11 +72,11 @@ def frequency_sections(model, tokens, train, labels, figures, found) -> list[Sec
     """
     if train is None:
         for name in ("by_label_frequency", "by_word_frequency"):
-            found.missing[name] = "no training sentences were given"
+            analysis.missing[name] = "no training sentences were given"
         return []
     counts = TrainingCounts(model, train, labels)
     if warning := counts.mismatch():
-        found.warnings.append(warning)
+        analysis.warnings.append(warning)
     tokens = tokens.assign(
         frequency=[counts.words[form] for form in tokens["form"]],
         label_frequency=[counts.labels[label] for label in tokens["gold"]],

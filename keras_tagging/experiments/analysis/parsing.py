@@ -30,19 +30,19 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
     """See `analyse`; `train` is a list that is not empty, or None."""
     sentences = as_sentences(sentences)
     train = None if train is None else as_sentences(train)
-    found = begin(model, sentences, train, title)
+    analysis = begin(model, sentences, train, title)
     tokens, scores = parsed_tokens(model, sentences, **counting)
-    found.facts["Punctuation"] = PUNCTUATION[counting["punctuation"]]
+    analysis.facts["Punctuation"] = PUNCTUATION[counting["punctuation"]]
     if not len(tokens):
         raise ValueError("there is nothing to analyse: no token counts")
     deprels = (x for s in train or () for x in s.columns.get("deprel", ()))
     if not counting["subtypes"]:
         deprels = (deprel.partition(":")[0] for deprel in deprels)
-    found.sections += [
+    analysis.sections += [
         _overall(scores),
         _kinds(tokens),
         _label_confusions(tokens, sentences),
-        *_by_pos(tokens, sentences, found),
+        *_by_pos(tokens, sentences, analysis),
         Section(
             "by_relation",
             "By relation",
@@ -77,10 +77,10 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
                 xlabel="words in the sentence",
             ),
         ),
-        *frequency_sections(model, tokens, train, deprels, FIGURES, found),
+        *frequency_sections(model, tokens, train, deprels, FIGURES, analysis),
     ]
-    found.missing["calibration"] = "a parser gives no probabilities"
-    return found
+    analysis.missing["calibration"] = "a parser gives no probabilities"
+    return analysis
 
 
 def _overall(scores) -> Section:
@@ -130,19 +130,19 @@ def _label_confusions(tokens, sentences) -> Section:
     )
 
 
-def _by_pos(tokens, sentences, found) -> list[Section]:
+def _by_pos(tokens, sentences, analysis) -> list[Section]:
     """Two tables that go by parts of speech, if there are any."""
     column = next((c for c in ("pos", "xpos") if _filled(sentences, c)), None)
     if column is None:
         for name in ("by_pos", "head_errors"):
-            found.missing[name] = "the sentences have no column pos or xpos"
+            analysis.missing[name] = "the sentences have no column pos or xpos"
         return []
     words = [["ROOT", *s.tokens] for s in sentences]
     tags = [["ROOT", *s.columns.get(column, ())] for s in sentences]
 
     def column_of(rows, places):
         pairs = zip(tokens["sentence"], tokens[places], strict=True)
-        return [rows[sentence - 1][place] for sentence, place in pairs]
+        return [rows[sentence - 1][position] for sentence, position in pairs]
 
     errors = ~tokens["uas"]
     tokens = tokens.assign(

@@ -12,7 +12,7 @@ from keras_tagging.metrics import AttachmentScores, attachment_scores
 
 
 def tagged_tokens(model, sentences: list[Sentence]) -> pd.DataFrame:
-    """Tags all sentences.
+    """Tag all sentences.
 
     Returns:
         A table with `sentence` and `position`, both from 1, `length` (of the sentence),
@@ -33,7 +33,7 @@ def tagged_tokens(model, sentences: list[Sentence]) -> pd.DataFrame:
 def parsed_tokens(
     model, sentences: list[Sentence], **counting
 ) -> tuple[pd.DataFrame, AttachmentScores]:
-    """Parses all sentences.
+    """Parse all sentences.
 
     Args:
         model: a `Parser`.

@@ -39,7 +39,7 @@ def _render(template, analysis, rows, csv) -> str:
     return environment.get_template(template).render(
         analysis=analysis,
         sections=sections,
-        missing={_title(name): why for name, why in analysis.missing.items()},
+        missing={_title(name): reason for name, reason in analysis.missing.items()},
         no_plots="" if drawn else NO_PLOTS,
         version=keras_tagging.__version__,
     )
@@ -66,11 +66,11 @@ def _shown(section, rows, drawn, csv) -> dict:
     ]
     if section.examples is not None and len(table):
         keys = [name for name in table if name in section.examples]
-        found = section.examples.merge(table[keys])  # of the rows that are shown
-        found = dict(iter(found.groupby(keys)))
+        shown = section.examples.merge(table[keys])  # of the rows that are shown
+        shown = dict(iter(shown.groupby(keys)))
         for row, key in zip(body, table[keys].itertuples(index=False), strict=True):
             row["examples"] = [
-                _example(e) for e in found[tuple(key)].to_dict("records")
+                _example(e) for e in shown[tuple(key)].to_dict("records")
             ]
     return {
         "name": section.name,

@@ -73,7 +73,7 @@ def shares_by(tokens: pd.DataFrame, key: str, groups, figures: Sequence[str]):
 
 
 def with_shares(table: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
-    """Counts of what is right, among `tokens`, as shares, with `low` and `high`."""
+    """Count of what is right, among `tokens`, as shares, with `low` and `high`."""
     counts = list(zip(table[figures[-1]], table["tokens"], strict=True))
     table = table.astype(dict.fromkeys(figures, float))
     for name in figures:
@@ -87,10 +87,10 @@ def with_interval(table: pd.DataFrame, share: str, total: str) -> pd.DataFrame:
     """The table with `low` and `high` behind a column that is a share of another."""
     right = (table[share] * table[total]).fillna(0).round().astype(int)
     intervals = [wilson(*pair) for pair in zip(right, table[total], strict=True)]
-    table, place = table.copy(), table.columns.get_loc(share) + 1
+    table, position = table.copy(), table.columns.get_loc(share) + 1
     low, high = np.reshape(intervals, (-1, 2)).T
-    table.insert(place, "low", low)
-    table.insert(place + 1, "high", high)
+    table.insert(position, "low", low)
+    table.insert(position + 1, "high", high)
     return table
 
 
@@ -157,12 +157,12 @@ def examples(tokens, keys, errors, sentences, details=()) -> pd.DataFrame:
         sentences: which `tokens` counts from 1.
         details: further columns to show.
     """
-    found = tokens[errors]
+    wrong = tokens[errors]
     # stable: a word that has been shown comes after those that have not
-    order = found.duplicated([*keys, "word"]).sort_values(kind="stable").index
-    found = found.loc[order].groupby(list(keys), sort=False).head(EXAMPLES)
-    found = found.sort_index()
-    return found[list(keys)].join(in_context(found, sentences, details))
+    order = wrong.duplicated([*keys, "word"]).sort_values(kind="stable").index
+    wrong = wrong.loc[order].groupby(list(keys), sort=False).head(EXAMPLES)
+    wrong = wrong.sort_index()
+    return wrong[list(keys)].join(in_context(wrong, sentences, details))
 
 
 def in_context(tokens, sentences, details=()) -> pd.DataFrame:

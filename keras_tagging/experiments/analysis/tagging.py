@@ -30,9 +30,9 @@ def analyse_tagger(model, sentences, train, title) -> Analysis:
     """See `analyse`; `train` is a list that is not empty, or None."""
     sentences = as_sentences(sentences, tagged=True)
     train = None if train is None else as_sentences(train, tagged=True)
-    found = begin(model, sentences, train, title)
+    analysis = begin(model, sentences, train, title)
     if warning := unknown_tags(model.tags, sentences):
-        found.warnings.append(warning)
+        analysis.warnings.append(warning)
     tokens = tagged_tokens(model, sentences)
     chunks = None
     if looks_like_chunks(model.tags):
@@ -40,17 +40,17 @@ def analyse_tagger(model, sentences, train, title) -> Analysis:
         chunks = chunk_scores(*rows)
     bins, error = tables.calibration(tokens["confidence"], tokens["accuracy"])
     labels = chain.from_iterable(s.tags for s in train or ())
-    found.sections += [
+    analysis.sections += [
         _overall(model, tokens, chunks, error),
         _confusions(tokens, sentences),
         _chunk_types(chunks) if chunks else _by_tag(tokens),
-        *frequency_sections(model, tokens, train, labels, FIGURES, found),
+        *frequency_sections(model, tokens, train, labels, FIGURES, analysis),
         _by_length(tokens),
         _by_position(tokens),
         _calibration(model, bins, error),
         _confident_errors(tokens, sentences),
     ]
-    return found
+    return analysis
 
 
 def _overall(model, tokens, chunks, error) -> Section:
@@ -122,7 +122,7 @@ def _chunk_types(chunks) -> Section:
 
 
 def _with_f1(table, key):
-    """Counts of gold, predicted and correct with precision, recall and F1.
+    """Count of gold, predicted and correct with precision, recall and F1.
 
     nan where there is nothing to count.
     """

@@ -23,7 +23,7 @@ PASSED = ("KERAS_BACKEND", "KERAS_TAGGING_DATA", "KERAS_TAGGING_CACHE")
 
 
 class RayEngine:
-    """Sends each job to a Ray cluster, where it is a process of its own.
+    """Send each job to a Ray cluster, where it is a process of its own.
 
     Args:
         store: the folder of the reproduction.

@@ -75,7 +75,7 @@ class Grid:
 
 
 def render(template: str, content: str, **variables) -> str:
-    """Returns a document: `MARKDOWN` or `LATEX`, filled with a template of content."""
+    """Return a document: `MARKDOWN` or `LATEX`, filled with a template of content."""
     filled = _environment(template).get_template(template)
     text = filled.render(variables, content=content)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
@@ -88,7 +88,7 @@ def _environment(template: str) -> Environment:
         escape, bold = escape_latex, r"\textbf{{{}}}"
 
     def escaped(value) -> Markup:
-        """Escapes every value that a template prints, except the output of macros."""
+        """Escape every value that a template prints, except the output of macros."""
         if isinstance(value, Markup):
             return value
         text = escape(one_line(str(value)))

@@ -14,7 +14,7 @@ PAUSE = 0.2  # seconds between two looks at the running jobs
 def run_jobs(
     jobs: Sequence[Job], store: Store, engine: Engine, progress: Progress
 ) -> dict[Job, str]:
-    """Runs the jobs that have no result yet; one that fails does not stop the rest.
+    """Run the jobs that have no result yet; one that fails does not stop the rest.
 
     Args:
         jobs: the jobs, each after the one that it needs.

@@ -23,7 +23,7 @@ CONTENT = ("sentences", "training fingerprint", "fingerprint")  # of the corpus
 
 
 class Store:
-    """Reads and writes such a folder.
+    """Read and writes such a folder.
 
     Args:
         folder: need not exist yet.
@@ -52,7 +52,7 @@ class Store:
     # The settings of the run
 
     def read_info(self) -> dict:
-        """Reads `reproduction.json`.
+        """Read `reproduction.json`.
 
         Raises:
             ValueError: if there is no such file, or it cannot be read.
@@ -65,7 +65,7 @@ class Store:
         return _read(path)
 
     def open(self, info: dict) -> bool:
-        """Writes `reproduction.json`, or checks that it has the same content already.
+        """Write `reproduction.json`, or checks that it has the same content already.
 
         The name and the place of the corpus, the machine and the installed versions may
         differ; the fingerprint identifies the corpus. If the corpus has moved, the jobs
@@ -87,7 +87,7 @@ class Store:
         return True
 
     def check(self, info: dict, whole: bool = False) -> bool:
-        """Compares `reproduction.json` with `info`.
+        """Compare `reproduction.json` with `info`.
 
         Args:
             info: the expected content, or a part of it.
@@ -127,7 +127,7 @@ class Store:
         return True
 
     def locked(self) -> AbstractContextManager:
-        """Keeps other processes from running jobs in this folder.
+        """Keep other processes from running jobs in this folder.
 
         Raises:
             ValueError: if one does.
@@ -147,18 +147,18 @@ class Store:
         return _read_result(self.result(job))
 
     def write(self, job: Job, result: dict) -> None:
-        """Writes the result of a job, and removes the state of its training."""
+        """Write the result of a job, and removes the state of its training."""
         _write(self.result(job), result)
         self.tidy(job)
 
     def tidy(self, job: Job) -> None:
-        """Removes what a job that is done does not need any more."""
+        """Remove what a job that is done does not need any more."""
         self.failure(job).unlink(missing_ok=True)
         (self.training(job.name) / "resume.npz").unlink(missing_ok=True)
         remove_partial(self.training(job.name))
 
     def write_failure(self, job: Job, reason: str) -> None:
-        """Writes why a job failed, with the end of its output."""
+        """Write why a job failed, with the end of its output."""
         with replacing(self.failure(job)) as partial:
             lines = [f"{job}: {reason}", "", *self.log_tail(job)]
             partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -198,7 +198,7 @@ class Store:
 
 
 def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
-    """Reads the results that `keras-tagging reproduce` has written so far.
+    """Read the results that `keras-tagging reproduce` has written so far.
 
     Args:
         folder: its `--out`.
