@@ -13,11 +13,11 @@ NONPROJECTIVE = ("skip", "lift")
 
 
 def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]]:
-    """Heads, counted from 1 and 0 for ROOT, and deprels of every sentence.
+    """The trees of sentences: heads, counted from 1 with 0 for ROOT, and deprels.
 
     Raises:
-        ValueError: naming the sentence, if a column is missing, a head is no number,
-            or the heads are no tree with one root.
+        ValueError: if a column is missing, a head is not a number, or the heads do not
+            form a tree with one root; the message names the sentence.
     """
     is_number = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
     trees = []
@@ -32,7 +32,7 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
                 )
         column = sentence.columns["head"]
         if not all(is_number.fullmatch(head) for head in column):
-            raise ValueError(f"{where} has a head that is no number: {column[:20]}")
+            raise ValueError(f"{where} has a head that is not a number: {column[:20]}")
         try:
             heads = np.array([int(head) for head in column], "int32")
             check_tree(heads)
@@ -43,15 +43,15 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
 
 
 def trainable(trees, nonprojective="skip"):
-    """The trees an arc-standard oracle can build.
+    """The trees that an arc-standard oracle can build.
 
     Args:
-        trees: what `trees_of` gives.
+        trees: the output of `trees_of`.
         nonprojective: "skip" leaves non-projective trees out, "lift" makes them
-            projective, see `parsing.lift`.
+            projective with `parsing.lift`.
 
     Returns:
-        Their numbers, from 0, the trees, and how many of all are non-projective.
+        The indices of the trees, the trees, and the number of non-projective ones.
     """
     chosen, kept, crossing = [], [], 0
     for i, (heads, deprels) in enumerate(trees):
