@@ -1,4 +1,4 @@
-"""A single label for all tokens: it cannot be learnt, and stands in a wrong column."""
+"""Corpora with a single label for all tokens: usually a sign of the wrong column."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
@@ -8,9 +8,9 @@ from keras_tagging.data.readers import read
 from keras_tagging.data.records import CorpusError
 from keras_tagging.data.sentence import Corpus, Sentence
 
-SENTENCES = 1000  # that are looked at for the right column
+SENTENCES = 1000  # searched for the right column
 COLUMNS = 50
-# What `tag=` calls the columns of these formats
+# The names of these formats' columns in `tag=`
 FIELDS = {
     "conllu": {"pos": "upos", "xpos": "xpos"},
     "conllx": {"pos": "cpostag", "xpos": "postag"},
@@ -25,9 +25,9 @@ def refuse_one_label(
     """Refuse training sentences that have one label for all their tokens.
 
     Args:
-        sentences: with tags.
-        corpus: that they are of, if it is known.
-        options: that its files were read with.
+        sentences: sentences with tags.
+        corpus: the corpus that they come from, if known.
+        options: the options that its files were read with.
 
     Raises:
         ValueError: naming the column that looks like the labels, if there is one.
@@ -53,7 +53,7 @@ def refuse_one_label(
 
 
 def _likely_of_file(path: str, options: dict) -> str | None:
-    """What to say of the likely column of a CoNLL file."""
+    """The remark on the likely column of a CoNLL file."""
     options = {**options, "tag_column": None, "columns": {}}
     options.pop("categories", None)
     sentences = []
@@ -73,7 +73,7 @@ def _likely_of_file(path: str, options: dict) -> str | None:
 
 
 def _likely(sentences: Sequence[Sentence]) -> tuple[str, str] | None:
-    """The last column with chunks, else the last with few values, and how it looks."""
+    """The last column with chunks, else with few values, and a word on its content."""
     best = None
     for name in sentences[0].columns if sentences else ():
         if not all(name in sentence.columns for sentence in sentences):

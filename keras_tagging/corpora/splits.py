@@ -1,4 +1,4 @@
-"""Which of a corpus's files are the training, the development and the test split."""
+"""The choice of the files of a corpus for training, development and testing."""
 
 import re
 from collections import defaultdict
@@ -11,18 +11,19 @@ from keras_tagging.data.sentence import SPLITS, Sentence
 
 
 def split_files(source, members: Iterable[Member]) -> dict[str, Member]:
-    """The file of each split, told by its name, or else by its folder's.
+    """The file of each split, by its name, or else by the name of its folder.
 
-    `load_corpus` tells the files of a folder apart by the same words. If several are
-    the same split, that family wins, of names that differ in this word only, which has
-    the others too; a split that it lacks comes from another family.
+    `load_corpus` uses the same words for the files of a folder. Files whose names
+    differ only in such a word are a family. If several files are the same split, the
+    family that has the other splits too wins; a split that it lacks comes from another
+    family.
 
     Args:
-        source: where they are from, for messages.
-        found: the files.
+        source: the source of the files, for messages.
+        members: the files.
 
     Raises:
-        CorpusError: if there is none for training, or several are equally good.
+        CorpusError: if there is no training file, or several are equally good.
     """
     members = list(members)
     families: dict[str, dict[str, Member]] = defaultdict(dict)
@@ -54,9 +55,11 @@ def split_files(source, members: Iterable[Member]) -> dict[str, Member]:
 
 
 def in_tenths(sentences: Sequence[Sentence]) -> dict[str, Sequence[Sentence]]:
-    """The first tenth for testing, the second for development, the rest for training,
-    as Candito and others divide the French Treebank: of 12351 sentences 1235, 1235 and
-    9881."""
+    """Split sentences as Candito and others divide the French Treebank.
+
+    The first tenth is for testing, the second for development, the rest for training:
+    1235, 1235 and 9881 of 12351 sentences.
+    """
     tenth = round(len(sentences) / 10)
     return {
         "train": sentences[2 * tenth :],

@@ -86,8 +86,8 @@ def check_options(format: str, options: Mapping[str, object]) -> None:
             raise ValueError(f"{option}={value!r}: give True or False")
         if option.endswith("_column") and not isinstance(value, int | None):
             raise ValueError(
-                f"{option}={value!r}: give the index of the column, from 0, or from the "
-                "end if negative"
+                f"{option}={value!r}: give the index of a column, counted from 0, or "
+                "from the end if negative"
             )
 
 

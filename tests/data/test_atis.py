@@ -233,7 +233,7 @@ def test_sentences_without_labels_or_marks_are_told(tmp_path, text):
     (tmp_path / "train.txt").write_text(text)
     with pytest.raises(CorpusError) as caught:
         read_atis(tmp_path)
-    assert "train.txt: sentence 1 has not a word and a label in each row;" in str(
+    assert "train.txt: sentence 1 lacks a word or a label in some row;" in str(
         caught.value
     )
 
