@@ -206,7 +206,7 @@ CONLLX_ONLY = {
 def test_conllx_is_words_only(case):
     before, line = CONLLX_ONLY[case]
     message = (
-        f"<stream>:{line}: CoNLL-X has no comments, multiword tokens and empty nodes; "
+        f"<stream>:{line}: CoNLL-X has no comments, multiword tokens or empty nodes; "
         "leave them out, or pass format='conllu'"
     )
     with pytest.raises(CorpusError) as caught:

@@ -95,7 +95,7 @@ def test_encoding(tmp_path):
         ("2 0\n", "v:1: announces 2 vectors of 0 values"),
         (BINARY[:-9], "v: ends before the last vector that it announces"),
         (BINARY.replace(b"4 3", b"9 3"), "v: ends before the last vector"),
-        (BINARY.replace(b"4 3", b"2 3"), "v: goes on behind the 2 .* limit=2 if these"),
+        (BINARY.replace(b"4 3", b"2 3"), "v: continues after the 2 .* limit=2 to read"),
         (
             gzip.compress(GLOVE.encode(), mtime=0),
             "v: is compressed: give it a name .* .gz",
@@ -206,7 +206,7 @@ DATA = os.environ.get("KERAS_TAGGING_DATA")
 def test_real_files(name, shape):
     path = Path(DATA, "vectors", name)
     if path.suffix == ".bin":
-        with pytest.raises(ValueError, match="goes on behind the 10 vectors of 300"):
+        with pytest.raises(ValueError, match="continues after the 10 vectors of 300"):
             load_vectors(path)
     vectors = load_vectors(path, limit=shape[0])
     assert vectors.matrix.shape == shape

@@ -112,7 +112,7 @@ def test_bad_vocabularies(tmp_path):
     path = write(tmp_path / "v", GLOVE)
     with pytest.raises(ValueError, match="'the' is a string: give a list of words"):
         load_vectors(path, vocabulary="the")
-    with pytest.raises(ValueError, match="the vocabulary has no word"):
+    with pytest.raises(ValueError, match="the vocabulary has no words"):
         load_vectors(path, vocabulary=[])
 
 
@@ -191,7 +191,7 @@ def test_malformed_fasttext_models(model, tmp_path):
     sizes[2] = 1
     of_labels = bytearray(content)
     struct.pack_into("<3i2q", of_labels, header, *sizes)
-    refuse(bytes(of_labels), "neither one of labels nor a quantised one")
+    refuse(bytes(of_labels), "classifiers and quantised models")
 
 
 # gensim's own

@@ -186,7 +186,7 @@ def test_a_file_that_stands_twice_is_not_read_twice(tmp_path, name):
         tar_of(tmp_path / name)
         with tarfile.open(tmp_path / name, "a") as archive:
             archive.addfile(tarfile.TarInfo("corpus/1.conll"))
-    with pytest.raises(CorpusError, match="corpus/1.conll: stands twice"):
+    with pytest.raises(CorpusError, match="corpus/1.conll: is in the archive twice"):
         contents(tmp_path / name)
 
 
