@@ -187,7 +187,7 @@ def describe(
 
 
 class _Collector:
-    """Collects problems by kind."""
+    """Collector of problems by kind."""
 
     def __init__(self):
         self.problems: dict[str, Problem] = {}

@@ -105,7 +105,7 @@ def left_out(skipped: list[str] | None) -> Iterator[None]:
 
 
 class _Builder:
-    """Collect elements as the parser meets them, within the limits."""
+    """Collector of the elements that the parser meets, within the limits."""
 
     def __init__(self, tags: tuple[str, ...], name: str):
         self.tags, self.name = tags, name

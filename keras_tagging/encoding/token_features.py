@@ -36,7 +36,7 @@ CHUNK_TOKENS = 100_000
 
 
 class TokenFeatures:
-    """Turns each token into a fixed number of integer ids.
+    """The function from tokens to a fixed number of integer ids each.
 
     It is a plain object, not a layer. It computes with `tf.strings` and static hash
     tables, with any backend of Keras: in training once over all tokens, in serving as

@@ -1,4 +1,4 @@
-"""What `evaluate` and `predict` take of the arguments that Keras gives them."""
+"""Keras' arguments of `evaluate` and `predict`, for sentences."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,7 +10,7 @@ from keras_tagging.utils.checks import Positive, checked
 
 
 class NetworkCalls:
-    """In which batches the network is called, and the progress that is shown.
+    """The batches of calls of the network, and their progress bar.
 
     Args:
         count: number of sentences.
@@ -19,16 +19,16 @@ class NetworkCalls:
         **others: arguments that make no sense for sentences.
 
     Raises:
-        ValueError: for one of `others` that is not None, or a size or `verbose` that
-            is not possible.
+        ValueError: for one of `others` that is not None, or an invalid `batch_size` or
+            `verbose`.
     """
 
     def __init__(self, count=0, batch_size=None, verbose="auto", **others):
         for name, value in others.items():
             if value is not None:
                 raise ValueError(
-                    f"{name} is not taken: all sentences are read at once, and their "
-                    "annotation is part of them"
+                    f"{name} has no use: all sentences are read at once, and their "
+                    "annotation is part of them; leave it out"
                 )
         if verbose not in (0, 1, 2, "auto"):
             raise ValueError(f"verbose={verbose!r}: give 0, 1, 2 or 'auto'")
@@ -41,13 +41,13 @@ class NetworkCalls:
             self.bar = keras.utils.Progbar(count, verbose=verbose, unit_name="sentence")
 
     def sizes(self, token_budget: int) -> dict[str, int]:
-        """The keyword of `plan_batches` that holds."""
+        """The keyword of `plan_batches` for the size of a batch."""
         if self.batch_size is None:
             return {"token_budget": token_budget}
         return {"batch_size": self.batch_size}
 
     def plan(self, lengths: np.ndarray, token_budget: int) -> Iterator[np.ndarray]:
-        """As `plan_batches`; each batch is counted when the next one is asked for."""
+        """The output of `plan_batches`; each batch counts as done with the next one."""
         for chosen in plan_batches(lengths, **self.sizes(token_budget)):
             yield chosen
             if self.bar:

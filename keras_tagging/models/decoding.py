@@ -1,4 +1,4 @@
-"""From what the network gives to tags, probabilities and figures."""
+"""Decoding: from the outputs of the network to tags, probabilities and figures."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -12,7 +12,7 @@ from keras_tagging.metrics import (
     token_accuracy,
 )
 
-# Sentences that are read, sorted by length and tagged together.
+# The number of sentences that are read, sorted by length and tagged together.
 PREDICTION_SENTENCES = 2000
 
 # Sentence indices, their logits (batch, time, num_tags) and their best tag ids (batch,
@@ -21,7 +21,7 @@ Batches = Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 def slices(sentences: Iterable) -> Iterator[list]:
-    """List of at most `PREDICTION_SENTENCES`."""
+    """The items in lists of at most `PREDICTION_SENTENCES`."""
     sentences = iter(sentences)
     while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
         yield chunk
@@ -41,7 +41,7 @@ def best_tags(
 def tag_probabilities(
     batches: Batches, lengths: np.ndarray, num_tags: int
 ) -> list[np.ndarray]:
-    """`(tokens, num_tags)` for every sentence."""
+    """The probabilities of all tags, `(tokens, num_tags)` for every sentence."""
     by_sentence = [np.zeros((0, num_tags), "float32") for _ in lengths]
     for chosen, logits, _ in batches:
         for i, rows in zip(chosen, softmax(logits), strict=True):
@@ -71,7 +71,7 @@ def with_probability(
 def within_beta(
     rows: np.ndarray, tags: list[str], beta: float
 ) -> list[list[tuple[str, float]]]:
-    """For every token the tags with p >= beta * max p, best first (K18 3.3.2)."""
+    """The tags of each token with p >= beta * max p, best first (K18 3.3.2)."""
     ranked = []
     for row, mask in zip(rows, assigned(rows, beta), strict=True):
         ids = np.flatnonzero(mask)
@@ -81,15 +81,15 @@ def within_beta(
 
 
 def figures(sentences, encoded, batches, tags, words) -> dict[str, float]:
-    """What `Tagger.evaluate` returns.
+    """The figures of `Tagger.evaluate`.
 
     Args:
-        sentences: with gold tags.
-        encoded: the same as `EncodedSentences`, with targets.
-        batches: what the network gives for them.
+        sentences: sentences with gold tags.
+        encoded: the same sentences as `EncodedSentences`, with targets.
+        batches: the outputs of the network for them.
         tags: the tag inventory.
-        words: what `token_accuracy` tells unseen words by, or {} if words are no
-            feature.
+        words: the arguments by which `token_accuracy` tells unseen words; {} if words
+            are not a feature.
     """
     predicted = [[] for _ in sentences]
     total, known = 0.0, 0

@@ -1,4 +1,4 @@
-"""What is written beside every model: where it comes from, how good it is."""
+"""The metadata beside every saved model: its origin and its scores."""
 
 import json
 import platform
@@ -34,7 +34,7 @@ def write_metadata(model, path: Path) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Those of the packages that results depend on, if they are installed."""
+    """The versions of the installed packages that results depend on."""
     return {name: version for name in PACKAGES if (version := _version(name))}
 
 

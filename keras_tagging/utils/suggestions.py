@@ -1,11 +1,11 @@
-"""Names that do not exist, and those that were probably meant."""
+"""Suggestions for mistyped names."""
 
 import difflib
 from collections.abc import Iterable
 
 
 def nearest(name, known: Iterable) -> str | None:
-    """The known name that is most like this one, if any is."""
+    """The known name that is most similar to this one, if any is."""
     names = [str(item) for item in known]
     near = difflib.get_close_matches(str(name)[:99], names, n=1, cutoff=0.5)
     return near[0] if near else None

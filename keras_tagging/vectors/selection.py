@@ -15,7 +15,7 @@ _DAMAGED = 100
 
 
 class Selection:
-    """Collects words and their vectors; of equal words it keeps the first.
+    """Collector of words and their vectors; of equal words it keeps the first.
 
     The matrix grows with the added vectors: the size that a file announces is not
     trusted.

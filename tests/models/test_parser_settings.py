@@ -238,7 +238,7 @@ def test_other_misuse(model):
         model.evaluate(DEV, DEV)
     with pytest.raises(ValueError, match="whole corpus"):
         build().fit(Corpus(TRAIN))
-    with pytest.raises(ValueError, match="steps is not taken"):
+    with pytest.raises(ValueError, match="steps has no use"):
         model.predict(DEV, steps=3)
     with pytest.raises(ValueError, match="val_uas"):
         build().fit(TRAIN, validation_data=DEV, monitor="val_accuracy")

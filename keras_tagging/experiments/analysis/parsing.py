@@ -1,4 +1,4 @@
-"""What a parser gets wrong."""
+"""The analysis of a parser's errors."""
 
 from functools import partial
 
@@ -55,7 +55,7 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
             "by_distance",
             "By distance of head and dependent",
             "Precision is the share of the predicted arcs of this distance that are "
-            "right, recall the share of the gold ones that were found; bins of "
+            "right, recall the share of the gold ones that were predicted; bins of "
             f"McDonald & Nivre (2007). {INTERVAL}",
             tables.with_interval(scores.by_distance(), "recall", "gold"),
             partial(
@@ -121,7 +121,7 @@ def _label_confusions(tokens, sentences) -> Section:
     return Section(
         "confusions",
         "Confusions of relations",
-        f"{errors.sum():,} wrong labels of {len(table):,} kinds, whatever the head; "
+        f"{errors.sum():,} wrong labels of {len(table):,} kinds, whatever the head, "
         "and how many of them have the right head.",
         table,
         plots.matrix if len(table) > 1 else None,
@@ -131,7 +131,7 @@ def _label_confusions(tokens, sentences) -> Section:
 
 
 def _by_pos(tokens, sentences, analysis) -> list[Section]:
-    """Two tables that go by parts of speech, if there are any."""
+    """Two tables by part of speech, if the sentences have any."""
     column = next((c for c in ("pos", "xpos") if _filled(sentences, c)), None)
     if column is None:
         for name in ("by_pos", "head_errors"):
@@ -158,8 +158,8 @@ def _by_pos(tokens, sentences, analysis) -> list[Section]:
             "head_errors",
             "Wrong heads",
             f"{errors.sum():,} wrong heads: the part of speech of the word, of its "
-            f"gold head and of the predicted one (column {column}). In brackets stand "
-            "the two heads: gold \u2192 predicted.",
+            f"gold head and of the predicted one (column {column}). The examples have "
+            "the two heads in brackets: gold \u2192 predicted.",
             tables.confusions(tokens, HEADS, errors),
             examples=tables.examples(tokens, HEADS, errors, sentences, details),
             ranked=True,
@@ -167,7 +167,7 @@ def _by_pos(tokens, sentences, analysis) -> list[Section]:
         Section(
             "by_pos",
             "By part of speech",
-            f"Of the dependent, by the gold tags in the column {column}.",
+            f"Gold part of speech of the dependent, in the column {column}.",
             tables.shares_by(tokens, "pos", tokens["pos"].to_numpy(), FIGURES),
             partial(plots.groups, key="pos", figures=FIGURES, xlabel="part of speech"),
             ranked=True,

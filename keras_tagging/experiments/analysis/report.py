@@ -11,19 +11,19 @@ from keras_tagging.experiments.analysis import plots
 TEMPLATES = Path(__file__).with_name("templates")
 HEADINGS = {"low": "95 % interval", "f1": "F1", "uas": "UAS", "las": "LAS"}
 HEADINGS |= {"pos": "part of speech"}
-BAR = "share_of_errors"  # which is drawn behind the figure
-CONTEXT = ("left", "word", "right")  # which share a cell
+BAR = "share_of_errors"  # drawn as a bar behind the figure
+CONTEXT = ("left", "word", "right")  # columns that share a cell
 NO_SHARE = ("loss", "entropy", "rate", "seconds")
 NO_PLOTS = "Plots need matplotlib: pip install 'keras-tagging[plots]'."
 
 
 def page(analysis, rows: int = 25, csv: str | Path | None = None) -> str:
-    """The whole page, which loads nothing."""
+    """The whole page, which loads no other file."""
     return _render("page.html", analysis, rows, csv)
 
 
 def fragment(analysis, rows: int = 10) -> str:
-    """What a notebook shows: the same without style and table of contents."""
+    """The HTML for a notebook: the page without style and table of contents."""
     return _render("sections.html", analysis, rows, None)
 
 
@@ -46,7 +46,7 @@ def _render(template, analysis, rows, csv) -> str:
 
 
 def _shown(section, rows, drawn, csv) -> dict:
-    """What the template needs of a section."""
+    """The variables of the template for a section."""
     table = section.table.head(rows) if section.ranked else section.table
     left_out = ""
     if len(table) < len(section.table):
@@ -66,7 +66,7 @@ def _shown(section, rows, drawn, csv) -> dict:
     ]
     if section.examples is not None and len(table):
         keys = [name for name in table if name in section.examples]
-        shown = section.examples.merge(table[keys])  # of the rows that are shown
+        shown = section.examples.merge(table[keys])  # only of the rows shown
         shown = dict(iter(shown.groupby(keys)))
         for row, key in zip(body, table[keys].itertuples(index=False), strict=True):
             row["examples"] = [
@@ -94,7 +94,7 @@ def _title(name: str) -> str:
 def _heading(name: str, table) -> dict:
     column = table[name]
     text = HEADINGS.get(name, name.replace("_", " "))
-    if name == "low":  # it stands behind its figure
+    if name == "low":  # it follows its figure
         figure = table.columns[table.columns.get_loc(name) - 1]
         text += f" of {HEADINGS.get(figure, figure)}" * (figure != "value")
     number = pd.api.types.is_numeric_dtype(column)

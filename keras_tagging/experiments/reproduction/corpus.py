@@ -62,7 +62,7 @@ def described(corpus: Corpus) -> dict:
 
 
 def surroundings() -> dict:
-    """The versions and the machine of a job; other jobs may have others."""
+    """The installed versions and the machine of a job; they may differ between jobs."""
     return {
         "versions": {**versions(), "python": platform.python_version()},
         "machine": f"{platform.platform()}, {os.cpu_count()} cores",
@@ -160,7 +160,7 @@ def is_of_parsers(table: Table) -> bool:
 
 
 def missing_columns(corpus: Corpus, settings: Mapping[str, Mapping]) -> dict[str, str]:
-    """Find rows that read a column which the corpus lacks and cannot learn.
+    """Find rows that need a column which the corpus lacks and cannot learn.
 
     Args:
         settings: the settings of each row, by its name.

@@ -1,4 +1,4 @@
-"""Runs jobs in processes of this machine.
+"""Engines that run jobs in processes of this machine.
 
 An engine starts jobs and reports which ones ended; `RayEngine` does the same on a
 cluster. Each job is a process of its own, so a job that runs out of memory, or that the
@@ -19,7 +19,7 @@ MODULE = "keras_tagging.experiments.reproduction.work"
 
 
 class Engine(Protocol):
-    """Run jobs.
+    """An engine that runs jobs.
 
     Attributes:
         workers: number of jobs at once.
@@ -42,7 +42,7 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """Run jobs in processes of this machine.
+    """An engine that runs jobs in processes of this machine.
 
     Args:
         store: the folder of the reproduction.

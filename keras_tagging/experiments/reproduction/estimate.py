@@ -1,4 +1,4 @@
-"""Estimates how long the jobs of a reproduction will still take."""
+"""Estimates of the time that the jobs of a reproduction will still take."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from keras_tagging.experiments.reproduction.store import Store
 
 
 class Estimate:
-    """Estimate the time of future epochs from finished ones.
+    """An estimate of the time of future epochs, from finished ones.
 
     Args:
         store: the folder of the reproduction; its finished jobs count.
@@ -38,7 +38,7 @@ class Estimate:
         self.costs.setdefault(job.row, []).append(cost)
 
     def start(self, job: Job) -> int:
-        """Record that a job starts. Returns the number of epochs it already has."""
+        """Record that a job starts; return the number of its finished epochs."""
         before = self.store.epochs(job)
         self.running[job] = time.monotonic(), before
         return before

@@ -72,7 +72,7 @@ def make_plan(
 
 
 def add_corpus(plan: Plan, named: bool) -> Corpus:
-    """Read the corpus of a plan, and adds its description to `info`.
+    """Read the corpus of a plan, and add its description to `info`.
 
     Rows that need a missing column are left out, unless the user named them.
 

@@ -12,7 +12,7 @@ INTERVAL = 2.0  # seconds between two looks at the epochs of running jobs
 
 
 class Progress:
-    """Report started, finished and remaining jobs on standard error.
+    """Reporter of started, finished and remaining jobs on standard error.
 
     Args:
         jobs: all jobs of the reproduction, including finished ones.

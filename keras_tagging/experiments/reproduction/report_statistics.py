@@ -122,7 +122,7 @@ def pairs(
 ) -> pd.DataFrame | None:
     """Test which measured rows differ in a column: all pairs, the smallest p first.
 
-    A pair is tested on the seeds that both rows have: see `metrics.paired_permutation`.
+    A pair is tested on the seeds that both rows have, see `metrics.paired_permutation`.
 
     Returns:
         A line for each pair, with `column`; `better` and `worse`, the names of the

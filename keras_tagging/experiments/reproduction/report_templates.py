@@ -1,4 +1,4 @@
-"""Fills the templates of a report, and escapes text for Markdown or LaTeX."""
+"""The templates of a report, and the escaping of text for Markdown and LaTeX."""
 
 import re
 import unicodedata
@@ -135,7 +135,7 @@ def _unicode_name(match: re.Match) -> str:
 
 
 def column_format(grid: Grid) -> Markup:
-    """LaTeX columns as wide as they need; if they need too much, those of text wrap."""
+    """The LaTeX column specification; columns of text wrap if the table is too wide."""
     rows = [line.cells for line in grid.lines if isinstance(line, Line)]
     rows.append([max(name.split(" "), key=len) for _, name in grid.header])
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]

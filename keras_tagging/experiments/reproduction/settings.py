@@ -35,8 +35,8 @@ def check_scale(table: Table, scale: Mapping) -> dict:
             raise ValueError(f"{name}={scale[name]!r}: give {OPTIONS[name]} instead")
         if name in table.varies:
             raise ValueError(
-                f"{name}={scale[name]!r}: it is what the rows of Table {table.number} "
-                f"of {table.paper} differ in, so it cannot be one for all: leave it out"
+                f"{name}={scale[name]!r}: the rows of Table {table.number} of "
+                f"{table.paper} differ in it, so it cannot be one for all: leave it out"
             )
     ours = [row for row in table.rows if row.architecture]
     every = set().union(*map(known_keywords, ours))

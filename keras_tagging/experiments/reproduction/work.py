@@ -127,7 +127,7 @@ def vectors(row: Row, settings, info: Mapping, corpus: Corpus, seed: int) -> dic
 
 
 class Stopwatch(keras.callbacks.Callback):
-    """Add up the seconds of all epochs, including those before a kill.
+    """Callback that adds up the seconds of all epochs, also of those before a kill.
 
     The sum goes to the model's metadata, which is saved with the model.
     """
@@ -147,7 +147,7 @@ class Stopwatch(keras.callbacks.Callback):
 
 
 def train(model, corpus: Corpus, row: Row, job: Job, store: Store, **fitting) -> None:
-    """Train a model in the folder of its job and saves it there.
+    """Train a model in the folder of its job and save it there.
 
     Args:
         fitting: further arguments for its `fit`.
