@@ -32,9 +32,10 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
     (`nonprojective="lift"`) stay as they were learnt. It takes no tags if it reads
     those of its own tagger.
 
-    Of a CRF, `tags` are the best path and all probabilities are marginals; of a beam,
-    they are the path it found, and probabilities are those after the labels before.
-    So a tag of the path need not be the first of `top_tags`.
+    With a CRF, `tags` are the best path and all probabilities are marginals. With
+    constrained chunk tags, `tags` are the best consistent path. With a beam, they are
+    the path it found, and probabilities are those after the labels before. So a tag of
+    the path need not be the first of `top_tags`.
 
     The tokens should be in Unicode NFC, as `tag` makes them: TensorFlow cannot. On
     the JAX and PyTorch backends the export is done by a TensorFlow subprocess.
