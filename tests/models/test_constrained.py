@@ -216,9 +216,8 @@ def test_a_label_decoder_takes_no_constraint():
         keras_tagging.build("bigru", decoder="i-rnn", constrained=True)
     with pytest.raises(ValueError, match="unknown elman-rnn keyword 'constrained'"):
         keras_tagging.build("elman-rnn", constrained=True)
-    assert keras_tagging.build("bilstm-crf", recipe="paper").settings["constrained"] is (
-        False
-    )
+    paper = keras_tagging.build("bilstm-crf", recipe="paper")
+    assert paper.settings["constrained"] is False
 
 
 @pytest.mark.parametrize("scheme", ["iob3", 2, ["iob2"]])
