@@ -28,7 +28,7 @@ class WordClasses:
     outside slots or is divided between classes. Case does not count.
 
     Source: the classes of D16 Table 4, "city names, airports and time expressions".
-    Departures: those came with the corpus and are not distributed with it any more.
+    Departures: those came with the task; the paper does not say how they were made.
     These ones tell nothing of words that training lacks, and they are learned from
     the labels of the very sentences a tagger then trains on; so they generalise less.
 
