@@ -69,6 +69,8 @@ class StackedNetwork:
 
     Args:
         dropout: of the input of the recurrent layers.
+        recurrent_initializer: of the matrices that read h_tm1: "orthogonal", or
+            "glorot", with which Wu et al. (2016) compare it in section 6.1.2.
         units: size of the hidden state of each direction.
         num_layers: bidirectional layers.
         merge: "top" (each direction is a stack of its own) or "layer" (each layer reads
@@ -90,6 +92,7 @@ class StackedNetwork:
     input_layer: Literal["tanh", "linear"] | None = None
     layer_dropout: Share = 0.0
     dropped_layers: Literal["all", "ends"] = "all"
+    recurrent_initializer: Literal["orthogonal", "glorot"] = "orthogonal"
     decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
     constrained: bool | None = None
 
@@ -146,11 +149,15 @@ class StackedNetwork:
         )
 
         # Recurrent layers
+        recurrent = {
+            "orthogonal": keras.initializers.Orthogonal,
+            "glorot": keras.initializers.GlorotUniform,
+        }[self.recurrent_initializer]
         cell = settings.cell(
             self.units,
             seed=seed,
             kernel_initializer=of_kernels(next(draw)),
-            recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+            recurrent_initializer=recurrent(seed=next(draw)),
         )
         rates = [self.layer_dropout] * self.num_layers
         if self.dropped_layers == "ends":

@@ -17,7 +17,8 @@ class OptimizerSettings:
     """What `compile` is given: see `training.recipes.compile_arguments`.
 
     Args:
-        optimizer: "sgd", "adam" or "adamw".
+        optimizer: "sgd", "adam", "adamw" or "adadelta" (Zeiler 2012), which wants a
+            `learning_rate` of 1.
         learning_rate: of the first epoch.
         momentum: of "sgd"; 0 with the others.
         clipnorm: the norm of the whole gradient is kept below it; None for no limit.
@@ -29,7 +30,7 @@ class OptimizerSettings:
             on JAX always.
     """
 
-    optimizer: Literal["sgd", "adam", "adamw"] = "sgd"
+    optimizer: Literal["sgd", "adam", "adamw", "adadelta"] = "sgd"
     learning_rate: Rate = 0.01
     momentum: Rate = 0.0
     clipnorm: Rate | None = None
