@@ -70,7 +70,7 @@ class LSTM:
 
     With `peepholes` the gates read the cell, as in :class:`HighwayLSTM` without its
     depth gate: the LSTM of Kuncoro et al. (2016), with which Elkaref & Bohnet (2017)
-    compare theirs (sections 3.3 and 6), :cite:`elkaref2017`.
+    compare theirs (sections 3.3 and 5), :cite:`elkaref2017`.
     """
 
     forget_bias: float = 0.0
