@@ -27,7 +27,7 @@ class WordClasses:
     and words without a majority class. Case does not matter.
 
     Source: the classes of D16 Table 4, "city names, airports and time expressions".
-    Departures: those came with the corpus and are no longer distributed with it. The
+    Departures: those came with the task; the paper does not say how they were made. The
     classes here say nothing about unseen words, and they are learned from the labels of
     the sentences on which a tagger is then trained; so they generalise less.
 

@@ -92,7 +92,7 @@ def parse_each(records: Iterable[list[Line]], parse: Callable) -> Iterator:
         try:
             for number, line in record:
                 if not isinstance(line, str):
-                    raise _unread(number, line)
+                    raise unread(number, line)
             result = parse(record)
             if isinstance(result, Sentence):
                 _check_length(len(result.tokens))
@@ -106,7 +106,7 @@ def parse_each(records: Iterable[list[Line]], parse: Callable) -> Iterator:
             yield result
 
 
-def _unread(number: int, error: UnicodeDecodeError | Malformed) -> Malformed:
+def unread(number: int, error: UnicodeDecodeError | Malformed) -> Malformed:
     if isinstance(error, Malformed):
         return error
     what = f"byte {error.start + 1} of the line is not {error.encoding}"

@@ -7,6 +7,7 @@ from keras_tagging.metrics.chunk_schemes import (
     allowed_transitions,
     chunk_scheme,
     is_consistent,
+    nearest_scheme,
 )
 from keras_tagging.metrics.chunks import (
     ChunkCounts,
@@ -34,6 +35,7 @@ __all__ = [
     "is_consistent",
     "looks_like_chunks",
     "multi_tagging",
+    "nearest_scheme",
     "paired_permutation",
     "token_accuracy",
 ]

@@ -59,10 +59,22 @@ def chunk_scheme(sentences: Iterable[Sequence[str]]) -> str | None:
     sentences = [list(tags) for tags in sentences]
     if not looks_like_chunks(tag for tags in sentences for tag in tags):
         return None
-    for scheme in CHUNK_SCHEMES:
-        if all(is_consistent(tags, scheme) for tags in sentences):
-            return scheme
-    return None
+    scheme, inconsistent = nearest_scheme(sentences)
+    return None if inconsistent else scheme
+
+
+def nearest_scheme(sentences: Sequence[Sequence[str]]) -> tuple[str, int]:
+    """The scheme that the fewest sentences break, and how many break it.
+
+    Args:
+        sentences: the tags of each sentence, which are those of chunks.
+    """
+    counts = {
+        scheme: sum(not is_consistent(tags, scheme) for tags in sentences)
+        for scheme in CHUNK_SCHEMES
+    }
+    scheme = min(counts, key=counts.get)
+    return scheme, counts[scheme]
 
 
 def scheme_of_names(tags: Iterable[str]) -> str:

@@ -32,9 +32,10 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
     (`nonprojective="lift"`) are not put back. If the parser has its own tagger, the
     signature takes no tags.
 
-    With a CRF, `tags` are the best path, and all probabilities are marginals. With a
-    beam, `tags` are its best path, and each probability is the one after the preceding
-    labels of the path. So a tag of the path need not be the first of `top_tags`.
+    With a CRF, `tags` are the best path, and all probabilities are marginals. With
+    constrained chunk tags, `tags` are the best consistent path. With a beam, they are
+    its best path, and each probability is the one after the preceding labels of the
+    path. So a tag of the path need not be the first of `top_tags`.
 
     The tokens should be in Unicode NFC; `tag` normalises them, but TensorFlow cannot.
     With the JAX and PyTorch backends, a TensorFlow subprocess does the export.

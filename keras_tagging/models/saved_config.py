@@ -13,6 +13,7 @@ import keras
 
 from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as architecture_named
+from keras_tagging.metrics import CHUNK_SCHEMES
 from keras_tagging.parsing import NUM_LABELS, NUM_NODES
 from keras_tagging.utils import limits
 from keras_tagging.utils.registration import find_class
@@ -63,6 +64,9 @@ def checked_config(cls: type, config: Mapping) -> dict:
     words = config.get("training_words")
     fits = words is None or _is_count(words, limits.NUMBER)
     _require(fits, "training_words", words, "an integer, not negative")
+    scheme = config.get("chunk_scheme")
+    fits = scheme is None or scheme in CHUNK_SCHEMES
+    _require(fits, "chunk_scheme", scheme, f"null or one of {', '.join(CHUNK_SCHEMES)}")
     metadata = config.get("metadata") or {}
     _require(isinstance(metadata, dict), "metadata", metadata, "an object")
     for part in ("corpus", "scores", "nonprojective", "bootstrap"):

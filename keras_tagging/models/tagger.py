@@ -22,6 +22,7 @@ from keras_tagging.encoding.vocabulary import FIRST_ID, Inventory, count_vocabul
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
 from keras_tagging.metrics import assigned, looks_like_chunks, multi_tagging
 from keras_tagging.models.calls import QUIET, NetworkCalls
+from keras_tagging.models.constraint import decoding_scheme
 from keras_tagging.models.counts import tag_counts
 from keras_tagging.models.decoding import (
     Batches,
@@ -55,6 +56,8 @@ class Tagger(SentenceModel):
         architecture, settings: see `SentenceModel`.
         training_words: how many of the words stood in training, not only among the
             vectors; for `from_config`.
+        chunk_scheme: "iob2", "iob1" or "iobes", if its tags must be consistent in it;
+            for `from_config`.
         **kwargs: those of `SentenceModel`.
     """
 
@@ -62,8 +65,11 @@ class Tagger(SentenceModel):
     architectures = TAGGERS
     report_options = ("multi_tagging", "betas", "per_tag")
 
-    def __init__(self, architecture, settings, training_words=None, **kwargs):
+    def __init__(
+        self, architecture, settings, training_words=None, chunk_scheme=None, **kwargs
+    ):
         self.training_words = training_words
+        self.chunk_scheme = chunk_scheme
         self._pretraining_due = False
         super().__init__(architecture, settings, **kwargs)
 
@@ -114,6 +120,9 @@ class Tagger(SentenceModel):
                 "no tag to learn: the training sentences have no tokens, or no tag "
                 f"occurs min_count={least} times"
             )
+        self.chunk_scheme = decoding_scheme(
+            self.settings.get("constrained", False), tags, [s.tags for s in sentences]
+        )
         vocabularies = self._count(sentences)
         # those that vectors add are behind them
         self.training_words = len(vocabularies.get("word", ()))
@@ -132,14 +141,16 @@ class Tagger(SentenceModel):
         self.network = self.settings.network.build(
             self.settings,
             self.features,
-            len(self._inventory),
+            self._inventory.names,
             seed=self.seed,
             vector_dim=self.vector_dim,
+            scheme=self.chunk_scheme,
         )
         self.built = True
 
     def get_config(self):
-        return {**super().get_config(), "training_words": self.training_words}
+        own = {"training_words": self.training_words, "chunk_scheme": self.chunk_scheme}
+        return {**super().get_config(), **own}
 
     def call(self, inputs, training=False):
         """What the network gives for ids `(batch, time, features)`.
@@ -371,8 +382,9 @@ class Tagger(SentenceModel):
     def tag(self, sentences, *, beta=None, probabilities=False):
         """Tag sentences.
 
-        With a CRF the tags are those of the best path, which need not be the most
-        probable of each token; `beta` goes by the probabilities alone.
+        With a CRF the tags are those of the best path, and chunk tags are those of the
+        best path with consistent chunks (`constrained`): they need not be the most
+        probable of each token. `beta` goes by the probabilities alone.
 
         Args:
             sentences: an iterable of sentences, or of lists of words. A list or
@@ -415,7 +427,7 @@ class Tagger(SentenceModel):
         """Sentence indices, logits and best tag ids, a batch at a time."""
         lengths = round_up(encoded.lengths, self.length_multiple)
         budget = PREDICTION_TOKENS
-        if self.settings.get("decoder") == "crf":
+        if self.chunk_scheme or self.settings.get("decoder") == "crf":
             budget = min(budget, max(1, PATH_FLOATS // len(self.tags) ** 2))
         sizes = calls.sizes(budget)
         for chosen in calls.plan(lengths, budget):

@@ -12,6 +12,7 @@ OPTIMIZERS = {
     "sgd": keras.optimizers.SGD,
     "adam": keras.optimizers.Adam,
     "adamw": keras.optimizers.AdamW,
+    "adadelta": keras.optimizers.Adadelta,
 }
 
 

@@ -17,7 +17,8 @@ class OptimizerSettings:
     """The arguments of `compile`: see `training.recipes.compile_arguments`.
 
     Args:
-        optimizer: "sgd", "adam" or "adamw".
+        optimizer: "sgd", "adam", "adamw" or "adadelta" (Zeiler 2012), which needs a
+            `learning_rate` of 1.
         learning_rate: the rate of the first epoch.
         momentum: the momentum of "sgd"; 0 with the others.
         clipnorm: the limit for the norm of the whole gradient; None for no limit.
@@ -29,7 +30,7 @@ class OptimizerSettings:
             always on with JAX.
     """
 
-    optimizer: Literal["sgd", "adam", "adamw"] = "sgd"
+    optimizer: Literal["sgd", "adam", "adamw", "adadelta"] = "sgd"
     learning_rate: Rate = 0.01
     momentum: Rate = 0.0
     clipnorm: Rate | None = None
