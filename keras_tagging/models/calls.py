@@ -1,10 +1,11 @@
-"""Keras' arguments of `evaluate` and `predict`, for sentences."""
+"""Keras' `evaluate` and `predict`, for sentences."""
 
 from collections.abc import Iterator, Mapping
 
 import keras
 import numpy as np
 
+from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import plan_batches
 from keras_tagging.utils.checks import Positive, checked
 
@@ -61,3 +62,70 @@ class NetworkCalls:
 
 
 QUIET = NetworkCalls()
+
+
+class SentenceCalls(keras.Model):
+    """A model whose `evaluate` and `predict` take sentences.
+
+    A subclass has `annotated`, `evaluator` and `predictions`, see `SentenceModel`, and
+    in `counting_options` the keywords of its `evaluator`.
+    """
+
+    counting_options = ()
+
+    def evaluate(
+        self,
+        x,
+        y=None,
+        batch_size=None,
+        verbose="auto",
+        sample_weight=None,
+        steps=None,
+        callbacks=None,
+        return_dict=False,
+        **options,
+    ):
+        """Evaluate the model on annotated sentences.
+
+        Args:
+            x: sentences with gold tags, or gold trees.
+            batch_size: sentences in a call of the network, which changes no figure; by
+                default as many as fit 4096 padded tokens in a tagger, 1024 in a parser.
+            verbose: 1 shows a progress bar, 2 a line; 0 and "auto" nothing.
+            return_dict: whether to return a dict instead of the list of its values.
+            y, sample_weight, steps, callbacks: None; Keras' own have no use here.
+            **options: for parsers, `punctuation` and `subtypes`: see
+                `metrics.attachment_scores`.
+
+        Returns:
+            The figures that `figures` describes.
+
+        Raises:
+            ValueError: if the annotation is missing, or an argument has no use.
+        """
+        if unknown := [name for name in options if name not in self.counting_options]:
+            raise ValueError(f"Arguments not recognized: {', '.join(unknown)}")
+        sentences = self.annotated(x)
+        others = {"y": y, "sample_weight": sample_weight}
+        others |= {"steps": steps, "callbacks": callbacks}
+        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
+        figures = self.evaluator(sentences, calls, **options)()
+        calls.end(figures)
+        return figures if return_dict else list(figures.values())
+
+    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
+        """Predict for sentences: see `predictions`.
+
+        Args:
+            x: sentences, or lists of words if the model reads nothing else.
+            batch_size, verbose, steps, callbacks: as in `evaluate`.
+
+        Returns:
+            A list with an item for each sentence.
+        """
+        sentences = as_sentences(x)
+        others = {"steps": steps, "callbacks": callbacks}
+        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
+        predictions = self.predictions(sentences, calls)
+        calls.end()
+        return predictions

@@ -1,10 +1,13 @@
 """Decoding: from the outputs of the network to tags, probabilities and figures."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 import numpy as np
 
+from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.data.sentence import Corpus, as_sentence, as_sentences
+from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.metrics import (
     assigned,
     chunk_scores,
@@ -25,6 +28,27 @@ def slices(sentences: Iterable) -> Iterator[list]:
     sentences = iter(sentences)
     while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
         yield chunk
+
+
+def streamed(sentences: Iterable, predict: Callable[[list], Iterable]):
+    """The predictions for sentences, a slice at a time.
+
+    Args:
+        sentences: sentences, or lists of words.
+        predict: function from a list of sentences to an item for each.
+
+    Returns:
+        A list for a list or tuple; for any other iterable a generator, which reads at
+        most `PREDICTION_SENTENCES` ahead.
+
+    Raises:
+        ValueError: at once, for a string or a whole corpus.
+    """
+    if isinstance(sentences, (str, Corpus)):
+        as_sentences(sentences)
+    parts = slices(map(as_sentence, sentences))
+    items = (item for part in parts for item in predict(part))
+    return list(items) if isinstance(sentences, (list, tuple)) else items
 
 
 def best_tags(
@@ -80,6 +104,31 @@ def within_beta(
     return ranked
 
 
+def normal_words(model, sentences, encoded) -> dict:
+    """The arguments by which `token_accuracy` tells unseen words.
+
+    Args:
+        model: a `Tagger`.
+        sentences: sentences.
+        encoded: the same sentences as `EncodedSentences`.
+
+    Returns:
+        The words in normal form as `sentences`, and the training words as
+        `known_words`; {} if words are not a feature.
+    """
+    if "word" not in model.features.vocabularies:
+        return {}
+    if model.settings.task.embeddings is None:
+        # as ids: all except the unknown one come from the training sentences
+        words = [encoded.ids[a:b, 0].tolist() for a, b in encoded.spans()]
+        known = range(FIRST_ID, model.features.sizes["word"])
+        return {"sentences": words, "known_words": known}
+    # words that are only in the vectors have ids too
+    forms = model.features.normal_forms(flat_strings(sentences)["tokens"])
+    words = [forms[a:b] for a, b in encoded.spans()]
+    return {"sentences": words, "known_words": model.known_words()}
+
+
 def figures(sentences, encoded, batches, tags, words) -> dict[str, float]:
     """The figures of `Tagger.evaluate`.
 
@@ -88,8 +137,7 @@ def figures(sentences, encoded, batches, tags, words) -> dict[str, float]:
         encoded: the same sentences as `EncodedSentences`, with targets.
         batches: the outputs of the network for them.
         tags: the tag inventory.
-        words: the arguments by which `token_accuracy` tells unseen words; {} if words
-            are not a feature.
+        words: the output of `normal_words`.
     """
     predicted = [[] for _ in sentences]
     total, known = 0.0, 0

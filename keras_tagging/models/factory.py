@@ -83,7 +83,7 @@ def load(path) -> Tagger | Parser:
             f"{path}: no such model; train writes model.keras in its --out"
         )
     if path.suffix != ".keras":
-        raise ValueError(f"{path}: the file name of a model ends in .keras")
+        raise ValueError(f"{path}: the name of a model's file must end in .keras")
     with path.open("rb") as stream:
         try:
             check_model_file(stream)
