@@ -13,6 +13,7 @@ from keras_tagging.cli.common import (
     Format,
     Options,
     Test,
+    in_options,
     open_corpus,
     pairs,
 )
@@ -111,8 +112,10 @@ def describe_corpus(
     files = {"dev": dev, "test": test, "require_train": not Path(corpus).is_dir()}
     data = open_corpus(corpus, format, option, errors=errors, **files)
     known = None if vectors is None else _words_of(vectors, data)
-    encoding = pairs("--option", option).get("encoding")
-    description = describe(data, vectors=known, encoding=encoding)
+    options = pairs("--option", option)
+    encoding = options.get("encoding")
+    description = describe(data, vectors=known, encoding=encoding, options=options)
+    description.remarks = list(map(in_options, description.remarks))
     print(description)
     if plot is not None:
         sys.stderr.write(f"Written to {plot_description(description, plot)}\n")

@@ -17,7 +17,14 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile, gettempdir
 from typing import BinaryIO
 
-from keras_tagging.data.compressed import BLOCK, DECODERS, GZIP, Decompressed, damaged
+from keras_tagging.data.compressed import (
+    BLOCK,
+    DECODERS,
+    GZIP,
+    TAR,
+    Decompressed,
+    damaged,
+)
 from keras_tagging.data.readers import CorpusError
 from keras_tagging.utils import limits
 
@@ -29,7 +36,6 @@ HEADERS = (
     tarfile.XGLTYPE,
     tarfile.SOLARIS_XHDTYPE,
 )
-TAR = (".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz")
 IN_MEMORY = 1 << 26  # bytes; a larger unpacked archive goes to a temporary file
 
 

@@ -1,11 +1,12 @@
 """Statistics of a corpus, and a search for problems in it."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from keras_tagging.corpora import measures
 from keras_tagging.corpora.damage import find_damage
+from keras_tagging.corpora.labels import one_label
 from keras_tagging.corpora.suspicions import (
     Location,
     duplicates,
@@ -55,6 +56,7 @@ class Description:
         trees: for each split with heads, the numbers of trees and of projective ones.
         coverage: for each split, the share that has a vector; empty without vectors.
         damage: the kinds of wrongly encoded text that occur.
+        remarks: further problems, one line each.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Description:
     trees: list[dict] = field(default_factory=list)
     coverage: list[dict] = field(default_factory=list)
     damage: list[Problem] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
     def to_text(self) -> str:
         """Aligned tables, followed by the first problems of each kind."""
@@ -86,9 +89,11 @@ class Description:
                 parts.append(f"{title}\n{_table(rows)}")
         for file, count in self.skipped.items():
             parts.append(f"{file}: {count} malformed sentences left out")
+        parts += self.remarks
         suspicious = [*self.problems, *self.damage]
         if not suspicious:
-            return "\n\n".join([*parts, "No problems found."])
+            end = [] if self.remarks else ["No problems found."]
+            return "\n\n".join([*parts, *end])
         counts = [{"problem": p.kind, "count": p.count} for p in suspicious]
         parts.append(_table(counts))
         parts += [_examples(problem) for problem in suspicious]
@@ -135,6 +140,7 @@ def describe(
     *,
     vectors: Iterable[str] | None = None,
     encoding: str | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> Description:
     """Count the contents of a corpus and look for problems in it.
 
@@ -149,10 +155,14 @@ def describe(
     was read as Latin-1 or Windows-1252 ("Ã©"), U+FFFD, control characters, characters
     for private use, byte order marks inside the text and HTML entities.
 
+    A remark is made if all tokens have the same label, which cannot be learnt: it names
+    the column that looks like the labels.
+
     Args:
         corpus: the corpus.
         vectors: `WordVectors`, or the words that have a vector.
         encoding: the encoding of the corpus's files; by default UTF-8.
+        options: the options that the files were read with, to find that column.
     """
     scheme = scheme_of(corpus)
     problems, damaged = _Collector(), _Collector()
@@ -169,6 +179,8 @@ def describe(
             problems.add(kind, location, what)
     for kind, source, what in find_damage(corpus, encoding):
         damaged.add(kind, source, what)
+    tagged = [s for _, part in corpus.splits() for s in part if s.tags]
+    remark = one_label(tagged, corpus, options)
     words = getattr(vectors, "words", vectors)
     return Description(
         name=corpus.name,
@@ -183,6 +195,7 @@ def describe(
         trees=measures.trees(corpus),
         coverage=[] if words is None else measures.vector_coverage(corpus, words),
         damage=damaged.listed(),
+        remarks=[remark] if remark else [],
     )
 
 

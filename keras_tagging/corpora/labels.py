@@ -25,21 +25,38 @@ def refuse_one_label(
     """Refuse training sentences that have one label for all their tokens.
 
     Args:
+        sentences, corpus, options: as in `one_label`.
+
+    Raises:
+        ValueError: with the remark of `one_label`.
+    """
+    if remark := one_label(sentences, corpus, options):
+        raise ValueError(remark)
+
+
+def one_label(
+    sentences: Sequence[Sentence],
+    corpus: Corpus | None = None,
+    options: Mapping[str, object] | None = None,
+) -> str | None:
+    """A remark on sentences that have one label for all their tokens, else None.
+
+    It names the column that looks like the labels, if there is one.
+
+    Args:
         sentences: sentences with tags.
         corpus: the corpus that they come from, if known.
         options: the options that its files were read with.
-
-    Raises:
-        ValueError: naming the column that looks like the labels, if there is one.
     """
     labels = set(chain.from_iterable(sentence.tags for sentence in sentences))
     if len(labels) != 1:
-        return
+        return None
     count = sum(map(len, sentences))
     whole = f"all {count:,} tokens have" if count > 1 else "the only token has"
     where = None
-    if corpus is not None and corpus.format == "conll" and corpus.files.get("train"):
-        where = _likely_of_file(corpus.files["train"][0], dict(options or {}))
+    files = list(chain.from_iterable(corpus.files.values())) if corpus else []
+    if files and corpus.format == "conll":
+        where = _likely_of_file(files[0], dict(options or {}))
     elif likely := _likely(sentences[:SENTENCES]):
         name, look = likely
         field = FIELDS.get(corpus.format if corpus else "", {}).get(name)
@@ -49,7 +66,7 @@ def refuse_one_label(
         "there is nothing to learn: check the format and the column of the labels "
         "(tag_column=)"
     )
-    raise ValueError(f"{whole} the label {labels.pop()!r}; {where}")
+    return f"{whole} the label {labels.pop()!r}; {where}"
 
 
 def _likely_of_file(path: str, options: dict) -> str | None:

@@ -23,7 +23,9 @@ DECODERS = {
         lzma.FORMAT_XZ, memlimit=limits.XZ_MEMORY
     ),
 }
-GZIP = b"\x1f\x8b"
+GZIP, BZIP2 = b"\x1f\x8b", b"BZh"
+TAR = (".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz")
+ARCHIVES = (".zip", *TAR)
 
 
 def open_gzip(path: str | Path) -> io.BufferedReader:
@@ -39,15 +41,25 @@ class Decompressed(io.RawIOBase):
         name: name of the file, for messages.
         file: its bytes; closed with this one.
         magic: a key of `DECODERS`.
+        size, expansion: the content may have `size` bytes, or `expansion` times the
+            compressed bytes if that is more.
 
     Raises:
-        CorpusError: while it is read, if the file is empty, ends early, does not match
-            its checksum, continues after its end, or expands beyond `limits.EXPANSION`.
+        CorpusError: while it is read, if the file is empty, is not compressed in this
+            way, ends early, does not match its checksum, continues after its end, or
+            expands beyond the limit.
     """
 
-    def __init__(self, name: str, file: BinaryIO, magic: bytes):
-        self.name, self.file = name, file
-        self.new_decoder = DECODERS[magic]
+    def __init__(
+        self,
+        name: str,
+        file: BinaryIO,
+        magic: bytes,
+        size: int = limits.EXPANDED_BYTES,
+        expansion: int = limits.EXPANSION,
+    ):
+        self.name, self.file, self.magic = name, file, magic
+        self.size, self.expansion = size, expansion
         self.decoder = None
         self.pending = b""  # read, and not yet decompressed
         self.taken = self.expanded = 0  # bytes
@@ -61,9 +73,9 @@ class Decompressed(io.RawIOBase):
         except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
             raise damaged(self.name, error) from None
         self.expanded += len(block)
-        if self.expanded > max(limits.EXPANDED_BYTES, limits.EXPANSION * self.taken):
-            what = f"expands to more than {limits.EXPANSION} times its size"
-            remedy = "no corpus does; decompress it yourself if you trust it"
+        if self.expanded > max(self.size, self.expansion * self.taken):
+            what = f"expands to more than {self.expansion} times its size"
+            remedy = "no text does; decompress it yourself if you trust it"
             raise CorpusError(f"{self.name}: {what}; {remedy}")
         buffer[: len(block)] = block
         return len(block)
@@ -100,7 +112,10 @@ class Decompressed(io.RawIOBase):
             if not block:
                 return False
             rest = block if is_first else block.lstrip(b"\0")
-        self.decoder, self.pending = self.new_decoder(), rest
+        if is_first and not rest.startswith(self.magic[: len(rest)]):
+            what = "is not compressed as its name says; rename it, or download it again"
+            raise CorpusError(f"{self.name}: {what}")
+        self.decoder, self.pending = DECODERS[self.magic](), rest
         return True
 
     def _read(self) -> bytes:
@@ -114,7 +129,16 @@ class Decompressed(io.RawIOBase):
         super().close()
 
 
-def damaged(name: str | Path, error: Exception) -> CorpusError:
-    """What to say of a file that is not as it was written."""
-    what = " ".join(str(error).split()) or type(error).__name__
-    return CorpusError(f"{name}: cannot be read: {what}; check that it is complete")
+def damaged(where: str | Path, error: Exception) -> CorpusError:
+    """The error for a damaged file, with our own words in the place of a decoder's."""
+    if isinstance(error, lzma.LZMAError | zlib.error) or _is_of_decoder(error):
+        what, remedy = "its compressed data is damaged", "copy or download it again"
+    else:
+        what = " ".join(str(error).split()) or type(error).__name__
+        remedy = "check that it is complete"
+    return CorpusError(f"{where}: cannot be read: {what}; {remedy}")
+
+
+def _is_of_decoder(error: Exception) -> bool:
+    # gzip and bz2 raise an OSError without the number that the system's errors have
+    return isinstance(error, OSError) and error.errno is None

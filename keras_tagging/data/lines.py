@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
-from keras_tagging.data.compressed import open_gzip
+from keras_tagging.data.compressed import ARCHIVES, damaged, open_gzip
 from keras_tagging.data.records import CorpusError, Line, Malformed
 from keras_tagging.utils import limits
 
@@ -39,6 +39,9 @@ def source_name(path: str | Path | IO) -> str:
         raise CorpusError(f"{path}: there is no such file; check the path")
     if Path(path).is_dir():
         raise CorpusError(f"{path}: is a directory; use load_corpus, or name a file")
+    if str(path).lower().endswith(ARCHIVES):
+        what = "is an archive; unpack it, and name a folder or file of it"
+        raise CorpusError(f"{path}: {what} (scripts in data_prep read archives)")
     return str(path)
 
 
@@ -137,8 +140,7 @@ def _read(path, name: str, encoding: str | None):
                 count += len(batch[0])
         # the first three come from streams that somebody else has opened
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
-            what = f"{name}:{count + 1}: cannot be read: {error}"
-            raise CorpusError(f"{what}; check that the file is complete") from None
+            raise damaged(f"{name}:{count + 1}", error) from None
 
 
 @contextmanager

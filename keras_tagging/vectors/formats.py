@@ -140,7 +140,7 @@ def _parsed(path: str, number: int, values: bytes) -> np.ndarray:
     try:
         return np.array(list(map(float, values.split(b" "))), np.float32)
     except ValueError:
-        hint = ", or name another file if this has no vectors" if number == 1 else ""
+        hint = ", or name a file of word vectors" if number == 1 else ""
         raise ValueError(
             f"{path}:{number}: is not a word and its values, with "
             f"single spaces between them: correct or remove it{hint}"

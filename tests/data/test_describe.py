@@ -47,6 +47,30 @@ def test_statistics():
     assert description.scheme is None
 
 
+def test_a_single_label_is_remarked_on(tmp_path):
+    text = "They B-NP O\nleft O O\n\nI B-NP O\nsat O O\n"
+    (tmp_path / "train.conll").write_text(text)
+    options = {"separator": " "}
+    corpus = load_corpus(tmp_path / "train.conll", "conll", **options)
+    description = describe(corpus, options=options)
+    remark = "all 4 tokens have the label 'O'; "
+    remark += "column 1 looks like IOB2: pass tag_column=1"
+    assert description.remarks == [remark]
+    assert remark in str(description) and "No problems found" not in str(description)
+    corpus = load_corpus(tmp_path / "train.conll", "conll", tag_column=1, **options)
+    assert not describe(corpus, options=options).remarks
+    corpus = load_corpus(tmp_path / "train.conll", "conll", tag_column=None, **options)
+    assert not describe(corpus, options=options).remarks
+    # a corpus without training sentences, and one without files
+    path = tmp_path / "train.conll"
+    corpus = load_corpus(path, "conll", require_train=False, **options)
+    assert not corpus.train and describe(corpus, options=options).remarks == [remark]
+    [remark] = describe(Corpus([tagged("a/N b/N")])).remarks
+    assert remark.startswith(
+        "all 2 tokens have the label 'N'; there is nothing to learn"
+    )
+
+
 @pytest.mark.parametrize("count", [9, 10])
 def test_rare_labels_occur_up_to_nine_times(count):
     [row] = describe(Corpus([tagged("a/N " * count)])).splits
@@ -151,7 +175,7 @@ def test_text():
         f"  train, sentence {number}, token 1  'O I-x'" for number in (2, 3, 4)
     ]
     assert "\u200b" not in text  # shown escaped
-    clean = str(describe(Corpus([tagged("a/N")])))
+    clean = str(describe(Corpus([tagged("a/N b/V")])))
     assert clean.endswith("No problems found.")
 
 

@@ -10,6 +10,7 @@ import unicodedata
 import numpy as np
 import pytest
 
+import keras_tagging
 from keras_tagging.data import (
     FORMATS,
     CorpusError,
@@ -227,8 +228,8 @@ def archive():
 
 VECTORS = np.random.default_rng(1).normal(size=(3, 4)).astype("<f4")
 BINARY = {
-    "x.tgz": archive(),
-    "cut.tgz": archive()[:-20],
+    "archive": archive(),
+    "cut archive": archive()[:-20],
     "x.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\2\x80\0\0\1\xe0\b\6\0\0\0\n\xff",
     "x.bin": b"3 4\n" + b"".join(b"w " + row.tobytes() for row in VECTORS),
     "x.conll": "a\tD\nb\tN\n".encode("utf-16"),
@@ -292,6 +293,41 @@ def test_a_cut_gzip_file(tmp_path):
     path.write_bytes(gzip.compress(RENDER["conll"](SMALL).encode())[:-9])
     with pytest.raises(CorpusError, match="it ends too early; check that it is"):
         list(read(path, "conll"))
+
+
+def test_a_changed_byte_in_a_gzip_file(tmp_path):
+    content = gzip.compress(RENDER["conll"](SMALL).encode(), mtime=0)
+    path = tmp_path / "corpus.gz"
+    end = "cannot be read: its compressed data is damaged; copy or download it again"
+    for place in (len(content) // 2, -6):  # in the text; in its checksum
+        damaged = bytearray(content)
+        damaged[place] ^= 0xFF
+        path.write_bytes(damaged)
+        with pytest.raises(CorpusError) as caught:
+            list(read(path, "conll"))
+        assert str(caught.value) == f"{path}: {end}"
+    with gzip.open(path) as stream, pytest.raises(CorpusError, match=rf":\d+: {end}$"):
+        list(read(stream, "conll"))
+
+
+def test_a_file_that_is_not_compressed(tmp_path):
+    path = tmp_path / "corpus.gz"
+    path.write_text(RENDER["conll"](SMALL))
+    with pytest.raises(CorpusError, match="is not compressed as its name says; rename"):
+        list(read(path, "conll"))
+
+
+@pytest.mark.parametrize("name", ["a.tar.gz", "a.zip", "A.TGZ", "a.tar"])
+def test_an_archive_is_no_corpus_file(tmp_path, name):
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(
+        CorpusError, match=f"{name}: is an archive; unpack it, and name"
+    ):
+        read(tmp_path / name)
+    with pytest.raises(
+        CorpusError, match=f"{name}: is an archive; unpack it, and name"
+    ):
+        keras_tagging.load_corpus(tmp_path / name)
 
 
 def test_streams(tmp_path, monkeypatch):

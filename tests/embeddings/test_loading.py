@@ -79,7 +79,7 @@ def test_encoding(tmp_path):
         ("a 1 2\nb 3 x\n", "v:2: is not a word and its values"),
         ("a 1 2\nb 3  4\n", "v:2: has 3 values"),
         ("a\t1\t2\n", "v:1: is not a word and its values, with single spaces"),
-        ("Some prose, not vectors.\n", "v:1: is not .*, or name another file if"),
+        ("Some prose, not vectors.\n", "v:1: is not .*, or name a file of word"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "v: is binary data of another kind: name"),
         (
             "a 1 2\nb 3 nan\n",
@@ -115,12 +115,24 @@ def test_malformed(content, message, tmp_path):
     assert str(caught.value).startswith(str(path))
 
 
+PACKED = gzip.compress(GLOVE.encode() * 9, mtime=0)
+
+
 @pytest.mark.parametrize(
-    "content", [GLOVE.encode(), gzip.compress(GLOVE.encode() * 9, mtime=0)[:-20]]
+    "content, message",
+    [
+        (GLOVE.encode(), "is not compressed as its name says; rename it"),
+        (PACKED[:-20], "cannot be read: it ends too early; check"),
+        (
+            PACKED[:-6] + bytes([PACKED[-6] ^ 1]) + PACKED[-5:],
+            "cannot be read: its compressed data is damaged; copy or download it again",
+        ),
+    ],
+    ids=["text", "cut", "changed"],
 )
-def test_wrongly_compressed(content, tmp_path):
+def test_wrongly_compressed(content, message, tmp_path):
     path = write(tmp_path / "v.gz", content)
-    with pytest.raises(ValueError, match="v.gz: cannot be uncompressed as its name"):
+    with pytest.raises(ValueError, match=f"v.gz: {message}"):
         load_vectors(path)
 
 
@@ -151,7 +163,7 @@ def test_vectors_in_memory():
     keyed.vectors[1, 0] = np.nan
     with pytest.raises(ValueError, match="vectors: the vector of 'Über' holds a value"):
         as_vectors(keyed)
-    with pytest.raises(ValueError, match="given: has no vectors"):
+    with pytest.raises(ValueError, match="vectors: has no vectors"):
         as_vectors(KeyedVectors(3))
 
 

@@ -104,7 +104,7 @@ def test_malformed(content, message, tmp_path):
 def test_truncated_gzip(tmp_path):
     content = gzip.compress(os.urandom(300).hex().encode() + GLOVE.encode(), mtime=0)
     path = write(tmp_path / "v.gz", content[:-20])
-    with pytest.raises(ValueError, match="v.gz: cannot be uncompressed as its name"):
+    with pytest.raises(ValueError, match="v.gz: cannot be read: it ends too early"):
         load_vectors(path, vocabulary=["the"])
 
 

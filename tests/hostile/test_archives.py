@@ -157,12 +157,12 @@ def test_read_reads_a_gz_file_to_its_checksum(tmp_path):
     assert len(sentence) == 200
     for changed in (content[:-1], content[:-8], b"", content + b"x", text_of(1)):
         path.write_bytes(changed)
-        with pytest.raises(CorpusError, match="a.conll.gz: cannot be read: .*; check"):
+        with pytest.raises(CorpusError, match="a.conll.gz: (cannot be|is not)"):
             list(read(path, "conll"))
     checksum = bytearray(content)
     checksum[-6] ^= 1
     path.write_bytes(checksum)
-    with pytest.raises(CorpusError, match="incorrect data check"):
+    with pytest.raises(CorpusError, match="its compressed data is damaged"):
         list(read(path, "conll"))
 
 

@@ -24,6 +24,7 @@ from gensim.models.fasttext import save_facebook_model
 
 import keras_tagging
 from keras_tagging import cli
+from keras_tagging.data import CorpusError
 from keras_tagging.utils import limits
 from keras_tagging.vectors import as_vectors, load_vectors
 
@@ -66,7 +67,7 @@ def attempt(path, **options):
             vectors = load_vectors(path, **options)
     except (ValueError, OSError) as error:
         message = str(error)
-        assert type(error) in (ValueError, OSError), repr(error)
+        assert type(error) in (ValueError, CorpusError, OSError), repr(error)
         assert message.startswith(str(path)) and "\n" not in message, message
         return None
     assert vectors.matrix.dtype == np.float32 and np.isfinite(vectors.matrix).all()
@@ -394,7 +395,7 @@ def test_compressed_files_without_an_end(compress, tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "VECTOR_CONTENT", 2**20)
     suffix = {gzip.compress: ".gz", bz2.compress: ".bz2"}[compress]
     path = write(tmp_path / f"v{suffix}", compress(b"a 1\n" + b"\n" * 2**23))
-    refuse(path, r"holds more than [0-9,]+ bytes, over 100 times its size", limit=1)
+    refuse(path, "expands to more than 100 times its size", limit=1)
 
 
 def test_words_without_an_end(tmp_path):
@@ -441,9 +442,9 @@ def test_what_follows_compressed_content(compress, content, tmp_path):
     for wrong in (packed[:-1], packed[:-8], packed + b"garbage", packed + packed[:-9]):
         path = write(tmp_path / f"v{suffix}", wrong)
         for road in ROADS:
-            refuse(path, "cannot be uncompressed as its name says|goes on", **road)
+            refuse(path, "cannot be read: (it ends|its compressed data)", **road)
     write(path, b"")
-    refuse(path, "is empty|cannot be uncompressed")
+    refuse(path, "cannot be read: it is empty")
     write(path, compress(b""))
     refuse(path, "is empty")
 
