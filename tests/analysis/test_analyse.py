@@ -203,7 +203,7 @@ def test_other_taggers_agree_with_evaluate(kind, train_sentences, test_sentences
         both = found.by_type[["gold", "predicted"]].sum().sum()
         assert figures["f1"] == pytest.approx(hits / both)
     text = next(s.text for s in found.sections if s.name == "calibration")
-    said = {"crf": "marginal probability", "i-rnn, beam": "after the labels before"}
+    said = {"crf": "marginal probability", "i-rnn, beam": "after the preceding labels"}
     assert said.get(kind, "is its probability.") in text
 
 

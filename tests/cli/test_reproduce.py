@@ -133,7 +133,7 @@ def test_a_dry_run_reads_the_folder_and_the_corpus(program, failing, engine, tmp
         (["wu2016", "--table", 9], "Known: 1, 2, 3, 4"),
         (["wu2016", "--table", 2], "--corpus is missing"),
         (["wu2016", "--table", 2, "--rows", "to the"], "could be 'to the gates', 'to"),
-        (["wu2016", "--table", 3, "--scale", "layers=2"], "num_layers=2: it is what"),
+        (["wu2016", "--table", 3, "--scale", "layers=2"], "num_layers=2: the rows of"),
         (["wu2016", "--table", 2, "--scale", "units=0"], "row 'H-LSTM': units=0"),
         (
             ["wu2016", "--table", 2, "--scale", "units"],

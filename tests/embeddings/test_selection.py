@@ -80,7 +80,7 @@ def test_values_of_other_lines_are_not_parsed(tmp_path):
         ("", "v: is empty"),
         ("a 1 2\nb 3\n", "v:2: has 1 values where 2 are expected"),
         ("c 1 2\nb 3 x\n", "v:2: is not a word and its values"),
-        ("Some prose, not vectors.\n", "v:1: is not .*, or name another file if"),
+        ("Some prose, not vectors.\n", "v:1: is not .*, or name a file of word"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "v: is binary data of another kind: name"),
         (
             "c 1 2\nb 3 nan\n",

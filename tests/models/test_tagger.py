@@ -441,7 +441,7 @@ def test_a_save_that_fails_leaves_the_old_file(tmp_path, tagger, monkeypatch):
 
 
 def test_save_and_load_tell_what_is_wrong(tmp_path, tagger):
-    with pytest.raises(ValueError, match="ends in .keras"):
+    with pytest.raises(ValueError, match="end in .keras"):
         tagger.save(tmp_path / "model.h5")
     tagger.save(tmp_path / "model.keras")
     assert keras_tagging.load(tmp_path).tags == tagger.tags
