@@ -451,7 +451,7 @@ def test_save_and_load_tell_what_is_wrong(tmp_path, tagger):
         keras_tagging.load(tmp_path / "none.keras")
     other = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
     other.save(tmp_path / "other.keras")
-    with pytest.raises(ValueError, match="holds a Sequential, no tagger"):
+    with pytest.raises(ValueError, match="holds a Sequential, not a tagger"):
         keras_tagging.load(tmp_path / "other.keras")
     (tmp_path / "broken.keras").write_bytes(b"PK no zip")
     with pytest.raises(ValueError, match="broken.keras"):
