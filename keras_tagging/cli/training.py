@@ -96,6 +96,21 @@ def train(
         str | None,
         typer.Option(help="Which gates start so: 'all', or some, such as i,j."),
     ] = None,
+    init: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Start from this tagger: fine-tuning."),
+    ] = None,
+    freeze: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LAYER", help="With --init: a layer that is not trained."),
+    ] = None,
+    keep_labels: Annotated[
+        bool | None,
+        typer.Option(
+            help="With --init: whether tags that the corpus lacks stay; by default if "
+            "it has any of the tagger's."
+        ),
+    ] = None,
     embeddings: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Vectors that word embeddings start as."),
@@ -157,6 +172,16 @@ def train(
         )
     if tensorboard and not find_spec("tensorboard"):
         raise ValueError("--tensorboard needs: pip install tensorboard")
+    if init is None:
+        given = {"freeze": freeze, "keep_labels": keep_labels}
+        refuse("without --init there is no", given)
+    else:
+        why = "the tagger in --init has its own: there is no"
+        given = {
+            "embeddings": embeddings,
+            "recipe": None if recipe == "fast" else recipe,
+        }
+        refuse(why, given)
     if bootstrap is None:
         refuse("without --bootstrap there is no", {"gates": gates})
     else:
@@ -177,6 +202,11 @@ def train(
     if not chosen.parses:
         given = {"tags": tags, "bootstrap": bootstrap}
         refuse(f"{arch} is a tagger, and a tagger has no", given)
+    else:
+        refuse(f"{arch} is a parser, and a parser has no", {"init": init})
+    source = None if init is None else load_model(init)
+    if source is not None and source.architecture != arch:
+        raise ValueError(f"{init} holds a {source.architecture}, not a {arch}")
     ffn = None if bootstrap is None else load_model(bootstrap)
     data = open_corpus(
         corpus,
@@ -198,19 +228,30 @@ def train(
             vocabulary=[s for _, sentences in data.splits() for s in sentences],
             normalise=None if normalise == "dinarelli" else normalise,
         )
-    model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
+    if source is not None:
+        model = source.retarget(
+            data.train,
+            keep_labels=keep_labels,
+            frozen=freeze or (),
+            seed=seed,
+            **overrides,
+        )
+        print(f"Starts from {init}: {news(source, model)}")
+    else:
+        model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
     if embeddings is not None:
         print(vectors_told(model.pretrained.embeddings, model, data.train))
-    if ffn is None:
+    if source is None and ffn is None:
         model.adapt(data.train)
-    else:
+    elif ffn is not None:
         model.bootstrap(ffn, "all" if gates in (None, "all") else gates.split(","))
         model.metadata["bootstrap"]["path"] = str(bootstrap)
         take_folds(bootstrap, out)
         started = ", ".join(model.metadata["bootstrap"]["gates"])
         print(f"Starts from {bootstrap}, gates {started}")
     print(summary(data))
-    print(f"{arch}, {recipe} recipe, seed {seed}: {model.size}")
+    settings_of = f"{recipe} recipe" if source is None else "fine-tuned"
+    print(f"{arch}, {settings_of}, seed {seed}: {model.size}")
     if not data.dev:
         print("No development sentences (see --dev-share): the last epoch is kept")
     if going_on:
@@ -237,6 +278,15 @@ def train(
         where = dev or f"{corpus} --split dev"
     print(f"\nWritten to {out}. Next:")
     print(next_commands(out, where, option, format, model.command))
+
+
+def news(source, model) -> str:
+    """What a tagger has that the one it starts from has not."""
+    new = len(set(model.tags) - set(source.tags))
+    words = len(model.vocabularies.get("word", ()))
+    words -= len(source.vocabularies.get("word", ()))
+    kept = len(set(model.tags) & set(source.tags))
+    return f"{words:,} new words, {new} new tags beside {kept} of its own"
 
 
 def vectors_told(vectors, model, sentences) -> str:
