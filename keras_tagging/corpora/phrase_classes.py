@@ -11,7 +11,7 @@ from keras_tagging.data.lines import numbered_lines, source_name
 from keras_tagging.data.records import CorpusError, is_blank, message, unread
 from keras_tagging.data.sentence import Sentence, as_sentences
 
-# `boston massachusetts :- NP : boston:ci`; what stands before the class is its value
+# `boston massachusetts :- NP : boston:ci`; the class, `ci`, follows its value
 _ENTRY = re.compile(r"\s*(?P<phrase>\S.*?)\s*:-\s*NP\s*:[^:]*:(?P<kind>\w+)\s*")
 # joins the classes of a phrase with several: Boston is a city and an airport
 _AND = "+"
@@ -19,14 +19,15 @@ _AND = "+"
 
 @dataclass(frozen=True, slots=True)
 class PhraseClasses:
-    """The classes of the longest phrases of a lexicon, which tells nothing of labels.
+    """The classes of the longest phrases of a lexicon, independent of labels.
 
-    From the left, the longest phrase that begins at a word gives `B-ci` to its first
-    word and `I-ci` to its others; a word that begins none is `O`. Case does not count.
+    Phrases are matched from the left. The longest phrase that begins at a word gives
+    `B-ci` to its first word and `I-ci` to the others; a word outside phrases is `O`.
+    Case does not matter.
 
     Source: the classes of D16 Table 4, "city names, airports and time expressions",
     from the database of ATIS. Departures: the paper does not say how its classes were
-    made; these know nothing of the sentences and their labels.
+    made; these do not depend on the sentences and their labels.
 
     Args:
         phrases: the class of each phrase, its words in lower case.
@@ -36,12 +37,12 @@ class PhraseClasses:
 
     @classmethod
     def read(cls, path: str | Path) -> "PhraseClasses":
-        """The lexicon of a file with lines such as `boston :- NP : boston:ci`.
+        """Read a lexicon with lines such as `boston :- NP : boston:ci`.
 
         A phrase with several classes has all of them, as in `ap+ci`.
 
         Raises:
-            CorpusError: naming the first line that is no entry.
+            CorpusError: for a line that is not an entry, or without any entries.
         """
         kinds = defaultdict(set)
         name = source_name(path)
@@ -61,7 +62,7 @@ class PhraseClasses:
         return cls({words: _AND.join(sorted(kinds[words])) for words in kinds})
 
     def annotate(self, sentences: Iterable[Sentence]) -> list[Sentence]:
-        """The sentences with a column `word_class`; other columns and tags stay."""
+        """Add a column `word_class` to the sentences; everything else stays."""
         return [
             replace(
                 sentence,

@@ -1,5 +1,4 @@
-"""Figures over tagged and parsed sentences: accuracy, chunk F1, multi-tagging,
-attachment scores (no keras)."""
+"""Accuracy, chunk F1, multi-tagging, attachment scores, significance. No Keras here."""
 
 from keras_tagging.metrics.accuracy import token_accuracy
 from keras_tagging.metrics.attachment import AttachmentScores, attachment_scores

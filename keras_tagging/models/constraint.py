@@ -1,4 +1,4 @@
-"""Whether a tagger may give inconsistent chunks, decided from its training tags."""
+"""The choice between free and constrained decoding, from the training tags."""
 
 import warnings
 from collections.abc import Collection, Sequence
@@ -12,24 +12,23 @@ def decoding_scheme(
     tags: Collection[str],
     sentences: Sequence[Sequence[str]],
 ) -> str | None:
-    """The chunk scheme that decoding keeps to, or None if it is free.
+    """The chunk scheme that decoding follows, or None if it is free.
 
     Args:
-        constrained: the setting: None for chunk tags that all training sentences write
-            consistently, True for chunk tags in any case, False never.
+        constrained: the setting: None to constrain chunk tags if they are consistent in
+            all training sentences, True to constrain them in any case, False never.
         tags: the tag inventory.
         sentences: the tags of the training sentences.
 
     Raises:
-        ValueError: if decoding must be constrained and the tags are not those of
-            chunks.
+        ValueError: if `constrained` is True and the tags are not those of chunks.
     """
     if constrained is False:
         return None
     if not looks_like_chunks(tags):
         if constrained:
             raise ValueError(
-                "constrained=True is of chunk tags such as B-NP, I-NP and O; the "
+                "constrained=True is for chunk tags such as B-NP, I-NP and O; the "
                 f"training tags are {some(tags)}: leave it out"
             )
         return None
@@ -38,8 +37,8 @@ def decoding_scheme(
         return scheme
     warnings.warn(
         f"{inconsistent:,} of {len(sentences):,} training sentences have chunk tags "
-        f"that break {scheme.upper()}, so decoding may break it too: constrained=True "
-        "forbids that, constrained=False says that it is meant",
+        f"that break {scheme.upper()}, so decoding may break it too: pass "
+        "constrained=True to forbid that, constrained=False to allow it",
         stacklevel=5,  # the line that calls fit
     )
     return None

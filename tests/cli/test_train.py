@@ -88,7 +88,7 @@ def test_killed_run_goes_on(tiny, program, corpus_dir, tmp_path, monkeypatch):
     assert "model.keras" not in names
     code, out, _ = program(*args, tmp_path / "killed")
     assert code == 0
-    assert "Going on with the run" in out
+    assert "Continuing the run" in out
     assert "Epoch 1/" not in out
     names = {path.name for path in (tmp_path / "killed").iterdir()}
     assert names == {"model.keras", "metadata.json", "training.csv"}
