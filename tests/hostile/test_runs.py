@@ -94,6 +94,7 @@ HEADERS = {
     "list of numbers": lambda a: callbacks_with(a, 1, wait=[1]),
     "text for a number": lambda a: callbacks_with(a, -2, wait="x"),
     "none for a number": lambda a: callbacks_with(a, -2, wait=None),
+    "rows for a figure": lambda a: callbacks_with(a, -2, best=[{"best": 1.0}]),
     "no arrays": lambda a: callbacks_with(a, -2, best_weights={"arrays": 99}),
 }
 
