@@ -222,8 +222,8 @@ def test_a_full_disk_is_one_line(corpus, tmp_path, monkeypatch):
     out = tmp_path / "run"
     told = failing("train", "bigru", "--corpus", corpus, "--out", out, *TINY)
     assert told.endswith(
-        "No space left on device: free some space and repeat the command; it was to "
-        f"write: '{out / 'resume.npz'}'"
+        "No space left on device: free some space and repeat the command; it was "
+        f"writing: '{out / 'resume.npz'}'"
     )
     assert not (out / ".lock").exists()
 
