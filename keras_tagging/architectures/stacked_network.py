@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from keras_tagging.utils.checks import (
     Parts,
     PartsOrNone,
+    Rate,
     Rule,
     Share,
     Steps,
@@ -78,6 +79,9 @@ class StackedNetwork:
         input_layer: "tanh" or "linear", an input-to-hidden layer of `units`; or None.
         layer_dropout: of the output of recurrent layers.
         dropped_layers: "all" of them, or "ends": the first and the last.
+        language_model: weight of a second objective in training: each direction also
+            predicts the next word (:class:`keras_tagging.layers.LanguageModelLoss`),
+            0.1 in Rei (2017), :cite:`rei2017`; 0 for none.
         decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden
             layer that also reads the labels before (`LabelDecoder`).
         constrained: whether only consistent chunks come out, no I-NP after O in IOB2
@@ -93,6 +97,7 @@ class StackedNetwork:
     layer_dropout: Share = 0.0
     dropped_layers: Literal["all", "ends"] = "all"
     recurrent_initializer: Literal["orthogonal", "glorot"] = "orthogonal"
+    language_model: Rate = 0.0
     decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
     constrained: bool | None = None
 
@@ -133,7 +138,7 @@ class StackedNetwork:
 
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
         from keras_tagging.architectures.output import gold_labels, output_layer
-        from keras_tagging.layers import BidirectionalStack
+        from keras_tagging.layers import BidirectionalStack, LanguageModelLoss
         from keras_tagging.utils.seeds import seeds
 
         tables = settings.tables
@@ -162,15 +167,25 @@ class StackedNetwork:
         rates = [self.layer_dropout] * self.num_layers
         if self.dropped_layers == "ends":
             rates[1:-1] = [0.0] * max(0, self.num_layers - 2)
-        x = BidirectionalStack(
+        stack = BidirectionalStack(
             cell,
             num_layers=self.num_layers,
             merge=self.merge,
             input_layer=self.input_layer,
             dropout=rates,
             seed=next(draw),
+            return_directions=self.language_model > 0,
             name="stack",
-        )(x, mask=mask)
+        )
+        x = stack(x, mask=mask)
+        if self.language_model:
+            x, directions = x
+            x = LanguageModelLoss(
+                features.sizes["word"],
+                weight=self.language_model,
+                seed=next(seeds(seed + 1)),
+                name="language_model",
+            )(x, directions, ids[:, :, features.names.index("word")], mask=mask)
 
         # Output
         inputs, labels = ids, None

@@ -98,6 +98,21 @@ def train(
         str | None,
         typer.Option(help="The gates that start from it: 'all', or some, such as i,j."),
     ] = None,
+    init: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Start from this tagger: fine-tuning."),
+    ] = None,
+    freeze: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LAYER", help="With --init: a layer that is not trained."),
+    ] = None,
+    keep_labels: Annotated[
+        bool | None,
+        typer.Option(
+            help="With --init: whether tags that the corpus lacks stay; by default if "
+            "it has any of the tagger's."
+        ),
+    ] = None,
     embeddings: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Initial vectors of the word embeddings."),
@@ -159,6 +174,16 @@ def train(
         )
     if tensorboard and not find_spec("tensorboard"):
         raise ValueError("--tensorboard needs: pip install tensorboard")
+    if init is None:
+        given = {"freeze": freeze, "keep_labels": keep_labels}
+        refuse("without --init there is no", given)
+    else:
+        why = "the tagger in --init has its own: there is no"
+        given = {
+            "embeddings": embeddings,
+            "recipe": None if recipe == "fast" else recipe,
+        }
+        refuse(why, given)
     if bootstrap is None:
         refuse("without --bootstrap there is no", {"gates": gates})
     else:
@@ -179,6 +204,11 @@ def train(
     if not chosen.parses:
         options = {"tags": tags, "bootstrap": bootstrap}
         refuse(f"{arch} is a tagger, and a tagger has no", options)
+    else:
+        refuse(f"{arch} is a parser, and a parser has no", {"init": init})
+    source = None if init is None else load_model(init)
+    if source is not None and source.architecture != arch:
+        raise ValueError(f"{init} holds a {source.architecture}, not a {arch}")
     ffn = None if bootstrap is None else load_model(bootstrap)
     data = open_corpus(
         corpus,
@@ -200,19 +230,30 @@ def train(
             vocabulary=[s for _, sentences in data.splits() for s in sentences],
             normalise=None if normalise == "dinarelli" else normalise,
         )
-    model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
+    if source is not None:
+        model = source.retarget(
+            data.train,
+            keep_labels=keep_labels,
+            frozen=freeze or (),
+            seed=seed,
+            **overrides,
+        )
+        print(f"Starts from {init}: {news(source, model)}")
+    else:
+        model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
     if embeddings is not None:
         print(vectors_summary(model.pretrained.embeddings, model, data.train))
-    if ffn is None:
+    if source is None and ffn is None:
         model.adapt(data.train)
-    else:
+    elif ffn is not None:
         model.bootstrap(ffn, "all" if gates in (None, "all") else gates.split(","))
         model.metadata["bootstrap"]["path"] = str(bootstrap)
         take_folds(bootstrap, out)
         started = ", ".join(model.metadata["bootstrap"]["gates"])
         print(f"Starts from {bootstrap}, gates {started}")
     print(summary(data))
-    print(f"{arch}, {recipe} recipe, seed {seed}: {model.size}")
+    settings_of = f"{recipe} recipe" if source is None else "fine-tuned"
+    print(f"{arch}, {settings_of}, seed {seed}: {model.size}")
     if not data.dev:
         print("No development sentences (see --dev-share): the last epoch is kept")
     if going_on:
@@ -239,6 +280,15 @@ def train(
         where = dev or f"{corpus} --split dev"
     print(f"\nWritten to {out}. Next:")
     print(next_commands(out, where, option, format, model.command))
+
+
+def news(source, model) -> str:
+    """A line about the words and tags that a tagger has beside its initial ones."""
+    new = len(set(model.tags) - set(source.tags))
+    words = len(model.vocabularies.get("word", ()))
+    words -= len(source.vocabularies.get("word", ()))
+    kept = len(set(model.tags) & set(source.tags))
+    return f"{words:,} new words, {new} new tags beside {kept} of its own"
 
 
 def vectors_summary(vectors, model, sentences) -> str:

@@ -67,9 +67,12 @@ def checked_config(cls: type, config: Mapping) -> dict:
     scheme = config.get("chunk_scheme")
     fits = scheme is None or scheme in CHUNK_SCHEMES
     _require(fits, "chunk_scheme", scheme, f"null or one of {', '.join(CHUNK_SCHEMES)}")
+    frozen = config.get("frozen", [])
+    fits = isinstance(frozen, list | tuple) and all(type(x) is str for x in frozen)
+    _require(fits, "frozen", frozen, "a list of layers")
     metadata = config.get("metadata") or {}
     _require(isinstance(metadata, dict), "metadata", metadata, "an object")
-    for part in ("corpus", "scores", "nonprojective", "bootstrap"):
+    for part in ("corpus", "scores", "nonprojective", "bootstrap", "started_from"):
         entry = metadata.get(part, {})
         _require(isinstance(entry, dict), f"metadata, {part}", entry, "an object")
 

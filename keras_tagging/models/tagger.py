@@ -38,8 +38,10 @@ from keras_tagging.models.known_labels import check_labels
 from keras_tagging.models.pretrained import vector_table
 from keras_tagging.models.pretraining import has_tables, pretrain_tables
 from keras_tagging.models.report import tag_report
+from keras_tagging.models.retarget import retargeted
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tag_answer
+from keras_tagging.utils.suggestions import check_known
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 # The Viterbi search needs (batch, tags, tags) floats: 64 MB
@@ -59,6 +61,7 @@ class Tagger(SentenceModel):
             vectors; for `from_config`.
         chunk_scheme: "iob2", "iob1" or "iobes", if its tags must be consistent in it;
             for `from_config`.
+        frozen: names of layers that are not trained; for `from_config`.
         **kwargs: arguments of `SentenceModel`.
     """
 
@@ -67,10 +70,17 @@ class Tagger(SentenceModel):
     report_options = ("multi_tagging", "betas", "per_tag")
 
     def __init__(
-        self, architecture, settings, training_words=None, chunk_scheme=None, **kwargs
+        self,
+        architecture,
+        settings,
+        training_words=None,
+        chunk_scheme=None,
+        frozen=(),
+        **kwargs,
     ):
         self.training_words = training_words
         self.chunk_scheme = chunk_scheme
+        self.frozen = tuple(frozen)
         self._pretraining_due = False
         super().__init__(architecture, settings, **kwargs)
 
@@ -113,14 +123,7 @@ class Tagger(SentenceModel):
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        refuse_one_label(sentences)
-        least = self.settings.task.min_count
-        tags = count_vocabulary((tag for s in sentences for tag in s.tags), least)
-        if not tags:
-            raise ValueError(
-                "no tag to learn: the training sentences have no tokens, or no tag "
-                f"occurs min_count={least} times"
-            )
+        tags = self._count_tags(sentences)
         self.chunk_scheme = decoding_scheme(
             self.settings.get("constrained", False), tags, [s.tags for s in sentences]
         )
@@ -133,6 +136,17 @@ class Tagger(SentenceModel):
             table = self.network.get_layer("vector_embedding").embeddings
             table.assign(vector_table(vectors, table.shape[0]))
         self._pretraining_due = self.settings.task.pretrain is not None
+
+    def _count_tags(self, sentences) -> list[str]:
+        refuse_one_label(sentences)
+        least = self.settings.task.min_count
+        tags = count_vocabulary((tag for s in sentences for tag in s.tags), least)
+        if not tags:
+            raise ValueError(
+                "no tag to learn: the training sentences have no tokens, or no tag "
+                f"occurs min_count={least} times"
+            )
+        return tags
 
     def _restore(self, vocabularies):
         self._vocabularies = tuple(vocabularies.items())
@@ -147,11 +161,15 @@ class Tagger(SentenceModel):
             vector_dim=self.vector_dim,
             scheme=self.chunk_scheme,
         )
+        layers = {layer.name: layer for layer in self.network.layers if layer.weights}
+        for name in self.frozen:
+            check_known("layer to freeze", name, sorted(layers))
+            layers[name].trainable = False
         self.built = True
 
     def get_config(self):
         own = {"training_words": self.training_words, "chunk_scheme": self.chunk_scheme}
-        return {**super().get_config(), **own}
+        return {**super().get_config(), **own, "frozen": list(self.frozen)}
 
     def call(self, inputs, training=False):
         """The outputs of the network for ids `(batch, time, features)`.
@@ -255,6 +273,43 @@ class Tagger(SentenceModel):
             )
         self._pretraining_due = False
         return pretrain_tables(self, sentences, method, **options)
+
+    def retarget(
+        self, sentences, *, keep_labels=None, frozen=(), seed=None, **changes
+    ) -> "Tagger":
+        """A tagger for other sentences that starts from the weights of this one.
+
+        It has the network of this one, whose vocabularies are extended: words,
+        characters and tags that both have keep their weights, and new ones start as in
+        a new model. `fit` then trains it, with a fresh optimizer::
+
+            french = english.retarget(corpus.train, learning_rate=0.001)
+            french.fit(corpus.train, validation_data=corpus.dev, epochs=5)
+
+        Args:
+            sentences: training sentences with tags.
+            keep_labels: whether the tags of this model stay in the inventory where the
+                sentences lack them; by default if they share any.
+            frozen: names of layers that are not to be trained, such as
+                "word_embedding" or "stack": those of `model.network.layers`.
+            seed: of new weights, dropout and order; by default that of this model.
+            **changes: keywords of training, such as `learning_rate` and `epochs`, and
+                `dropout`, `layer_dropout`, `constrained` and `monitor`.
+
+        Returns:
+            A new `Tagger`, whose `metadata["started_from"]` names the corpus and the
+            scores of this one, which stays as it is.
+
+        Raises:
+            ValueError: for a keyword that would change the network, an unknown layer,
+                sentences without tags, or other tags for a network that reads its own
+                labels as probabilities.
+        """
+        self._require_network()
+        sentences = self.annotated(sentences)
+        tags = self._count_tags(sentences)
+        seed = self.seed if seed is None else seed
+        return retargeted(self, sentences, tags, keep_labels, frozen, seed, changes)
 
     def before_fit(self, sentences, verbose):
         # a recipe may ask for pretraining without tables to pretrain

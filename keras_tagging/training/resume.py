@@ -153,7 +153,10 @@ class Resume(keras.callbacks.Callback):
                 # a best figure is infinite at first
                 if is_number[1] and limits.NUMBER < abs(value) < float("inf"):
                     raise ValueError(f"{name!r} is larger than any figure or count")
-                if is_number == [True, False] and module.startswith("keras"):
+                is_keras = module.startswith("keras")
+                if is_keras and _rows(value) and not isinstance(now, list):
+                    raise ValueError(f"{name!r} is no list")
+                if is_keras and is_number == [True, False]:
                     raise ValueError(f"{name!r} is no number")
                 if not isinstance(value, PLAIN) and not _rows(value):
                     count = value.get("arrays") if isinstance(value, dict) else None

@@ -94,6 +94,7 @@ HEADERS = {
     "list of numbers": lambda a: callbacks_with(a, 1, wait=[1]),
     "text for a number": lambda a: callbacks_with(a, -2, wait="x"),
     "none for a number": lambda a: callbacks_with(a, -2, wait=None),
+    "rows for a figure": lambda a: callbacks_with(a, -2, best=[{"best": 1.0}]),
     "no arrays": lambda a: callbacks_with(a, -2, best_weights={"arrays": 99}),
 }
 
@@ -221,8 +222,8 @@ def test_a_full_disk_is_one_line(corpus, tmp_path, monkeypatch):
     out = tmp_path / "run"
     told = failing("train", "bigru", "--corpus", corpus, "--out", out, *TINY)
     assert told.endswith(
-        "No space left on device: free some space and repeat the command; it was to "
-        f"write: '{out / 'resume.npz'}'"
+        "No space left on device: free some space and repeat the command; it was "
+        f"writing: '{out / 'resume.npz'}'"
     )
     assert not (out / ".lock").exists()
 
