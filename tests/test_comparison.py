@@ -42,7 +42,7 @@ def other(train_sentences):
 
 @pytest.fixture(scope="module")
 def chunker():
-    model = keras_tagging.build("bigru", **TINY)
+    model = keras_tagging.build("bigru", constrained=False, **TINY)
     model.adapt(chunked(20, 1))
     return randomize(model, 3)
 

@@ -155,7 +155,7 @@ def test_a_tagger_without_an_error(tagger, test_sentences, tmp_path):
 CHUNKS = {"D": "O", "N": "B-x", "P": "B-y", "M": "I-x", "V": "O", "R": "I-y"}
 KINDS = {
     "words unread": dict(name="bigru", words=False),
-    "chunks": dict(name="bigru"),
+    "chunks": dict(name="bigru", constrained=False),
     "crf": dict(name="bilstm-crf"),
     "i-rnn, beam": dict(name="i-rnn", beam_width=3, label_dim=4),
     "rare words": dict(name="bigru", word_min_count=5),
