@@ -63,6 +63,10 @@ $(BIN)/pip:
 	'"make PYTHON=python3.12 test".' >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
+# uv takes a tenth of pip's time; where there is none, or it fails, pip does the same.
+UV = $(or $(wildcard $(BIN)/uv),$(shell command -v uv))
+WHAT = -c constraints.txt -e ".[$*]"
+
 $(VENV)/installed-%: setup.cfg setup.py pyproject.toml constraints.txt | $(BIN)/pip
-	$(BIN)/pip install -c constraints.txt -e ".[$*]"
+	$(if $(UV),$(UV) pip install --python $(BIN)/python $(WHAT) ||) $(BIN)/pip install $(WHAT)
 	@touch $@

@@ -209,6 +209,10 @@ def test_network_equals_the_papers_equations(name, cell, settings):
         )
 
 
+# Two with a softmax and the one with a CRF: what follows the logits is the same in all.
+SERVED = ("rhn", "shortcut-bilstm", "bilstm-crf")
+
+
 @pytest.mark.parametrize("name", STACKED)
 def test_every_architecture_goes_the_whole_road(name, tmp_path):
     layers = {} if name == "rhn" else {"num_layers": 2}
@@ -226,8 +230,13 @@ def test_every_architecture_goes_the_whole_road(name, tmp_path):
         model.predict(SENTENCES), again.predict(SENTENCES), strict=True
     ):
         np.testing.assert_array_equal(one, other)
-    again.export(tmp_path / "served")
-    served = tf.saved_model.load(str(tmp_path / "served")).signatures["serving_default"]
+    if name in SERVED:
+        again.export(tmp_path / "served")
+        check_served(tmp_path / "served", tagged)
+
+
+def check_served(path, tagged):
+    served = tf.saved_model.load(str(path)).signatures["serving_default"]
     lengths = [len(sentence) for sentence in SENTENCES]
     padded = [s.tokens + [""] * (max(lengths) - len(s)) for s in SENTENCES]
     found = served(tokens=tf.constant(padded), lengths=tf.constant(lengths, tf.int32))
