@@ -14,6 +14,9 @@ import keras_tagging
 from keras_tagging import Corpus, Sentence
 from keras_tagging.vectors import WordVectors
 
+# Processes of their own are to compute the same to the last bit.
+OPTIMISED = True
+
 ODD_TOKENS = [
     "",
     " ",
