@@ -79,7 +79,7 @@ def graphs_as_traced(request):
 
 @pytest.fixture(scope="module")
 def eagerly():
-    """TensorFlow builds no graphs.
+    """TensorFlow builds no graphs, which pays where a network sees a few batches.
 
     For modules that look at what is around a network. Graphs of the same networks are
     built by the tests of layers, models and training.

@@ -67,7 +67,10 @@ def test_what_was_decoded_matters_later(network):
 
 
 @pytest.mark.parametrize("mode", ["greedy", "beam", "gold", "predicted"])
-@pytest.mark.parametrize("direction", ["bidirectional", "mirrored"])
+@pytest.mark.parametrize(
+    "direction",
+    [pytest.param("bidirectional", marks=pytest.mark.one_backend), "mirrored"],
+)
 @pytest.mark.parametrize("network", ["jordan-probabilities", "improved-elman"])
 def test_padding_does_not_matter(network, direction, mode):
     feedback = mode if mode in ("gold", "predicted") else "gold"

@@ -11,8 +11,6 @@ from keras_tagging.models.run_folder import train_run
 from keras_tagging.training import TagLoss, TrainingLog
 from keras_tagging.training.run import plan_callbacks
 
-pytestmark = pytest.mark.usefixtures("eagerly")
-
 
 class Spy(keras.callbacks.Callback):
     """What a user's callback sees."""

@@ -8,8 +8,6 @@ from conftest import TINY
 import keras_tagging
 from keras_tagging.training import HalvingDecay, LinearDecay
 
-pytestmark = pytest.mark.usefixtures("eagerly")
-
 
 def test_linear_decay_would_reach_0_after_the_last_epoch():
     decay = LinearDecay(4, 0.8)

@@ -7,8 +7,6 @@ from conftest import TINY
 
 import keras_tagging
 
-pytestmark = pytest.mark.usefixtures("eagerly")
-
 MOMENTUM = 0.9
 SETTINGS = {
     **TINY,
