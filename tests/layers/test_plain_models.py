@@ -115,6 +115,7 @@ def test_fit(name):
         assert abs(new - old).max() > 1e-6 or not weight.trainable, weight.path
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", [*SAVED, "stack", "labels", "window"])
 def test_padding_is_not_read(name):
     model, ids = make_model(name), random_ids()

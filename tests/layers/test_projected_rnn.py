@@ -59,7 +59,9 @@ def run(layer, x, mask, compiled):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("update", ["new", "keep"])
+@pytest.mark.parametrize(
+    "update", ["new", pytest.param("keep", marks=pytest.mark.one_backend)]
+)
 def test_equals_the_stock_layer(kwargs, mask, compiled, update):
     layer = ProjectedRNN(GRUCell(UNITS, update=update), **kwargs)
     layer.build((None, None, FEATURES))
