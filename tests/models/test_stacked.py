@@ -304,7 +304,7 @@ def test_biases_may_be_negative(name):
     "policy, decoder", [("mixed_bfloat16", "crf"), ("mixed_float16", "softmax")]
 )
 def test_mixed_precision_trains_like_full(policy, decoder):
-    def losses():
+    def losses(run_eagerly):
         model = keras_tagging.build(
             "skip-bilstm",
             **SIZES | {"units": 8, "num_layers": 2},
@@ -314,15 +314,17 @@ def test_mixed_precision_trains_like_full(policy, decoder):
             layer_dropout=0.0,
             unknown_rate=0.0,
         )
+        model.adapt(SENTENCES)
+        model.run_eagerly = run_eagerly
         history = model.fit(SENTENCES, validation_data=SENTENCES, epochs=3, verbose=0)
         assert model.predict(SENTENCES[:1])[0].dtype == "float32"
         return history.history["val_loss"]
 
-    full = losses()
+    full = losses(run_eagerly=True)
     before = keras.config.dtype_policy()
     keras.config.set_dtype_policy(policy)
     try:
-        mixed = losses()
+        mixed = losses(run_eagerly=False)
     finally:
         keras.config.set_dtype_policy(before)
     assert full[2] < full[0]
