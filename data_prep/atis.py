@@ -8,6 +8,7 @@ import typer
 from keras_tagging import Corpus
 from keras_tagging.corpora.atis import read_atis
 from keras_tagging.corpora.loading import hold_out
+from keras_tagging.corpora.phrase_classes import PhraseClasses
 from keras_tagging.corpora.preparation import (
     Out,
     Overwrite,
@@ -33,6 +34,7 @@ def prepare(
     seed: int = 0,
     full: bool = False,
     classes: bool = False,
+    lexicon: str | Path | None = None,
 ) -> Corpus:
     """The corpus as it is written.
 
@@ -44,10 +46,14 @@ def prepare(
         full: whether all of them are training sentences.
         classes: whether to add the column `word_class`, learned from what is left of
             the training sentences.
+        lexicon: file of phrases and their classes, for that column; nothing is learned
+            then.
 
     Raises:
         ValueError: if a file is missing or malformed, or the share is not possible.
     """
+    if classes and lexicon is not None:
+        raise ValueError("--classes and --lexicon fill one column: give one of them")
     if full and held_out is not None:
         raise ValueError("--full leaves nothing for --held-out: give one of them")
     corpus = read_atis(source)
@@ -65,8 +71,11 @@ def prepare(
         raise ValueError(f"{source}: has no dev sentences; {remedy}")
     if not corpus.test:
         raise ValueError(f"{source}: has no test sentences; add its file")
-    if classes:
-        found = WordClasses.learn(corpus.train)
+    if classes or lexicon is not None:
+        learn = lexicon is None
+        found = (
+            WordClasses.learn(corpus.train) if learn else PhraseClasses.read(lexicon)
+        )
         for split, sentences in corpus.splits():
             setattr(corpus, split, found.annotate(sentences))
     return corpus
@@ -90,6 +99,14 @@ def atis(
     classes: Annotated[
         bool, typer.Option("--classes", help="Add the words' classes as a column.")
     ] = False,
+    lexicon: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Add classes of the longest phrases of this lexicon as a column; its "
+            "lines are as 'boston massachusetts :- NP : boston:ci'.",
+        ),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Write ATIS, the corpus of slot filling, in CoNLL columns.
@@ -98,11 +115,18 @@ def atis(
     or folders with seq.in and seq.out; or CoNLL columns; or CNTK's text format (.ctf,
     .sparse); of integers with their dictionaries, as of is13, `atis_integers.py` makes
     columns first. Written are train.conll, dev.conll and test.conll, all or none: the
-    word, with --classes its class, the label.
+    word, with --classes or --lexicon its class, the label.
     """
     splits = ["train", "test"] if full else ["train", "dev", "test"]
     check_out(out, [f"{split}.conll" for split in splits], overwrite=overwrite)
-    corpus = prepare(source, held_out=held_out, seed=seed, full=full, classes=classes)
+    corpus = prepare(
+        source,
+        held_out=held_out,
+        seed=seed,
+        full=full,
+        classes=classes,
+        lexicon=lexicon,
+    )
     counts = write_splits(out, dict(corpus.splits()), overwrite=overwrite)
     dev = DEV if held_out is None else round(held_out * TRAIN)
     sizes = {"train": TRAIN - dev, "dev": dev, "test": TEST}

@@ -37,6 +37,7 @@ _WITH_KERAS = {
         "ChunkDecoder",
         "ContextWindow",
         "LabelEmbeddingRNN",
+        "LanguageModelLoss",
         "ProjectedRNN",
         "TransitionScorer",
     ],

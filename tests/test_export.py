@@ -184,7 +184,7 @@ def test_metadata_is_in_the_folder_and_nothing_beside_it(served):
 def test_other_folders_and_files_are_left_alone(tmp_path, tagger):
     (tmp_path / "file.txt").write_text("mine")
     for path in (tmp_path, tmp_path / "file.txt"):
-        with pytest.raises(ValueError, match="is no SavedModel: choose another"):
+        with pytest.raises(ValueError, match="is not a SavedModel: choose another"):
             tagger.export(path)
     assert (tmp_path / "file.txt").read_text() == "mine"
     assert len(list(tmp_path.iterdir())) == 1

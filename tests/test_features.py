@@ -454,7 +454,7 @@ def test_lower_case_does_not_depend_on_the_locale():
         ({"columns": ["vector"]}, "columns cannot be called"),
         ({"columns": ["spelling"]}, "columns cannot be called"),
         ({"columns": ["pos", "pos"]}, "two features share a name"),
-        ({"words": False, "suffixes": (), "capitals": False}, "no feature is left"),
+        ({"words": False, "suffixes": (), "capitals": False}, "there is no feature"),
     ],
 )
 def test_wrong_options_are_told(options, message):

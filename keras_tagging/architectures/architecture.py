@@ -141,6 +141,8 @@ class Settings(Mapping):
             )
         if start is not None and not self.features.words:
             raise ValueError("embeddings= are those of words: give words=True")
+        if getattr(self.network, "language_model", 0) and not self.features.words:
+            raise ValueError("language_model= predicts words: give words=True")
         smoothing = self.optimizer.label_smoothing
         if getattr(self.network, "decoder", None) == "crf" and smoothing:
             raise ValueError(

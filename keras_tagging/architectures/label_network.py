@@ -66,15 +66,16 @@ class LabelNetwork:
                     f"label_input={self.label_input!r}: it needs {' or '.join(needed)}"
                 )
 
-    def build(self, settings, features, num_tags, *, seed, vector_dim=0):
+    def build(self, settings, features, tags, *, seed, vector_dim=0, scheme=None):
         """The functional network.
 
         Args:
             settings: a `Settings`, for the options of the tables and the window.
             features: an adapted `TokenFeatures`.
-            num_tags: int.
+            tags: the tag inventory.
             seed: int. Seed of the initial weights and of dropout.
             vector_dim: size of the pretrained vectors, 0 without.
+            scheme: None: its search is not constrained.
 
         Returns:
             A functional model: ids `(batch, time, features)`, and where labels are read
@@ -103,7 +104,7 @@ class LabelNetwork:
         def layer(name, **options):
             return LabelEmbeddingRNN(
                 self.units,
-                num_tags,
+                len(tags),
                 label_dim=self.label_dim,
                 label_context=self.label_context,
                 label_input=self.label_input,

@@ -32,6 +32,7 @@ BILSTM_CRF = Architecture(
         "num_layers": 1,
         "dropout": 0.5,
         "decoder": "crf",
+        "constrained": False,
         "optimizer": "sgd",
         "learning_rate": 0.01,
         "clipnorm": 5.0,
@@ -39,5 +40,5 @@ BILSTM_CRF = Architecture(
         "unknown_rate": 0.5,
         "epochs": 100,
     },
-    fast={**wu2016.FAST_BILSTM, "characters": 0},
+    fast={**wu2016.FAST_BILSTM, "characters": 0, "constrained": None},
 )

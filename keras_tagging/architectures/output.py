@@ -14,32 +14,34 @@ import keras
 from keras import ops
 
 from keras_tagging.architectures.embedding import uniform
-from keras_tagging.layers import CRF, LabelEmbeddingRNN
+from keras_tagging.layers import CRF, ChunkDecoder, LabelEmbeddingRNN
 
 
 def output_layer(
     x,
-    num_tags,
+    tags,
     mask,
     decoder="softmax",
     *,
+    scheme=None,
     labels=None,
     label_decoder=None,
     seed,
     initializer=keras.initializers.GlorotUniform,
     table_initializer=uniform,
 ):
-    """A linear layer named "logits", and behind it a CRF; or an I-RNN.
+    """A linear layer named "logits", and behind it a search; or an I-RNN.
 
     Its softmax is Eq. 17 of Wu et al. (2016), :cite:`wu2016`, and Eq. 21 of Wu et al.
     (2017), :cite:`wu2017`. Departures: those show no bias.
 
     Args:
         x: `(batch, time, features)`.
-        num_tags: int.
+        tags: the tag inventory.
         mask: `(batch, time)`, False at padding.
         decoder: "softmax" (which itself is in the loss and in prediction), "crf", or
             "i-rnn": a hidden layer that reads the labels before, too.
+        scheme: the chunk scheme to which a softmax or CRF keeps; None if it is free.
         labels: `(batch, time)`, the gold labels, for "i-rnn".
         label_decoder: the `LabelDecoder`, for "i-rnn".
         seed: int, of the initial weights.
@@ -52,7 +54,7 @@ def output_layer(
     if decoder == "i-rnn":
         rnn = LabelEmbeddingRNN(
             label_decoder.label_units,
-            num_tags,
+            len(tags),
             label_dim=label_decoder.label_dim,
             label_context=label_decoder.label_context,
             activation=label_decoder.label_activation,
@@ -68,12 +70,16 @@ def output_layer(
         return {name: outputs[name] for name in ("logits", "tags")}
     # float32: under a mixed policy many tags would have the same rounded logit
     dense = keras.layers.Dense(
-        num_tags, kernel_initializer=initializer(seed), dtype="float32", name="logits"
+        len(tags), kernel_initializer=initializer(seed), dtype="float32", name="logits"
     )
     logits = dense(x)
     if decoder == "crf":
-        return CRF(return_dict=True, name="crf")(logits, mask=mask)
-    return logits
+        chunks = {"tags": tags, "constrained": True, "scheme": scheme} if scheme else {}
+        return CRF(return_dict=True, name="crf", **chunks)(logits, mask=mask)
+    if scheme is None:
+        return logits
+    search = ChunkDecoder(tags, scheme, from_logits=True, name="chunks")
+    return {"logits": logits, "tags": search(logits, mask=mask)}
 
 
 def gold_labels(label_input="embedding"):

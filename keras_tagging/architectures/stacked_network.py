@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from keras_tagging.utils.checks import (
     Parts,
     PartsOrNone,
+    Rate,
     Rule,
     Share,
     Steps,
@@ -69,6 +70,8 @@ class StackedNetwork:
 
     Args:
         dropout: of the input of the recurrent layers.
+        recurrent_initializer: of the matrices that read h_tm1: "orthogonal", or
+            "glorot", with which Wu et al. (2016) compare it in section 6.1.2.
         units: size of the hidden state of each direction.
         num_layers: bidirectional layers.
         merge: "top" (each direction is a stack of its own) or "layer" (each layer reads
@@ -76,8 +79,14 @@ class StackedNetwork:
         input_layer: "tanh" or "linear", an input-to-hidden layer of `units`; or None.
         layer_dropout: of the output of recurrent layers.
         dropped_layers: "all" of them, or "ends": the first and the last.
+        language_model: weight of a second objective in training: each direction also
+            predicts the next word (:class:`keras_tagging.layers.LanguageModelLoss`),
+            0.1 in Rei (2017), :cite:`rei2017`; 0 for none.
         decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden
             layer that also reads the labels before (`LabelDecoder`).
+        constrained: whether only consistent chunks come out, no I-NP after O in IOB2
+            for instance, by a Viterbi search behind a softmax or a CRF; None: if all
+            training sentences have consistent chunk tags.
     """
 
     dropout: Share = 0.0
@@ -87,7 +96,10 @@ class StackedNetwork:
     input_layer: Literal["tanh", "linear"] | None = None
     layer_dropout: Share = 0.0
     dropped_layers: Literal["all", "ends"] = "all"
+    recurrent_initializer: Literal["orthogonal", "glorot"] = "orthogonal"
+    language_model: Rate = 0.0
     decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
+    constrained: bool | None = None
 
     def __post_init__(self):
         check_fields(self)
@@ -100,17 +112,23 @@ class StackedNetwork:
                 f"{names[0]}={given[names[0]]!r} is of decoder='i-rnn': "
                 f"decoder={self.decoder!r} reads no labels"
             )
+        if self.constrained and self.decoder == "i-rnn":
+            raise ValueError(
+                "constrained=True has no effect with decoder='i-rnn', which searches "
+                "among its own labels: it needs decoder='softmax' or 'crf'"
+            )
 
-    def build(self, settings, features, num_tags, *, seed, vector_dim=0):
+    def build(self, settings, features, tags, *, seed, vector_dim=0, scheme=None):
         """The functional network.
 
         Args:
             settings: a `Settings`, for the options of the tables, the window, the cell
                 and the label decoder.
             features: an adapted `TokenFeatures`.
-            num_tags: int.
+            tags: the tag inventory.
             seed: int. Seed of the initial weights and of dropout.
             vector_dim: size of the pretrained vectors, 0 without.
+            scheme: the chunk scheme that the best tags keep to; None if they are free.
 
         Returns:
             A functional model: ids `(batch, time, features)`, and gold labels for
@@ -120,7 +138,7 @@ class StackedNetwork:
 
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
         from keras_tagging.architectures.output import gold_labels, output_layer
-        from keras_tagging.layers import BidirectionalStack
+        from keras_tagging.layers import BidirectionalStack, LanguageModelLoss
         from keras_tagging.utils.seeds import seeds
 
         tables = settings.tables
@@ -136,24 +154,38 @@ class StackedNetwork:
         )
 
         # Recurrent layers
+        recurrent = {
+            "orthogonal": keras.initializers.Orthogonal,
+            "glorot": keras.initializers.GlorotUniform,
+        }[self.recurrent_initializer]
         cell = settings.cell(
             self.units,
             seed=seed,
             kernel_initializer=of_kernels(next(draw)),
-            recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+            recurrent_initializer=recurrent(seed=next(draw)),
         )
         rates = [self.layer_dropout] * self.num_layers
         if self.dropped_layers == "ends":
             rates[1:-1] = [0.0] * max(0, self.num_layers - 2)
-        x = BidirectionalStack(
+        stack = BidirectionalStack(
             cell,
             num_layers=self.num_layers,
             merge=self.merge,
             input_layer=self.input_layer,
             dropout=rates,
             seed=next(draw),
+            return_directions=self.language_model > 0,
             name="stack",
-        )(x, mask=mask)
+        )
+        x = stack(x, mask=mask)
+        if self.language_model:
+            x, directions = x
+            x = LanguageModelLoss(
+                features.sizes["word"],
+                weight=self.language_model,
+                seed=next(seeds(seed + 1)),
+                name="language_model",
+            )(x, directions, ids[:, :, features.names.index("word")], mask=mask)
 
         # Output
         inputs, labels = ids, None
@@ -162,9 +194,10 @@ class StackedNetwork:
             inputs = [ids, labels]
         outputs = output_layer(
             x,
-            num_tags,
+            tags,
             mask,
             self.decoder,
+            scheme=scheme,
             labels=labels,
             label_decoder=settings.label_options,
             seed=next(draw),

@@ -66,16 +66,26 @@ class SkipLSTM:
 
 @dataclass(frozen=True, kw_only=True)
 class LSTM:
-    """Of the same cell without a skip: Eq. 9 of Wu et al. (2016), :cite:`wu2016`."""
+    """Of the same cell without a skip: Eq. 9 of Wu et al. (2016), :cite:`wu2016`.
+
+    With `peepholes` the gates read the cell, as in :class:`HighwayLSTM` without its
+    depth gate: the LSTM of Kuncoro et al. (2016), with which Elkaref & Bohnet (2017)
+    compare theirs (sections 3.3 and 5), :cite:`elkaref2017`.
+    """
 
     forget_bias: float = 0.0
+    peepholes: bool = False
 
     def __post_init__(self):
         check_fields(self)
 
     def __call__(self, units, **options):
-        plain = SkipLSTM(skip=None, gate=None, forget_bias=self.forget_bias)
-        return plain(units, **options)
+        cell = SkipLSTM(skip=None, gate=None, forget_bias=self.forget_bias)
+        if self.peepholes:
+            cell = HighwayLSTM(
+                depth_gate=False, peepholes=True, forget_bias=self.forget_bias
+            )
+        return cell(units, **options)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,9 +77,9 @@ COMMANDS = {
 
 
 def main(args: list[str] | None = None) -> None:
-    """Runs the program; what its user can mend is told in one line.
+    """Run the program; errors that the user can mend are printed in one line.
 
-    Exits with 0, with 2 after an error, with 130 after an interrupt.
+    The exit code is 0, 2 after an error, and 130 after an interrupt.
     """
     warnings.formatwarning = lambda message, *_, **__: one_line("warning", message)
     try:
@@ -94,7 +94,7 @@ def main(args: list[str] | None = None) -> None:
     except (ValueError, OSError, typer.BadParameter.__base__) as error:
         message = getattr(error, "format_message", error.__str__)()
         if getattr(error, "errno", None) in FULL and error.filename is None:
-            message += ": standard output"  # errors of files name them
+            message += ": standard output"  # errors of files name the file
             forget_output()
         sys.stderr.write(one_line("error", message))
         code = 2
@@ -104,12 +104,12 @@ def main(args: list[str] | None = None) -> None:
 
 
 def forget_output() -> None:
-    """Has the flush at exit not find out again that nothing can be written."""
+    """Keep the flush at exit from failing again on an unwritable standard output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def example(*commands: str) -> str:
-    """An epilog; after \b the lines stay as they are."""
+    """An epilog; typer keeps the lines after \b as they are."""
     return "\n".join(["\b", "Example:", *(f"  keras-tagging {c}" for c in commands)])
 
 

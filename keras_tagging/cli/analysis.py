@@ -1,4 +1,4 @@
-"""The command that finds out where a model errs: analyse."""
+"""The command that analyses the errors of a model: analyse."""
 
 import sys
 from pathlib import Path
@@ -32,7 +32,7 @@ def analyse(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.html", help="Else analysis-SPLIT.html beside the model."
+            metavar="FILE.html", help="Default: analysis-SPLIT.html beside the model."
         ),
     ] = None,
     csv: Annotated[
@@ -45,21 +45,21 @@ def analyse(
     beam_width: BeamWidth = None,
     punctuation: Annotated[
         Literal["keep", "ptb", "unicode"] | None,
-        typer.Option(help="Of a parser: as in evaluate. Default: keep."),
+        typer.Option(help="For parsers, as in evaluate. Default: keep."),
     ] = None,
     subtypes: Annotated[
         bool, typer.Option("--subtypes", help="nsubj:pass is not nsubj.")
     ] = False,
     rows: Annotated[
-        int, typer.Option(min=1, help="Of long tables, such as that of confusions.")
+        int, typer.Option(min=1, help="Rows to show of long tables such as confusions.")
     ] = 25,
 ) -> None:
-    """Find out where a model errs, and write it as one HTML file.
+    """Analyse the errors of a model, and write the result as one HTML file.
 
-    Confusions, accuracy by frequency of labels and words in training, by sentence
-    length and position, calibration, learning curves; of a parser attachment by
-    relation, distance and part of speech. The page opens offline. The frequencies are
-    those of the corpus' training sentences; plots need matplotlib.
+    The page shows confusions, accuracy by frequency of labels and words in training, by
+    sentence length and position, calibration and learning curves; for a parser, also
+    attachment by relation, distance and part of speech. It opens offline. The
+    frequencies are those of the corpus's training sentences; plots need matplotlib.
     """
     if out is not None and out.is_dir():
         raise ValueError(
@@ -76,7 +76,7 @@ def analyse(
     data, sentences = open_split(corpus, split, format, option, **reading)
     sentences = list(with_columns(model, sentences))
     folder = run if run.is_dir() else run.parent
-    found = find(
+    analysis = find(
         model,
         sentences,
         data.train,
@@ -84,10 +84,10 @@ def analyse(
         title=f"Error analysis: {run} on {corpus}, {split} sentences",
         **counting,
     )
-    for warning in found.warnings:
+    for warning in analysis.warnings:
         sys.stderr.write(one_line("warning", warning))
-    print(percentages(found.overall, ["value", "low", "high"]))
+    print(percentages(analysis.overall, ["value", "low", "high"]))
     if csv is not None:
-        found.to_csv(csv)
-    path = found.to_html(out or folder / f"analysis-{split}.html", rows, csv)
+        analysis.to_csv(csv)
+    path = analysis.to_html(out or folder / f"analysis-{split}.html", rows, csv)
     print(f"\nWritten to {path}" + (f", tables to {csv}" if csv else ""))

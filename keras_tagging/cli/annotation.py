@@ -30,7 +30,7 @@ def tag(
     file: InputFile = "-",
     format: Annotated[
         str | None,
-        typer.Option(help="Else recognised; standard input is 'text'."),
+        typer.Option(help="By default recognised; standard input is 'text'."),
     ] = None,
     option: Options = None,
     errors: Errors = "raise",
@@ -47,13 +47,13 @@ def tag(
     ] = False,
     beam_width: BeamWidth = None,
 ) -> None:
-    """Tag sentences, to standard output: one row or item for every input token.
+    """Tag sentences: one row or item on standard output for every input token.
 
-    Text is one sentence a line, its tokens between blanks; an empty line is an empty
-    sentence, which is an empty line in the output as well. Comments and the document
-    marks of CoNLL-2003 are no tokens and not in the output. In conll, further tags and
-    the probabilities follow the tag in columns of their own. The input is read up to
-    2000 sentences ahead, so that memory does not grow with it.
+    Text has one sentence a line, with blanks between tokens; an empty line is an empty
+    sentence, also in the output. Comments and the document marks of CoNLL-2003 are not
+    tokens and are dropped. With conll, further tags and the probabilities follow the
+    tag in columns of their own. At most 2000 sentences are read ahead, so memory does
+    not grow with the input.
     """
     if output == "text" and (beta is not None or probabilities):
         raise ValueError("--output text has no place for probabilities: use jsonl")
@@ -62,7 +62,7 @@ def tag(
         format = text_of_stdin(options)
     if format is None and Path(file).is_file():  # a pipe can be read only once
         format = detect_format(file, encoding=options.get("encoding"))
-        sys.stderr.write(f"{file} is read as {format}; --format says otherwise\n")
+        sys.stderr.write(f"{file} is read as {format}; use --format to change this\n")
     sentences = read(file, format, errors=errors, **options)
     model = load_model(run, beam_width, "tag")
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
@@ -78,20 +78,20 @@ def parse(
     format: Annotated[
         str | None,
         typer.Option(
-            help="Else recognised; standard input is 'conllu' if its first line but "
-            "comments is a numbered row between tabs, else 'text'."
+            help="By default recognised; standard input is 'conllu' if its first line "
+            "after comments is a numbered row with tabs, otherwise 'text'."
         ),
     ] = None,
     option: Options = None,
     beam_width: BeamWidth = None,
 ) -> None:
-    """Parse sentences, to standard output, in CoNLL-U.
+    """Parse sentences and write CoNLL-U to standard output.
 
-    Of CoNLL-U and CoNLL-X, HEAD and DEPREL are replaced and every other byte stays as
-    it is. All other formats, such as text with its tokens between blanks, one sentence
-    a line, become CoNLL-U anew; an empty sentence is an empty line. There a parser with
-    a tagger of its own (--tags predicted) writes its tags as XPOS. The input is read up
-    to 2000 sentences ahead, so that memory does not grow with it.
+    For CoNLL-U and CoNLL-X, only HEAD and DEPREL change. All other formats, such as
+    text with one sentence a line and blanks between tokens, are converted to CoNLL-U;
+    an empty sentence is an empty line. In these, a parser with a tagger of its own
+    (--tags predicted) writes its tags as XPOS. At most 2000 sentences are read ahead,
+    so memory does not grow with the input.
     """
     options = pairs("--option", option)
     source, encoding = file, "utf-8"
@@ -100,8 +100,7 @@ def parse(
     if format in ("conllu", "conllx"):
         if unknown := set(options) - {"encoding"}:
             raise ValueError(
-                f"--option {min(unknown)}: of {format}, all of which is read, parse "
-                "takes encoding alone"
+                f"--option {min(unknown)}: for {format}, parse takes encoding only"
             )
         encoding = options.get("encoding", encoding)
         blocks = read_blocks(source, **options)
@@ -114,7 +113,7 @@ def parse(
     ahead, items = tee(items)
     parsed = model.parse(with_columns(model, (sentence for sentence, _ in ahead)))
     for (_, written), tree in zip(items, parsed, strict=True):
-        columns = tree.columns  # those of CoNLL-U have its XPOS, if only as "_"
+        columns = tree.columns  # CoNLL-U always has an XPOS, if only "_"
         tags = None if "xpos" in columns else columns.get("predicted_tag")
         sys.stdout.write(written(columns["head"], columns["deprel"], tags))
 
@@ -125,8 +124,7 @@ def export(
     top_k: Annotated[
         int | None,
         typer.Option(
-            help="How many tags a token to give beside the best, of a tagger; "
-            "5 by default."
+            help="For taggers, the number of tags to give for each token; 5 by default."
         ),
     ] = None,
     beam_width: BeamWidth = None,

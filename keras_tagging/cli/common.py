@@ -1,4 +1,4 @@
-"""Options that several commands have, and what they do first."""
+"""Options and first steps that several commands share."""
 
 import ast
 import re
@@ -19,13 +19,13 @@ CORPUS = (
 CorpusPath = Annotated[str, typer.Option("--corpus", help=CORPUS)]
 Dev = Annotated[str | None, typer.Option(metavar="FILE", help="Development file.")]
 Test = Annotated[str | None, typer.Option(metavar="FILE", help="Test file.")]
-Format = Annotated[str | None, typer.Option(help="Else it is recognised.")]
+Format = Annotated[str | None, typer.Option(help="By default it is recognised.")]
 Options = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
         metavar="KEY=VALUE",
-        help="Of the format, such as tag_column=4 (columns are counted from 0).",
+        help="For the format, such as tag_column=4 (columns are counted from 0).",
     ),
 ]
 Errors = Annotated[
@@ -33,14 +33,14 @@ Errors = Annotated[
     typer.Option(help="Stop at a malformed sentence, or leave it out."),
 ]
 Run = Annotated[
-    Path, typer.Argument(metavar="DIR", help="What train wrote, or a .keras file.")
+    Path, typer.Argument(metavar="DIR", help="The --out of train, or a .keras file.")
 ]
 InputFile = Annotated[
     str, typer.Argument(metavar="[FILE]", help="'-' is standard input.")
 ]
 BeamWidth = Annotated[
     int | None,
-    typer.Option(min=1, help="Hypotheses to keep, of a parser or label network."),
+    typer.Option(min=1, help="Hypotheses to keep, for parsers and label networks."),
 ]
 
 
@@ -50,8 +50,11 @@ def one_line(kind: str, message) -> str:
 
 
 def in_options(message: str) -> str:
-    """A message of `data` with the options of a command for the keywords of Python:
-    --format 'text' for format='text', and --option separator= for separator=."""
+    """A message with Python keywords replaced by options of the command.
+
+    For instance --format 'text' for format='text', or --option separator= for
+    separator=.
+    """
     own = r"\b(format|dev|test|errors)=(?=$|[' ;,)])('?)"
     message = re.sub(own, lambda m: f"--{m[1]} '" if m[2] else f"--{m[1]}", message)
     return re.sub(r"(?<=pass )(\w+)=|(?<=; )(tag)=", r"--option \1\2=", message)
@@ -59,20 +62,20 @@ def in_options(message: str) -> str:
 
 def pairs(name: str, items: list[str] | None) -> dict:
     """`key=value` items; a value is a Python literal, or else a string."""
-    found = {}
+    values = {}
     for item in items or ():
         key, separator, value = item.partition("=")
         if not separator:
             raise ValueError(f"{name} {item}: write {name} key=value")
         try:
-            found[key] = ast.literal_eval(value)
+            values[key] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            found[key] = value
-    return found
+            values[key] = value
+    return values
 
 
 def text_of_stdin(options: dict) -> str:
-    """The format of standard input where none is named, if the options fit it.
+    """The default format of standard input, if the options fit it.
 
     Raises:
         ValueError: for an option of another format.
@@ -86,26 +89,26 @@ def text_of_stdin(options: dict) -> str:
 
 
 def open_corpus(corpus, format, option, *, trees=False, **kwargs) -> Corpus:
-    """A corpus; with `trees` its format checks them, if it can."""
+    """Load a corpus; with `trees`, its trees are checked if the format can."""
     kwargs |= pairs("--option", option)
     return (load_treebank if trees else load_corpus)(corpus, format, **kwargs)
 
 
 def open_split(corpus, split, format, option, **kwargs) -> tuple[Corpus, list]:
-    """A corpus, which need not have training sentences, and those of a split.
+    """Load a corpus, and return it with the sentences of a split.
 
     Raises:
-        ValueError: if it has none of that split.
+        ValueError: if the split has no sentences.
     """
     data = open_corpus(corpus, format, option, require_train=False, **kwargs)
     if sentences := getattr(data, split):
         return data, sentences
     present = ", ".join(name for name, _ in data.splits())
-    raise ValueError(f"{corpus} has no {split} sentences, only {present}: --split")
+    raise ValueError(f"{corpus} has no {split} sentences: give --split {present}")
 
 
 def load_model(run: Path, beam_width: int | None = None, command: str | None = None):
-    """A trained model, for any command, or for `tag` or `parse` only."""
+    """Load a trained model; with `command`, refuse one for another command."""
     refuse_reproduction(run)
     start_keras()
     import keras_tagging
@@ -121,10 +124,10 @@ def load_model(run: Path, beam_width: int | None = None, command: str | None = N
 
 
 def refuse_reproduction(run: Path) -> None:
-    """Refuses the folder of a reproduction, whose models are further down.
+    """Refuse the folder of a reproduction, whose models are in subfolders.
 
     Raises:
-        ValueError: with the command for one of them.
+        ValueError: if it is one; the message names the folder of a model.
     """
     if not (run / "reproduction.json").is_file():
         return
@@ -136,12 +139,12 @@ def refuse_reproduction(run: Path) -> None:
 
 
 def refuse_others(run: Path, model, options: dict) -> dict:
-    """The options that were given, if the model has them all.
+    """The options that were given; refuse those that the model does not have.
 
     Args:
-        run: where the model is.
-        model: whose `report_options` count.
-        options: their values by their names; None or False: not given.
+        run: the folder of the model.
+        model: the model; its `report_options` are allowed.
+        options: the values by name; None or False if not given.
     """
     others = {k: v for k, v in options.items() if k not in model.report_options}
     refuse(f"{run} holds a {model.kind}, which has no", others)
@@ -149,11 +152,11 @@ def refuse_others(run: Path, model, options: dict) -> dict:
 
 
 def refuse(what: str, options: dict) -> None:
-    """Raises a ValueError for the first option that was given.
+    """Raise a ValueError for the first option that was given.
 
     Args:
-        what: why there is none of these, such as "a tagger has no".
-        options: their values by their names; None or False: not given.
+        what: the beginning of the message, such as "a tagger has no".
+        options: the values by name; None or False if not given.
     """
     for name, value in options.items():
         if value is not None and value is not False:

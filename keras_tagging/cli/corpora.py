@@ -21,7 +21,7 @@ from keras_tagging.corpora.plots import figure_class, plot_description
 from keras_tagging.data import Corpus
 from keras_tagging.utils.tables import aligned
 
-# of the corpus "demo"
+# description and licence of the corpus "demo"
 DEMO = "generated English sentences with CCG categories and trees"
 OURS = "that of keras-tagging"
 
@@ -29,8 +29,11 @@ OURS = "that of keras-tagging"
 def list_corpora(
     name: Annotated[str | None, typer.Argument(help="Show all about this one.")] = None,
 ) -> None:
-    """List the corpora that have a name, with their size, licence and whether they are
-    here or would be downloaded; or where one comes from and what to cite."""
+    """List the corpora that have a name.
+
+    The list shows size, licence and whether a corpus is here or would be downloaded.
+    With a name, show the source of that corpus and its citation.
+    """
     from keras_tagging.corpora.public import check_name
     from keras_tagging.utils.cache import cache_folder
 
@@ -38,7 +41,8 @@ def list_corpora(
         rows = [["name", "what it is", "size", "where", "licence"]]
         rows.append(["demo", DEMO, "-", "built in", OURS])
         for key, corpus in PUBLIC.items():
-            rows.append([key, corpus.title, _size(corpus), place(key), corpus.licence])
+            size, where = _size(corpus), source_of(key)
+            rows.append([key, corpus.title, size, where, corpus.licence])
         print(aligned(rows))
         print(f"\nDownloads are kept in {cache_folder()} (KERAS_TAGGING_CACHE).")
         return
@@ -53,7 +57,7 @@ def list_corpora(
         ["citation", corpus.citation],
         ["source", corpus.base],
         ["size", _size(corpus)],
-        ["where", place(name)],
+        ["where", source_of(name)],
         ["format", " ".join([corpus.format, *_given(corpus.options)])],
     ]
     for split, file in corpus.files.items():
@@ -61,8 +65,8 @@ def list_corpora(
     print(aligned(rows))
 
 
-def place(name: str) -> str:
-    """Where a public corpus would be taken from."""
+def source_of(name: str) -> str:
+    """Where a public corpus is: in the data folder, downloaded, or on the web."""
     from keras_tagging.corpora.public import in_cache, in_data_folder
 
     if in_data_folder(name):
@@ -87,7 +91,7 @@ def describe_corpus(
     errors: Errors = "skip",
     vectors: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="How many words have a vector in it."),
+        typer.Option(metavar="FILE", help="Count the words with a vector in it."),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -97,22 +101,25 @@ def describe_corpus(
         ),
     ] = None,
 ) -> None:
-    """Count sentences, tokens, labels, unseen words and trees, and look for problems:
-    suspicious rows and labels, sentences that splits share, text encoded wrongly."""
+    """Count sentences, tokens, labels, unseen words and trees, and look for problems.
+
+    Problems are suspicious rows and labels, sentences that splits share, and wrongly
+    encoded text.
+    """
     if plot is not None:
-        figure_class()  # before the work
+        figure_class()  # fail before the work
     files = {"dev": dev, "test": test, "require_train": not Path(corpus).is_dir()}
     data = open_corpus(corpus, format, option, errors=errors, **files)
     known = None if vectors is None else _words_of(vectors, data)
     encoding = pairs("--option", option).get("encoding")
-    found = describe(data, vectors=known, encoding=encoding)
-    print(found)
+    description = describe(data, vectors=known, encoding=encoding)
+    print(description)
     if plot is not None:
-        sys.stderr.write(f"Written to {plot_description(found, plot)}\n")
+        sys.stderr.write(f"Written to {plot_description(description, plot)}\n")
 
 
 def _words_of(vectors: str, corpus: Corpus) -> list[str]:
-    """The words of the file that could be those of the corpus."""
+    """The words of the file that may occur in the corpus."""
     from keras_tagging.corpora.measures import word_forms
     from keras_tagging.vectors import load_vectors
 

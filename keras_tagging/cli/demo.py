@@ -1,4 +1,4 @@
-"""What `make demo` runs: everything the package does, on the embedded corpus."""
+"""The command that `make demo` runs: the whole package on the embedded corpus."""
 
 import sys
 from pathlib import Path
@@ -14,10 +14,10 @@ SENTENCE = "The teacher that she visits knows that the guards attack it ."
 
 
 def run_demo(out: Path, epochs: int) -> None:
-    """Trains, evaluates, tags and exports, and shows that the export agrees.
+    """Train, evaluate, tag and export, and show that the export agrees.
 
     Args:
-        out: folder for the model and, in `served`, the SavedModel.
+        out: the folder for the model and, in `served`, the SavedModel.
         epochs: passes over the training sentences.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The command that counts what a model gets right: evaluate."""
+"""The command that evaluates a model: evaluate."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ from keras_tagging.cli.output import (
 )
 from keras_tagging.cli.treebanks import with_columns
 
-#: columns of tables that are shares
+#: the columns of tables that are shares
 SHARES = ("precision", "recall", "f1", "uas", "las")
 SHARES += ("labelled_precision", "labelled_recall")
 
@@ -46,16 +46,16 @@ def evaluate(
         bool, typer.Option("--multi-tagging", help="Several tags a word, as a table.")
     ] = False,
     betas: Annotated[
-        str | None, typer.Option(help="Its levels, such as 0.1,0.01.")
+        str | None, typer.Option(help="Levels of --multi-tagging, such as 0.1,0.01.")
     ] = None,
     per_tag: Annotated[
-        bool, typer.Option("--per-tag", help="Figures of every tag, or chunk type.")
+        bool, typer.Option("--per-tag", help="Figures for every tag, or chunk type.")
     ] = False,
     punctuation: Annotated[
         Literal["keep", "ptb", "unicode"] | None,
         typer.Option(
-            help="Of a parser: count it (CoNLL 2018), or leave it out by the gold tags "
-            "of the Penn Treebank, or by its characters (CoNLL-X). Default: keep."
+            help="For parsers: count punctuation (CoNLL 2018), or leave it out by the "
+            "gold tags of the Penn Treebank, or by characters (CoNLL-X). Default: keep."
         ),
     ] = None,
     subtypes: Annotated[
@@ -69,8 +69,8 @@ def evaluate(
 ) -> None:
     """Compare a model's tags or trees with the gold ones of a corpus.
 
-    Of a parser: the shares of right heads (uas), of right heads with right labels
-    (las), of right labels, and of sentences without an error (ucm, lcm).
+    For a parser, print the shares of right heads (uas), of right heads with right
+    labels (las), of right labels, and of sentences without an error (ucm, lcm).
     """
     model = load_model(run, beam_width)
     options = {
@@ -88,10 +88,10 @@ def evaluate(
     if report.warning:
         sys.stderr.write(one_line("warning", report.warning))
     if as_json:
-        found = {"corpus": corpus, "split": split, **report.counting}
-        found["figures"] = report.figures
-        found |= {name: records(table) for name, table in report.tables.items()}
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        content = {"corpus": corpus, "split": split, **report.counting}
+        content["figures"] = report.figures
+        content |= {name: records(table) for name, table in report.tables.items()}
+        print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         texts = (table_text(name, table) for name, table in report.tables.items())
         print("\n\n".join([figures({split: report.figures}), *texts]))
@@ -105,7 +105,7 @@ def levels_of(betas: str) -> list[float]:
 
 
 def table_text(name: str, table) -> str:
-    """A table of a report, shares in per cent."""
+    """A table of a report as text, with shares in per cent."""
     if name == "multi_tagging":
         return levels_table(table)
     return percentages(table, SHARES)

@@ -1,4 +1,4 @@
-"""What the program prints: tables of figures, tagged sentences."""
+"""The output of the program: tables of figures, tagged sentences."""
 
 import json
 import shlex
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from keras_tagging.data import Corpus
 
-AXES = ("batch", "time", "k")  # of what a SavedModel takes and gives
+AXES = ("batch", "time", "k")  # of a SavedModel's inputs and outputs
 
 
 def progress() -> int:
@@ -16,7 +16,7 @@ def progress() -> int:
 
 
 def summary(corpus: Corpus) -> str:
-    """What the corpus is, and the files that each split was read from."""
+    """The name, format and sizes of a corpus, and the files of each split."""
     sizes = (
         f"{len(part):,} {name} ({sum(map(len, part)):,} tokens)"
         for name, part in corpus.splits()
@@ -30,33 +30,34 @@ def summary(corpus: Corpus) -> str:
 
 
 def untrainable(model) -> str | None:
-    """What became of the trees that a parser could not be trained on as they are."""
-    found = model.metadata.get("nonprojective", {})
-    count = found.get("sentences")
+    """A line about the non-projective trees of a parser's training sentences."""
+    nonprojective = model.metadata.get("nonprojective", {})
+    count = nonprojective.get("sentences")
     if not count:
         return None
-    return f"{count:,} training sentences are not projective: {found['treatment']}"
+    treatment = nonprojective["treatment"]
+    return f"{count:,} training sentences are not projective: {treatment}"
 
 
 def next_commands(
     out, where: str | None, options, format: str | None, use: str = "tag"
 ) -> str:
-    """What to do with a trained model.
+    """Commands to try next with a trained model.
 
     Args:
-        out: its folder.
+        out: the folder of the model.
         where: a corpus to evaluate it on, if there is one.
-        options, format: that `where` is to be read with.
-        use: the command that uses the model.
+        options, format: how to read that corpus.
+        use: the command that applies the model.
     """
     lines = []
     options = list(options or ())
-    given, columns = (
+    reading, columns = (
         [f"--option {shlex.quote(pair)}" for pair in pairs]
         for pairs in (options, [o for o in options if o.startswith("columns=")])
     )
     if where:
-        parts = [where, *given]
+        parts = [where, *reading]
         parts += [f"--format {format}"] if format else []
         lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
     lines.append(" ".join([f"  keras-tagging {use} {out} FILE", *columns]))
@@ -69,7 +70,7 @@ def records(table) -> list[dict]:
 
 
 def percentages(table, columns: Iterable[str], **kwargs) -> str:
-    """A table as text, the named columns in per cent."""
+    """A table as text, with the named columns in per cent."""
     columns = [name for name in columns if name in table]
     table = table.assign(**{name: 100 * table[name] for name in columns})
     table = table.rename(columns={name: f"{name} %" for name in columns})
@@ -78,7 +79,7 @@ def percentages(table, columns: Iterable[str], **kwargs) -> str:
 
 
 def figures(scores: dict[str, dict]) -> str:
-    """What `evaluate` gives for each split."""
+    """The output of `evaluate` for each split, as text."""
     import pandas as pd
 
     table = pd.DataFrame(scores).T.astype(float)
@@ -87,12 +88,12 @@ def figures(scores: dict[str, dict]) -> str:
 
 
 def levels_table(table) -> str:
-    """What `Tagger.multi_tagging` gives."""
+    """The output of `Tagger.multi_tagging` as text."""
     return percentages(table, ["word", "sent"], formatters={"beta": "{:g}".format})
 
 
 def signature(folder) -> str:
-    """What a SavedModel takes and gives."""
+    """The inputs and outputs of a SavedModel."""
     import tensorflow as tf
 
     def listed(specs):
@@ -106,7 +107,7 @@ def signature(folder) -> str:
     return f"takes {listed(takes)}\ngives {listed(served.structured_outputs)}"
 
 
-# One sentence of `tag`, by --output
+# One sentence of `tag`, for each --output
 
 
 def _ranked(entry) -> list[tuple[str, float]]:
@@ -139,7 +140,9 @@ def as_jsonl(tokens: list[str], tags: list) -> str:
 def _check(tokens: list[str], separators: str) -> None:
     text = "".join(tokens)
     if not all(tokens) or any(character in text for character in separators):
-        raise ValueError(f"{tokens[:20]!r} cannot be written so: use --output jsonl")
+        raise ValueError(
+            f"{tokens[:20]!r} does not fit this format: use --output jsonl"
+        )
 
 
 WRITERS = {"conll": as_conll, "text": as_text, "jsonl": as_jsonl}

@@ -21,9 +21,9 @@ from keras_tagging.utils.startup import start_keras
 
 
 def reproduce(
-    paper: Annotated[str | None, typer.Argument(help="Without it: the papers.")] = None,
+    paper: Annotated[str | None, typer.Argument(help="By default list them.")] = None,
     table: Annotated[
-        int | None, typer.Option(min=1, help="Without it: the paper's tables.")
+        int | None, typer.Option(min=1, help="By default list the paper's tables.")
     ] = None,
     corpus: Annotated[str | None, typer.Option(help=CORPUS)] = None,
     dev: Dev = None,
@@ -42,17 +42,18 @@ def reproduce(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Run this row only; may be repeated. How its name begins is enough.",
+            help="Run only this row; may be repeated. The start of its name is enough.",
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, help="How often each row runs: with the seeds 1 to N.")
+        int, typer.Option(min=1, help="Run each row N times, with the seeds 1 to N.")
     ] = 5,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="Else the recipe's.")
+        int | None, typer.Option(min=1, help="By default the recipe's.")
     ] = None,
     recipe: Annotated[
-        Literal["paper", "fast"], typer.Option(help="The paper's settings, or quick.")
+        Literal["paper", "fast"],
+        typer.Option(help="The paper's settings, or fast ones."),
     ] = "paper",
     scale: Annotated[
         str | None,
@@ -75,22 +76,21 @@ def reproduce(
     ] = None,
     punctuation: Annotated[
         Literal["keep", "ptb", "unicode"] | None,
-        typer.Option(help="Of parsers, as in evaluate; by default as in the paper."),
+        typer.Option(help="For parsers, as in evaluate; by default as in the paper."),
     ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="How many run at once; by default 2, or as many as the Ray cluster "
-            "has cores.",
+            help="Number of jobs at once; by default 2, or the number of cores of the "
+            "Ray cluster.",
         ),
     ] = None,
     engine: Annotated[
         Literal["local", "ray"],
         typer.Option(
-            help="Processes here, or a Ray cluster: the one that RAY_ADDRESS names. "
-            "All its machines must have the package, and see --out and the corpus at "
-            "the same place."
+            help="Processes here, or the Ray cluster in RAY_ADDRESS. All its machines "
+            "need the package, and --out and the corpus under the same paths."
         ),
     ] = "local",
     out: Annotated[
@@ -98,22 +98,22 @@ def reproduce(
         typer.Option(metavar="DIR", help="By default PAPER-table-N."),
     ] = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Only the report, of what is in DIR.")
+        bool, typer.Option("--report", help="Only write the report of DIR.")
     ] = False,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only check the options and list the jobs."),
     ] = False,
 ) -> None:
-    """Train the systems of a published table on a corpus, several times each, and print
-    their figures beside the published ones.
+    """Train the systems of a published table on a corpus, and compare the figures.
 
-    Each row and seed is a job. DIR has a result for each job that is done, its model in
-    jobs/ROW.SEED, and report.md, .tex, .csv, report.pairs.csv (tests of pairs of rows)
-    and report-plot.png. After a kill the same command goes on with the first unfinished
-    epoch of every job, and ends with the same figures; it also runs what has failed.
-    With other --rows or more --seeds it adds to what is there. With the papers' own
-    settings and a corpus of their size a job can take days.
+    Each system is trained several times; each row and seed is a job. DIR has a result
+    for each finished job, its model in jobs/ROW.SEED, and report.md, .tex, .csv,
+    report.pairs.csv (tests of pairs of rows) and report-plot.png. After a kill, the
+    same command continues with the first unfinished epoch of every job, and ends with
+    the same figures; it also runs failed jobs again. With other --rows or more --seeds
+    it adds to the results. With the papers' own settings and a corpus of their size, a
+    job can take days.
     """
     from keras_tagging.experiments import papers
     from keras_tagging.experiments.papers.table import Settings
@@ -129,23 +129,23 @@ def reproduce(
         return
     if paper is None or (table is None and paper in papers.PAPERS):
         what = "PAPER" if paper is None else "--table"
-        given = {"table": table, "corpus": corpus, "dry_run": dry_run}
-        refuse(f"without {what} there is no", given)
+        unused = {"table": table, "corpus": corpus, "dry_run": dry_run}
+        refuse(f"without {what} there is no", unused)
         known = papers.PAPERS
         print(listing.papers(known) if paper is None else listing.tables(known[paper]))
         return
-    found = papers.table(paper, table)
+    published = papers.table(paper, table)
     start_keras()
-    if isinstance(found, Settings):
+    if isinstance(published, Settings):
         from keras_tagging.experiments.reproduction.report import settings_markdown
 
-        print(settings_markdown(found))
+        print(settings_markdown(published))
         return
     from keras_tagging.experiments.reproduction import settings as checks
     from keras_tagging.experiments.reproduction.corpus import is_of_parsers, reading
     from keras_tagging.experiments.reproduction.plan import make_plan
 
-    trees = is_of_parsers(found)
+    trees = is_of_parsers(published)
     files = {"dev": dev, "test": test, "errors": errors, "trees": trees}
     scaled = scale_pairs(scale) | pairs("--set", settings)
     info = {
@@ -153,27 +153,27 @@ def reproduce(
         "table": table,
         "corpus": corpus,
         "reading": reading(corpus, format, pairs("--option", option), **files),
-        "dev_share": checks.check_dev_share(found, dev_share),
+        "dev_share": checks.check_dev_share(published, dev_share),
         "recipe": recipe,
-        "settings": checks.check_scale(found, scaled),
+        "settings": checks.check_scale(published, scaled),
         "epochs": epochs,
-        "embeddings": checks.check_embeddings(found, embeddings),
-        "punctuation": checks.check_punctuation(found, punctuation),
+        "embeddings": checks.check_embeddings(published, embeddings),
+        "punctuation": checks.check_punctuation(published, punctuation),
     }
-    plan = make_plan(found, info, store, rows, range(1, seeds + 1))
+    plan = make_plan(published, info, store, rows, range(1, seeds + 1))
     if dry_run:
         print_plan(plan, named=bool(rows))
     elif corpus is None:
-        raise ValueError("--corpus is missing: what to train and measure on")
+        raise ValueError("--corpus is missing: name the corpus to train and measure on")
     else:
         run(plan, named=bool(rows), engine=engine, workers=jobs)
 
 
 def scale_pairs(scale: str | None) -> dict:
-    """What --scale gives.
+    """The settings in --scale.
 
     Raises:
-        ValueError: for an item that is no pair.
+        ValueError: for an item that is not KEY=VALUE.
     """
     items = scale.split(",") if scale else []
     for item in items:
@@ -186,7 +186,7 @@ def scale_pairs(scale: str | None) -> dict:
 
 
 def print_plan(plan, named: bool) -> None:
-    """Prints what a run would do, as far as that is known without training."""
+    """Print the jobs that a run would start."""
     from keras_tagging.experiments.reproduction.plan import (
         add_corpus,
         jobs_table,
@@ -203,32 +203,32 @@ def print_plan(plan, named: bool) -> None:
 
 
 def print_report(store, paper: str | None, table: int | None) -> None:
-    """Writes and prints the report of what a folder has."""
+    """Write and print the report of the results in a folder."""
     from keras_tagging.experiments import papers
     from keras_tagging.experiments.reproduction import read_results
     from keras_tagging.experiments.reproduction.report import write_report
 
     info, results = read_results(store.folder)
-    for name, given in (("paper", paper), ("table", table)):
-        if given not in (None, info[name]):
+    for name, wanted in (("paper", paper), ("table", table)):
+        if wanted not in (None, info[name]):
             raise ValueError(
-                f"{store.folder} has {name} {info[name]}, not {given}: give its --out"
+                f"{store.folder} has {name} {info[name]}, not {wanted}: give its --out"
             )
     if not results:
         raise ValueError(f"{store.folder} has no results yet: run its jobs first")
-    found = papers.table(info["paper"], info["table"])
-    page, *others = write_report(found, info, results, store.folder)
+    published = papers.table(info["paper"], info["table"])
+    page, *others = write_report(published, info, results, store.folder)
     print(page.read_text(encoding="utf-8"), flush=True)
     *others, last = [path.name for path in others]
-    told(f"Written to {', '.join([str(page), *others])} and {last}")
-    told(f"models: {store.model('ROW.SEED')}")
+    log(f"Written to {', '.join([str(page), *others])} and {last}")
+    log(f"models: {store.model('ROW.SEED')}")
 
 
 def run(plan, named: bool, engine: str, workers: int | None) -> None:
-    """Runs the jobs of a plan that are not done, and prints the report.
+    """Run the unfinished jobs of a plan, and print the report.
 
     Raises:
-        typer.Exit: with 1, if a job failed.
+        typer.Exit: with code 1, if a job failed.
     """
     from keras_tagging.experiments.reproduction.plan import add_corpus, summary
     from keras_tagging.experiments.reproduction.progress import Progress
@@ -239,13 +239,15 @@ def run(plan, named: bool, engine: str, workers: int | None) -> None:
     with store.locked():
         store.open(plan.info)
         runner = start_engine(engine, store, workers)
-        told(summary(plan, corpus, runner.workers))
+        log(summary(plan, corpus, runner.workers))
         del corpus
         try:
             with Progress(plan.jobs, store, plan.epochs, runner.workers) as progress:
                 failed = run_jobs(plan.jobs, store, runner, progress)
         except KeyboardInterrupt:
-            told("The same command goes on with the first unfinished epoch of each job")
+            log(
+                "The same command continues with the first unfinished epoch of each job"
+            )
             raise
         for job, reason in failed.items():
             text = f"{job}: {reason} (see {store.failure(job)})"
@@ -266,5 +268,5 @@ def start_engine(name: str, store, workers: int | None):
     return RayEngine(store, workers)
 
 
-def told(text: str) -> None:
+def log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

@@ -43,16 +43,18 @@ from keras_tagging.utils.tables import aligned
 def list_architectures(
     arch: Annotated[str | None, typer.Argument(help="Show its keywords.")] = None,
 ) -> None:
-    """List the architectures, or the keywords of one: what the recipes set them to,
-    and which values are possible, where these can be told."""
+    """List the architectures, or the keywords of one.
+
+    The list of keywords has the values of both recipes, and the possible values.
+    """
     if arch is None:
         rows = [[a.name, a.summary] for a in ARCHITECTURES.values()]
     else:
-        found = architecture(arch)
-        recipes = [found.settings(recipe) for recipe in RECIPES]
+        entry = architecture(arch)
+        recipes = [entry.settings(recipe) for recipe in RECIPES]
         rows = [["keyword", *RECIPES, "possible"]]
-        for key in found.keywords:
-            rows.append([key, *(repr(r[key]) for r in recipes), found.possible(key)])
+        for key in entry.keywords:
+            rows.append([key, *(repr(r[key]) for r in recipes), entry.possible(key)])
     print(aligned(rows))
 
 
@@ -71,7 +73,7 @@ def train(
         typer.Option(help="Share of the training sentences to use for development."),
     ] = None,
     recipe: Annotated[
-        Literal["fast", "paper"], typer.Option(help="Quick settings, or the paper's.")
+        Literal["fast", "paper"], typer.Option(help="Fast settings, or the paper's.")
     ] = "fast",
     settings: Annotated[
         list[str] | None,
@@ -94,34 +96,49 @@ def train(
     ] = None,
     gates: Annotated[
         str | None,
-        typer.Option(help="Which gates start so: 'all', or some, such as i,j."),
+        typer.Option(help="The gates that start from it: 'all', or some, such as i,j."),
+    ] = None,
+    init: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Start from this tagger: fine-tuning."),
+    ] = None,
+    freeze: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LAYER", help="With --init: a layer that is not trained."),
+    ] = None,
+    keep_labels: Annotated[
+        bool | None,
+        typer.Option(
+            help="With --init: whether tags that the corpus lacks stay; by default if "
+            "it has any of the tagger's."
+        ),
     ] = None,
     embeddings: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Vectors that word embeddings start as."),
+        typer.Option(metavar="FILE", help="Initial vectors of the word embeddings."),
     ] = None,
     corpus_words: Annotated[
         bool,
         typer.Option(
             "--corpus-words",
-            help="Of --embeddings take the words of this corpus only, of all splits: "
-            "for files that are too large to be kept as a whole.",
+            help="From --embeddings, load only the words of this corpus (all splits), "
+            "for files that do not fit in memory.",
         ),
     ] = False,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="Else the recipe's.")
+        int | None, typer.Option(min=1, help="By default the recipe's.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of weights, dropout and order.")] = 0,
+    seed: Annotated[int, typer.Option(help="For weights, dropout and order.")] = 0,
     patience: Annotated[
         int | None,
-        typer.Option(min=1, help="Stop after so many epochs without a better one."),
+        typer.Option(min=1, help="Stop after this many epochs without improvement."),
     ] = None,
     monitor: Annotated[
         str | None,
-        typer.Option(help="What tells the best epoch, such as val_accuracy."),
+        typer.Option(help="The figure that selects the best epoch: val_accuracy, ..."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option(help="Go on with the run that was stopped in DIR.")
+        bool, typer.Option(help="Continue the run that was stopped in DIR.")
     ] = True,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Write events to DIR/tensorboard.")
@@ -132,14 +149,14 @@ def train(
 ) -> None:
     """Train a tagger or parser and keep its best epoch on the development sentences.
 
-    Writes model.keras, metadata.json and training.csv into DIR. After a kill the same
-    command goes on with the first unfinished epoch; until the end, best.keras is the
-    best model so far.
+    The command writes model.keras, metadata.json and training.csv into DIR. After a
+    kill, the same command continues with the first unfinished epoch; until the end,
+    best.keras is the best model so far.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file: --out is a folder")
     if out.is_symlink() and not out.exists():
-        raise ValueError(f"{out} is a link that leads nowhere: --out is a folder")
+        raise ValueError(f"{out} is a broken link: --out is a folder")
     context.with_resource(lock_run(out))
     going_on = resume and can_go_on(out, force)
     if (out / MODEL).exists() and not force and not going_on:
@@ -149,7 +166,7 @@ def train(
 
             complete(out)
             tidy(out)
-            print(f"{out} holds a finished model: {METADATA} was missing and is there")
+            print(f"{out} holds a finished model; wrote its missing {METADATA}")
             return
         tidy(out)
         raise ValueError(
@@ -157,11 +174,21 @@ def train(
         )
     if tensorboard and not find_spec("tensorboard"):
         raise ValueError("--tensorboard needs: pip install tensorboard")
+    if init is None:
+        given = {"freeze": freeze, "keep_labels": keep_labels}
+        refuse("without --init there is no", given)
+    else:
+        why = "the tagger in --init has its own: there is no"
+        given = {
+            "embeddings": embeddings,
+            "recipe": None if recipe == "fast" else recipe,
+        }
+        refuse(why, given)
     if bootstrap is None:
         refuse("without --bootstrap there is no", {"gates": gates})
     else:
-        why = "the parser in --bootstrap has its own, so train that so: there is no"
-        refuse(why, {"tags": tags, "embeddings": embeddings})
+        reason = "a bootstrapped parser takes those of the other one: there is no"
+        refuse(reason, {"tags": tags, "embeddings": embeddings})
     named = [] if tags is None else [f"tags={tags}"]
     overrides = pairs("--set", [*(settings or ()), *named])
     if embeddings is not None:
@@ -175,8 +202,13 @@ def train(
 
     chosen = architecture(arch)
     if not chosen.parses:
-        given = {"tags": tags, "bootstrap": bootstrap}
-        refuse(f"{arch} is a tagger, and a tagger has no", given)
+        options = {"tags": tags, "bootstrap": bootstrap}
+        refuse(f"{arch} is a tagger, and a tagger has no", options)
+    else:
+        refuse(f"{arch} is a parser, and a parser has no", {"init": init})
+    source = None if init is None else load_model(init)
+    if source is not None and source.architecture != arch:
+        raise ValueError(f"{init} holds a {source.architecture}, not a {arch}")
     ffn = None if bootstrap is None else load_model(bootstrap)
     data = open_corpus(
         corpus,
@@ -198,23 +230,34 @@ def train(
             vocabulary=[s for _, sentences in data.splits() for s in sentences],
             normalise=None if normalise == "dinarelli" else normalise,
         )
-    model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
-    if embeddings is not None:
-        print(vectors_told(model.pretrained.embeddings, model, data.train))
-    if ffn is None:
-        model.adapt(data.train)
+    if source is not None:
+        model = source.retarget(
+            data.train,
+            keep_labels=keep_labels,
+            frozen=freeze or (),
+            seed=seed,
+            **overrides,
+        )
+        print(f"Starts from {init}: {news(source, model)}")
     else:
+        model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
+    if embeddings is not None:
+        print(vectors_summary(model.pretrained.embeddings, model, data.train))
+    if source is None and ffn is None:
+        model.adapt(data.train)
+    elif ffn is not None:
         model.bootstrap(ffn, "all" if gates in (None, "all") else gates.split(","))
         model.metadata["bootstrap"]["path"] = str(bootstrap)
         take_folds(bootstrap, out)
         started = ", ".join(model.metadata["bootstrap"]["gates"])
         print(f"Starts from {bootstrap}, gates {started}")
     print(summary(data))
-    print(f"{arch}, {recipe} recipe, seed {seed}: {model.size}")
+    settings_of = f"{recipe} recipe" if source is None else "fine-tuned"
+    print(f"{arch}, {settings_of}, seed {seed}: {model.size}")
     if not data.dev:
         print("No development sentences (see --dev-share): the last epoch is kept")
     if going_on:
-        print(f"Going on with the run in {out} (--no-resume starts anew)")
+        print(f"Continuing the run in {out} (--no-resume starts again)")
     scores = train_run(
         model,
         data,
@@ -239,8 +282,17 @@ def train(
     print(next_commands(out, where, option, format, model.command))
 
 
-def vectors_told(vectors, model, sentences) -> str:
-    """How many vectors there are, and for how many words."""
+def news(source, model) -> str:
+    """A line about the words and tags that a tagger has beside its initial ones."""
+    new = len(set(model.tags) - set(source.tags))
+    words = len(model.vocabularies.get("word", ()))
+    words -= len(source.vocabularies.get("word", ()))
+    kept = len(set(model.tags) & set(source.tags))
+    return f"{words:,} new words, {new} new tags beside {kept} of its own"
+
+
+def vectors_summary(vectors, model, sentences) -> str:
+    """A line about the number of vectors, and the share of tokens that have one."""
     from keras_tagging.vectors import coverage
 
     normalise = model.settings["normalise"]
@@ -257,7 +309,7 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="DIR")] = Path("demo-model"),
     epochs: Annotated[int, typer.Option(min=1)] = 8,
 ) -> None:
-    """Train on the embedded corpus, evaluate, tag, export: what `make demo` runs."""
+    """Train on the embedded corpus, evaluate, tag and export: run by `make demo`."""
     context.with_resource(lock_run(out))
     start_keras()
     from keras_tagging.cli.demo import run_demo

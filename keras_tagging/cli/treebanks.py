@@ -1,4 +1,4 @@
-"""Input with the columns that a model reads."""
+"""Input of the commands, with the columns that a model reads."""
 
 import re
 import sys
@@ -12,8 +12,8 @@ from keras_tagging.data import Sentence, detect_format
 from keras_tagging.data.readers import source_name
 
 NAMES = {"pos": "UPOS, column 4", "xpos": "XPOS, column 5"}  # in CoNLL-U
-# Of fewer than ten columns it is damaged, as the reader then says; one of two or three
-# may be a numbered sentence.
+# A row with fewer than ten columns is damaged, which the reader then reports; one with
+# two or three may be a numbered sentence.
 ROW = re.compile(rb"[0-9]+([-.][0-9]+)?(\t[^\t]*){3,}")
 PIECE = 1 << 20  # bytes of a line to read at once
 
@@ -23,8 +23,8 @@ class Lines:
 
     Args:
         stream: a binary stream.
-        name: of the stream, for messages.
-        most: as many lines are read ahead if they are blank or begin with #.
+        name: name of the stream, for messages.
+        most: the number of lines to read ahead if they are blank or begin with #.
     """
 
     def __init__(self, stream, name: str, most: int = 200):
@@ -44,9 +44,9 @@ class Lines:
             yield from self._pieces()
 
     def are_conllu(self) -> bool:
-        """Whether the first line that is no comment is meant as a row of CoNLL-U."""
+        """Whether the first line that is not a comment looks like a row of CoNLL-U."""
         text = b"".join(self.head)
-        # as `data.read` has it, a carriage return ends lines where no line feed does
+        # as in `data.read`, carriage returns end lines if there is no line feed
         rows = _rows(*text.split(b"\n" if b"\n" in text else b"\r"))
         return bool(rows) and ROW.fullmatch(rows[0]) is not None
 
@@ -57,19 +57,19 @@ def _rows(*lines: bytes) -> list[bytes]:
 
 
 def recognise(file: str, options: dict):
-    """What to give to `data.read`, and its format, or None if that is to find it.
+    """The source for `data.read` and its format, None to let `data.read` recognise it.
 
     Args:
         file: a path, or "-" for standard input, which is text or CoNLL-U.
-        options: of the format.
+        options: the options of the format.
     """
     if Path(file).is_file():
         format = detect_format(file, encoding=options.get("encoding"))
-        sys.stderr.write(f"{file} is read as {format}; --format says otherwise\n")
+        sys.stderr.write(f"{file} is read as {format}; use --format to change this\n")
         return file, format
-    name = source_name(file)  # which refuses what does not exist
+    name = source_name(file)  # raises if the file does not exist
     source = file
-    if "encoding" not in options:  # else its lines may be no lines of bytes
+    if "encoding" not in options:  # otherwise bytes cannot be split into lines
         source = Lines(sys.stdin.buffer if file == "-" else open(file, "rb"), name)
         if source.are_conllu():
             return source, "conllu"
@@ -77,10 +77,10 @@ def recognise(file: str, options: dict):
 
 
 def with_columns(model, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """The sentences, if they have the columns that the model reads.
+    """Check that sentences have the columns that the model reads.
 
     Raises:
-        ValueError: if the first hundred lack one, or have `_` in it throughout.
+        ValueError: if the first hundred lack one, or always have `_` in it.
     """
     sentences = iter(sentences)
     head = list(islice(sentences, 100))

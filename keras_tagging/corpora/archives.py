@@ -1,7 +1,7 @@
-"""The files of a corpus, wherever they lie: in a folder, an archive or on their own.
+"""The files of a corpus: in a folder, in an archive, or a single one.
 
-Archives are read in place. Nothing is ever extracted, so that the name of a member is
-only a name: no archive can write to a path, in or outside of any folder.
+Archives are read in place. Nothing is ever extracted, so no archive can write to a
+path: the name of a member is only a name.
 """
 
 import io
@@ -21,7 +21,7 @@ from keras_tagging.data.compressed import BLOCK, DECODERS, GZIP, Decompressed, d
 from keras_tagging.data.readers import CorpusError
 from keras_tagging.utils import limits
 
-# Members of a `.tar` that belong to the next one, and are read into memory
+# Members of a `.tar` that describe the next one, and are read into memory
 HEADERS = (
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
@@ -30,7 +30,7 @@ HEADERS = (
     tarfile.SOLARIS_XHDTYPE,
 )
 TAR = (".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz")
-IN_MEMORY = 1 << 26  # bytes of an unpacked archive; a larger one is a nameless file
+IN_MEMORY = 1 << 26  # bytes; a larger unpacked archive goes to a temporary file
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class Member:
     """One file of a corpus.
 
     Args:
-        name: with the source before it, "disc.zip/wsj/00/wsj_0001.mrg": for messages,
-            and to see which section it is.
-        inside: the same without the source, "wsj/00/wsj_0001.mrg".
-        opener: gives its bytes, compressed as they lie there.
+        name: the name with the source before it, "disc.zip/wsj/00/wsj_0001.mrg", for
+            messages and to tell the section.
+        inside: the name without the source, "wsj/00/wsj_0001.mrg".
+        opener: a function that opens its bytes, compressed as they are.
     """
 
     name: str
@@ -49,14 +49,15 @@ class Member:
     opener: Callable[[], BinaryIO]
 
     def open(self) -> io.BufferedReader:
-        """Its bytes, decompressed if the name ends in `.gz`; their stream has the
-        member's name, so that `read` names it in messages.
+        """Open the file, decompressed if its name ends in `.gz`.
+
+        The stream has the member's name, so that `read` uses it in messages.
 
         Raises:
-            CorpusError: here or as the stream is read, if it is damaged or expands
-                beyond the limits.
+            CorpusError: here or while the stream is read, if the file is damaged or
+                expands beyond the limits.
         """
-        with _telling(self.name):
+        with _as_corpus_error(self.name):
             stream = _Checked(self.name, self.opener())
         if self.inside.lower().endswith(".gz"):
             stream = Decompressed(self.name, stream, GZIP)
@@ -64,21 +65,20 @@ class Member:
 
 
 def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Member]:
-    """The files of a folder or archive whose names end so, sorted by folder and name.
+    """The files of a folder or archive with one of the suffixes, by folder and name.
 
-    Case does not count, and neither does a final `.gz`: with ".mrg", `A.MRG` and
-    `a.mrg.gz` are members. A single file is one, whatever its name. Hidden files,
-    links and devices inside a `.tar` and the `__MACOSX` folder of a `.zip` are left
-    out.
+    Case and a final `.gz` do not matter: with ".mrg", `A.MRG` and `a.mrg.gz` are
+    members. A single file is a member whatever its name. Hidden files, links and
+    devices inside a `.tar` and the `__MACOSX` folder of a `.zip` are left out.
 
     Args:
         source: a folder, a file, or an archive: `.zip`, `.tar`, `.tgz`, `.tar.gz`,
             `.tar.bz2`, `.tar.xz`.
-        suffixes: one or several, such as ".mrg".
+        suffixes: one or several suffixes, such as ".mrg".
 
     Raises:
-        CorpusError: if there is no such source, nothing in it has such a name, or the
-            archive is damaged, holds a file twice or goes beyond the limits.
+        CorpusError: if there is no such source, if no name in it has such a suffix, or
+            if the archive is damaged, has a file twice or exceeds the limits.
     """
     source = Path(source)
     suffixes = (suffixes,) if isinstance(suffixes, str) else tuple(suffixes)
@@ -86,20 +86,20 @@ def members(source: str | Path, suffixes: tuple[str, ...] | str) -> Iterator[Mem
         raise CorpusError(f"{source}: there is no such file or folder; check the path")
     name = source.name.lower()
     if source.is_dir():
-        found = _in_folder(source)
+        candidates = _in_folder(source)
     elif name.endswith(".zip"):
-        found = _in_zip(source, suffixes)
+        candidates = _in_zip(source, suffixes)
     elif name.endswith(TAR):
-        found = _in_tar(source, suffixes)
+        candidates = _in_tar(source, suffixes)
     else:
         yield Member(str(source), source.name, lambda: open(source, "rb"))
         return
     wanted = {}
-    for member in found:
+    for member in candidates:
         if _is_wanted(member.inside, suffixes):
             if wanted.setdefault(member.inside, member) is not member:
-                what = "stands twice in the archive"
-                raise CorpusError(f"{member.name}: {what}; pack it anew with one")
+                what = "is in the archive twice"
+                raise CorpusError(f"{member.name}: {what}; pack it again with one")
     if not wanted:
         *others, last = suffixes
         ends = f"{', '.join(others)} or {last}" if others else last
@@ -127,14 +127,14 @@ def _in_folder(source: Path) -> Iterator[Member]:
 
 
 def _opened_file(path: Path) -> BinaryIO:
-    if not path.is_file():  # a pipe, which could wait forever, or a broken link
-        raise CorpusError(f"{path}: is no regular file; remove it from the folder")
+    if not path.is_file():  # a pipe, which could block forever, or a broken link
+        raise CorpusError(f"{path}: is not a regular file; remove it from the folder")
     return open(path, "rb")
 
 
 def _in_zip(source: Path, suffixes: tuple[str, ...]) -> Iterator[Member]:
-    with _telling(source):
-        archive = zipfile.ZipFile(source)  # closed with the last member that holds it
+    with _as_corpus_error(source):
+        archive = zipfile.ZipFile(source)  # closed with the last member that uses it
         _check_size(source, len(archive.infolist()), 0)
         _check_directory(archive)
     total = 0
@@ -150,35 +150,37 @@ def _in_zip(source: Path, suffixes: tuple[str, ...]) -> Iterator[Member]:
 
 
 def _check_directory(archive: zipfile.ZipFile) -> None:
-    """Raise BadZipFile unless the directory has as many members as its end says, and
-    the names that stand before these: it has no checksum, and a member that it loses
-    would not be missed."""
+    """Raise a BadZipFile if the directory of an archive is damaged.
+
+    Its number of members and their names must agree with the rest of the file. The
+    directory has no checksum, so a missing member would go unnoticed.
+    """
     file = archive.fp
     file.seek(max(0, file.seek(0, os.SEEK_END) - (1 << 16) - 22))
     end = file.read()
     end = end[end.rindex(b"PK\5\6") :]
     count = int.from_bytes(end[10:12], "little")
-    found = len(archive.infolist()) & 0xFFFF
-    if count not in (found, 0xFFFF):  # the latter stands for a larger number elsewhere
-        raise zipfile.BadZipFile(f"its directory has not all of {count} members")
+    listed = len(archive.infolist()) & 0xFFFF
+    if count not in (listed, 0xFFFF):  # 0xFFFF: a larger number, stored elsewhere
+        raise zipfile.BadZipFile(f"its directory lacks some of the {count} members")
     for info in archive.infolist():
         file.seek(info.header_offset)
         header = file.read(30)
         name = file.read(int.from_bytes(header[26:28], "little"))
         encoding = "utf-8" if info.flag_bits & 0x800 else "cp437"
         if name.decode(encoding) != info.orig_filename:
-            raise zipfile.BadZipFile("its directory has other names than its members")
+            raise zipfile.BadZipFile("its directory and its members differ in names")
 
 
 def _refused(info: zipfile.ZipInfo) -> str | None:
-    """What is wrong with a member, if it cannot be read or might fill the memory."""
+    """The reason to refuse a member that cannot be read or might fill the memory."""
     if info.flag_bits & 1:
         return "is encrypted"
     if stat.S_ISLNK(info.external_attr >> 16):
         return "is a link to another file"
-    # Python limits what is decompressed at once for these methods alone.
+    # Python limits the size of a decompressed block for these methods only.
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return "is compressed by another method than deflate"
+        return "is compressed with a method other than deflate"
     packed = info.compress_size
     if info.file_size > max(limits.EXPANDED_BYTES, limits.EXPANSION * packed):
         return f"expands to more than {limits.EXPANSION} times its size"
@@ -186,14 +188,14 @@ def _refused(info: zipfile.ZipInfo) -> str | None:
 
 
 def _in_tar(source: Path, suffixes: tuple[str, ...]) -> Iterator[Member]:
-    with _telling(source):
+    with _as_corpus_error(source):
         archive = _opened_tar(source)
     count = 0
     while True:
-        with _telling(source):
+        with _as_corpus_error(source):
             if not (info := archive.next()):
                 break
-        archive.members.clear()  # which would hold all of them
+        archive.members.clear()  # `tarfile` would keep all of them
         count += 1
         _check_size(source, count, 0)
         if not info.isfile() or not _is_wanted(info.name, suffixes):
@@ -205,13 +207,12 @@ def _in_tar(source: Path, suffixes: tuple[str, ...]) -> Iterator[Member]:
         yield Member(name, info.name, lambda info=info: archive.extractfile(info))
     while block := archive.fileobj.read(tarfile.BLOCKSIZE):
         if block[257:262] == b"ustar":
-            what = "has members behind its end"
-            raise CorpusError(f"{source}: {what}; it is damaged, or two in one: unpack")
+            what = "has members after its end, as a damaged or concatenated archive"
+            raise CorpusError(f"{source}: {what}; unpack it yourself")
 
 
 def _opened_tar(source: Path) -> tarfile.TarFile:
-    """The archive; if it is compressed, all of it is decompressed first, to where its
-    members can be read in any order."""
+    """Open the archive; a compressed one is decompressed first, for random access."""
     with ExitStack() as stack:
         file = stack.enter_context(open(source, "rb"))
         head = file.peek()
@@ -221,14 +222,14 @@ def _opened_tar(source: Path) -> tarfile.TarFile:
             file = stack.enter_context(SpooledTemporaryFile(IN_MEMORY))
             _decompress(packed, file)
         archive = tarfile.TarFile(fileobj=file, tarinfo=_Info)
-        # The file is closed with the last member that holds the archive.
+        # The file is closed with the last member that uses the archive.
         weakref.finalize(archive, stack.pop_all().close)
     return archive
 
 
 def _decompress(packed: Decompressed, file: BinaryIO) -> None:
     while block := packed.read(BLOCK):
-        _check_size(packed.name, 0, packed.given)
+        _check_size(packed.name, 0, packed.expanded)
         try:
             file.write(block)
         except OSError as error:
@@ -239,9 +240,11 @@ def _decompress(packed: Decompressed, file: BinaryIO) -> None:
 
 
 class _Info(tarfile.TarInfo):
-    """A header of a `.tar` that is not what `tarfile` would make of it: an archive cut
-    off before a header would be complete, a size below zero lead back in it for ever,
-    and a long name fill the memory."""
+    """A header of a `.tar` with the checks that `tarfile` lacks.
+
+    `tarfile` takes an archive that is cut off before a header for complete, follows a
+    negative size back in the file for ever, and reads a long name into memory.
+    """
 
     @classmethod
     def fromtarfile(cls, archive):
@@ -280,7 +283,7 @@ def _shown(name: str) -> str:
 
 
 class _Checked(io.RawIOBase):
-    """A stream in which damage is a `CorpusError` that names the file."""
+    """A stream that reports damage as a `CorpusError` with the name of the file."""
 
     def __init__(self, name: str, stream: BinaryIO):
         self.name, self.stream = name, stream
@@ -289,7 +292,7 @@ class _Checked(io.RawIOBase):
         return True
 
     def readinto(self, buffer) -> int:
-        with _telling(self.name):
+        with _as_corpus_error(self.name):
             block = self.stream.read(len(buffer))
         buffer[: len(block)] = block
         return len(block)
@@ -301,8 +304,8 @@ class _Checked(io.RawIOBase):
 
 
 @contextmanager
-def _telling(name: str | Path) -> Iterator[None]:
-    """What a damaged archive raises, which can be anything, is a `CorpusError`."""
+def _as_corpus_error(name: str | Path) -> Iterator[None]:
+    """Turn any exception of a damaged archive into a `CorpusError`."""
     try:
         yield
     except CorpusError:

@@ -9,7 +9,7 @@ from keras_tagging.data.lines import content, raw_lines
 from keras_tagging.data.records import Malformed
 from keras_tagging.data.sentence import Corpus
 
-# What the bytes 80 to BF become where UTF-8 is read as Windows-1252 or Latin-1.
+# The characters that the bytes 80 to BF become in Windows-1252 or Latin-1.
 _TAILS = {chr(byte): byte for byte in range(0x80, 0xC0)}
 _TAILS |= {
     bytes([byte]).decode("cp1252"): byte
@@ -17,8 +17,8 @@ _TAILS |= {
     if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)  # which Windows-1252 leaves open
 }
 _TAIL = f"[{re.escape(''.join(_TAILS))}]"
-# A pair such as "Ã©" is hardly ever meant; of "É»", which might be a capital before a
-# quotation mark, or of Greek and Cyrillic, it takes several in a row.
+# A pair such as "Ã©" is hardly ever correct. One like "É»" may be a capital before a
+# quotation mark, and pairs occur in Greek and Cyrillic: these must follow one another.
 _MOJIBAKE = re.compile(
     f"(?:[ÂÃÄÅ]{_TAIL})+|(?:â{_TAIL}{_TAIL})+|ï(?:»¿|¿½)|ðŸ{_TAIL}{_TAIL}"
     f"|(?:[Ç-ß]{_TAIL}){{2,}}"
@@ -36,8 +36,7 @@ AROUND = 12  # characters to show on either side
 
 
 def damage(text: str) -> Iterator[tuple[str, str]]:
-    """(kind, what stands there) for every kind of damage in a text, the first place of
-    each.
+    """(kind, excerpt) for the first damage of each kind in a text.
 
     Example:
         >>> list(damage("the cafÃ© opens"))
@@ -69,13 +68,14 @@ def _around(text: str, match: re.Match) -> str:
 def find_damage(
     corpus: Corpus, encoding: str | None = None
 ) -> Iterator[tuple[str, str, str]]:
-    """(kind, place, what stands there) for every damaged line of the corpus' files.
+    """(kind, location, excerpt) for every damaged line of a corpus's files.
 
-    The place is `FILE:LINE`. Comments of CoNLL files are left out. Of a corpus that is
-    in memory only, the tokens and tags are looked at, and it is `SPLIT, sentence N`.
+    The location is `FILE:LINE`. Comments of CoNLL files are ignored. For a corpus
+    without files, tokens and tags are checked, and the location is
+    `SPLIT, sentence N`.
 
     Args:
-        encoding: of the files; by default UTF-8.
+        encoding: the encoding of the files; by default UTF-8.
     """
     for split, sentences in corpus.splits():
         files = corpus.files.get(split, ())
@@ -91,19 +91,19 @@ def find_damage(
 def _in_file(file: str, encoding: str | None, has_comments: bool):
     with closing(raw_lines(file, file, encoding)) as lines:
         for number, line in map(content, lines):
-            place = f"{file}:{number}"
+            where = f"{file}:{number}"
             if isinstance(line, UnicodeDecodeError):
                 what = line.object[max(0, line.start - AROUND) : line.end + AROUND]
-                yield f"bytes that are not {line.encoding}", place, str(what)
+                yield f"bytes that are not {line.encoding}", where, str(what)
             elif isinstance(line, Malformed):
-                yield line.what, place, ""
+                yield line.what, where, ""
             elif not (has_comments and line.startswith("# ")):
                 for kind, what in damage(line.replace("\t", " ")):
-                    yield kind, place, what
+                    yield kind, where, what
 
 
 def _each(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Every kind once."""
+    """The first damage of each kind in several texts."""
     seen = set()
     for text in texts:
         for kind, what in damage(text):

@@ -1,10 +1,11 @@
 """The demo corpus, which comes with the package.
 
-English in the way of a phrase book, drawn from a hand-written CCG grammar, which stands
-beside its tests. Every token has its CCG category as tag (in the notation of CCGbank)
-and the columns `pos` (Penn Treebank), `head` and `deprel` (Universal Dependencies; a
-stranded preposition hangs on its verb). Trees are projective, but for questions and
-relative clauses that reach into an embedded clause: "What did she say he read ?".
+Its English, like a phrase book's, is drawn from a hand-written CCG grammar, which is
+beside its tests. The tag of a token is its CCG category, in the notation of CCGbank.
+The columns are `pos` (Penn Treebank), `head` and `deprel` (Universal Dependencies,
+except that a stranded preposition depends on its verb). Trees are projective, except
+for questions and relative clauses that reach into an embedded clause: "What did she say
+he read ?".
 """
 
 from pathlib import Path

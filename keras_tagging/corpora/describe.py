@@ -1,4 +1,4 @@
-"""What a corpus contains, and what in it looks wrong."""
+"""Statistics of a corpus, and a search for problems in it."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,17 +17,16 @@ from keras_tagging.corpora.suspicions import (
 from keras_tagging.data.sentence import Corpus
 
 MAX_EXAMPLES = 10
-SHOWN = 3  # of them, as text
+SHOWN = 3  # locations of a problem that the text lists
 
 
 @dataclass
 class Problem:
-    """Something suspicious: how often, and where the first times.
+    """A kind of suspicious data: how often it occurs, and where first.
 
-    `locations` are (split, sentence, token), counted from 1; the token is None where
-    the whole sentence is meant. Of damaged text they are `FILE:LINE`, or
-    `SPLIT, sentence N` where there is no file. `details` says, for each, what stands
-    there.
+    `locations` are (split, sentence, token), counted from 1; the token is None if the
+    problem concerns the whole sentence. For damaged text they are `FILE:LINE`, or
+    `SPLIT, sentence N` without a file. `details` has an excerpt for each location.
     """
 
     kind: str
@@ -38,23 +37,24 @@ class Problem:
 
 @dataclass
 class Description:
-    """What `describe` found; `str()` gives it as text. Tables are lists of rows, for
-    `pandas.DataFrame`.
+    """The result of `describe`; `str()` gives it as text.
+
+    Tables are lists of rows, for `pandas.DataFrame`.
 
     Args:
-        name, format: of the corpus.
+        name, format: name and format of the corpus.
         splits: one row a split: split, sentences, tokens, mean length, max length,
-            labels, rare labels (1 to 9 times), unseen words % (tokens whose form is not
-            in train, letter for letter) and unseen labels (that are not in train).
+            labels, rare labels (1 to 9 times), unseen words % (tokens whose exact form
+            is not in train) and unseen labels (labels that are not in train).
         scheme: "IOB1", "IOB2" or "IOBES" if all labels are chunk labels, else None.
-        problems: the kinds that occur.
-        skipped: sentences that reading left out, for each file.
-        lengths: for each split the percentiles of the sentence lengths, in tokens.
-        labels: for each split how often each label occurs.
-        leakage: for each split and each before it, how much of it stands there too.
-        trees: for each split with heads, how many are trees, and projective.
-        coverage: for each split, how much of it has a vector; empty without vectors.
-        damage: kinds of wrongly encoded text that occur.
+        problems: the kinds of problems that occur.
+        skipped: for each file, the number of sentences that reading left out.
+        lengths: for each split, percentiles of the sentence lengths, in tokens.
+        labels: for each split, the number of times that each label occurs.
+        leakage: for each split and each earlier one, the share that both contain.
+        trees: for each split with heads, the numbers of trees and of projective ones.
+        coverage: for each split, the share that has a vector; empty without vectors.
+        damage: the kinds of wrongly encoded text that occur.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Description:
     damage: list[Problem] = field(default_factory=list)
 
     def to_text(self) -> str:
-        """Aligned tables, and last the first problems of each kind."""
+        """Aligned tables, followed by the first problems of each kind."""
         scheme = f", labels {self.scheme}" if self.scheme else ""
         head = f"{self.name} (format {self.format}{scheme})"
         parts = [head, _table(self.splits) if self.splits else "no sentences"]
@@ -86,11 +86,12 @@ class Description:
                 parts.append(f"{title}\n{_table(rows)}")
         for file, count in self.skipped.items():
             parts.append(f"{file}: {count} malformed sentences left out")
-        found = [*self.problems, *self.damage]
-        if not found:
+        suspicious = [*self.problems, *self.damage]
+        if not suspicious:
             return "\n\n".join([*parts, "No problems found."])
-        parts.append(_table([{"problem": p.kind, "count": p.count} for p in found]))
-        parts += [_examples(problem) for problem in found]
+        counts = [{"problem": p.kind, "count": p.count} for p in suspicious]
+        parts.append(_table(counts))
+        parts += [_examples(problem) for problem in suspicious]
         return "\n\n".join(parts)
 
     __str__ = to_text
@@ -102,8 +103,8 @@ def _examples(problem: Problem) -> str:
     width = max(map(len, places))
     some = f"{len(shown)} of " if len(shown) < problem.count else ""
     lines = [f"{problem.kind} ({some}{problem.count})"]
-    for place, what in zip(places, problem.details, strict=False):
-        lines.append(f"  {place:{width}}  {what}".rstrip())
+    for where, what in zip(places, problem.details, strict=False):
+        lines.append(f"  {where:{width}}  {what}".rstrip())
     return "\n".join(lines)
 
 
@@ -112,7 +113,7 @@ def _place(split: str, sentence: int, token: int | None) -> str:
 
 
 def _table(rows: list[dict]) -> str:
-    """Text to the left, figures to the right."""
+    """A table as text, with words aligned left and numbers aligned right."""
     columns = []
     for name in rows[0]:
         values = [row[name] for row in rows]
@@ -135,23 +136,23 @@ def describe(
     vectors: Iterable[str] | None = None,
     encoding: str | None = None,
 ) -> Description:
-    """Count what a corpus contains and look for what is wrong with it.
+    """Count the contents of a corpus and look for problems in it.
 
-    Problems are: labels that cannot follow each other (where all labels are chunk
-    labels; IOB1 has no such pair), sentences repeated between splits and within one,
-    with the same and with other tags, and suspicious rows: empty tokens, white space,
-    control or zero-width characters in tokens, tokens of more than 100 characters,
-    sentences without tokens, of more than 250 tokens or without tags, empty tags, tags
-    with blanks, and tags that occur once and differ from another only in case.
+    Problems are: labels that cannot follow each other (if all labels are chunk labels;
+    IOB1 has no such pair); sentences repeated between or within splits, with the same
+    or with other tags; and suspicious rows: empty tokens, white space, control or
+    zero-width characters in tokens, tokens of more than 100 characters, sentences
+    without tokens, with more than 250 tokens or without tags, empty tags, tags with
+    blanks, and tags that occur once and differ from another only in case.
 
-    Damage is looked for in the corpus' files: bytes that cannot be decoded, UTF-8 that
+    The corpus's files are searched for damage: bytes that cannot be decoded, UTF-8 that
     was read as Latin-1 or Windows-1252 ("Ã©"), U+FFFD, control characters, characters
-    for private use, byte order marks inside and HTML entities.
+    for private use, byte order marks inside the text and HTML entities.
 
     Args:
         corpus: the corpus.
         vectors: `WordVectors`, or the words that have a vector.
-        encoding: of the corpus' files; by default UTF-8.
+        encoding: the encoding of the corpus's files; by default UTF-8.
     """
     scheme = scheme_of(corpus)
     problems, damaged = _Collector(), _Collector()
@@ -166,27 +167,27 @@ def describe(
     for finder in (lonely_tags, duplicates):
         for kind, location, what in finder(corpus):
             problems.add(kind, location, what)
-    for kind, place, what in find_damage(corpus, encoding):
-        damaged.add(kind, place, what)
+    for kind, source, what in find_damage(corpus, encoding):
+        damaged.add(kind, source, what)
     words = getattr(vectors, "words", vectors)
     return Description(
         name=corpus.name,
         format=corpus.format,
         splits=measures.statistics(corpus),
         scheme=scheme,
-        problems=problems.found(),
+        problems=problems.listed(),
         skipped=dict(corpus.skipped),
         lengths=measures.length_percentiles(corpus),
         labels=measures.label_counts(corpus),
         leakage=measures.leakage(corpus),
         trees=measures.trees(corpus),
         coverage=[] if words is None else measures.vector_coverage(corpus, words),
-        damage=damaged.found(),
+        damage=damaged.listed(),
     )
 
 
 class _Collector:
-    """Problems by their kind."""
+    """Collector of problems by kind."""
 
     def __init__(self):
         self.problems: dict[str, Problem] = {}
@@ -199,5 +200,5 @@ class _Collector:
             problem.locations.append(location)
             problem.details.append(repr(shown) if what else "")
 
-    def found(self) -> list[Problem]:
+    def listed(self) -> list[Problem]:
         return list(self.problems.values())

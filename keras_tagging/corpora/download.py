@@ -1,8 +1,8 @@
-"""Files from the web: fetched once, resumed where they broke off, checked.
+"""Files from the web: fetched once, resumed after a broken connection, checked.
 
-requests transfers and filelock makes a second process wait. pooch would keep a cache as
-well, but throws away what a broken connection has left, lets two processes fetch the
-same file twice, and tells errors in several lines.
+requests transfers the file, and filelock makes a second process wait. pooch would keep
+a cache as well, but it discards partial downloads, lets two processes fetch the same
+file, and spreads an error over several lines.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from keras_tagging.data.readers import CorpusError
 
-BLOCK = 1 << 13  # bytes: what a broken connection costs at most
+BLOCK = 1 << 13  # bytes; a broken connection loses at most one block
 TIMEOUT = (10, 60)  # seconds to connect, and between two blocks
 RETRIES = 3  # in a row without a further byte
 PAUSE = 1.0  # seconds before the first retry; doubled before every further one
@@ -33,24 +33,29 @@ def is_intact(path: Path, sha256: str) -> bool:
 
 
 def fetch(url: str, path: str | Path, sha256: str, size: int) -> Path:
-    """The file at `path`, downloaded from `url` unless it is there and intact.
+    """Download `url` to `path`, unless the file is already there and intact.
 
-    A download that breaks off leaves `path.part`, and the next one goes on from its
-    end if the server can. `path` appears only when it is complete and its checksum
-    right. Of several processes one downloads and the others wait. A redirect to another
-    scheme, such as from https to http, is not followed.
+    A download that breaks off leaves `path.part`; the next one continues at its end if
+    the server can. `path` appears only when it is complete and its checksum is right.
+    If several processes want the file, one downloads it and the others wait. A redirect
+    to another scheme, such as from https to http, is not followed.
 
     Args:
-        sha256: what its SHA-256 must be, in hexadecimal.
-        size: of the file in bytes; no more are taken.
+        sha256: the expected SHA-256, in hexadecimal.
+        size: the expected size in bytes; no more are read.
+
+    Returns:
+        `path`.
 
     Raises:
-        CorpusError: if it cannot be fetched or written, or is another file.
+        CorpusError: if the file cannot be fetched or written, or is another one.
     """
     from filelock import FileLock
 
     path = Path(path)
-    if is_intact(path, sha256):  # also where nothing can be written
+    if is_intact(
+        path, sha256
+    ):  # before anything is written: the folder may be read-only
         return path
     with writing_to(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,15 +79,15 @@ def _fetch(url: str, path: Path, sha256: str, size: int) -> None:
     part = path.with_name(path.name + ".part")
     is_resumed = part.exists()
     _download(url, part, path, size)
-    found = sha256_of(part)
-    if found != sha256 and is_resumed:
-        part.unlink()  # its beginning may be of another file
+    checksum = sha256_of(part)
+    if checksum != sha256 and is_resumed:
+        part.unlink()  # its beginning may come from another file
         _download(url, part, path, size)
-        found = sha256_of(part)
-    if found != sha256:
+        checksum = sha256_of(part)
+    if checksum != sha256:
         part.unlink()
-        told = f"SHA-256 is {found[:16]}..."
-        raise CorpusError(_other(url, told, f"{sha256[:16]}..."))
+        actual = f"SHA-256 is {checksum[:16]}..."
+        raise CorpusError(_other(url, actual, f"{sha256[:16]}..."))
     os.replace(part, path)
 
 
@@ -91,7 +96,7 @@ class _Broken(Exception):
 
 
 def _download(url: str, part: Path, path: Path, size: int) -> None:
-    """All of the file to `part`, however often the connection breaks."""
+    """Download the whole file to `part`, even if the connection breaks."""
     import requests
 
     failures, most = 0, _size(part)
@@ -103,7 +108,7 @@ def _download(url: str, part: Path, path: Path, size: int) -> None:
                 failures = 0 if _size(part) > most else failures + 1
                 most = max(most, _size(part))
                 if failures > RETRIES or not _may_pass(error):
-                    raise CorpusError(_told(url, path, part, error)) from None
+                    raise CorpusError(_failure(url, path, part, error)) from None
                 time.sleep(PAUSE * 2 ** max(0, failures - 1))
 
 
@@ -126,16 +131,16 @@ def _session(url: str):
     session.adapters.clear()  # so that no redirect leads to another scheme
     session.mount(f"{url.partition('://')[0]}://", HTTPAdapter(max_retries=retry))
     session.headers["User-Agent"] = f"keras-tagging/{version('keras-tagging')}"
-    # Else a range would count the bytes of what was compressed on the way.
+    # Otherwise a range would count compressed bytes.
     session.headers["Accept-Encoding"] = "identity"
     return session
 
 
 def _transfer(session, url: str, part: Path, path: Path, size: int) -> None:
-    """What is missing of `part`, or all of it where the server sends no ranges."""
+    """Download the rest of `part`, or all of it if the server sends no ranges."""
     start = _size(part)
     if start > size:
-        part.unlink()  # of another file
+        part.unlink()  # part of another file
         start = 0
     headers = {"Range": f"bytes={start}-"} if start else {}
     with session.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
@@ -153,8 +158,8 @@ def _transfer(session, url: str, part: Path, path: Path, size: int) -> None:
             start = 0
         length = answer.get("Content-Length", "")
         if length.isdigit() and start + int(length) != size:
-            found = f"size is {start + int(length)} bytes"
-            raise CorpusError(_other(url, found, str(size)))
+            actual = f"size is {start + int(length)} bytes"
+            raise CorpusError(_other(url, actual, str(size)))
         with (
             open(part, "ab" if start else "wb") as file,
             _bar(path, start, size) as bar,
@@ -165,7 +170,7 @@ def _transfer(session, url: str, part: Path, path: Path, size: int) -> None:
                 with writing_to(part.parent):
                     file.write(block)
                 bar(len(block))
-                if start == size:  # whatever else the server sends
+                if start == size:  # ignore anything further
                     break
     if start != size:
         raise _Broken
@@ -177,7 +182,7 @@ def _size(path: Path) -> int:
 
 @contextmanager
 def _bar(path: Path, start: int, total: int) -> Iterator[Callable]:
-    """A function that tells how many bytes came, to standard error if a terminal."""
+    """A progress bar on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda count: None
         return
@@ -191,16 +196,16 @@ def _bar(path: Path, start: int, total: int) -> Iterator[Callable]:
         yield lambda count: progress.advance(task, count)
 
 
-# What is said to the user
+# Messages
 
 
 def _by_hand(path: Path) -> str:
     return f"or save the file yourself as {path}"
 
 
-def _other(url: str, found: str, expected: str) -> str:
+def _other(url: str, actual: str, expected: str) -> str:
     remedy = "check that no proxy changes it, or update keras-tagging"
-    return f"{url}: its {found}, not {expected}; {remedy}"
+    return f"{url}: its {actual}, not {expected}; {remedy}"
 
 
 def _refusal(url: str, path: Path, response) -> str:
@@ -214,25 +219,25 @@ def _refusal(url: str, path: Path, response) -> str:
 
 
 def _may_pass(error: Exception) -> bool:
-    """Whether a further attempt could help."""
+    """Whether another attempt could succeed."""
     from requests import exceptions
 
     lasting = (exceptions.SSLError, exceptions.InvalidURL, exceptions.InvalidSchema)
     return not isinstance(error, (*lasting, exceptions.TooManyRedirects))
 
 
-def _told(url: str, path: Path, part: Path, error: Exception) -> str:
+def _failure(url: str, path: Path, part: Path, error: Exception) -> str:
     from requests import exceptions
 
     if isinstance(error, exceptions.SSLError):
         what, remedy = "its certificate is not accepted", "check the clock and proxy"
     elif isinstance(error, exceptions.TooManyRedirects):
-        what, remedy = "it leads from one address to the next", "check the proxy"
+        what, remedy = "it redirects too many times", "check the proxy"
     elif isinstance(error, exceptions.InvalidSchema):
-        what, remedy = "it leads to an address of another scheme", "check the proxy"
+        what, remedy = "it redirects to another scheme", "check the proxy"
     elif _size(part):
         what = f"the connection broke after {_size(part)} bytes"
-        return f"{url}: {what}; run this again: it goes on from there"
+        return f"{url}: {what}; run this again: it continues from there"
     elif isinstance(error, exceptions.Timeout):
         what, remedy = "no answer came in time", "check the connection"
     else:

@@ -11,8 +11,8 @@ from keras_tagging.data.readers import CorpusError
 from keras_tagging.data.records import sentence_of
 from keras_tagging.data.sentence import Sentence
 
-# The tags of Crabbe & Candito (2008), 28 of them and PREF: of each category, by its
-# subcategory, or for verbs by the letter with which the morphology begins.
+# The 28 tags of Crabbe & Candito (2008), and PREF: by category and subcategory, or for
+# verbs by the first letter of the morphology.
 _TAGS = {
     "A": ("ADJ", {"int": "ADJWH"}),
     "ADV": ("ADV", {"int": "ADVWH"}),
@@ -35,7 +35,7 @@ Compounds = Literal["joined", "split"]
 def crabbe_candito(category: str, subcategory: str = "", morphology: str = "") -> str:
     """The tag of Crabbe & Candito for a word of the treebank.
 
-    A category that they do not have stays as it is.
+    Any other category stays as it is.
 
     Example:
         >>> crabbe_candito("V", morphology="P3s"), crabbe_candito("N", "P", "ms")
@@ -56,17 +56,17 @@ def read_ftb(
     """The sentences of a file. Columns: `pos` (the category) and `lemma`.
 
     Args:
-        member: the file: `SENT` elements with `w` elements inside of phrases. A `w`
-            whose parts are `w` elements is a compound.
+        member: the file: `SENT` elements with `w` elements inside phrases. A `w` whose
+            parts are `w` elements is a compound.
         compounds: "joined" makes a compound one token, its parts joined by `_`.
-            "split" makes each part a token: with the category of its `catint`, or
-            where that is empty with the compound's tag. A blank in a token becomes
-            `_` in both.
+            "split" makes each part a token, with the category of its `catint` or, if
+            that is empty, with the compound's tag. In both, a blank in a token becomes
+            `_`.
         tagset: "cc" for the 29 tags of Crabbe & Candito, "cat" for the category, "ee"
-            for the whole tag of the treebank (of a part, its category).
-        encoding: by default what the file declares, or else UTF-8.
+            for the whole tag of the treebank (a part has its category only).
+        encoding: by default the encoding that the file declares, or else UTF-8.
         skipped: a list that collects a message for each sentence with a malformed
-            word, which then is left out; by default that is an error.
+            word, which is then left out; by default that is an error.
 
     Raises:
         CorpusError: if the file is not well-formed, or a word has no text or category.
@@ -82,7 +82,7 @@ def read_ftb(
 
 
 def _rows(member: Member, word: Element, compounds: str, tagset: str) -> list[tuple]:
-    """Token, tag, category, lemma: of a word, or of each part of a compound."""
+    """Token, tag, category and lemma of a word, or of each part of a compound."""
     category = word.attributes.get("cat") or word.attributes.get("catint")
     if not category:
         what = "<w> has no cat"
@@ -128,13 +128,14 @@ def _joined(text: str) -> str:
 def with_common_nouns_lowered(
     sentence: Sentence, tags: frozenset[str] = frozenset({"NC"})
 ) -> Sentence:
-    """The sentence with the initial of each common noun in lower case, as D16 section
-    3.2 has it: "nouns not corresponding to proper names and starting with a capital
-    letter have been converted to lowercase".
+    """The sentence with common nouns that begin in lower case.
+
+    D16 section 3.2: "nouns not corresponding to proper names and starting with a
+    capital letter have been converted to lowercase".
 
     Args:
-        sentence: with tags.
-        tags: those of common nouns.
+        sentence: a sentence with tags.
+        tags: the tags of common nouns.
     """
     tokens = [
         token.lower() if tag in tags and token[:1].isupper() else token

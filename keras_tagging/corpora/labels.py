@@ -1,4 +1,4 @@
-"""A single label for all tokens: it cannot be learnt, and stands in a wrong column."""
+"""Corpora with a single label for all tokens: usually a sign of the wrong column."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
@@ -8,9 +8,9 @@ from keras_tagging.data.readers import read
 from keras_tagging.data.records import CorpusError
 from keras_tagging.data.sentence import Corpus, Sentence
 
-SENTENCES = 1000  # that are looked at for the right column
+SENTENCES = 1000  # searched for the right column
 COLUMNS = 50
-# What `tag=` calls the columns of these formats
+# The names of these formats' columns in `tag=`
 FIELDS = {
     "conllu": {"pos": "upos", "xpos": "xpos"},
     "conllx": {"pos": "cpostag", "xpos": "postag"},
@@ -22,12 +22,12 @@ def refuse_one_label(
     corpus: Corpus | None = None,
     options: Mapping[str, object] | None = None,
 ) -> None:
-    """Refuses training sentences that have one label for all their tokens.
+    """Refuse training sentences that have one label for all their tokens.
 
     Args:
-        sentences: with tags.
-        corpus: that they are of, if it is known.
-        options: that its files were read with.
+        sentences: sentences with tags.
+        corpus: the corpus that they come from, if known.
+        options: the options that its files were read with.
 
     Raises:
         ValueError: naming the column that looks like the labels, if there is one.
@@ -40,8 +40,8 @@ def refuse_one_label(
     where = None
     if corpus is not None and corpus.format == "conll" and corpus.files.get("train"):
         where = _likely_of_file(corpus.files["train"][0], dict(options or {}))
-    elif found := _likely(sentences[:SENTENCES]):
-        name, look = found
+    elif likely := _likely(sentences[:SENTENCES]):
+        name, look = likely
         field = FIELDS.get(corpus.format if corpus else "", {}).get(name)
         remedy = f"pass tag='{field}'" if field else "make it the tags"
         where = f"column {name!r} {look}: {remedy}"
@@ -53,7 +53,7 @@ def refuse_one_label(
 
 
 def _likely_of_file(path: str, options: dict) -> str | None:
-    """What to say of the likely column of a CoNLL file."""
+    """The remark on the likely column of a CoNLL file."""
     options = {**options, "tag_column": None, "columns": {}}
     options.pop("categories", None)
     sentences = []
@@ -66,15 +66,15 @@ def _likely_of_file(path: str, options: dict) -> str | None:
             sentences = list(islice(rows, SENTENCES))
         except CorpusError:  # there are no more columns
             break
-    if found := _likely(sentences):
-        name, look = found
+    if likely := _likely(sentences):
+        name, look = likely
         return f"column {name} {look}: pass tag_column={name}"
     return None
 
 
 def _likely(sentences: Sequence[Sentence]) -> tuple[str, str] | None:
-    """The last column with chunks, else the last with few values, and how it looks."""
-    found = None
+    """The last column with chunks, else with few values, and a word on its content."""
+    best = None
     for name in sentences[0].columns if sentences else ():
         if not all(name in sentence.columns for sentence in sentences):
             continue
@@ -82,9 +82,9 @@ def _likely(sentences: Sequence[Sentence]) -> tuple[str, str] | None:
         values = set(chain.from_iterable(rows))
         tagged = [Sentence(row, row) for row in rows]
         if scheme := scheme_of(Corpus(tagged)):
-            found = name, f"looks like {scheme}", True
-        elif found is None or not found[-1]:
+            best = name, f"looks like {scheme}", True
+        elif best is None or not best[-1]:
             few = 2 <= len(values) <= sum(map(len, rows)) / 5
             if few and not all(value.isdigit() for value in values):
-                found = name, f"has {len(values)} labels", False
-    return found[:2] if found else None
+                best = name, f"has {len(values)} labels", False
+    return best[:2] if best else None

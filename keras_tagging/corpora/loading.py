@@ -1,4 +1,4 @@
-"""Finding the training, development and test files of a corpus, and loading them."""
+"""Find the training, development and test files of a corpus, and load them."""
 
 import glob
 import re
@@ -18,7 +18,7 @@ from keras_tagging.data.readers import (
 )
 from keras_tagging.data.sentence import Corpus
 
-# A word of a file's or folder's name, and the split it stands for.
+# Words in the name of a file or folder, and the split that each stands for.
 SPLIT_WORDS = {
     **dict.fromkeys(["train", "training", "trn"], "train"),
     **dict.fromkeys(["dev", "devel", "development"], "dev"),
@@ -51,30 +51,32 @@ def load_corpus(
 ) -> Corpus:
     """Load a corpus into memory.
 
-    A directory's files are told apart by a whole word of their names: train or
+    In a directory, a whole word in the name of a file tells its split: train or
     training; dev, devel, valid or validation; test, or else eval (also `testa`, `testb`
-    as in CoNLL-2003). If several files are one split, they are grouped with those
-    whose names differ only in that word, and the group with a training file, a
-    development file, a test file wins, in this order: in ATIS `atis-2.train` and
-    `atis-2.dev` come before `atis.train`, which contains both. Then other files come
-    before `.txt` and `.raw`, which accompany CoNLL-U. Names with `w-intent` are left
-    out. Failing that, folders named so are read whole, or CCGBank's `AUTO/02` to `21`,
-    `00` and `23`.
+    as in CoNLL-2003). Several files may claim one split. Then files whose names differ
+    only in that word form a group, and the group with a training file wins, then the
+    one with a development file, then the one with a test file: in ATIS `atis-2.train`
+    and `atis-2.dev` come before `atis.train`, which contains both. After that, other
+    files come before `.txt` and `.raw`, which accompany CoNLL-U. Names with `w-intent`
+    are left out. If no file name tells a split, folders with such names are read as a
+    whole, or else CCGBank's `AUTO/02` to `21`, `00` and `23`.
 
     Args:
         path: "demo" for the corpus that comes with the package, the name of a public
             corpus in `data.PUBLIC`, a directory, or the training data: a file, a list
-            of files or a glob pattern. None: no training data. A public corpus is
-            taken from the folder that the environment variable KERAS_TAGGING_DATA
-            names, or downloaded, once, to KERAS_TAGGING_CACHE or the user's cache; its
-            licence and citation are printed. A path of that name comes first.
-        format: as in `read`, of all files; by default recognised from the first file
-            of each ending (`.conll`, `.jsonl`), and of a public corpus known.
+            of files or a glob pattern. None: no training data. An existing path takes
+            precedence over a public corpus of that name. A public corpus is taken from
+            the folder in the environment variable KERAS_TAGGING_DATA, or downloaded
+            once to KERAS_TAGGING_CACHE or the user's cache; its licence and citation
+            are printed.
+        format: the format of all files, as in `read`. By default it is recognised from
+            the first file of each ending (`.conll`, `.jsonl`); it is known for public
+            corpora.
         dev, test: a file, list or pattern each, instead of the directory's.
         errors: as in `read`; with "skip" one warning gives the total, and
             `Corpus.skipped` the number for each file.
         require_train: False to accept a corpus without training data; a `path` that
-            is no directory is then the test data.
+            is not a directory is then the test data.
         options: as in `read`, for example `tag_column=4`.
 
     Raises:
@@ -86,7 +88,7 @@ def load_corpus(
         from keras_tagging.corpora.demo import demo_corpus
 
         if format is not None or options:
-            raise ValueError("the demo corpus is no file: it has no format or options")
+            raise ValueError("the demo corpus is not a file: omit format and options")
         return demo_corpus()
     files: dict[str, list[Path]] = {"train": [], "dev": [], "test": []}
     is_directory = isinstance(path, str | Path) and Path(path).is_dir()
@@ -98,15 +100,15 @@ def load_corpus(
         files.update(find_splits(path))
     elif path is not None:
         files["train" if require_train else "test"] = _expand(path)
-    for split, given in (("dev", dev), ("test", test)):
-        if given is not None:
-            files[split] = _expand(given)
+    for split, pattern in (("dev", dev), ("test", test)):
+        if pattern is not None:
+            files[split] = _expand(pattern)
     every = [file for split in files.values() for file in split]
     if not every or (require_train and not files["train"]):
-        found = sorted(e.name for e in Path(path).iterdir()) if is_directory else []
+        names = sorted(e.name for e in Path(path).iterdir()) if is_directory else []
         raise CorpusError(
             f"{path}: no file is named {'train' if require_train else 'train or test'} "
-            f"or the like (found: {', '.join(found[:8]) or 'nothing'}); {THEMSELVES}"
+            f"or the like (found: {', '.join(names[:8]) or 'nothing'}); {THEMSELVES}"
         )
     if format is None:
         formats = _formats(every, options.get("encoding"))
@@ -147,7 +149,7 @@ def load_corpus(
 
 
 def load_treebank(path: Files | None, format: str | None = None, **options) -> Corpus:
-    """As `load_corpus`, with the trees checked (`trees=True`) if the format can."""
+    """Load a corpus and check its trees (`trees=True`), if its format can."""
     try:
         return load_corpus(path, format, **{"trees": True} | options)
     except CorpusError:
@@ -157,25 +159,27 @@ def load_treebank(path: Files | None, format: str | None = None, **options) -> C
 
 
 def _ending(file: Path) -> str:
-    """That of a file's name, or "" where it is a word such as that of `eng.testa`."""
+    """The ending of a file's name, or "" if it names a split, as in `eng.testa`."""
     ending = Path(file.name.lower().removesuffix(".gz")).suffix
     return "" if ending[1:] in SPLIT_WORDS else ending
 
 
 def _formats(files: list[Path], encoding: str | None) -> dict[str, str]:
-    """The format of each ending, recognised from the first file that has it; where
-    its lines fit several formats, that of the first file of all."""
-    found: dict[str, str] = {}
+    """The format of each ending, recognised from the first file that has it.
+
+    If its lines fit several formats, the format of the first file of all is tried.
+    """
+    formats: dict[str, str] = {}
     for file in files:
-        if _ending(file) not in found:
-            first = next(iter(found.values()), None)
+        if _ending(file) not in formats:
+            first = next(iter(formats.values()), None)
             own = detect_format(file, encoding=encoding, default=first)
-            found[_ending(file)] = own
-    return found
+            formats[_ending(file)] = own
+    return formats
 
 
 def is_public(path) -> bool:
-    """Whether this is the name of a public corpus, and of no file or directory."""
+    """Whether this is the name of a public corpus, and not of a file or directory."""
     return isinstance(path, str) and path in PUBLIC and not Path(path).exists()
 
 
@@ -221,12 +225,12 @@ def find_splits(directory: str | Path) -> dict[str, list[Path]]:
 
 
 def _split_of(name: str) -> tuple[str | None, str]:
-    """The split a name stands for, and the name with that word left open."""
+    """The split that a name stands for, and the name with a gap for that word."""
     words = re.split(r"([^a-z0-9]+)", name.lower())
     splits = [SPLIT_WORDS.get(word) for word in words]
     pattern = "".join("*" if s else w for w, s in zip(words, splits, strict=True))
-    found = set(splits) - {None}
-    return (found.pop() if len(found) == 1 else None), pattern
+    distinct = set(splits) - {None}
+    return (distinct.pop() if len(distinct) == 1 else None), pattern
 
 
 def _by_name(directory: Path, files: list[Path]) -> dict[str, list[Path]]:
@@ -297,15 +301,16 @@ def _ccgbank(directory: Path) -> dict[str, list[Path]]:
 
 
 def hold_out(corpus: Corpus, share: float, seed: int) -> None:
-    """Moves a random share of the training sentences to the development set.
+    """Move a random share of the training sentences to the development set.
 
     Args:
-        corpus: which is changed.
-        share: of 1.
-        seed: of the draw.
+        corpus: the corpus, which is changed in place.
+        share: a fraction of the training sentences.
+        seed: the seed of the draw.
 
     Raises:
-        ValueError: if there are development sentences, or none of either would be.
+        ValueError: if there are development sentences already, or one of the two
+            splits would be empty.
     """
     if corpus.dev:
         raise ValueError("--dev-share: the corpus has development sentences already")

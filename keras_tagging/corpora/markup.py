@@ -1,4 +1,4 @@
-"""XML, read as a stream, without the expansion of entities and within limits."""
+"""XML, read as a stream, within limits and without expanding entities."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ BLOCK = 1 << 16
 
 @dataclass(slots=True)
 class Element:
-    """An element: the line it begins in, and what it holds, text and elements."""
+    """An XML element: the line it begins in, its text and its elements."""
 
     tag: str
     attributes: dict[str, str]
@@ -26,8 +26,7 @@ class Element:
     children: list = field(default_factory=list)
 
     def elements(self, *tags: str) -> Iterator["Element"]:
-        """Those of these names inside of it, at any depth, in their order; but none
-        inside of another one of them."""
+        """The outermost elements with these names inside it, at any depth, in order."""
         for child in self.children:
             if isinstance(child, Element):
                 if child.tag in tags:
@@ -36,7 +35,7 @@ class Element:
                     yield from child.elements(*tags)
 
     def text(self) -> str:
-        """All text inside of it, with blanks where elements begin and end."""
+        """All text inside it, with blanks where elements begin and end."""
         parts = (c if isinstance(c, str) else f" {c.text()} " for c in self.children)
         return "".join(parts)
 
@@ -47,17 +46,17 @@ def elements(
     encoding: str | None = None,
     undeclared: str = "utf-8",
 ) -> Iterator[Element]:
-    """The elements of these names, none inside of another; one is kept at a time.
+    """The outermost elements with these names, one in memory at a time.
 
     Args:
         member: an XML document.
-        tags: their names.
-        encoding: of the document, whatever it declares.
-        undeclared: encoding of a document that declares none.
+        tags: the names of the elements.
+        encoding: the encoding of the document; by default the one it declares.
+        undeclared: the encoding of a document that declares none.
 
     Raises:
-        CorpusError: if it is not well-formed, defines entities or attributes, or goes
-            beyond the limits.
+        CorpusError: if the document is not well-formed, defines entities or attributes,
+            or exceeds the limits.
         ValueError: if the encoding is unknown.
     """
     with member.open() as stream:
@@ -67,7 +66,7 @@ def elements(
         ):
             encoding = undeclared
         builder = _Builder(tags, member.name)
-        # A DOCTYPE may stand there; but no entity may be defined or fetched.
+        # A DOCTYPE is allowed, but it must not define or fetch an entity.
         parser = DefusedXMLParser(target=builder, encoding=encoding, forbid_dtd=False)
         builder.watch(parser.parser)
         try:
@@ -79,7 +78,7 @@ def elements(
         except ParseError as error:
             line = error.position[0]
             what = f"is not well-formed XML: {str(error).partition(': line')[0]}"
-            remedy = "check that it is complete, and pass its encoding if it is another"
+            remedy = "check that it is complete, and pass encoding= if it is another"
             raise CorpusError(f"{member.name}:{line}: {what}; {remedy}") from None
         except DefusedXmlException as error:
             what = f"defines or fetches entities ({type(error).__name__})"
@@ -96,7 +95,7 @@ def elements(
 
 @contextmanager
 def left_out(skipped: list[str] | None) -> Iterator[None]:
-    """What is malformed inside of it goes to the list; None: is an error."""
+    """Collect the message of a malformed item in the list; None: raise the error."""
     try:
         yield
     except CorpusError as error:
@@ -106,14 +105,14 @@ def left_out(skipped: list[str] | None) -> Iterator[None]:
 
 
 class _Builder:
-    """Collects elements as the parser meets them, within the limits."""
+    """Collector of the elements that the parser meets, within the limits."""
 
     def __init__(self, tags: tuple[str, ...], name: str):
         self.tags, self.name = tags, name
         self.stack: list[Element] = []
         self.done: list[Element] = []
         self.depth = self.fed = self.declared = 0
-        self.began = 0  # byte with which the outermost element of the stack begins
+        self.began = 0  # the byte at which the outermost open element begins
 
     def watch(self, expat) -> None:
         self.expat = expat
@@ -124,7 +123,7 @@ class _Builder:
         return done
 
     def check(self, size: int) -> None:
-        """After a block of this size, whether what the parser keeps is too much."""
+        """Refuse the document if the parser keeps too much, after a block of `size`."""
         self.fed += size
         here = self.expat.CurrentByteIndex
         if self.fed - here > limits.XML_TOKEN_BYTES + size:

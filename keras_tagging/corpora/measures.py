@@ -8,11 +8,11 @@ from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Corpus, Sentence
 
 PERCENTILES = (5, 25, 50, 75, 95, 99, 100)
-MAX_MISSING = 10  # words to name that have no vector
+MAX_MISSING = 10  # words without a vector to list
 
 
 def statistics(corpus: Corpus) -> list[dict]:
-    """How much there is of everything."""
+    """The sizes of each split."""
     train_words = {token for sentence in corpus.train for token in sentence.tokens}
     train_tags = {tag for sentence in corpus.train for tag in sentence.tags or ()}
     rows = []
@@ -40,7 +40,7 @@ def statistics(corpus: Corpus) -> list[dict]:
 
 
 def length_percentiles(corpus: Corpus) -> list[dict]:
-    """The number of tokens that so many per cent of the sentences do not exceed."""
+    """Percentiles of the sentence lengths in tokens, for each split."""
     rows = []
     for split, sentences in corpus.splits():
         lengths = sorted(map(len, sentences))
@@ -50,7 +50,7 @@ def length_percentiles(corpus: Corpus) -> list[dict]:
 
 
 def label_counts(corpus: Corpus) -> dict[str, Counter]:
-    """How often each label occurs in each split."""
+    """The number of times each label occurs in each split."""
     return {
         split: Counter(tag for sentence in sentences for tag in sentence.tags or ())
         for split, sentences in corpus.splits()
@@ -58,10 +58,10 @@ def label_counts(corpus: Corpus) -> dict[str, Counter]:
 
 
 def leakage(corpus: Corpus) -> list[dict]:
-    """What of a split stands in an earlier one too, whole sentences at a time.
+    """The sentences of a split that an earlier one contains too.
 
-    "alike" are sentences that are equal but for case, digits and tokens without a
-    letter or digit; equal ones among them.
+    "alike" counts sentences that are equal except for case, digits and tokens without a
+    letter or digit, including the equal ones.
     """
     rows, before = [], []
     for split, sentences in corpus.splits():
@@ -97,7 +97,7 @@ def _outline(sentence: Sentence) -> tuple[str, ...]:
 
 
 def trees(corpus: Corpus) -> list[dict]:
-    """Of sentences with heads: which are trees, and which of these not projective."""
+    """The number of trees, and of non-projective ones, among sentences with heads."""
     from keras_tagging.data.projectivity import check_tree, is_projective  # NumPy
 
     rows = []
@@ -132,30 +132,32 @@ def trees(corpus: Corpus) -> list[dict]:
 
 
 def word_forms(word: str) -> tuple[str, str, str]:
-    """A word in NFC, in lower case, and with digits as 0 besides."""
+    """A word in NFC; in lower case; in lower case with digits as 0."""
     word = to_nfc(word)
     lower = to_nfc(word.lower())
     return word, lower, re.sub(r"\d", "0", lower)
 
 
 def vector_coverage(corpus: Corpus, words: Iterable[str]) -> list[dict]:
-    """The share of tokens and types that have a vector: as written, else in lower case,
-    else with digits as 0 besides; and the most frequent words without one."""
+    """The share of tokens and types with a vector, and frequent words without one.
+
+    Words are looked up as written, else in lower case, else with digits as 0 too.
+    """
     known = set(map(to_nfc, words))
     kinds = ("as written", "lower case", "digits as 0", "missing")
     rows = []
     for split, sentences in corpus.splits():
         tokens = Counter(token for sentence in sentences for token in sentence.tokens)
-        found: dict[str, list[str]] = {kind: [] for kind in kinds}
+        by_kind: dict[str, list[str]] = {kind: [] for kind in kinds}
         for word in tokens:
             has_vector = [form in known for form in word_forms(word)]
-            found[kinds[[*has_vector, True].index(True)]].append(word)
+            by_kind[kinds[[*has_vector, True].index(True)]].append(word)
         row = {"split": split}
-        for kind, names in found.items():
+        for kind, names in by_kind.items():
             count = sum(tokens[name] for name in names)
             row[f"{kind}, tokens %"] = 100 * count / max(1, sum(tokens.values()))
-        row["missing, types %"] = 100 * len(found["missing"]) / max(1, len(tokens))
-        missing = sorted(found["missing"], key=lambda name: (-tokens[name], name))
+        row["missing, types %"] = 100 * len(by_kind["missing"]) / max(1, len(tokens))
+        missing = sorted(by_kind["missing"], key=lambda name: (-tokens[name], name))
         row["most frequent of them"] = " ".join(missing[:MAX_MISSING])
         rows.append(row)
     return rows

@@ -23,12 +23,12 @@ class Turn:
     Args:
         dialogue: the name of its dialogue.
         sentence: its words with BIO labels. Each segment is a chunk of its own, so
-            that two of the same concept in a row stay two.
+            consecutive segments with the same concept stay apart.
         concepts: the concept of each segment that has words, "null" included.
-        wordless: the concepts, "null" not included, of segments without words, which
-            no label can hold.
-        is_shared: whether several speak at once; whose words they are is not told,
-            and the sentence is empty.
+        wordless: the concepts, except "null", of segments without words, which no label
+            can represent.
+        is_shared: whether several speakers talk at once. The file does not say whose
+            the words are, so the sentence is empty.
     """
 
     dialogue: str
@@ -48,24 +48,24 @@ def read_media(
 ) -> Iterator[Turn]:
     """The user's turns of an official file, `media_lot1.xml` to `media_testHC.xml`.
 
-    Of each turn whose `speaker` is "spk", the annotation `withContext="false"` is
-    read. Its label is `concept` and, unless `relax`, `specif`, which begins with a
-    hyphen; both may be "null". `Sync` says when something is spoken and cuts nothing.
-    A turn without a word has an empty sentence.
+    In turns whose `speaker` is "spk", the annotation `withContext="false"` is read. Its
+    label is `concept`, followed by `specif` unless `relax`; `specif` begins with a
+    hyphen, and both may be "null". `Sync` marks only give times and are ignored. A turn
+    without words has an empty sentence.
 
     Args:
         member: the file.
         relax: whether to leave out the specifiers.
         spoken: see `words_of`.
-        encoding: by default what the file declares, or else ISO-8859-1.
-        skipped: a list that collects a message for each malformed turn, which then
-            is left out; by default that is an error.
+        encoding: by default the encoding that the file declares, or else ISO-8859-1.
+        skipped: a list that collects a message for each malformed turn, which is then
+            left out; by default that is an error.
 
     Raises:
         CorpusError: if the file is not well-formed, or something is missing in it.
     """
-    found = elements(member, "dialogue", encoding=encoding, undeclared=LATIN)
-    for dialogue in found:
+    blocks = elements(member, "dialogue", encoding=encoding, undeclared=LATIN)
+    for dialogue in blocks:
         name = _attribute(member, dialogue, "id")
         for turn in dialogue.elements("turn"):
             if _attribute(member, turn, "speaker") != "spk":
@@ -87,16 +87,16 @@ def read_test2(
     Laperriere et al. (LREC 2022) use them.
 
     The user is the `Speaker` whose name begins with "s". In a `Turn`, `SemDebut` opens
-    a concept and `SemFin` closes it; what stands between two is "null".
+    a concept and `SemFin` closes it; the concept of text in between is "null".
 
     Args:
         member: the file.
-        relaxed: pairs of a full and a relaxed concept, of which the first that fits
-            is taken; a final `*` fits any end. A concept that none fits stays.
+        relaxed: pairs of a full and a relaxed concept. The first pair that fits is
+            used; a final `*` fits any end. A concept that no pair fits stays as it is.
         spoken: see `words_of`.
-        encoding: by default what the file declares, or else ISO-8859-1.
-        skipped: a list that collects a message for each malformed turn, which then
-            is left out; by default that is an error.
+        encoding: by default the encoding that the file declares, or else ISO-8859-1.
+        skipped: a list that collects a message for each malformed turn, which is then
+            left out; by default that is an error.
 
     Raises:
         CorpusError: if the file is not well-formed, or a concept is not closed.
@@ -105,8 +105,8 @@ def read_test2(
     dialogue = Path(member.inside).name.removesuffix(".gz").removesuffix(".xml")
     dialogue = dialogue.removesuffix("_HC")
     users = set()
-    found = elements(member, "Speaker", "Turn", encoding=encoding, undeclared=LATIN)
-    for element in found:
+    blocks = elements(member, "Speaker", "Turn", encoding=encoding, undeclared=LATIN)
+    for element in blocks:
         if element.tag == "Speaker":
             if _attribute(member, element, "name").startswith("s"):
                 users.add(_attribute(member, element, "id"))
@@ -120,7 +120,7 @@ def read_test2(
                 named = [(relaxed_of(name, relaxed), text) for name, text in segments]
                 yield _turn(dialogue, named, spoken)
     if not users:
-        what = "no Speaker has a name that begins with s, as users have"
+        what = "no Speaker has a name that begins with s, as a user's does"
         raise CorpusError(f"{member.name}:1: {what}; give files of semantizer_files")
 
 
@@ -180,18 +180,17 @@ def _turn(dialogue: str, segments: Iterable[tuple[str, str]], spoken: bool) -> T
 
 
 def words_of(text: str, *, spoken: bool = False) -> list[str]:
-    """The words of a transcription: what stands between blanks, an elided word and
-    its apostrophe apart from the next (`l' hotel`).
+    """The words of a transcription, split at blanks and after apostrophes (`l' hotel`).
 
     Args:
-        text: of one segment.
-        spoken: whether to change it as SpeechBrain's recipe for MEDIA does: (...)
-            becomes `*`, punctuation goes, as in `dix-huit` the hyphen of tens, and
-            `c'est` is one word.
+        text: the text of one segment.
+        spoken: whether to change it like SpeechBrain's recipe for MEDIA: (...) becomes
+            `*`, punctuation is dropped, and so is the hyphen of numbers such as
+            `dix-huit`; `c'est` is one word.
     """
     text = re.sub(r"\s+", " ", text).replace(" '", "'").replace("'", "' ")
     if spoken:
-        # without a closing bracket behind it none is looked for from every opening one
+        # without this check the search would run from every opening bracket to the end
         head, closing, tail = text.rpartition(")")
         text = re.sub(r"\([^)]*\)", "*", head + closing) + tail
         text = re.sub(r"[^\w\s'*<>_-]", "", text)
@@ -203,19 +202,18 @@ def words_of(text: str, *, spoken: bool = False) -> list[str]:
 
 def relaxed_of(concept: str, relaxed: list[tuple[str, str]]) -> str:
     """The relaxed concept of a full one."""
-    for full, found in relaxed:
+    for full, short in relaxed:
         is_prefix = full.endswith("*") and concept.startswith(full[:-1])
         if is_prefix or concept == full:
-            return found
+            return short
     return concept
 
 
 def read_relaxed(path: str | Path) -> list[tuple[str, str]]:
-    """The pairs of a table with a full and a relaxed concept in each row, as
-    `concepts_full_relax.csv`.
+    """Read a table with a full and a relaxed concept a row: `concepts_full_relax.csv`.
 
     Raises:
-        CorpusError: if a row has not two columns, or the file is not UTF-8.
+        CorpusError: if a row does not have two columns, or the file is not UTF-8.
     """
     pairs, number = [], 0
     remedy = "write the full concept, a comma, the relaxed one, in UTF-8"
@@ -234,15 +232,15 @@ def read_relaxed(path: str | Path) -> list[tuple[str, str]]:
 
 def dialogues(member: Member, encoding: str | None = None) -> Iterator[str]:
     """The names of the dialogues of an official file, in lower case."""
-    found = elements(member, "dialogue", encoding=encoding, undeclared=LATIN)
-    for dialogue in found:
+    blocks = elements(member, "dialogue", encoding=encoding, undeclared=LATIN)
+    for dialogue in blocks:
         yield _attribute(member, dialogue, "id").lower()
 
 
-def full_and_relaxed(found: Iterable[Member], encoding=None) -> list[tuple[str, str]]:
-    """The pairs of all concepts that official files have with a specifier."""
+def full_and_relaxed(members: Iterable[Member], encoding=None) -> list[tuple[str, str]]:
+    """The full and relaxed forms of all concepts with a specifier in official files."""
     pairs = {}
-    for member in found:
+    for member in members:
         for segment in elements(member, "sem", encoding=encoding, undeclared=LATIN):
             concept = _attribute(member, segment, "concept")
             specifier = segment.attributes.get("specif", NULL)

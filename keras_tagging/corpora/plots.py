@@ -1,4 +1,4 @@
-"""Labels and sentence lengths of a corpus as a picture; needs matplotlib."""
+"""A plot of the labels and sentence lengths of a corpus; needs matplotlib."""
 
 from pathlib import Path
 
@@ -27,8 +27,8 @@ def plot_description(description, path: str | Path) -> Path:
     """Draw the shares of the most frequent labels, by split, and the sentence lengths.
 
     Args:
-        description: what `describe` gave.
-        path: the file to write; its ending says which format, such as .png, .pdf, .svg.
+        description: the output of `describe`.
+        path: the file to write; its ending tells the format: .png, .pdf, .svg.
 
     Raises:
         ValueError: if matplotlib is not installed or cannot write this format.
@@ -51,11 +51,11 @@ def _draw_labels(axes, counts) -> None:
     total = sum(counts.values(), type(next(iter(counts.values())))())
     names = [name for name, _ in total.most_common(MAX_LABELS)]
     width = 0.8 / len(counts)
-    for place, (split, count) in enumerate(counts.items()):
+    for index, (split, count) in enumerate(counts.items()):
         shares = [100 * count[name] / count.total() for name in names]
-        positions = [i - 0.4 + (place + 0.5) * width for i in range(len(names))]
+        positions = [i - 0.4 + (index + 0.5) * width for i in range(len(names))]
         axes.bar(positions, shares, width, label=split)
-    # a label such as PRP$ is no formula
+    # a label such as PRP$ is not a formula
     axes.set_xticks(range(len(names)), names, rotation=90, parse_math=False)
     axes.set_yscale("log")
     axes.set_ylabel("% of the tokens")

@@ -1,5 +1,8 @@
-"""What the scripts of `data_prep` share: splits written all or none, figures beside
-those that a paper prints, progress, and errors told in one line."""
+"""Shared parts of the scripts in `data_prep`.
+
+They write all splits or none, print counts beside published ones, show progress, and
+report errors in one line.
+"""
 
 import inspect
 import os
@@ -18,8 +21,8 @@ from keras_tagging.data.readers import WRITTEN, write
 from keras_tagging.data.records import CorpusError, MalformedSentence
 from keras_tagging.data.sentence import Sentence
 
-# Parameters that the scripts have alike
-Out = Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")]
+# Parameters of all scripts
+Out = Annotated[Path, typer.Argument(help="Folder to write to; created if missing.")]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace the corpus that is in OUT.")
 ]
@@ -30,14 +33,14 @@ SkipMalformed = Annotated[
 
 @dataclass
 class Counts:
-    """What a split holds, counted as `describe` counts.
+    """The counts of a split, as in `describe`.
 
     Args:
-        sentences, tokens: how many.
-        types: different tokens, letter for letter.
-        labels: different tags.
-        unknown: tokens whose form the training split lacks; None for that split, and
-            where there is none.
+        sentences, tokens: their numbers.
+        types: number of different tokens, letter for letter.
+        labels: number of different tags.
+        unknown: number of tokens whose form is not in the training split; None for that
+            split, and without one.
         more: further figures by name, such as {"concepts": 43078}.
     """
 
@@ -49,7 +52,7 @@ class Counts:
     more: dict[str, int] = field(default_factory=dict)
 
     def figures(self) -> dict[str, int | None]:
-        """All of them by name."""
+        """All counts by name."""
         names = ("sentences", "tokens", "types", "labels", "unknown")
         return {name: getattr(self, name) for name in names} | self.more
 
@@ -61,54 +64,57 @@ def write_splits(
     *,
     overwrite: bool = False,
 ) -> dict[str, Counts]:
-    """Write `out/train.conll` and so on, every one of them or none.
+    """Write `out/train.conll` and so on: all splits or none.
 
-    The splits are consumed one after the other, in their order, and need not fit into
-    memory. They are written to a folder that is given its name, or, where `out` is
-    there already, whose files are moved to it, when all of them are complete.
+    The splits are consumed one after the other, in order, and need not fit into memory.
+    They are written to a temporary folder. When all are complete, it is renamed to
+    `out`, or its files are moved there if `out` exists already.
 
     Args:
-        out: the folder; made if need be.
-        splits: sentences by the name of the split; "train" first, so that the words
-            unknown to it can be counted in the others.
+        out: the folder; created if missing.
+        splits: sentences by the name of the split; "train" first, so that unknown words
+            can be counted in the others.
         format: as in `data.write`: "conll", "conllu" or "jsonl".
-        overwrite: whether to replace the files of a folder that is not empty. Others
-            that are there stay; but a corpus file that would then stand beside the
-            new ones is an error.
+        overwrite: whether to replace the files of a folder that is not empty. Other
+            files there stay, except that an old corpus file beside the new ones is an
+            error.
+
+    Returns:
+        The counts of each split.
 
     Raises:
-        CorpusError: if the folder is not empty, or the splits cannot be written to it;
-            or if no training sentence is in them, or of other splits none at all.
-        ValueError: if the format is unknown, or a value cannot stand in a column.
+        CorpusError: if the folder is not empty or cannot be written to, if there is no
+            training sentence, or, without a training split, no sentence at all.
+        ValueError: if the format is unknown, or a column cannot hold a value.
     """
     if format not in WRITTEN:
         known = ", ".join(map(repr, WRITTEN))
-        raise ValueError(f"cannot write format {format!r}: it is one of {known}")
+        raise ValueError(f"cannot write format {format!r}: known are {known}")
     names = [f"{split}.{format}" for split in splits]
     check_out(out, names, overwrite=overwrite)
     with _folder_for(Path(out).resolve()) as folder:
         words: set[str] | None = None
-        found = {}
+        counts_of = {}
         for split, sentences in splits.items():
-            counts = found[split] = Counts()
+            counts = counts_of[split] = Counts()
             types: set[str] = set()
             counted = _counting(sentences, counts, types, words)
             write(counted, folder / f"{split}.{format}", format)
             if split == "train":
                 words = types
-        most = max((counts.sentences for counts in found.values()), default=0)
-        if not found.get("train", Counts(most)).sentences:
+        most = max((counts.sentences for counts in counts_of.values()), default=0)
+        if not counts_of.get("train", Counts(most)).sentences:
             what = f"no sentence is left for {'train' if most else 'any split'}"
-            remedy = "check the source, and what --skip-malformed leaves out"
+            remedy = "check the source, and the sentences that --skip-malformed skips"
             raise CorpusError(f"{out}: {what}, so nothing is written; {remedy}")
-    return found
+    return counts_of
 
 
 def check_out(out: str | Path, names: Iterable[str], *, overwrite: bool) -> None:
-    """Raise a CorpusError if files so named cannot be written to the folder.
+    """Raise a CorpusError if files with these names cannot be written to the folder.
 
-    `write_splits` does so before it takes the first sentence; a script that has read
-    everything by then does so itself at its start.
+    `write_splits` calls this before it takes the first sentence. Scripts that read
+    everything before that call it themselves at their start.
     """
     out, names = Path(out).resolve(), set(names)
     if out.exists() and not out.is_dir():
@@ -123,26 +129,26 @@ def check_out(out: str | Path, names: Iterable[str], *, overwrite: bool) -> None
         if name in names and (out / name).is_dir():
             raise CorpusError(f"{out / name}: is a folder; remove it")
         if name not in names and name.endswith(tuple(f".{f}" for f in WRITTEN)):
-            what = "would stand beside the new files, which it does not belong to"
+            what = "does not belong to the new files, and would lie beside them"
             raise CorpusError(f"{out / name}: {what}; remove it")
 
 
 @contextmanager
 def _folder_for(out: Path) -> Iterator[Path]:
-    """A new folder, whose files come to `out` if the block does not raise."""
-    is_there = out.is_dir()  # perhaps as a mount, which cannot be replaced
+    """A temporary folder, whose files are moved to `out` unless the block raises."""
+    is_there = out.is_dir()  # perhaps a mount, which cannot be replaced
     if not is_there:
         out.parent.mkdir(parents=True, exist_ok=True)
     folder = (out if is_there else out.parent) / f".{os.getpid()}.{out.name}"
-    shutil.rmtree(folder, ignore_errors=True)  # of a process that had our number
+    shutil.rmtree(folder, ignore_errors=True)  # left by a process with the same number
     folder.mkdir()
     try:
         yield folder
         if not is_there:
             folder.rename(out)
         else:
-            # a kill leaves no old split beside new ones, and others only without the
-            # one to train on, so that they are not taken for the whole corpus
+            # After a kill there is no old split beside new ones. The training split
+            # comes last, so an incomplete corpus has none and is noticed.
             names = sorted((path.name for path in folder.iterdir()), key=_is_training)
             for name in reversed(names):
                 (out / name).unlink(missing_ok=True)
@@ -156,7 +162,7 @@ def _folder_for(out: Path) -> Iterator[Path]:
 
 
 def _is_left(name: str, out: Path) -> bool:
-    """Whether this is a folder of `_folder_for`, as a kill leaves it."""
+    """Whether this is a folder of `_folder_for` that a killed process left."""
     return re.fullmatch(rf"\.[0-9]+\.{re.escape(out.name)}", name) is not None
 
 
@@ -185,15 +191,16 @@ def statistics(
     *,
     partial: bool = False,
 ) -> str:
-    """A table of the counts beside those that a paper prints, and a line beginning
-    with "warning:" for each of these that differs.
+    """A table of the counts beside published ones.
+
+    A line beginning with "warning:" follows for each difference.
 
     Args:
-        counts: for each split, as `write_splits` gives them.
+        counts: the counts of each split, from `write_splits`.
         published: for each split, figures by the names of `Counts.figures`.
         source: where they are printed, such as "D16 Table 1".
-        partial: whether parts of the corpus are known to be missing: then nothing is
-            said of splits that are, and there are no warnings.
+        partial: whether parts of the corpus are known to be missing: then there are no
+            warnings, and missing splits are left out.
 
     Example:
         >>> counts = {"train": Counts(sentences=2, tokens=9, types=7, labels=3)}
@@ -218,9 +225,9 @@ def statistics(
             is_first = all(row[0] != split for row in rows[1:])
             rows.append((split if is_first else "", name, _shown(here), _shown(there)))
             if there is not None and here != there and not partial:
-                found = f"{_shown(here)} {name}" if here is not None else f"no {name}"
+                actual = f"{_shown(here)} {name}" if here is not None else f"no {name}"
                 warnings.append(
-                    f"warning: {split} has {found}, {source} has {_shown(there)}"
+                    f"warning: {split} has {actual}, {source} has {_shown(there)}"
                 )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
@@ -235,7 +242,7 @@ def _shown(figure: int | None) -> str:
 
 
 def track(iterable: Iterable, description: str, total: int | None = None) -> Iterator:
-    """The iterable, with its progress on standard error if that is a terminal."""
+    """Iterate, with a progress bar on standard error if that is a terminal."""
     if not sys.stderr.isatty():
         yield from iterable
         return
@@ -249,16 +256,16 @@ def track(iterable: Iterable, description: str, total: int | None = None) -> Ite
 
 
 def run_script(command: Callable, example: str, args: list[str] | None = None) -> None:
-    """Run a script's function as its command line; then exit.
+    """Run a function as a command line, then exit.
 
-    What its user can mend is told in one line and ends it with 1; an option that is
-    wrong, with 2.
+    An error that the user can mend is printed in one line and exits with 1; a wrong
+    option exits with 2.
 
     Args:
         command: a function whose parameters typer understands. Its docstring is the
             help.
         example: lines to show at the end of `--help`.
-        args: instead of the program's.
+        args: arguments to use instead of the program's.
     """
     name = Path(command.__code__.co_filename).name
     app = typer.Typer(
@@ -270,7 +277,7 @@ def run_script(command: Callable, example: str, args: list[str] | None = None) -
     epilog = "\n".join(["\b", "Example:", *(f"  {e}" for e in example.splitlines())])
     app.command(epilog=epilog)(command)
     args = sys.argv[1:] if args is None else args
-    message = "interrupted"  # for which typer gives a code and no exception
+    message = "interrupted"  # typer gives a code and no exception for it
     try:
         code = app(args or ["--help"], prog_name=name, standalone_mode=False) or 0
     except (typer.Abort, KeyboardInterrupt):
@@ -285,12 +292,14 @@ def run_script(command: Callable, example: str, args: list[str] | None = None) -
 
 
 def _advice(error: Exception, parameters: set[str]) -> str:
-    """The error's message with the advice that a script's user can follow: Python's
-    `pass NAME=` goes, but for an option that the script has."""
+    """The message of an error, with advice for the user of a script.
 
-    def option(found: re.Match) -> str:
-        if found[2] == "encoding" and "encoding" in parameters:
-            return found[0].replace("encoding=", "--encoding")
+    Advice for Python code, `pass NAME=`, is dropped, unless the script has that option.
+    """
+
+    def option(match: re.Match) -> str:
+        if match[2] == "encoding" and "encoding" in parameters:
+            return match[0].replace("encoding=", "--encoding")
         return ""
 
     message = re.sub(

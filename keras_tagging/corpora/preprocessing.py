@@ -1,7 +1,7 @@
-r"""The forms in which papers give words to their models, written into files.
+r"""The normal forms of words in the papers, for files that other programs read.
 
-The models' `recipe="paper"` has them too, as graphs of TensorFlow, and reads suffixes
-and capitals from the words as they stand; these are for other programs.
+Models with `recipe="paper"` apply the same forms in TensorFlow, and read suffixes and
+capitals from the original words.
 """
 
 import re
@@ -11,8 +11,9 @@ from keras_tagging.data.sentence import Sentence
 
 
 def kadari(word: str) -> str:
-    r"""K18 section 3.1: lower case, a sequence of digits as one 0, what follows the
-    backslash, which CCGbank writes before a slash.
+    r"""The form of K18 section 3.1: lower case, digit runs as one 0.
+
+    Only the part after a backslash, which CCGbank writes before a slash, is kept.
 
     Example:
         >>> [kadari(word) for word in ("Mr.", "1,989", r"Wife\/Mother")]
@@ -23,7 +24,7 @@ def kadari(word: str) -> str:
 
 
 def wu(word: str) -> str:
-    r"""W16 section 6.1.1: lower case, every digit as 9.
+    r"""The form of W16 section 6.1.1: lower case, every digit as 9.
 
     Example:
         >>> [wu(word) for word in ("Mr.", "1,989", r"Wife\/Mother")]

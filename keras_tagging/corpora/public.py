@@ -1,4 +1,4 @@
-"""Public corpora by name: found where they already are, or else downloaded."""
+"""Public corpora by name: used from a local folder, or else downloaded."""
 
 import os
 import shutil
@@ -19,13 +19,13 @@ _shown: set[str] = set()  # the corpora whose licence this process has shown
 
 
 def locate(name: str) -> dict[str, Path]:
-    """The files of a public corpus by their splits, downloaded if need be.
+    """The files of a public corpus by split, downloaded if necessary.
 
-    They are looked for in the folder KERAS_TAGGING_DATA, then in the cache. Licence and
-    citation go to standard error, once in a process.
+    They are taken from the folder KERAS_TAGGING_DATA, or else from the cache. Licence
+    and citation go to standard error, once in a process.
 
     Args:
-        name: one of `PUBLIC`.
+        name: a name in `PUBLIC`.
 
     Raises:
         CorpusError: if a file cannot be downloaded.
@@ -42,7 +42,7 @@ def locate(name: str) -> dict[str, Path]:
 def in_data_folder(name: str) -> dict[str, Path] | None:
     """The files in KERAS_TAGGING_DATA, if it has all of them.
 
-    What stands there is the user's own: if it is another version, that is a warning.
+    These are the user's own files, so another version only gives a warning.
     """
     corpus, data = PUBLIC[name], os.environ.get("KERAS_TAGGING_DATA")
     for folder in (corpus.folder, name) if data else ():
@@ -51,7 +51,7 @@ def in_data_folder(name: str) -> dict[str, Path] | None:
             for split, path in paths.items():
                 if corpus.files[split].sha256 != sha256_of(path):
                     what = f"{path}: is not the version that {name!r} stands for"
-                    remedy = "unset KERAS_TAGGING_DATA to use that one"
+                    remedy = "unset KERAS_TAGGING_DATA to use that version"
                     warnings.warn(f"{what}; {remedy}", stacklevel=4)
             return paths
     return None
@@ -81,7 +81,7 @@ def _fetched(base: str, folder: Path, file: File) -> Path:
 
 
 def _unpack(corpus: PublicCorpus, folder: Path) -> None:
-    """The files of an archive, each under the name that the table gives it."""
+    """Unpack the files of an archive under the names in the table."""
     archive = _fetched(corpus.base, folder, corpus.archive)
     with writing_to(folder), zipfile.ZipFile(archive) as members:
         for file in corpus.files.values():
@@ -92,7 +92,7 @@ def _unpack(corpus: PublicCorpus, folder: Path) -> None:
 
 
 def check_name(name: str) -> None:
-    """Raises a CorpusError that lists the names, unless this is one of them."""
+    """Raise a CorpusError that lists the names, unless this is one of them."""
     if name != "demo" and name not in PUBLIC:
         raise CorpusError(
             f"{name}: no corpus has this name; name one of "
@@ -101,7 +101,7 @@ def check_name(name: str) -> None:
 
 
 def unknown(name: object) -> str:
-    """What to say of a corpus that is neither a path nor a known name."""
+    """The message for a corpus that is neither a path nor a known name."""
     return (
         f"{name}: no such corpus (tried a file, a directory, a pattern and the known "
         f"names); check the path, or name one of {', '.join(NAMES)}{_nearest(name)}"

@@ -1,4 +1,4 @@
-"""The table of the public corpora, which `public.toml` holds."""
+"""The table of public corpora, read from `public.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -8,8 +8,13 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file of a corpus, or the archive of all: its name, its size in bytes and its
-    SHA-256 in hexadecimal."""
+    """A file of a corpus, or the archive with all files.
+
+    Args:
+        name: the name of the file.
+        size: its size in bytes.
+        sha256: its SHA-256 in hexadecimal.
+    """
 
     name: str
     size: int
@@ -21,14 +26,15 @@ class PublicCorpus:
     """A corpus that can be downloaded.
 
     Args:
-        title: what it is, in a line.
-        licence, citation: as they are to be shown.
-        base: the URL of the folder that holds the files; with `archive`, of that.
-        folder: where KERAS_TAGGING_DATA may hold the files, besides the corpus' name.
-        format, options: how to read it.
-        files: for each split its file.
-        archive: the `.zip` the files come in, if they do, and
-        inside: their folder in it.
+        title: a description in one line.
+        licence, citation: the licence and the citation, as shown to the user.
+        base: the URL of the folder with the files, or with the archive.
+        folder: a folder of KERAS_TAGGING_DATA that may have the files, besides the one
+            with the name of the corpus.
+        format, options: the format of the files and the options to read them.
+        files: the file of each split.
+        archive: the `.zip` archive with the files, if there is one.
+        inside: the folder of the files in the archive.
     """
 
     title: str
@@ -44,7 +50,7 @@ class PublicCorpus:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """The bytes of all files together."""
         return sum(file.size for file in self.files.values())
 
 

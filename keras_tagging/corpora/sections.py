@@ -1,5 +1,7 @@
-"""The sections of the Wall Street Journal, by which CCGbank and the Penn Treebank are
-split, and the files that hold them."""
+"""The sections of the Wall Street Journal, and the files that contain them.
+
+CCGbank and the Penn Treebank are split by section.
+"""
 
 import re
 from collections import defaultdict
@@ -11,13 +13,14 @@ from keras_tagging.corpora.preparation import track
 from keras_tagging.data.readers import CorpusError, read
 from keras_tagging.data.sentence import Sentence
 
-# wsj_0203.mrg, wsj02-21.stagged, 22.conllx: a section, and a document or the last one
+# wsj_0203.mrg, wsj02-21.stagged, 22.conllx: a section, then a document or last section
 _NAME = re.compile(r"(?:wsj_?)?([0-9]{2})(?:([0-9]{2})|-([0-9]{2}))?(?![0-9-])", re.I)
 
 
 def sections_of(name: str) -> tuple[range, bool] | None:
-    """The sections that a file holds by its name, or by that of its folder, and
-    whether it holds the whole of them; None if neither tells.
+    """The sections of a file, and whether it has all of their documents.
+
+    The name of the file tells, or else that of its folder; None if neither does.
 
     Example:
         >>> sections_of("disc.zip/AUTO/02/wsj_0203.auto")
@@ -29,8 +32,8 @@ def sections_of(name: str) -> tuple[range, bool] | None:
         >>> sections_of("brown/cf/cf01.mrg")
     """
     path = PurePosixPath(name.replace("\\", "/"))
-    if found := _NAME.match(path.name):
-        first, document, last = found.groups()
+    if match := _NAME.match(path.name):
+        first, document, last = match.groups()
         return range(int(first), int(last or first) + 1), document is None
     if re.fullmatch("[0-9]{2}", path.parent.name):
         return range(int(path.parent.name), int(path.parent.name) + 1), False
@@ -43,20 +46,21 @@ def by_split(
     *,
     partial: bool = False,
 ) -> dict[str, list[Member]]:
-    """The files of every split, in their order; those of other sections, and those
-    whose names tell none, are left out.
+    """The files of every split, in order.
+
+    Files of other sections, and files whose names tell no section, are left out.
 
     Args:
-        members: files.
-        splits: numbers of sections by the name of the split.
-        partial: whether sections may be missing; then, too, one of all must be there.
+        members: the files.
+        splits: the numbers of the sections of each split.
+        partial: whether sections may be missing, except for all of them.
 
     Raises:
-        CorpusError: if a section is missing or stands twice, or a file holds sections
-            of two splits.
+        CorpusError: if a section is missing or occurs twice, or a file has sections of
+            two splits.
     """
     wanted = {number: split for split, numbers in splits.items() for number in numbers}
-    found: dict[str, list[Member]] = {split: [] for split in splits}
+    by_name: dict[str, list[Member]] = {split: [] for split in splits}
     holders: dict[int, dict[str, Member]] = defaultdict(dict)
     for member in members:
         sections, is_whole = sections_of(member.name) or (range(0), False)
@@ -64,7 +68,7 @@ def by_split(
         if holds <= {None}:
             continue
         if len(holds) > 1:
-            what = f"holds sections {sections[0]:02}-{sections[-1]:02}, of several uses"
+            what = f"has sections {sections[0]:02}-{sections[-1]:02} of several splits"
             remedy = "give every section its own file, such as 22.conllx"
             raise CorpusError(f"{member.name}: {what}; {remedy}")
         file = PurePosixPath(member.name).name.lower().removesuffix(".gz")
@@ -73,15 +77,15 @@ def by_split(
             twin = others.get("" if is_whole or "" in others else file)
             twin = twin or (next(iter(others.values()), None) if is_whole else None)
             if twin is not None:
-                what = f"section {number:02} stands here and in {twin.name}"
-                remedy = "remove one of the two, or name the folder that holds one"
+                what = f"section {number:02} is here and in {twin.name}"
+                remedy = "remove one of the two, or name a folder with only one"
                 raise CorpusError(f"{member.name}: {what}; {remedy}")
             others["" if is_whole else file] = member
-        found[holds.pop()].append(member)
+        by_name[holds.pop()].append(member)
     missing = [number for number in wanted if number not in holders]
     if missing and (len(missing) == len(wanted) or not partial):
         raise _missing(missing, wanted)
-    return {split: files for split, files in found.items() if files}
+    return {split: files for split, files in by_name.items() if files}
 
 
 def _missing(missing: list[int], wanted: dict[int, str]) -> CorpusError:
@@ -107,11 +111,11 @@ def sentences_of(
     """The sentences of files, one after the other, with progress on standard error.
 
     Args:
-        members: files.
+        members: the files.
         format, options: as in `data.read`.
-        description: to stand beside the progress.
+        description: the text beside the progress bar.
         skipped: a list that collects a message for each malformed sentence, which is
-            then left out; None: the first is an error.
+            then left out; with None, the first one is an error.
     """
     errors = "raise" if skipped is None else "skip"
     for member in track(members, description, len(members)):
@@ -120,7 +124,7 @@ def sentences_of(
 
 
 def left_out(skipped: list[str] | None) -> str:
-    """A line about the malformed sentences that were left out; "" if none was."""
+    """A warning about malformed sentences that were left out; "" without any."""
     if not skipped:
         return ""
     count = len(skipped)

@@ -1,4 +1,4 @@
-"""Which of a corpus's files are the training, the development and the test split."""
+"""The choice of the files of a corpus for training, development and testing."""
 
 import re
 from collections import defaultdict
@@ -10,23 +10,24 @@ from keras_tagging.data.readers import CorpusError
 from keras_tagging.data.sentence import SPLITS, Sentence
 
 
-def split_files(source, found: Iterable[Member]) -> dict[str, Member]:
-    """The file of each split, told by its name, or else by its folder's.
+def split_files(source, members: Iterable[Member]) -> dict[str, Member]:
+    """The file of each split, by its name, or else by the name of its folder.
 
-    `load_corpus` tells the files of a folder apart by the same words. If several are
-    the same split, that family wins, of names that differ in this word only, which has
-    the others too; a split that it lacks comes from another family.
+    `load_corpus` uses the same words for the files of a folder. Files whose names
+    differ only in such a word are a family. If several files are the same split, the
+    family that has the other splits too wins; a split that it lacks comes from another
+    family.
 
     Args:
-        source: where they are from, for messages.
-        found: the files.
+        source: the source of the files, for messages.
+        members: the files.
 
     Raises:
-        CorpusError: if there is none for training, or several are equally good.
+        CorpusError: if there is no training file, or several are equally good.
     """
-    found = list(found)
+    members = list(members)
     families: dict[str, dict[str, Member]] = defaultdict(dict)
-    for member in found:
+    for member in members:
         name = member.inside.lower().removesuffix(".gz")
         words = re.split("([^a-z0-9]+)", name)
         places = [i for i, word in enumerate(words) if word in SPLIT_WORDS]
@@ -47,16 +48,18 @@ def split_files(source, found: Iterable[Member]) -> dict[str, Member]:
         if best:
             chosen[split] = best[0][split]
     if "train" not in chosen:
-        names = ", ".join(member.inside for member in found[:5])
+        names = ", ".join(member.inside for member in members[:5])
         what = f"no file is named train or the like (found: {names})"
         raise CorpusError(f"{source}: {what}; name its folder, or rename the files")
     return chosen
 
 
 def in_tenths(sentences: Sequence[Sentence]) -> dict[str, Sequence[Sentence]]:
-    """The first tenth for testing, the second for development, the rest for training,
-    as Candito and others divide the French Treebank: of 12351 sentences 1235, 1235 and
-    9881."""
+    """Split sentences as Candito and others divide the French Treebank.
+
+    The first tenth is for testing, the second for development, the rest for training:
+    1235, 1235 and 9881 of 12351 sentences.
+    """
     tenth = round(len(sentences) / 10)
     return {
         "train": sentences[2 * tenth :],

@@ -1,4 +1,4 @@
-"""What looks wrong in the sentences of a corpus."""
+"""Checks for suspicious sentences of a corpus."""
 
 import re
 from collections import Counter, defaultdict
@@ -20,7 +20,7 @@ Location = tuple[str, int, int | None]  # split, sentence, token; counted from 1
 
 
 def suspicious(sentence: Sentence) -> Iterator[tuple[str, int | None, str]]:
-    """(problem, token, what stands there) for each suspicious row."""
+    """(problem, token, excerpt) for each suspicious row."""
     if not sentence.tokens:
         yield "empty sentence", None, ""
     elif sentence.tags is None:
@@ -42,9 +42,9 @@ def suspicious(sentence: Sentence) -> Iterator[tuple[str, int | None, str]]:
 
 
 def scheme_of(corpus: Corpus) -> str | None:
-    """Which chunk notation all labels follow, if any.
+    """The chunk notation that all labels follow, if any.
 
-    In IOB1 a chunk begins with B- only right after another of its type, so that every
+    In IOB1 a chunk begins with B- only directly after another one of its type, so every
     I- is possible.
     """
     sequences = [s.tags for _, part in corpus.splits() for s in part if s.tags]
@@ -63,7 +63,7 @@ def scheme_of(corpus: Corpus) -> str | None:
 
 
 def violations(tags: list[str], scheme: str) -> Iterator[tuple[int, str]]:
-    """(token, the two labels) where a label cannot follow the one before."""
+    """(token, the two labels) for each label that cannot follow the one before it."""
     if scheme == "IOB1":
         return
     for position, (before, tag) in enumerate(
@@ -71,7 +71,7 @@ def violations(tags: list[str], scheme: str) -> Iterator[tuple[int, str]]:
     ):
         is_inside = tag[0] in "IEL"
         continues = before[0] in "BI" and before[1:] == tag[1:]
-        # With end labels, what has begun must also be continued.
+        # With end labels, a chunk that has begun must also continue.
         is_broken = scheme == "IOBES" and before[0] in "BI" and not is_inside
         if (is_inside and not continues) or is_broken:
             yield min(position, len(tags)), f"{before} {tag}"
@@ -96,7 +96,7 @@ def lonely_tags(corpus: Corpus) -> Iterator[tuple[str, Location, str]]:
 
 
 def duplicates(corpus: Corpus) -> Iterator[tuple[str, Location, str]]:
-    """Every sentence that stood before: in this split, or in an earlier one."""
+    """Every sentence that occurred before: in this split, or in an earlier one."""
     seen: dict[tuple[str, ...], dict[str, list[str] | None]] = {}
     for split, sentences in corpus.splits():
         for number, sentence in enumerate(sentences, 1):

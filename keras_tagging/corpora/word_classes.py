@@ -16,31 +16,30 @@ _NUMBER = re.compile(r"\d+([.,:/-]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class WordClasses:
-    """A class for each word, whatever sentence it stands in.
+    """A class for each word, independent of its sentence.
 
-    A slot's class is the last component of its name, so that words of
-    `fromloc.city_name` and `toloc.city_name` are `city_name` all. A word belongs to
-    the class in whose slots it stands most often in training, if at least half of all
-    its occurrences, those outside slots included, stand there; of two classes with
-    equally many the first in code-point order. Words made of digits, with single
-    separators `. , : / -` between them, are `number`, whatever training has. Any
-    other word is `O`: one that training does not have, and one that mostly stands
-    outside slots or is divided between classes. Case does not count.
+    The class of a slot is the last component of its name: words of `fromloc.city_name`
+    and `toloc.city_name` are all `city_name`. A word gets the class in whose slots it
+    occurs most often in training, if these are at least half of all its occurrences,
+    including those outside slots; if two classes tie, it gets the first in code-point
+    order. Words made of digits, with single separators `. , : / -` between them, are
+    always `number`. All other words are `O`: unseen words, words mostly outside slots,
+    and words without a majority class. Case does not matter.
 
     Source: the classes of D16 Table 4, "city names, airports and time expressions".
-    Departures: those came with the corpus and are not distributed with it any more.
-    These ones tell nothing of words that training lacks, and they are learned from
-    the labels of the very sentences a tagger then trains on; so they generalise less.
+    Departures: those came with the task; the paper does not say how they were made. The
+    classes here say nothing about unseen words, and they are learned from the labels of
+    the sentences on which a tagger is then trained; so they generalise less.
 
     Args:
-        lexicon: the class of each word that has one, the word in lower case.
+        lexicon: the class of each word that has one, by the word in lower case.
     """
 
     lexicon: dict[str, str]
 
     @classmethod
     def learn(cls, sentences: Iterable[Sentence]) -> "WordClasses":
-        """The classes of the words of training sentences, whose tags alone are read.
+        """Learn the classes of words from the tags of training sentences.
 
         Raises:
             ValueError: if a sentence has no tags, or a tag is neither `O` nor a slot
@@ -62,7 +61,7 @@ class WordClasses:
         return cls(lexicon)
 
     def annotate(self, sentences: Iterable[Sentence]) -> list[Sentence]:
-        """The sentences with a column `word_class`; other columns and tags stay."""
+        """Add a column `word_class` to the sentences; everything else stays."""
         return [
             replace(
                 sentence,
@@ -75,7 +74,7 @@ class WordClasses:
         ]
 
     def class_of(self, word: str) -> str:
-        """The class of one word, `number` or `O` if it has none of its own."""
+        """The class of a word; `number` or `O` if it has none of its own."""
         if _NUMBER.fullmatch(word):
             return NUMBER
         return self.lexicon.get(word.lower(), NO_CLASS)
@@ -85,6 +84,7 @@ def _class_of(tag: str) -> str:
     slot = _SLOT.fullmatch(tag)
     if slot is None:
         raise ValueError(
-            f"the tag {tag!r} is no slot label, such as 'B-toloc.city_name', nor 'O'"
+            f"the tag {tag!r} is neither a slot label, such as 'B-toloc.city_name', "
+            "nor 'O'"
         )
     return slot[1]

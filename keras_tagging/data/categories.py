@@ -14,7 +14,7 @@ from keras_tagging.utils.limits import CATEGORY_CHARACTERS
 
 NOTATIONS = ("ccgbank", "pmb")
 
-# Slips of the published treebank; the first in wsj_0595.15.
+# Errors of the published treebank; the first is in wsj_0595.15.
 ERRATA = {r"((S[b]\NP)/NP)/": r"(S[b]\NP)/NP"}
 
 # Features and the indices of predicate-argument structure: NP[nb]_29, S[b]_11, NP_10:B.
@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 
 
 class CategoryError(ValueError):
-    """What is wrong with a category, and how to mend it."""
+    """A text is not a CCG category; the message says why, and the remedy."""
 
     def __init__(self, what: str, remedy: str):
         super().__init__(f"{what}; {remedy}")
@@ -47,7 +47,7 @@ class Atom(NamedTuple):
 class Functor(NamedTuple):
     """`result/argument`, `result\\argument`; with a feature `(result/argument)[conj]`.
 
-    The argument of `/` stands to the right of the word, that of `\\` to the left.
+    The argument of `/` is to the right of the word, that of `\\` to the left.
     """
 
     result: "Atom | Functor"
@@ -63,14 +63,14 @@ Category = Atom | Functor
 
 
 def parse_category(text: str) -> Category:
-    r"""The category a text stands for, in CCGbank's notation or the Meaning Bank's.
+    r"""Parse a category in the notation of CCGbank or of the Parallel Meaning Bank.
 
-    Slashes associate to the left. Brackets may be more than needed, blanks may stand
-    around the whole. Indices are dropped. Names become CCGbank's: `s:dcl` is
-    `S[dcl]`, while `conj` is small in both.
+    Slashes associate to the left. Redundant brackets and surrounding blanks are
+    allowed. Indices are dropped. Names become CCGbank's: `s:dcl` becomes `S[dcl]`, and
+    `conj` is lower case in both notations.
 
     Raises:
-        CategoryError: if the text is no category.
+        CategoryError: if the text is not a category.
 
     Example:
         >>> parse_category(r"((S[dcl]_1\NP_2)_1/NP_3)").argument
@@ -82,7 +82,7 @@ def parse_category(text: str) -> Category:
     text = ERRATA.get(re.sub(_INDEX, "", text), text)
     if len(text) > CATEGORY_CHARACTERS:
         raise _error(text, f"has {len(text)} characters")
-    outer: list[tuple[Category | None, str]] = []  # what stands before open brackets
+    outer: list[tuple[Category | None, str]] = []  # the parts before open brackets
     left, slash, position = None, "", 0
     while position < len(text):
         token = _TOKEN.match(text, position)
@@ -96,7 +96,7 @@ def parse_category(text: str) -> Category:
             continue
         if token["close"]:
             if not outer:
-                raise _error(text, "closes a bracket that none opens", position)
+                raise _error(text, "closes a bracket that was not opened", position)
             if left is None or slash:
                 raise _error(text, "closes a bracket too early", position)
             value = left._replace(features=left.features + _features(token["marks"]))
@@ -116,8 +116,8 @@ def parse_category(text: str) -> Category:
     if left is None:
         raise _error(text, "is empty")
     if slash:
-        raise _error(text, f"has no argument behind {slash!r}", position)
-    size = len(write_category(left))  # brackets that were left out add to it
+        raise _error(text, f"has no argument after {slash!r}", position)
+    size = len(write_category(left))  # the normal form may have more brackets
     if size > CATEGORY_CHARACTERS:
         raise _error(text, f"has {size} characters in normal form")
     return left
@@ -136,18 +136,18 @@ def _atom(token: re.Match) -> Atom:
 
 def _error(text: str, what: str, position: int | None = None) -> CategoryError:
     shown = text if len(text) <= 80 else f"{text[:80]}..."
-    place = "" if position is None else f" at character {position}"
+    where = "" if position is None else f" at character {position}"
     remedy = r"write it as (S[dcl]\NP)/NP or (s:dcl\np)/np"
-    return CategoryError(f"the category {shown!r} {what}{place}", remedy)
+    return CategoryError(f"the category {shown!r} {what}{where}", remedy)
 
 
 def write_category(category: Category, notation: str = "ccgbank") -> str:
-    r"""The category with the brackets it needs, and no others.
+    r"""Write a category with only the brackets it needs.
 
     Args:
-        category: as `parse_category` gives it.
-        notation: "ccgbank", `S[dcl]\NP`, or "pmb", `s:dcl\np`; what the second cannot
-            write, a feature of a functor or a second one, it writes in brackets.
+        category: a result of `parse_category`.
+        notation: "ccgbank", `S[dcl]\NP`, or "pmb", `s:dcl\np`. The latter has no form
+            for a feature of a functor or for a second feature: these stay in brackets.
     """
     if isinstance(category, Atom):
         return _write_atom(category, notation)
@@ -173,10 +173,10 @@ def _write_atom(atom: Atom, notation: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def normalise(text: str, notation: str = "ccgbank") -> str:
-    r"""The normal form of a category: no needless bracket, no index, one notation.
+    r"""The normal form of a category: no redundant bracket, no index, one notation.
 
     Raises:
-        CategoryError: if the text is no category.
+        CategoryError: if the text is not a category.
         ValueError: if the notation is unknown.
 
     Example:
@@ -187,16 +187,20 @@ def normalise(text: str, notation: str = "ccgbank") -> str:
     """
     if notation not in NOTATIONS:
         known = ", ".join(map(repr, NOTATIONS))
-        raise ValueError(f"no notation {notation!r} of categories: it is {known}")
+        raise ValueError(
+            f"unknown notation {notation!r} of categories: known are {known}"
+        )
     return intern(write_category(parse_category(text), notation))
 
 
 def category_at(line: int, text: str, notation: str | None) -> str:
-    """What a parser of a format makes of a category: its normal form in the notation;
-    with None the text as it stands, but for the slips of the published treebank.
+    """The category that a reader returns, in normal form.
+
+    With `notation=None` it is the text as it stands, but for the errors of the
+    published treebank.
 
     Raises:
-        Malformed: if it is no category, or the notation is unknown.
+        Malformed: if the text is not a category, or the notation is unknown.
     """
     if notation is None:
         return ERRATA.get(text, text)

@@ -21,7 +21,7 @@ from keras_tagging.data.records import (
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils import limits
 
-NO_ROW = ("#", MARK)  # what comments and document marks begin with
+NO_ROW = ("#", MARK)  # beginnings of comments and document marks
 
 
 def conll(
@@ -37,22 +37,25 @@ def conll(
     """One token a line, blank lines between sentences.
 
     Several blank lines in a row count as one: this format has no empty sentence.
-    A line beginning with `#` is a row if `#` can be its token. It is a comment
-    before the first row of a sentence if it has not as many columns as the rows or,
-    in a file with a separator, if a blank follows the `#`; between rows only if,
-    in a file with a separator, it is one single column and a blank follows the `#`.
+
+    A line beginning with `#` is a comment or a row whose token is `#`. Before the first
+    row of a sentence it is a comment if its number of columns is not that of the rows,
+    or if the file has a separator and a blank follows the `#`. Between rows it is a
+    comment only if the file has a separator, a blank follows the `#`, and the line is a
+    single column.
+
     A sentence may begin with document marks, the lines of CoNLL-2003 whose first column
-    is `-DOCSTART-`; they are no rows.
+    is `-DOCSTART-`; they are not rows.
 
     Args:
-        separator: what stands between columns; by default a tab if the file's rows
-            have one, else any run of blanks and tabs.
+        separator: the string between columns; by default a tab if most of the first
+            rows have one, else any run of blanks and tabs.
         token_column: index of the word; negative indices count from the right.
         tag_column: index of the tag. None, or the token's column: no tags.
         columns: indices of further columns, by the name they get.
-        comments: False where no line is a comment or a document mark.
-        categories: "ccgbank" or "pmb" if the tags are CCG categories: they come in
-            normal form in this notation, and one that cannot be parsed is malformed.
+        comments: False if no line is a comment or a document mark.
+        categories: "ccgbank" or "pmb" if the tags are CCG categories: they are brought
+            into normal form in this notation; one that cannot be parsed is malformed.
     """
     rows, lines = _first_rows(lines, comments)
     is_given = separator is not None
@@ -67,7 +70,7 @@ def conll(
         example = (
             f'columns={{"{columns}": 1}}' if isinstance(columns, str) else "a dict"
         )
-        raise ValueError(f"columns={columns!r} gives no index: write {example}")
+        raise ValueError(f"columns={columns!r} names no index: write {example}")
     indices = {"token_column": token_column, "tag_column": tag_column, **columns}
     for name, index in indices.items():
         if width and index is not None and not -width <= index < width:
@@ -97,8 +100,8 @@ def conll(
         while start < len(block) and is_comment(block[start][1], inside=False):
             start += 1
         block = block[start:]
-        # Nearly always every other line is a row: only an odd block is looked at
-        # line by line.
+        # Nearly always all other lines are rows: only an odd block is checked line by
+        # line.
         rows = [split(line) for _, line in block]
         is_odd = set(map(len, rows)) != {width} or any("" in row for row in rows)
         if is_odd or any(line.startswith(NO_ROW) for _, line in block):
@@ -129,14 +132,14 @@ def conll(
                 continue
             cells = split(line)
             if comments and is_mark(line):
-                what = f"the document mark {MARK} stands inside of a sentence"
+                what = f"the document mark {MARK} is inside a sentence"
                 remedy = "put a blank line before it, or pass comments=False"
                 raise Malformed(number, what, remedy)
             if len(cells) != width:
                 what = f"{len(cells)} columns where the file has {width}"
                 remedy = "mend the row"
                 if not is_given:
-                    remedy += ", or pass separator= if it is cut wrongly"
+                    remedy += ", or pass separator= if it is split wrongly"
                 raise Malformed(number, what, remedy)
             for name, index in indices.items():
                 if index is not None and not cells[index]:
@@ -149,14 +152,14 @@ def conll(
 
 
 def as_rows(rows: Sequence[tuple[str, ...]], is_first: bool = False) -> str:
-    """A sentence in columns between tabs, as `conll` reads it, without the blank line.
+    """A sentence as tab-separated rows that `conll` can read, without the blank line.
 
     Args:
-        rows: one for each token.
-        is_first: whether a file begins with it.
+        rows: the columns of each token.
+        is_first: whether the sentence begins a file.
 
     Raises:
-        ValueError: if they could not be read back.
+        ValueError: if `conll` could not read a row back.
     """
     lines = []
     for position, row in enumerate(rows):
@@ -175,7 +178,7 @@ def as_rows(rows: Sequence[tuple[str, ...]], is_first: bool = False) -> str:
 
 
 def _first_rows(lines, comments: bool, count: int = 50):
-    """The first lines that are certainly rows, and all lines again."""
+    """The first lines that are certainly rows, and an iterator over all lines."""
     head, rows, size = [], [], 0
     lines = iter(lines)
     for number, line in lines:
@@ -190,14 +193,14 @@ def _first_rows(lines, comments: bool, count: int = 50):
             if rows or not all(map(_is_nothing, head)):
                 break
             head, size = [], 0
-    if not rows:  # every line begins with #: then it is a token where it can be
+    if not rows:  # every line begins with #: then # is a token wherever it can be
         rows = [line for line in head if not _is_nothing(line)]
         rows = [line for _, line in rows if isinstance(line, str)]
     return rows, chain(head, lines)
 
 
 def _is_nothing(numbered: Line) -> bool:
-    """Whether the line is blank, a comment or a document mark, whatever the others."""
+    """Whether the line alone shows that it is blank, a comment or a document mark."""
     line = numbered[1]
     if not isinstance(line, str):
         return False
@@ -210,7 +213,7 @@ def tokens(
     """Untagged text with one token a line, blank lines between sentences.
 
     Args:
-        separator: what stands between columns, if there are several.
+        separator: the string between columns, if there are several.
         token_column: index of the word.
     """
     return conll(lines, separator=separator, token_column=token_column, tag_column=None)

@@ -1,7 +1,7 @@
-"""Compressed files, read to their ends, where their checksums stand.
+"""Compressed files, read to the end, so that their checksums are compared.
 
-Python's own file objects for bzip2 and xz pass over what follows the first stream if it
-is damaged, and that for gzip takes an empty file for a whole one.
+Python's own file objects for bzip2 and xz ignore whatever follows the first stream if
+it is damaged, and the one for gzip accepts an empty file.
 """
 
 import bz2
@@ -15,7 +15,7 @@ from keras_tagging.data.records import CorpusError
 from keras_tagging.utils import limits
 
 BLOCK = 1 << 16
-# What a compressed file begins with, and what decompresses one stream of it
+# The first bytes of a compressed file, and a decoder for one of its streams
 DECODERS = {
     b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
     b"BZh": bz2.BZ2Decompressor,
@@ -27,7 +27,7 @@ GZIP = b"\x1f\x8b"
 
 
 def open_gzip(path: str | Path) -> io.BufferedReader:
-    """The content of a `.gz` file; see `Decompressed` for what is raised."""
+    """The content of a `.gz` file; `Decompressed` lists the errors."""
     file = open(path, "rb")  # noqa: SIM115
     return io.BufferedReader(Decompressed(str(path), file, GZIP), BLOCK)
 
@@ -36,14 +36,13 @@ class Decompressed(io.RawIOBase):
     """The content of a compressed file: one stream, or several one after the other.
 
     Args:
-        name: of the file, for messages.
+        name: name of the file, for messages.
         file: its bytes; closed with this one.
-        magic: which of `DECODERS` it is.
+        magic: a key of `DECODERS`.
 
     Raises:
-        CorpusError: when it is read, if it is empty, ends early, does not have the
-            checksum that stands in it, goes on after its end, or expands beyond
-            `limits.EXPANSION`.
+        CorpusError: while it is read, if the file is empty, ends early, does not match
+            its checksum, continues after its end, or expands beyond `limits.EXPANSION`.
     """
 
     def __init__(self, name: str, file: BinaryIO, magic: bytes):
@@ -51,7 +50,7 @@ class Decompressed(io.RawIOBase):
         self.new_decoder = DECODERS[magic]
         self.decoder = None
         self.pending = b""  # read, and not yet decompressed
-        self.taken = self.given = 0  # bytes
+        self.taken = self.expanded = 0  # bytes
 
     def readable(self) -> bool:
         return True
@@ -61,8 +60,8 @@ class Decompressed(io.RawIOBase):
             block = self._decompressed(len(buffer))
         except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
             raise damaged(self.name, error) from None
-        self.given += len(block)
-        if self.given > max(limits.EXPANDED_BYTES, limits.EXPANSION * self.taken):
+        self.expanded += len(block)
+        if self.expanded > max(limits.EXPANDED_BYTES, limits.EXPANSION * self.taken):
             what = f"expands to more than {limits.EXPANSION} times its size"
             remedy = "no corpus does; decompress it yourself if you trust it"
             raise CorpusError(f"{self.name}: {what}; {remedy}")
@@ -75,7 +74,7 @@ class Decompressed(io.RawIOBase):
             if (self.decoder is None or self.decoder.eof) and not self._start_stream():
                 return b""
             is_over = False
-            # zlib returns what it has no room for; the others keep it, and say so
+            # zlib returns unused input; the others keep it, and set `needs_input`
             if not self.pending and getattr(self.decoder, "needs_input", True):
                 self.pending = self._read()
                 is_over = not self.pending
@@ -87,8 +86,11 @@ class Decompressed(io.RawIOBase):
                 raise EOFError("it ends too early")
 
     def _start_stream(self) -> bool:
-        """Begin a stream, behind the zeros that may pad the last one; False at the end
-        of the file."""
+        """Begin a stream, after any zeros that pad the last one.
+
+        Returns:
+            False at the end of the file.
+        """
         is_first = self.decoder is None
         rest = b"" if is_first else self.decoder.unused_data.lstrip(b"\0")
         while not rest:

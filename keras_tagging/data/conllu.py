@@ -1,4 +1,4 @@
-"""Writing trees into CoNLL-U and CoNLL-X files, all else kept as it stands."""
+"""Write trees into CoNLL-U and CoNLL-X files; everything else stays as it is."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -30,12 +30,11 @@ from keras_tagging.data.treebanks import (
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A sentence and its lines in a file: what stands before its first word, its words,
-    and the blank line behind it.
+    """A sentence and its lines in a file, from the comments to the blank line after it.
 
     Args:
         lines: the lines with their ends, and with the file's byte order mark.
-        sentence: as the format `conllu` reads it, its heads and relations unchecked.
+        sentence: as the format `conllu` reads it, with unchecked heads and relations.
         words: the indices in `lines` of the words: no ranges, no empty nodes.
     """
 
@@ -49,17 +48,18 @@ class Block:
         deprels: Sequence[str],
         xpos: Sequence[str] | None = None,
     ) -> str:
-        """The lines with these columns 7 and 8, and with this column 5 if it is given.
-        To be written without translation of line ends, in the file's own encoding.
+        """The lines with new heads and relations, and new tags if `xpos` is given.
+
+        Write them in the file's own encoding, without translation of line ends.
 
         Args:
-            heads: for each word the number of its head, 0 for the root.
-            deprels: the names of the relations.
-            xpos: language-specific tags.
+            heads: for each word the number of its head, 0 for the root: column 7.
+            deprels: the names of the relations: column 8.
+            xpos: language-specific tags: column 5.
 
         Raises:
-            ValueError: if there is not one value a word, or one cannot be a field.
-            TypeError: if a head is not whole, such as 2.0.
+            ValueError: if there is not one value a word, or a value cannot be a field.
+            TypeError: if a head is not an integer, such as 2.0.
         """
         new = {HEAD: heads, DEPREL: deprels} | ({} if xpos is None else {XPOS: xpos})
         values = _rows(len(self.words), new.values())
@@ -73,11 +73,11 @@ class Block:
 
 
 def read_blocks(path: str | Path | IO, encoding: str | None = None) -> Iterator[Block]:
-    """The sentences of a CoNLL-U or CoNLL-X file with their lines, one after the other,
-    in constant memory. HEAD and DEPREL may hold anything, or nothing.
+    """The sentences of a CoNLL-U or CoNLL-X file with their lines, in constant memory.
 
-    The lines of all blocks are the whole file. What is not followed by a word, such as
-    blank lines at its end, is a last block with an empty sentence.
+    HEAD and DEPREL may hold anything, or nothing. The lines of all blocks together are
+    the whole file. Lines after the last sentence, such as blank ones, form a last block
+    with an empty sentence.
 
     Args:
         path, encoding: as in `data.read`.
@@ -99,7 +99,7 @@ def _blocks(lines: Generator[Line, None, None], name: str) -> Iterator[Block]:
 
 
 def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """The lines up to the first blank one behind a word, and so on."""
+    """The lines up to the first blank one after a word, and so on."""
     record, has_words = Record(), False
     for raw in lines:
         _, line = content(raw)
@@ -128,9 +128,10 @@ def as_conllu(
     deprels: Sequence[str],
     xpos: Sequence[str] | None = None,
 ) -> str:
-    """A sentence of any format as CoNLL-U, with a blank line behind it. LEMMA, UPOS and
-    XPOS are its columns `lemma`, `pos` and `xpos`; a field without a value is `_`. An
-    empty sentence, which CoNLL-U does not have, is a blank line.
+    """A sentence of any format as CoNLL-U, with a blank line after it.
+
+    LEMMA, UPOS and XPOS are its columns `lemma`, `pos` and `xpos`; a field without a
+    value is `_`. An empty sentence, which CoNLL-U does not have, is a blank line.
 
     Args:
         heads, deprels, xpos: as in `Block.with_trees`.

@@ -1,4 +1,4 @@
-"""CNTK's text format (CTF), in which its examples have ATIS."""
+"""CNTK's text format (CTF), the format of ATIS in CNTK's examples."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,10 +16,10 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.limits import INTEGER_DIGITS
 
 _ROW = re.compile(r"[ \t]*([0-9]+)[ \t]*(\|.*)")
-# A bar belongs to the text if it is written `#|`. The last plus keeps the pattern from
-# remembering every character, at two hundred bytes each.
+# A bar that is part of the text is written `#|`. The possessive plus keeps the pattern
+# from remembering every character, at two hundred bytes each.
 _PART = re.compile(r"\|(#|[^ \t|#]+)((?:#\||[^|])*+)")
-# What the examples call the word and its label: SLUHandsOn (and CNTK 202), Text/ATIS.
+# The examples' names of word and label: SLUHandsOn (and CNTK 202), Text/ATIS.
 _WORDS, _LABELS = ("S0", "CW"), ("S2", "L")
 _READ = {*_WORDS, *_LABELS}
 _INDEX = re.compile(f"([0-9]{{1,{INTEGER_DIGITS}}}):1(?:[.]0*)?")
@@ -32,10 +32,11 @@ def ctf(
     words: Sequence[str] | None = None,
     labels: Sequence[str] | None = None,
 ) -> Iterator[Sentence | Malformed]:
-    """One token a line, `19 |S0 770:1 |# show |S2 128:1 |# O`: the sentence's number,
-    the word's index (S0 or CW) and its label's (S2 or L), each with its text as a
-    comment. BOS and EOS go, with their labels and the intent; other fields (S1, PW,
-    NW) are left aside.
+    """One token a line, such as `19 |S0 770:1 |# show |S2 128:1 |# O`.
+
+    The fields are the number of the sentence, the index of the word (S0 or CW) and the
+    index of its label (S2 or L), each index with its text as a comment. BOS and EOS are
+    dropped, with their labels and the intent; other fields (S1, PW, NW) are ignored.
 
     Args:
         words, labels: the texts by their index from 0, for files without comments.
@@ -55,7 +56,7 @@ def ctf(
 
 
 def _sentences(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Lines of one number; a malformed one is of the sentence that it stands in."""
+    """Lines grouped by sentence number; a malformed one joins the lines before it."""
     record, current = Record(), None
     for line in lines:
         row = isinstance(line[1], str) and _ROW.fullmatch(line[1])
@@ -88,10 +89,10 @@ def _fields(number: int, line: str) -> dict[str, tuple[str, str | None]]:
 
 
 def _text(number, fields, names, texts, kind) -> str:
-    found = next((fields[name] for name in names if name in fields), None)
-    if found is None:
+    field = next((fields[name] for name in names if name in fields), None)
+    if field is None:
         raise Malformed(number, f"no field {' or '.join(names)}", _SHAPE)
-    value, comment = found
+    value, comment = field
     if comment:
         return comment
     if texts is None:

@@ -27,7 +27,7 @@ class Leaf(NamedTuple):
         category: its lexical category, the supertag.
         pos: its part of speech, as CCGbank corrected it.
         original_pos: its part of speech in the Penn Treebank.
-        word: with brackets as `-LRB-` and slashes as `\/`.
+        word: the word, with brackets as `-LRB-` and slashes as `\/`.
         predicate: the category with the indices of predicate-argument structure.
     """
 
@@ -42,9 +42,9 @@ class Node(NamedTuple):
     """An inner node of a derivation.
 
     Args:
-        category: what its children make together.
+        category: the category of its children together.
         head: the index of the head among the children.
-        children: one or two.
+        children: one or two nodes or leaves.
     """
 
     category: str
@@ -56,7 +56,7 @@ class Derivation(NamedTuple):
     """The derivation of a sentence.
 
     Args:
-        name: what follows `ID=`, such as "wsj_0001.1"; "" where no such line is.
+        name: the text after `ID=`, such as "wsj_0001.1"; "" without such a line.
         root: its topmost node.
         leaves: its leaves in the order of the sentence.
     """
@@ -75,10 +75,12 @@ class Derivation(NamedTuple):
                 waiting += reversed(node.children)
 
     def heads(self) -> list[int]:
-        """For each word the number of the word it depends on, counted from 1, and 0
-        for the head of all: a node's head child passes its own head word up, on which
-        the head words of the other children depend."""
-        found = [0] * len(self.leaves)
+        """The number of each word's head, counted from 1; 0 for the root.
+
+        The head child of a node passes its own head word up. The head words of the
+        other children depend on that word.
+        """
+        head_of = [0] * len(self.leaves)
         words: list[int] = []  # the head words of nodes that are done
         waiting: list[Node | Leaf | tuple[Node]] = [self.root]
         position = 0
@@ -88,7 +90,7 @@ class Derivation(NamedTuple):
                 position += 1
                 words.append(position)
             elif isinstance(node, Node):
-                waiting.append((node,))  # again, when its children are done
+                waiting.append((node,))  # once more, after its children
                 waiting += reversed(node.children)
             else:
                 count, head = len(node[0].children), node[0].head
@@ -96,9 +98,9 @@ class Derivation(NamedTuple):
                 del words[-count:]
                 for word in below:
                     if word != below[head]:
-                        found[word - 1] = below[head]
+                        head_of[word - 1] = below[head]
                 words.append(below[head])
-        return found
+        return head_of
 
 
 _BLANKS = "[ \t]+"
@@ -109,20 +111,20 @@ _TOKEN = re.compile(
     rf"\(<L{_BLANKS}{_BLANKS.join([_FIELD] * 4)}{_BLANKS}([^ \t>]+){_EXTRAS}>\)"
     rf"|\(<T{_BLANKS}{_FIELD}{_BLANKS}{_COUNT}{_BLANKS}{_COUNT}{_EXTRAS}>"
     r"|(\))"
-    r"|(\(<L.*?>\)|[^ \t]+)"  # what is malformed
+    r"|(\(<L.*?>\)|[^ \t]+)"  # anything malformed
 )
 
 
 def derivations(
     lines: Iterable[Line], *, categories: str | None = None
 ) -> Iterator[Derivation | Malformed]:
-    """The derivations of a file. Lines beginning with `#` are left aside.
+    """The derivations of a file. Lines beginning with `#` are ignored.
 
     Args:
-        lines: numbered, as every parser of a format gets them.
+        lines: numbered lines.
         categories: "ccgbank" or "pmb" for categories in normal form in this notation
-            (`categories.normalise`), where one that cannot be parsed is malformed;
-            None as they stand, but for the slips of the published treebank.
+            (`categories.normalise`); one that cannot be parsed is malformed. None
+            leaves them as they are, but for the errors of the published treebank.
     """
 
     return parse_each(_records(lines), lambda record: _derivation(record, categories))
@@ -131,9 +133,10 @@ def derivations(
 def auto(
     lines: Iterable[Line], *, categories: str | None = None
 ) -> Iterator[Sentence | Malformed]:
-    """The leaves of CCGbank's derivations: an `ID=` line, then the derivation on one
-    line. The tag is the category, the column `pos` the first of the two tags. Further
-    `{...}` and `[...]` fields, as PropBank's, are skipped, and so are lines beginning
+    """The words of CCGbank's derivations: an `ID=` line, then a line of nodes.
+
+    The tag is the category, and the column `pos` is the first of the two tags. Further
+    `{...}` and `[...]` fields, such as PropBank's, are skipped, as are lines beginning
     with `#`.
 
     Args:
@@ -177,9 +180,9 @@ def _derivation(record: list[Line], categories: str | None) -> Derivation:
 def _tree(number: int, line: str, notation: str | None):
     """The root and the leaves of the derivation on the line."""
     leaves: list[Leaf] = []
-    outer: list[tuple] = []  # what the open nodes say, and the siblings before them
+    outer: list[tuple] = []  # the headers of open nodes, and the siblings before them
     siblings: list[Node | Leaf] = []
-    # The first malformed token is the last: each is looked for through the whole line.
+    # Stop at the first malformed token: the search for one goes through the whole line.
     for token in _TOKEN.finditer(line):
         tag, pos, original, word, predicate, *rest = token.groups()
         category, head, count, close, bad = rest
@@ -216,7 +219,7 @@ def _unbalanced(number: int, stray: str = "") -> Malformed:
     return Malformed(number, what, "mend it: a derivation is one line of nodes")
 
 
-def _miscounted(number: int, category: str, head: int, count: int, found: int):
+def _miscounted(number: int, category: str, head: int, count: int, actual: int):
     said = f"{count}, the head being number {head} from 0"
-    what = f"a node {category[:40]!r} has {found} children but says {said}"
+    what = f"a node {category[:40]!r} has {actual} children but says {said}"
     return Malformed(number, what, "write (<T category head count> children )")

@@ -27,12 +27,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def pipe(
     lines: Iterable[Line], *, categories: str | None = None
 ) -> Iterator[Sentence | Malformed]:
-    """`word|pos|category` between blanks, one sentence a line; an empty line is an
-    empty sentence. Split from the right: a word may contain bars. Column: `pos`.
+    """`word|pos|category` items separated by blanks, one sentence a line.
+
+    Items are split from the right, so a word may contain bars. An empty line is an
+    empty sentence. Column: `pos`.
 
     Args:
         categories: "ccgbank" or "pmb" for CCG categories in normal form in this
-            notation, where one that cannot be parsed is malformed.
+            notation; one that cannot be parsed is malformed.
     """
 
     def parse(record: list[Line]) -> Sentence:
@@ -50,9 +52,11 @@ def pipe(
 
 
 def atis(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
-    """`BOS words EOS`, a tab, as many labels; one sentence a line, an empty line is an
-    empty sentence. BOS and EOS go, with their labels, so that an intent in place of
-    EOS's label goes too."""
+    """`BOS words EOS`, a tab and a label for each of them; one sentence a line.
+
+    An empty line is an empty sentence. BOS and EOS are dropped with their labels, and
+    so is an intent in the place of EOS's label.
+    """
 
     def parse(record: list[Line]) -> Sentence:
         [(number, line)] = record
@@ -64,7 +68,7 @@ def atis(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
             raise Malformed(number, what, "write BOS words EOS, a tab, the labels")
         words, labels = split_blanks(words), split_blanks(labels)
         if words[:1] != ["BOS"] or words[1:][-1:] != ["EOS"]:
-            what = "the words do not stand between BOS and EOS"
+            what = "the words are not between BOS and EOS"
             raise Malformed(number, what, "write BOS words EOS, a tab, the labels")
         if len(words) != len(labels):
             what = f"{len(words)} words but {len(labels)} labels, BOS and EOS included"
@@ -77,9 +81,10 @@ def atis(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
 def jsonl(
     lines: Iterable[Line], *, token_field: str = "tokens", tag_field: str = "tags"
 ) -> Iterator[Sentence | Malformed]:
-    """One JSON object a line, `{"tokens": [...], "tags": [...]}`; its further lists of
-    strings or integers become columns and must be as long; other values are left
-    aside. An empty line is an empty sentence.
+    """One JSON object a line, such as `{"tokens": [...], "tags": [...]}`.
+
+    Further lists of strings or integers become columns and need one value a token;
+    other values are ignored. An empty line is an empty sentence.
 
     Args:
         token_field, tag_field: the names of the two lists; tags may be absent.
@@ -98,8 +103,8 @@ def jsonl(
         except json.JSONDecodeError as error:
             remedy = f"write one object a line, {shape}"
             raise Malformed(number, f"not JSON: {error}", remedy) from None
-        except (ValueError, RecursionError):  # of Python's own limits
-            what = "a number of thousands of digits, or too many brackets inside others"
+        except (ValueError, RecursionError):  # Python's own limits
+            what = "a number with thousands of digits, or brackets nested too deeply"
             raise Malformed(number, what, f"write {shape}") from None
         words = fields.get(token_field) if isinstance(fields, dict) else None
         if not is_flat(words):
@@ -124,8 +129,10 @@ def jsonl(
 
 
 def text(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
-    """Untagged sentences, one a line, their tokens between blanks; an empty line is an
-    empty sentence."""
+    """Untagged sentences, one a line, with blanks between the tokens.
+
+    An empty line is an empty sentence.
+    """
 
     def parse(record: list[Line]) -> Sentence:
         return sentence_of(split_blanks(record[0][1]))

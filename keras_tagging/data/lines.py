@@ -1,4 +1,4 @@
-"""The lines of files and streams: cut, decoded and numbered, none without a limit."""
+"""The lines of files and streams: split, decoded, numbered and limited in length."""
 
 import codecs
 import gzip
@@ -16,9 +16,9 @@ from keras_tagging.utils import limits
 
 CHUNK = 1 << 16
 HEAD = 200  # lines by which a format is recognised
-# To Python they are encodings of text, but not of text files.
+# Python takes these for encodings of text, but text files do not use them.
 NO_TEXT = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"}
-# A line that is none: what is wrong, and the remedy.
+# In place of a line that cannot be read: what is wrong, and the remedy.
 Problem = tuple[str, str]
 MIXED: Problem = (
     "a line feed in a file whose first lines end in a carriage return alone",
@@ -43,15 +43,14 @@ def source_name(path: str | Path | IO) -> str:
 
 
 def check_encoding(encoding: str | None) -> None:
-    """Raise ValueError if Python does not know the encoding, or it is not one of text
-    files."""
+    """Raise a ValueError unless Python knows the encoding, and text files use it."""
     try:
         codec = codecs.lookup(encoding or "utf-8")
     except (LookupError, TypeError, ValueError):
         codec = None
-    # The attribute is the one that `open` asks: base64 is a codec too.
+    # `open` looks at the same attribute: base64 is a codec too.
     if codec is None or not codec._is_text_encoding or codec.name in NO_TEXT:
-        is_what = "is not known" if codec is None else "is not one of text files"
+        is_what = "is not known" if codec is None else "is not for text files"
         raise ValueError(
             f"encoding={encoding!r} {is_what}: try utf-8, latin-1 or cp1252"
         )
@@ -64,10 +63,10 @@ def numbered_lines(
 
     Args:
         path, encoding: as in `read`, which says where a line ends.
-        name: of the file, for messages.
+        name: name of the file, for messages.
 
     Raises:
-        ValueError: at once, if the encoding is not one of text files.
+        ValueError: at once, if the encoding is unknown or not for text files.
         CorpusError: during the iteration, if the rest of the file cannot be read.
     """
     check_encoding(encoding)
@@ -77,8 +76,7 @@ def numbered_lines(
 def raw_lines(
     path: str | Path | IO, name: str, encoding: str | None
 ) -> Generator[Line, None, None]:
-    """The lines as they stand in the file, with their ends and a byte order mark;
-    otherwise as `numbered_lines`."""
+    """Like `numbered_lines`, but with line ends and a byte order mark."""
     check_encoding(encoding)
     return _raw(path, name, encoding)
 
@@ -94,7 +92,7 @@ def content(line: Line) -> Line:
 
 
 def first_lines(lines: Iterable[Line]) -> list[Line]:
-    """Those by which a format is recognised."""
+    """The lines by which a format is recognised."""
     head, size = [], 0
     for number, line in islice(lines, HEAD):
         head.append((number, line))
@@ -130,14 +128,14 @@ def _with_problems(lines: list, count: int) -> Iterator[Line]:
 
 
 def _read(path, name: str, encoding: str | None):
-    """`_batches` of a file, with the errors that concern all that is left of it."""
+    """`_batches` of a file; an error that concerns the rest of it is a CorpusError."""
     count = 0
     with _opened(path, encoding) as (stream, encoding):
         try:
             for batch in _batches(_chunks(stream, encoding), encoding):
                 yield batch
                 count += len(batch[0])
-        # the first three are those of a stream that somebody else has opened
+        # the first three come from streams that somebody else has opened
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
             what = f"{name}:{count + 1}: cannot be read: {error}"
             raise CorpusError(f"{what}; check that the file is complete") from None
@@ -152,7 +150,7 @@ def _opened(path: str | Path | IO, encoding: str | None):
         is_compressed = str(path).endswith(".gz")
         context = open_gzip(path) if is_compressed else open(path, "rb")
     else:
-        # A text stream ends lines in its own way: go below it where that is possible.
+        # A text stream has its own line ends: read the bytes below it if possible.
         encoding = encoding or getattr(path, "encoding", None)
         context = nullcontext(getattr(path, "buffer", path))
     with context as stream:
@@ -160,8 +158,8 @@ def _opened(path: str | Path | IO, encoding: str | None):
 
 
 def _chunks(stream, encoding: str) -> Iterator[bytes | str]:
-    """What the stream has at a time: bytes that can be cut at line ends, or text."""
-    # Neither of them waits for more than a line.
+    """Pieces of a stream as they arrive: bytes to be cut at line ends, or text."""
+    # Neither kind waits for more than a line.
     read = getattr(stream, "read1", None) or getattr(stream, "readline", None)
     chunks = iter(lambda: read(CHUNK) or None, None) if read else iter(stream)
     if _is_cut_as_bytes(encoding):
@@ -174,8 +172,10 @@ def _chunks(stream, encoding: str) -> Iterator[bytes | str]:
 
 
 def _is_cut_as_bytes(encoding: str) -> bool:
-    """Whether a byte of ASCII is that character wherever it stands. It is not in
-    UTF-16, in EBCDIC, nor where other bytes shift its meaning, as in UTF-7."""
+    """Whether every ASCII byte stands for that character.
+
+    It does not in UTF-16 and EBCDIC, nor in UTF-7, where other bytes shift its meaning.
+    """
     codes = bytes(range(128))
     try:
         is_ascii = codes.decode(encoding) == codes.decode("ascii")
@@ -185,9 +185,11 @@ def _is_cut_as_bytes(encoding: str) -> bool:
 
 
 def _batches(chunks: Iterator, encoding: str):
-    """Lists of lines, as many as there are at a time; what they end with; and whether
-    they are all text without carriage returns. In place of a line that cannot be
-    decoded stands the error, and of one that is too long a `Problem`."""
+    """Lists of lines, their line end, and whether all are text without "\\r".
+
+    A list holds as many lines as are available. An error takes the place of a line that
+    cannot be decoded, and a `Problem` that of a line that is too long.
+    """
     most = limits.SENTENCE_CHARACTERS
     too_long = f"the line has more than {most:,} characters", "cut it"
     head = next(chunks, b"")
@@ -247,5 +249,5 @@ def _checked(line: str) -> str | Problem:
     try:
         line.encode("utf-8")
     except UnicodeEncodeError:
-        return SURROGATE  # which text streams can hold, and UTF-7
+        return SURROGATE  # text streams can hold it, and so can UTF-7
     return line

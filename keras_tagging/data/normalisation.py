@@ -1,4 +1,4 @@
-"""How words are written before they are looked up."""
+"""Normal form of words, before they are looked up."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,9 @@ class LimitError(ValueError):
     """A text is beyond a limit of `utils.limits`.
 
     Args:
-        what: is wrong.
-        remedy: against it.
-        text: the one that is meant, by which a reader finds its line.
+        what: what is wrong.
+        remedy: how to mend it.
+        text: the offending text, by which a reader finds its line.
     """
 
     def __init__(self, what: str, remedy: str, text: str = ""):
@@ -23,7 +23,7 @@ class LimitError(ValueError):
 
 
 def to_nfc(text: str) -> str:
-    """The text in Unicode normal form C, the form all words are compared in.
+    """The text in Unicode normal form C, in which all words are compared.
 
     Raises:
         LimitError: if it has more than `limits.COMBINING_MARKS` in a row.
@@ -62,11 +62,11 @@ def flat_strings(
     """All tokens of the sentences end to end, in NFC, as `TokenFeatures` reads them.
 
     Args:
-        sentences: any.
+        sentences: the sentences.
         columns: names of the further columns that are features.
 
     Returns:
-        The tokens under "tokens", the columns under their names.
+        A dict of flat lists: the tokens under "tokens", each column under its name.
 
     Raises:
         ValueError: if a sentence has no such column, or a value has too many combining
@@ -79,7 +79,7 @@ def flat_strings(
                 there = ", ".join(sentence.columns) or "none"
                 raise ValueError(
                     f"sentence {number} has no column {name!r}, which this model "
-                    f"reads as a feature (it has: {there}); of a file in columns, read "
+                    f"reads as a feature (it has: {there}); in a file of columns, name "
                     f"it with --option 'columns={{\"{name}\": 1}}'"
                 )
         strings[name] = [to_nfc(v) for s in sentences for v in s.columns.get(name, ())]

@@ -1,4 +1,4 @@
-"""Projective trees, and the lifting of the others: pseudo-projective parsing.
+"""Projective trees, and pseudo-projective parsing, which lifts arcs of the others.
 
 Nivre & Nilsson (2005). Words are counted from 1 and ROOT stands at position 0, before
 the first word. A tree is given by the head of every word.
@@ -14,7 +14,7 @@ SEPARATOR = "|"  # cannot occur in a deprel of Universal Dependencies
 
 
 def is_projective(heads) -> bool:
-    """Whether no two arcs cross, that from ROOT included.
+    """Whether no two arcs cross, the arc from ROOT included.
 
     For a tree this is the definition of Nivre & Nilsson (2005), section 2: a head
     dominates every word between it and its dependent. An empty sentence is projective.
@@ -23,7 +23,7 @@ def is_projective(heads) -> bool:
         heads: for each word the number of its head, counted from 1; 0 for ROOT.
     """
     arcs = ((min(arc), max(arc)) for arc in enumerate(map(int, heads), 1))
-    ends: list[int] = []  # of the arcs around a place in the sentence, the widest first
+    ends: list[int] = []  # ends of the arcs around the current word, the widest first
     for left, right in sorted(arcs, key=lambda arc: (arc[0], -arc[1])):
         while ends and ends[-1] <= left:
             ends.pop()
@@ -34,16 +34,16 @@ def is_projective(heads) -> bool:
 
 
 def check_tree(heads) -> None:
-    """Raises an error unless the heads form a tree with one root.
+    """Raise an error unless the heads form a tree with one root.
 
-    No words are a tree too.
+    An empty sentence is a tree too.
 
     Args:
         heads: for each word the number of its head, counted from 1; 0 for ROOT.
 
     Raises:
-        ValueError: if a head is out of range, no word or more than one has the head 0,
-            or words form a cycle; it names the words, in one line.
+        ValueError: if a head is out of range, if no word or more than one has the head
+            0, or if words form a cycle; the message names the words.
     """
     heads = [int(head) for head in heads]
     for word, head in enumerate(heads, 1):
@@ -67,7 +67,7 @@ def check_tree(heads) -> None:
 
 def find_cycle(heads: Sequence[int]) -> list[int]:
     """The words of a cycle, each followed by its head; none in a tree."""
-    seen_from = [-1] + [0] * len(heads)  # the start of the walk that came by
+    seen_from = [-1] + [0] * len(heads)  # the start of the walk that passed each word
     for start in range(1, len(heads) + 1):
         word = start
         while not seen_from[word]:
@@ -83,16 +83,17 @@ def find_cycle(heads: Sequence[int]) -> list[int]:
 
 
 def lift(heads, deprels) -> tuple[np.ndarray, list[str]]:
-    """A projective tree, by lifting arcs.
+    """Make a tree projective by lifting arcs.
 
     While the tree is not projective, its smallest non-projective arc is lifted: its
-    dependent is attached to the head of its head (Nivre & Nilsson 2005, section 2).
-    Small is short; of arcs of one length the leftmost is taken. The root stays.
+    dependent is attached to the head of its head (Nivre & Nilsson 2005, section 2). The
+    smallest arc is the shortest one; among arcs of equal length it is the leftmost. The
+    root stays.
 
     A lifted word gets the deprel `d|h`, the paper's scheme *Head*: d is its own deprel
-    and h that of its head in the given tree. A projective tree stays as it is.
+    and h that of its head in the original tree. A projective tree stays as it is.
 
-    *Departures*: the separator is `|`, where the paper has an upward arrow.
+    *Departures*: the separator is `|`; the paper has an upward arrow.
 
     Args:
         heads: for each word the number of its head, counted from 1; 0 for ROOT.
@@ -102,14 +103,14 @@ def lift(heads, deprels) -> tuple[np.ndarray, list[str]]:
         Heads, an int32 array, and deprels of the projective tree.
 
     Raises:
-        ValueError: if the heads do not form a tree, as `check_tree` says, there is not
-            one deprel a word, or a deprel holds a `|`.
+        ValueError: if the heads do not form a tree (see `check_tree`), there is not one
+            deprel a word, or a deprel contains a `|`.
     """
     _check(heads, deprels)
     for word, deprel in enumerate(deprels, 1):
         if SEPARATOR in deprel:
             raise ValueError(
-                f"the deprel of word {word} is {deprel!r}: it may not hold a "
+                f"the deprel of word {word} is {deprel!r}: it must not contain a "
                 f"`{SEPARATOR}`, which marks lifted arcs"
             )
     head_of = [0, *map(int, heads)]
@@ -127,18 +128,18 @@ def lift(heads, deprels) -> tuple[np.ndarray, list[str]]:
 
 
 def unlift(heads, deprels) -> tuple[np.ndarray, list[str]]:
-    """A tree with its lifted arcs back in their places, as far as their labels tell.
+    """Put lifted arcs back in their places, as far as their labels tell.
 
     A word with the deprel `d|h` is attached to the first word with the deprel h below
-    its head, searched breadth first, from the top down and left to right (Nivre &
-    Nilsson 2005, section 2, scheme *Head*). If there is none, it stays. Its deprel is
-    d in both cases. The result is a tree with the same root.
+    its head, in a breadth-first search from the top down and left to right (Nivre &
+    Nilsson 2005, section 2, scheme *Head*). Without such a word it stays where it is.
+    Its deprel becomes d in both cases. The result is a tree with the same root.
 
-    *Departures*, or readings: the words are treated in the breadth-first order of the
-    given tree, each in the tree that the ones before it have left; those that find no
-    head are tried again as long as others have found theirs, for a head may itself be
-    among the lifted. The search passes over the word and all below it, which cannot be
-    its head. Of the deprels of other lifted words it reads d.
+    *Departures*, or readings: words are treated in the breadth-first order of the
+    original tree, each in the tree as changed so far. Words without a new head are
+    tried again while others still move, because their head may itself be a lifted word.
+    The search skips the word and everything below it, which cannot be its head. For
+    other lifted words it compares d.
 
     Args:
         heads: for each word the number of its head, counted from 1; 0 for ROOT.
@@ -148,8 +149,8 @@ def unlift(heads, deprels) -> tuple[np.ndarray, list[str]]:
         Heads, an int32 array, and deprels.
 
     Raises:
-        ValueError: if the heads do not form a tree, as `check_tree` says, or there is
-            not one deprel a word.
+        ValueError: if the heads do not form a tree (see `check_tree`), or there is not
+            one deprel a word.
     """
     _check(heads, deprels)
     head_of = [0, *map(int, heads)]
@@ -170,10 +171,10 @@ def unlift(heads, deprels) -> tuple[np.ndarray, list[str]]:
         return False
 
     left = [word for word in _below(children, 0) if wanted[word]]
-    found = True
-    while found:
-        found = [word for word in left if restore(word)]
-        left = [word for word in left if word not in found]
+    restored = True
+    while restored:
+        restored = [word for word in left if restore(word)]
+        left = [word for word in left if word not in restored]
     return np.array(head_of[1:], "int32"), list(labels[1:])
 
 
@@ -188,7 +189,7 @@ def _listed(words: list[int]) -> str:
 
 
 def _smallest_nonprojective(head_of: list[int]) -> int:
-    """The dependent of the shortest non-projective arc, of equals the leftmost."""
+    """The dependent of the shortest non-projective arc, the leftmost if several tie."""
 
     def size(word):
         return abs(word - head_of[word]), min(word, head_of[word])

@@ -34,19 +34,19 @@ def read(
     skipped: list[str] | None = None,
     **options,
 ) -> Iterator[Sentence]:
-    """Sentences of a file, one after the other, in constant memory.
+    """Read the sentences of a file one after the other, in constant memory.
 
-    A line ends with a line feed, before which a carriage return is dropped, and with
-    nothing else; in a file without any line feed it ends with a carriage return. A byte
-    order mark is dropped. Tokens are normalised to NFC. Lines, tokens and sentences
-    beyond the limits of `utils.limits` are malformed.
+    A line ends with a line feed; a carriage return before it is dropped. In a file
+    without any line feed, a line ends with a carriage return. A byte order mark is
+    dropped. Tokens are normalised to NFC. Lines, tokens and sentences beyond the limits
+    of `utils.limits` are malformed.
 
     Args:
-        path: a file, gzip-compressed if its name ends in `.gz`, an open stream, or
-            "-" for standard input.
+        path: a file, gzip-compressed if its name ends in `.gz`; an open stream; or "-"
+            for standard input.
         format: a name in `FORMATS`; by default recognised from the content.
         errors: "raise", or "skip" to leave malformed sentences out.
-        encoding: by default UTF-8, or what an open text stream says.
+        encoding: by default UTF-8, or the encoding of an open text stream.
         skipped: with `errors="skip"`, a list that collects one message for every
             sentence left out; without it, a warning gives their number at the end.
         options: the keyword arguments of `FORMATS[format]`.
@@ -57,7 +57,7 @@ def read(
         ValueError: if the format, an option or the encoding is unknown.
     """
     if errors not in ("raise", "skip"):
-        raise ValueError(f"errors={errors!r}: it is 'raise' or 'skip'")
+        raise ValueError(f"errors={errors!r}: known are 'raise' and 'skip'")
     name = source_name(path)
     lines = numbered_lines(path, name, encoding)
     head, hint = [], ""
@@ -70,10 +70,10 @@ def read(
 
 
 def check_options(format: str, options: Mapping[str, object]) -> None:
-    """Raise ValueError if the format is unknown, or an option or its type is."""
+    """Raise a ValueError if the format or an option is unknown, or a type is wrong."""
     if format not in FORMATS:
         known = ", ".join(map(repr, FORMATS))
-        raise ValueError(f"unknown format {format!r}: it is one of {known}")
+        raise ValueError(f"unknown format {format!r}: known are {known}")
     parameters = inspect.signature(FORMATS[format]).parameters.values()
     known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     for option, value in options.items():
@@ -83,23 +83,23 @@ def check_options(format: str, options: Mapping[str, object]) -> None:
                 f"it has {', '.join([*known, 'encoding'])}"
             )
         if isinstance(known[option], bool) and not isinstance(value, bool):
-            raise ValueError(f"{option}={value!r}: it is True or False")
+            raise ValueError(f"{option}={value!r}: give True or False")
         if option.endswith("_column") and not isinstance(value, int | None):
             raise ValueError(
-                f"{option}={value!r}: a column is a number, counted from 0, or from "
-                "the end if it is negative"
+                f"{option}={value!r}: give the index of a column, counted from 0, or "
+                "from the end if negative"
             )
 
 
 def recognised(format: str) -> str:
-    """What to add to the message of an error in a file of recognised format."""
+    """The hint for errors in a file whose format was recognised."""
     return f" (recognised as {format!r}: pass format= if it is not)"
 
 
 def _sentences(head, lines, name, format, errors, skipped, hint, options):
     count, first = 0, ""
     try:
-        with closing(lines):  # else an exception would keep the file open
+        with closing(lines):  # otherwise an exception would keep the file open
             for result in FORMATS[format](chain(head, lines), **options):
                 if isinstance(result, Sentence):
                     yield result
@@ -127,11 +127,11 @@ def detect_format(
     Args:
         path: the file.
         encoding: by default UTF-8.
-        default: the format of a file whose lines fit several; by default that of
-            sentences, "text", where a line looks like one, and else an error.
+        default: the format of a file whose lines fit several. Without it, such a file
+            is "text" if a line looks like a sentence, and an error otherwise.
 
     Raises:
-        CorpusError: if the lines fit no format, or two.
+        CorpusError: if the lines fit no format, or several.
         ValueError: if the encoding is unknown.
     """
     name = source_name(path)
@@ -142,17 +142,19 @@ def detect_format(
 def write(
     sentences: Iterable[Sentence], target: str | Path | IO[str], format: str = "conll"
 ) -> None:
-    """Write sentences as `read` reads them: "conll" (token, columns, tag, between
-    tabs), "conllu" or "jsonl". The first two have no empty sentence: one leaves an
-    extra blank line. CoNLL-U has the columns `lemma`, `pos`, `xpos`, `head` and
-    `deprel`, no others, and the tags only where `pos` is not there.
+    """Write sentences in a format that `read` reads: "conll", "conllu" or "jsonl".
+
+    CoNLL rows are the token, the columns and the tag, separated by tabs. CoNLL-U has
+    the columns `lemma`, `pos`, `xpos`, `head` and `deprel` and no others; it has the
+    tags only if there is no `pos`. Neither can hold an empty sentence, which becomes an
+    extra blank line.
 
     Raises:
-        ValueError: if the format is another one, or a value cannot stand in a column.
+        ValueError: for another format, or a value that a column cannot hold.
     """
     if format not in WRITTEN:
         known = ", ".join(map(repr, WRITTEN))
-        raise ValueError(f"cannot write format {format!r}: it is one of {known}")
+        raise ValueError(f"cannot write format {format!r}: known are {known}")
     if isinstance(target, str | Path):
         with (
             naming(target),
@@ -178,7 +180,7 @@ def write(
 
 
 def check_writable(text: str) -> None:
-    """Raise ValueError if no file can hold the text, nor any reader give it back."""
+    """Raise a ValueError if no file could hold the text."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

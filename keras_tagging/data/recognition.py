@@ -1,4 +1,4 @@
-"""Which format a file has, recognised from its first lines."""
+"""Recognition of a file's format from its first lines."""
 
 import re
 from collections import Counter
@@ -12,22 +12,22 @@ from keras_tagging.data.records import (
     split_blanks,
 )
 
-# What no line of text has that is wrongly decoded, but nearly every one of other data.
+# Wrongly decoded text has none of these, but nearly every line of binary data has one.
 _CONTROL = re.compile(b"[\0-\x08\x0e-\x19\x1c-\x1f]")
 _TREEBANK_ROW = re.compile(r"[0-9]+([-.][0-9]+)?(\t[^\t]*){9}")
 _NUMBERED_ROW = re.compile(r"[0-9]+([-.][0-9]+)?[ \t]")
 
 
 def recognise(head: Iterable[Line], name: str, default: str | None = None) -> str:
-    """The format of the lines with which a file begins.
+    """Recognise the format of a file.
 
     Args:
-        head: the lines.
-        name: of the file, for messages.
+        head: its first lines.
+        name: name of the file, for messages.
         default: the format if the lines fit several.
 
     Raises:
-        CorpusError: if they fit none, or two and there is no default.
+        CorpusError: if they fit none, or several and there is no default.
     """
     head = [line for _, line in head]
     lines = [line for line in head if isinstance(line, str)]
@@ -36,14 +36,14 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
     # A `#` line may be a comment, and is one in most formats: judge by the others.
     rows = [line for line in filled if not line.startswith("#")] or filled
     if "\0" in "".join(rows[:1]) or any(map(_is_binary, head)):
-        what = "this is binary data, which is no corpus format"
+        what = "this is binary data, not a corpus"
         remedy = "unpack it if it is an archive, or pass encoding= if it is UTF-16"
         raise CorpusError(f"{name}: {what}; {remedy}")
     if not rows:
         return default or "text"
     first = rows[0]
     if re.match(r"[ \t]*(<\?xml|<!)", first):
-        what = "this is XML, which is no corpus format here"
+        what = "this is XML, which is not a corpus format here"
         raise CorpusError(f"{name}: {what}; convert it, or pass format= if it is text")
     if first.startswith(("ID=", "(<T ", "(<L ")):
         return "auto"
@@ -68,7 +68,7 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
 
 
 def _is_treebank(rows: list[str], name: str) -> bool:
-    """Whether these are rows of CoNLL-U, or damaged ones that were meant to be."""
+    """Whether these are rows of CoNLL-U, even damaged ones."""
     if name.lower().removesuffix(".gz").endswith(".conllu"):
         return any(map(_NUMBERED_ROW.match, rows))
     count = sum(_TREEBANK_ROW.fullmatch(row) is not None for row in rows)
@@ -84,8 +84,11 @@ def _is_binary(line: str | Exception) -> bool:
 def _recognise_blanks(
     lines: list[str], rows: list[str], name: str, default: str | None
 ) -> str:
-    """Columns between blanks, bare tokens or text: the one with equally wide rows in
-    blocks is columns, and text where a row alone tells nothing is a doubt."""
+    """Tell columns between blanks, bare tokens and text apart.
+
+    Blocks of rows of equal width are columns. A file that could be text or columns is
+    an error, unless there is a default.
+    """
     if len(rows) == 1:
         return default or "text"
     width, count = Counter(len(split_blanks(row)) for row in rows).most_common(1)[0]
@@ -100,6 +103,6 @@ def _recognise_blanks(
     if default:
         return default
     columns = "'tokens'" if width == 1 else "'conll'"
-    what = "all lines have as many words: one sentence a line, or one token?"
+    what = "all lines have the same number of words: is a line a sentence or a token?"
     remedy = f"pass format='text' for sentences, format={columns} for tokens"
     raise CorpusError(f"{name}: {what}; {remedy}")

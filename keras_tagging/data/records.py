@@ -1,14 +1,13 @@
-"""What the parsers of all formats share.
+"""Shared parts of the parsers of all formats.
 
-A parser takes an iterator of `(number, line)`, where a line that could not be
-decoded is the `UnicodeDecodeError` itself, and one that cannot be read for another
-reason the `Malformed` that says so, and yields for every sentence either the
-`Sentence` or the `Malformed` that says why there is none; it *raises* `Malformed`
-when an option does not fit the file. Its keyword-only arguments are the format's
-options.
+A parser takes an iterator of `(number, line)`. A line that could not be decoded is
+replaced by its `UnicodeDecodeError`, and a line that cannot be read for another reason
+by a `Malformed`. For every sentence the parser yields the `Sentence`, or a `Malformed`
+that says why there is none. It *raises* `Malformed` if an option does not fit the file.
+Its keyword-only arguments are the options of the format.
 
-Lines are cut at ASCII blanks and tabs only, so that a token may be or hold any other
-white space (a non-breaking space, a zero-width space, U+2028).
+Lines are split at ASCII blanks and tabs only, so a token may contain any other white
+space (a non-breaking space, a zero-width space, U+2028).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +22,7 @@ MARK = "-DOCSTART-"
 
 
 class CorpusError(ValueError):
-    """One line: `PATH:LINE: what is wrong; how to mend it`."""
+    """An error in a corpus, as one line: `PATH:LINE: the problem; the remedy`."""
 
 
 class MalformedSentence(CorpusError):
@@ -31,7 +30,7 @@ class MalformedSentence(CorpusError):
 
 
 class Malformed(ValueError):
-    """What is wrong with the corpus at a line, and how to mend it."""
+    """A problem at a line of a corpus, and its remedy."""
 
     def __init__(self, line: int, what: str, remedy: str):
         super().__init__(line, what, remedy)
@@ -56,13 +55,12 @@ def is_blank(line: str | Exception) -> bool:
 
 
 def is_document_mark(line: str) -> bool:
-    """Whether the line is that of CoNLL-2003 between documents."""
+    """Whether the line is CoNLL-2003's mark between documents."""
     return line.startswith(MARK) and line[len(MARK) : len(MARK) + 1] in BLANK
 
 
 class Record(list[Line]):
-    """The lines of a sentence, or, if they are too many, the `Malformed` that says so,
-    so that no file can fill the memory."""
+    """The lines of a sentence, within limits, so that no file can fill the memory."""
 
     characters = 0
 
@@ -84,7 +82,7 @@ class Record(list[Line]):
             f"the sentence that begins here has more than {limits.SENTENCE_TOKENS:,} "
             f"lines or {limits.SENTENCE_CHARACTERS:,} characters"
         )
-        remedy = "mark where sentences end, by blank lines where the format has them"
+        remedy = "mark the ends of sentences, with blank lines if the format has them"
         self[:] = [(number, Malformed(number, what, remedy))]
         self.characters = 0
 
@@ -94,7 +92,7 @@ def parse_each(records: Iterable[list[Line]], parse: Callable) -> Iterator:
         try:
             for number, line in record:
                 if not isinstance(line, str):
-                    raise _unread(number, line)
+                    raise unread(number, line)
             result = parse(record)
             if isinstance(result, Sentence):
                 _check_length(len(result.tokens))
@@ -108,21 +106,21 @@ def parse_each(records: Iterable[list[Line]], parse: Callable) -> Iterator:
             yield result
 
 
-def _unread(number: int, error: UnicodeDecodeError | Malformed) -> Malformed:
+def unread(number: int, error: UnicodeDecodeError | Malformed) -> Malformed:
     if isinstance(error, Malformed):
         return error
     what = f"byte {error.start + 1} of the line is not {error.encoding}"
     own = "pass encoding= with the file's own, such as 'latin-1'"
-    return Malformed(number, what, f"convert the file to that, or {own}")
+    return Malformed(number, what, f"convert the file, or {own}")
 
 
 def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """What stands between blank lines."""
+    """The blocks of lines between blank lines."""
     lines_left, characters_left = limits.SENTENCE_TOKENS, limits.SENTENCE_CHARACTERS
     block, size = Record(), 0
     for numbered in lines:
         line = numbered[1]
-        if isinstance(line, str):  # every line comes through here: no calls
+        if isinstance(line, str):  # runs for every line, so no function calls here
             if not line.strip(BLANK):
                 if block:
                     yield block
@@ -138,7 +136,7 @@ def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
 
 
 def sentence_of(tokens, tags=None, columns=None) -> Sentence:
-    """A sentence of these values, its tokens in NFC.
+    """Make a sentence, with its tokens in NFC.
 
     Raises:
         LimitError: if a token is too long, or has too many combining marks.
@@ -148,7 +146,7 @@ def sentence_of(tokens, tags=None, columns=None) -> Sentence:
         _check_lengths(tokens)
     if not text.isascii():
         tokens = map(to_nfc, tokens)
-    # Tags and words recur: one string object for each keeps large corpora small.
+    # Tags and words recur: sharing one string object each keeps large corpora small.
     return Sentence(
         list(map(intern, tokens)),
         None if tags is None else list(map(intern, tags)),
@@ -158,15 +156,17 @@ def sentence_of(tokens, tags=None, columns=None) -> Sentence:
 
 def _check_length(count: int) -> None:
     if count > limits.SENTENCE_TOKENS:
-        what = f"a sentence of {count:,} tokens, where {limits.SENTENCE_TOKENS:,} are"
-        raise LimitError(f"{what} the most", "cut it where its sentences end")
+        what = (
+            f"a sentence has {count:,} tokens, at most {limits.SENTENCE_TOKENS:,} are"
+        )
+        raise LimitError(f"{what} allowed", "split it where its sentences end")
 
 
 def _check_lengths(tokens) -> None:
     for token in tokens:
         if len(token) > limits.TOKEN_CHARACTERS:
             what = (
-                f"the token {shown(token)} has {len(token):,} characters, where "
-                f"{limits.TOKEN_CHARACTERS:,} are the most"
+                f"the token {shown(token)} has {len(token):,} characters, at most "
+                f"{limits.TOKEN_CHARACTERS:,} are allowed"
             )
-            raise LimitError(what, "cut or remove it", token)
+            raise LimitError(what, "split or remove it", token)

@@ -1,4 +1,4 @@
-"""What the package reads and tags: sentences, and corpora of them."""
+"""Sentences, and corpora of them."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -12,13 +12,14 @@ class Sentence:
     """One tokenised sentence, with a tag and further fields for every token.
 
     Args:
-        tokens: the words, as they stand in the corpus.
-        tags: one tag a token, or None where the sentence is not annotated.
+        tokens: the words, as in the corpus.
+        tags: one tag a token, or None if the sentence is not annotated.
         columns: further per-token fields by name: `pos`, `word_class`, `head`
             (index of the head counted from 1, "0" for the root), `deprel`.
 
     Raises:
-        ValueError: if a field does not have one value a token, or a value is no string.
+        ValueError: if a field does not have one value a token, or a value is not a
+            string.
     """
 
     tokens: list[str]
@@ -36,7 +37,7 @@ class Sentence:
             if values is None:
                 continue
             try:
-                "".join(values)  # the fastest check that all are strings
+                "".join(values)  # the fastest way to check that all are strings
             except TypeError:
                 raise _no_string(name, values) from None
             if len(values) != len(self.tokens):
@@ -51,14 +52,14 @@ class Sentence:
 
 def _no_string(name: str, values) -> ValueError:
     values = list(values)
-    place, value = next(
+    position, value = next(
         (i, value) for i, value in enumerate(values, 1) if not isinstance(value, str)
     )
     remedy = "give one for every token"
     if name == "tags":
         remedy += ", or tags=None for a sentence that is not annotated"
     return ValueError(
-        f"a sentence's {name} are strings, but number {place} is {value!r}: {remedy}"
+        f"a sentence's {name} are strings, but number {position} is {value!r}: {remedy}"
     )
 
 
@@ -68,10 +69,10 @@ class Corpus:
 
     Args:
         train, dev, test: lists of sentences; a split that does not exist is empty.
-        name: how the user called it: "demo", or a path.
-        format: the format it was read from, as `data.read` names it; where the files
-            have several, that of the training data.
-        skipped: for each file, how many sentences `errors="skip"` left out.
+        name: the user's name for it: "demo", or a path.
+        format: the format it was read from, as `data.read` names it; if the files have
+            several, the format of the training data.
+        skipped: for each file, the number of sentences that `errors="skip"` left out.
         files: for each split, the files it was read from.
     """
 
@@ -108,7 +109,7 @@ class Corpus:
 
 
 def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
-    """A `Sentence` as it is, and a list of words as a sentence without tags.
+    """Turn a list of words into a sentence without tags; a `Sentence` stays as it is.
 
     Raises:
         ValueError: for a string, or a list of anything but strings.
@@ -127,10 +128,10 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
 
 
 def as_sentences(sentences: Iterable, *, tagged: bool = False) -> list[Sentence]:
-    """A list of sentences, or of lists of words, as sentences.
+    """Turn sentences, or lists of words, into a list of sentences.
 
     Raises:
-        ValueError: for a whole corpus, or if `tagged` and a sentence has no tags.
+        ValueError: for a whole corpus; with `tagged`, for a sentence without tags.
     """
     if isinstance(sentences, Corpus):
         raise ValueError("this is a whole corpus: give its train, dev or test")

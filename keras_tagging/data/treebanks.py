@@ -1,4 +1,4 @@
-"""The formats whose words have heads: CoNLL-U and CoNLL-X."""
+"""The formats with heads of words: CoNLL-U and CoNLL-X."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -26,14 +26,15 @@ Row = tuple[int, list[str]]
 def conllu(
     lines: Iterable[Line], *, tag: str | None = "upos", trees: bool = False
 ) -> Iterator[Sentence | Malformed]:
-    """CoNLL-U, gold tokenisation: syntactic words, without multiword-token lines
-    (`3-4`) and empty nodes (`3.1`). Columns: `pos` (UPOS), `xpos`, `head`, `deprel`,
-    `lemma`.
+    """CoNLL-U with gold tokenisation.
+
+    The tokens are the syntactic words, without multiword-token lines (`3-4`) and empty
+    nodes (`3.1`). Columns: `pos` (UPOS), `xpos`, `head`, `deprel`, `lemma`.
 
     Args:
-        tag: the field that is the tag: "upos", "xpos", "deprel", "feats" or "lemma";
-            None: no tags, as in a sentence in which it is `_` throughout.
-        trees: True if every sentence must be a tree with one root, its relations named.
+        tag: the field with the tags: "upos", "xpos", "deprel", "feats" or "lemma"; None
+            for no tags. A sentence in which the field is always `_` has no tags.
+        trees: whether every sentence must be a tree with one root and named relations.
     """
     fields = {"lemma": LEMMA, "upos": UPOS, "xpos": XPOS}
     return _sentences(lines, "CoNLL-U", fields, tag, trees)
@@ -42,14 +43,16 @@ def conllu(
 def conllx(
     lines: Iterable[Line], *, tag: str | None = "cpostag", trees: bool = False
 ) -> Iterator[Sentence | Malformed]:
-    """CoNLL-X, the format of Buchholz & Marsi (2006): CoNLL-U without comments,
-    multiword tokens and empty nodes. Its last two columns, PHEAD and PDEPREL, are left
-    aside. Columns: `pos` (CPOSTAG), `xpos` (POSTAG), `head`, `deprel`, `lemma`.
+    """CoNLL-X, the format of Buchholz & Marsi (2006).
+
+    It is CoNLL-U without comments, multiword tokens and empty nodes. Its last two
+    columns, PHEAD and PDEPREL, are ignored. Columns: `pos` (CPOSTAG), `xpos` (POSTAG),
+    `head`, `deprel`, `lemma`.
 
     Args:
-        tag: the field that is the tag: "cpostag", "postag", "deprel", "feats" or
-            "lemma"; None: no tags, as in a sentence in which it is `_` throughout.
-        trees: True if every sentence must be a tree with one root, its relations named.
+        tag: the field with the tags: "cpostag", "postag", "deprel", "feats" or "lemma";
+            None for no tags. A sentence in which the field is always `_` has no tags.
+        trees: whether every sentence must be a tree with one root and named relations.
     """
     fields = {"lemma": LEMMA, "cpostag": UPOS, "postag": XPOS}
     return _sentences(lines, "CoNLL-X", fields, tag, trees)
@@ -73,7 +76,7 @@ def _sentences(lines, name, fields, tag, trees):
 
 
 def is_no_word(line: str) -> bool:
-    """Whether it is a comment, a multiword token or an empty node."""
+    """Whether the line is a comment, a multiword token or an empty node."""
     return re.match(r"#|[0-9]+[-.][0-9]+\t", line) is not None
 
 
@@ -83,12 +86,12 @@ def word_rows(
     """The words of a sentence.
 
     Args:
-        block: its lines.
-        name: "CoNLL-X" has words only.
-        needs_trees: False if HEAD and DEPREL may even be empty.
+        block: the lines of the sentence.
+        name: the format, "CoNLL-U" or "CoNLL-X"; the latter has words only.
+        needs_trees: False if HEAD and DEPREL may be empty.
 
     Raises:
-        Malformed: if a row has not its ten fields, or not its number.
+        Malformed: if a row does not have ten fields, or has the wrong number.
     """
     rows: list[Row] = []
     for number, line in block:
@@ -102,7 +105,7 @@ def word_rows(
             raise Malformed(number, what, "put `_` where a field is empty")
         if is_no_word(line):
             if name == "CoNLL-X":
-                what = f"{name} has no comments, multiword tokens and empty nodes"
+                what = f"{name} has no comments, multiword tokens or empty nodes"
                 raise Malformed(number, what, "leave them out, or pass format='conllu'")
             continue
         if not is_next:
@@ -117,7 +120,7 @@ def word_rows(
 
 
 def sentence_of_rows(rows: list[Row], tag: int | None = UPOS) -> Sentence:
-    """The sentence of one or more words, its tags from the column `tag`."""
+    """Make a sentence of one or more rows, with the tags of the column `tag`."""
     columns = list(zip(*(cells for _, cells in rows), strict=True))
     tags = None if tag is None else columns[tag]
     if tags and tag != FEATS and set(tags) == {"_"}:
@@ -161,13 +164,13 @@ def _check_tree(rows: list[Row]) -> None:
     if len(roots) > 1:
         shown = (f"{_named(word, rows)} in line {rows[word - 1][0]}" for word in roots)
         what = f"{len(roots)} words have the head 0: {', '.join(islice(shown, 8))}"
-        remedy = "leave it one root, or such sentences out with errors='skip'"
+        remedy = "keep one root, or leave such sentences out with errors='skip'"
         raise Malformed(rows[roots[1] - 1][0], what, remedy)
     if cycle := find_cycle(heads):
         shown = [_named(word, rows) for word in cycle[:8]]
         shown += [f"... ({len(cycle)} words)"] * (len(cycle) > 8)
-        what = f"the heads go round: {' -> '.join([*shown, shown[0]])}"
-        remedy = "give one of these words a head outside of them"
+        what = f"the heads form a cycle: {' -> '.join([*shown, shown[0]])}"
+        remedy = "give one of these words a head outside the cycle"
         raise Malformed(rows[cycle[0] - 1][0], what, remedy)
 
 

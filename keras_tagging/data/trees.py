@@ -13,14 +13,14 @@ NONPROJECTIVE = ("skip", "lift")
 
 
 def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]]:
-    """Heads, counted from 1 and 0 for ROOT, and deprels of every sentence.
+    """The trees of sentences: heads, counted from 1 with 0 for ROOT, and deprels.
 
     Raises:
-        ValueError: naming the sentence, if a column is missing, a head is no number,
-            or the heads are no tree with one root.
+        ValueError: if a column is missing, a head is not a number, or the heads do not
+            form a tree with one root; the message names the sentence.
     """
     is_number = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
-    found = []
+    trees = []
     for number, sentence in enumerate(sentences, 1):
         words = " ".join(sentence.tokens[:4])[:40]
         where = f"sentence {number} (it begins {words!r})"
@@ -30,30 +30,30 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
                     f"{where} has no tree: a word has no {name}; give sentences of a "
                     "treebank, such as CoNLL-U"
                 )
-        given = sentence.columns["head"]
-        if not all(is_number.fullmatch(head) for head in given):
-            raise ValueError(f"{where} has a head that is no number: {given[:20]}")
+        column = sentence.columns["head"]
+        if not all(is_number.fullmatch(head) for head in column):
+            raise ValueError(f"{where} has a head that is not a number: {column[:20]}")
         try:
-            heads = np.array([int(head) for head in given], "int32")
+            heads = np.array([int(head) for head in column], "int32")
             check_tree(heads)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
-        found.append((heads, sentence.columns["deprel"]))
-    return found
+        trees.append((heads, sentence.columns["deprel"]))
+    return trees
 
 
 def trainable(trees, nonprojective="skip"):
-    """The trees an arc-standard oracle can build.
+    """The trees that an arc-standard oracle can build.
 
     Args:
-        trees: what `trees_of` gives.
+        trees: the output of `trees_of`.
         nonprojective: "skip" leaves non-projective trees out, "lift" makes them
-            projective, see `parsing.lift`.
+            projective with `parsing.lift`.
 
     Returns:
-        Their numbers, from 0, the trees, and how many of all are non-projective.
+        The indices of the trees, the trees, and the number of non-projective ones.
     """
-    chosen, found, crossing = [], [], 0
+    chosen, kept, crossing = [], [], 0
     for i, (heads, deprels) in enumerate(trees):
         if not is_projective(heads):
             crossing += 1
@@ -61,5 +61,5 @@ def trainable(trees, nonprojective="skip"):
                 continue
             heads, deprels = lift(heads, deprels)
         chosen.append(i)
-        found.append((heads, deprels))
-    return chosen, found, crossing
+        kept.append((heads, deprels))
+    return chosen, kept, crossing

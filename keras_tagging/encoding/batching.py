@@ -12,7 +12,7 @@ class EncodedSentences:
     """All tokens of a list of sentences, as ids, end to end.
 
     Args:
-        ids: `(tokens, features)` int32, the output of `TokenFeatures`; 0 pads, so
+        ids: `(tokens, features)` int32, the output of `TokenFeatures`. 0 is padding, so
             no real token has a 0 in any column.
         offsets: `(sentences + 1,)`: sentence `i` is `ids[offsets[i]:offsets[i + 1]]`.
         targets: `(tokens,)` int32 tag ids, -1 for a tag outside the inventory, or
@@ -28,7 +28,7 @@ class EncodedSentences:
         return np.diff(self.offsets)
 
     def spans(self) -> list[tuple[int, int]]:
-        """Where each sentence begins and ends."""
+        """The begin and the end of each sentence."""
         ends = self.offsets.tolist()
         return list(zip(ends[:-1], ends[1:], strict=True))
 
@@ -40,15 +40,14 @@ class EncodedSentences:
         batch_size: int | None = None,
         token_budget: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Pads the chosen sentences on the right to the longest of them.
+        """Pad sentences on the right to the longest of them.
 
         Args:
-            sentences: their indices.
-            multiple: the padded length is the next multiple of this. Above 1, the
-                rows become `padded_rows`: those that follow the sentences are
-                padding from end to end.
-            batch_size, token_budget: those given to `plan_batches`, which rows of
-                padding must not exceed. Without either there are none.
+            sentences: the indices of the sentences.
+            multiple: the padded length is the next multiple of this. Above 1, rows of
+                padding follow the sentences: see `padded_rows`.
+            batch_size, token_budget: the arguments of `plan_batches`, which limit the
+                rows of padding. Without either, there are no such rows.
 
         Returns:
             ids `(batch, time, features)` int32, targets `(batch, time)` int32 (-1
@@ -71,12 +70,12 @@ class EncodedSentences:
 
 
 def round_up(lengths: np.ndarray, multiple: int) -> np.ndarray:
-    """The lengths, each raised to the next multiple."""
+    """The lengths, each rounded up to the next multiple."""
     return -(-lengths // multiple) * multiple
 
 
 def padded_rows(rows: int, most: int) -> int:
-    """The next power of two, but at most `most`; never less than `rows`."""
+    """The next power of two from `rows` on, but at most `most` or `rows`."""
     return max(rows, min(1 << (rows - 1).bit_length(), most))
 
 
@@ -87,20 +86,19 @@ def plan_batches(
     token_budget: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> list[np.ndarray]:
-    """Splits sentences into batches of similar length.
+    """Group sentences into batches of similar length.
 
-    Sentences are sorted by length and cut either every `batch_size` sentences or
-    where the padded batch would exceed `token_budget` tokens; a longer sentence is
-    a batch of its own, never cut. Empty sentences are in no batch. With `rng`,
-    sentences of equal length change places and the batches come in random order;
-    the number of batches depends on the lengths alone. `batch_size=1` (online
-    learning) is a plain permutation.
+    Sentences are sorted by length. A batch ends after `batch_size` sentences, or before
+    its padded size would exceed `token_budget` tokens; a longer sentence is a batch of
+    its own and is not truncated. Empty sentences are in no batch. With `rng`, sentences
+    of equal length and the batches are shuffled; the number of batches depends on the
+    lengths alone. `batch_size=1` (online learning) is a plain permutation.
 
     Args:
         lengths: `(sentences,)` token counts.
         batch_size: sentences a batch.
         token_budget: padded tokens a batch; used when `batch_size` is None.
-        rng: source of randomness; None gives the order of length.
+        rng: source of randomness; None keeps the order by length.
 
     Returns:
         Arrays of sentence indices.
@@ -109,7 +107,7 @@ def plan_batches(
         ValueError: unless exactly one of the two sizes is a positive integer.
     """
     if (batch_size is None) == (token_budget is None):
-        raise ValueError("give either batch_size or token_budget, and not both")
+        raise ValueError("give either batch_size or token_budget, not both")
     if (token_budget if batch_size is None else batch_size) < 1:
         raise ValueError("batch_size and token_budget must be at least 1")
     order = np.flatnonzero(lengths)
@@ -135,20 +133,19 @@ def plan_batches(
 class TrainingBatches:
     """The batches of one epoch after another.
 
-    Their order and content depend only on `(seed, epoch)`, so that a resumed run
-    sees what an uninterrupted one would have seen.
+    Their order and content depend only on `(seed, epoch)`, so a resumed run sees the
+    same batches as an uninterrupted one.
 
     Args:
         sentences: `EncodedSentences` with targets.
-        seed: int.
+        seed: seed of the order and of unknown words, int.
         batch_size, token_budget: as in `plan_batches`.
-        multiple: padded lengths are multiples of this. XLA compiles anew for every
-            shape, so that it wants few of them: above 1, rows of padding follow
-            where a batch is not full.
-        unknown_rate: probability with which a word that occurs once in these
-            sentences becomes the unknown word, drawn anew every epoch, so that the
-            unknown vector is trained.
-        word_column: column of `ids` that holds the word id.
+        multiple: padded lengths are multiples of this. XLA compiles again for every
+            shape, so few shapes are better: above 1, rows of padding fill up batches.
+        unknown_rate: probability with which a word that occurs once in these sentences
+            becomes the unknown word, drawn again in every epoch, so that the unknown
+            vector is trained.
+        word_column: the column of `ids` with the word ids.
     """
 
     def __init__(
@@ -193,5 +190,5 @@ class TrainingBatches:
 
     @property
     def num_targets(self) -> int:
-        """What is to be predicted in an epoch."""
+        """The number of predictions in an epoch."""
         return int(self.sentences.lengths.sum())

@@ -1,4 +1,4 @@
-"""Which features of a token a network reads. No TensorFlow here."""
+"""The choice of the features of a token. No TensorFlow here."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -22,27 +22,28 @@ Lengths = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureSettings:
-    r"""The keywords of `TokenFeatures`, which says what each feature is.
+    r"""The keywords of `TokenFeatures`, which describes each feature.
 
     Args:
         words: whether words have ids.
         suffixes, prefixes: lengths in characters (not bytes).
         capitals, shapes: whether capitalisation and word shape are features.
-        characters: how many of the first and last characters, 0 for none.
-        characters_of: "raw", or "normalised": of the word's normal form, so that the
-            capital alone tells the case (W16, W17).
+        characters: the number of first and of last characters, 0 for none.
+        characters_of: "raw", or "normalised" for characters of the word's normal form,
+            so that the feature `capitals` alone tells the case (W16, W17).
         columns: names of `Sentence.columns`.
-        normalise: the normal form of words, by the paper that has it:
+        normalise: the normal form of words, by paper:
 
-            * "kadari": lower case, digit runs to 0, what stands before `\\/` goes;
+            * "kadari": lower case, digit runs to 0, the part before `\\/` dropped;
             * "wu": lower case, every digit to 9;
             * "lower", or None: lower case (D16 on ATIS and MEDIA);
-            * "dinarelli": numbers to NUM, and a word with an initial upper case is
-              lowered if training has its lower-case form, but never the word as it
-              is inside a sentence. All other words keep their case (D16 on treebanks).
-        lookup: "normalised" (the normal form only, as in the papers) or "cascade"
-            (as written, lower case, normal form: the first that is known). It
-            matters for vectors with cased words; word ids are those of normal forms.
+            * "dinarelli": numbers to NUM; a word with an initial capital is lowered if
+              its lower-case form occurs in training, and the capitalised form does not
+              occur there inside a sentence. Other words keep their case (D16 on
+              treebanks).
+        lookup: "normalised" (the normal form only, as in the papers) or "cascade" (the
+            first known form of: as written, lower case, normal form). It matters for
+            vectors with cased words; word ids are those of normal forms.
         word_min_count: rarer words have no id of their own.
     """
 

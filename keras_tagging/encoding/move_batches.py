@@ -15,8 +15,8 @@ class EncodedMoves:
     """The moves of sentences, end to end: a sentence of n words has 2 n.
 
     Args:
-        nodes: `(moves, 18)`, what is seen before each move.
-        labels: `(moves, 12)`.
+        nodes: `(moves, 18)`, the nodes that the network reads before each move.
+        labels: `(moves, 12)`, the labels that it reads.
         targets: `(moves,)`, output numbers, see `output_of`.
     """
 
@@ -51,7 +51,7 @@ class MoveBatches(TrainingBatches):
     Args:
         sentences: `EncodedSentences`.
         moves: the `EncodedMoves` of the same sentences.
-        **kwargs: of `TrainingBatches`.
+        **kwargs: arguments of `TrainingBatches`.
     """
 
     def __init__(self, sentences: EncodedSentences, moves: EncodedMoves, **kwargs):

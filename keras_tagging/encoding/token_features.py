@@ -9,12 +9,12 @@ import tensorflow as tf
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
-# What is a number to D16 is not stated. Here: groups of decimal digits, between every
-# two of them one of . , : / \/ - or a no-break space, before them perhaps a sign and a
-# point: 7 1,000.5 3/4 -0.3 .5 10:30 1989-90; but 10-year, 1990s, 1., $5 are words.
+# D16 does not define numbers. Here they are groups of decimal digits, separated by one
+# of . , : / \/ - or a no-break space, with an optional sign and point before them:
+# 7 1,000.5 3/4 -0.3 .5 10:30 1989-90; but 10-year, 1990s, 1., $5 are words.
 NUMBER = r"^[-+\x{2212}]?\.?\p{Nd}+((\\/|[.,:/\-\x{A0}\x{202F}])\p{Nd}+)*$"
-# (pattern, replacement) pairs, applied in order after lower-casing, which for
-# "dinarelli" is that of some words only; RE2 syntax.
+# (pattern, replacement) pairs in RE2 syntax, applied in order after lower-casing;
+# "dinarelli" lower-cases only some words.
 NORMALISATIONS = {
     # K18 section 3.1: digit runs to one 0; the substring after the backslash,
     # which CCGBank writes before a slash ("wife\/mother").
@@ -25,9 +25,9 @@ NORMALISATIONS = {
     "lower": [],
     "dinarelli": [(NUMBER, "NUM")],
 }
-# The letters that TensorFlow lowers as the process's locale says: the dotless i of
-# Turkish, the accents over a kept dot of Lithuanian. Lowered first, they are everywhere
-# what they are without a locale.
+# TensorFlow lowers these letters according to the locale of the process: the dotless i
+# of Turkish, accents over a dotted letter in Lithuanian. They are lowered first, so the
+# result is the same in every locale.
 LOCALE_LETTERS = dict(zip("IJĮİÌÍĨ", ["i", "j", "į", "i̇", "ì", "í", "ĩ"], strict=True))
 RESERVED = {"tokens", "tags", "lengths", "spelling"}
 RESERVED |= {"word", "vector", "capital", "character"}
@@ -36,43 +36,43 @@ CHUNK_TOKENS = 100_000
 
 
 class TokenFeatures:
-    """Turns tokens into a fixed number of integer ids each.
+    """The function from tokens to a fixed number of integer ids each.
 
-    A plain object, no layer: it computes with `tf.strings` and static hash tables
-    on whatever backend Keras runs, once over all tokens in training and as part of
-    the exported graph in serving. In every column 0 pads, 1 is unknown, and a real
-    token has no 0. Columns, in order, by the keyword that switches them on:
+    It is a plain object, not a layer. It computes with `tf.strings` and static hash
+    tables, with any backend of Keras: in training once over all tokens, in serving as
+    part of the exported graph. In every column 0 is padding and 1 is unknown; a real
+    token has no 0. The columns, in order, by the keyword that switches them on:
 
     ==============  =========================================================
     `words`         word id; a word unseen in training is unknown
-    `vectors`       row of the pretrained vectors; unseen words find theirs
+    `vectors`       row of the pretrained vectors, also for unseen words
     `suffixes`      the last n characters of the raw token, for every n given
     `prefixes`      the first n characters of the raw token
     `capitals`      1 or 2: no initial upper case, initial upper case (K18)
     `shapes`        word shape: `Xx`, `X.X.`, `0,0`, `x-0`
-    `characters`    first n and last n characters, one column each; "" where the
+    `characters`    first n and last n characters, one column each; "" if the
                     word is shorter (W16: 5, "the same special symbol")
     `columns`       further columns of the sentences, such as `pos`
     ==============  =========================================================
 
-    Suffix, prefix, capital and shape are those of the raw token; a token shorter
-    than n gives what it has.
+    Suffix, prefix, capital and shape are those of the raw token. If a token is shorter
+    than n, its suffix and prefix are the whole token.
 
     Args:
         vectors: whether there are pretrained vectors beside the words.
-        **keywords: those of `encoding.feature_settings.FeatureSettings`.
+        **keywords: the arguments of `encoding.feature_settings.FeatureSettings`.
 
     Raises:
-        ValueError: for a value that is not possible, two features of one name, or no
-            feature at all.
+        ValueError: for an invalid value, two features with one name, or no feature at
+            all.
 
     Source: K18 sections 2.2 and 3.1, W16 section 6.1.1, D16 section 3.2. Departures:
-    K18 does not say how a word shorter than the suffix is treated, nor which of the
-    two forms of a word the suffix is taken from. W16 and W17 lower all words and map
-    all digits before anything else, so their characters are those of the normal form.
-    D16 lowers capitalised common nouns, which needs gold tags; "dinarelli" asks the
-    words of training, which it keeps as the vocabulary "spelling", and so lowers words
-    of any part of speech. D16 does not say what a number is: see `NUMBER`.
+    K18 does not say how it treats a word shorter than the suffix, nor from which form
+    of a word it takes the suffix. W16 and W17 first lower all words and map all digits,
+    so their characters are those of the normal form. D16 lowers capitalised common
+    nouns, for which it needs gold tags; "dinarelli" instead looks at the words of
+    training, kept as the vocabulary "spelling", and so lowers words of any part of
+    speech. D16 does not say what a number is: see `NUMBER`.
     """
 
     def __init__(self, *, vectors: bool = False, **keywords):
@@ -102,7 +102,7 @@ class TokenFeatures:
                 f"be called {', '.join(sorted(RESERVED))})"
             )
         if not self.names:
-            raise ValueError("no feature is left: switch on words or another one")
+            raise ValueError("there is no feature: switch on words or another one")
         self.vocabularies: dict[str, list[str]] = {}
         self.tables: dict[str, tf.lookup.StaticHashTable] = {}
 
@@ -114,13 +114,13 @@ class TokenFeatures:
         vector_words: Iterable[str] = (),
         lengths: Sequence[int] | None = None,
     ) -> None:
-        """Counts the vocabularies of all columns.
+        """Count the vocabularies of all columns.
 
         Args:
             strings: training tokens under "tokens", end to end, and further columns
                 under their names.
             vector_words: the words of the pretrained vectors, in their order.
-            lengths: number of tokens of each sentence; only "dinarelli" needs them.
+            lengths: the number of tokens of each sentence, for "dinarelli" only.
 
         Raises:
             ValueError: if "dinarelli" has no lengths, or they do not fit the tokens.
@@ -128,7 +128,7 @@ class TokenFeatures:
         vocabularies = {}
         if self.normalise == "dinarelli":
             vocabularies["spelling"] = _spellings(strings["tokens"], lengths)
-            self.set_vocabularies(vocabularies)  # the other ones are counted with it
+            self.set_vocabularies(vocabularies)  # the other counts depend on it
         counts: dict[str, Counter] = {}
         for chunk in _chunks(strings):
             for name, forms in self._forms(chunk).items():
@@ -143,14 +143,14 @@ class TokenFeatures:
         self.set_vocabularies(vocabularies)
 
     def set_vocabularies(self, vocabularies: dict[str, list[str]]) -> None:
-        """Takes vocabularies counted earlier, as a saved model brings them."""
+        """Set vocabularies that were counted earlier, such as a saved model's."""
         self.vocabularies = vocabularies
         for name, words in vocabularies.items():
-            # vectors may have two words that are one in NFC: the first counts
+            # vectors may have two words with the same NFC: the first one counts
             ids = {}
             for i, word in enumerate(_utf8(words), FIRST_ID):
                 ids.setdefault(word, i)
-            # a table cannot be empty; no token is this byte
+            # a table must not be empty; no token is this byte
             ids = ids or {b"\xff": UNKNOWN_ID}
             keys = tf.constant(list(ids), tf.string)
             values = tf.constant(list(ids.values()), tf.int64)
@@ -160,7 +160,7 @@ class TokenFeatures:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Number of ids of each column, padding and unknown included."""
+        """The number of ids of each column, including padding and unknown."""
         return {
             name: 3
             if name == "capital"
@@ -181,7 +181,7 @@ class TokenFeatures:
 
         Args:
             strings: UTF-8 string tensors of one shape, under "tokens" and the names
-                of further columns. They should be in NFC, as readers give them.
+                of further columns. They should be in NFC, as readers return them.
 
         Returns:
             int32 tensor of that shape with one more axis, `(..., features)`.
@@ -189,10 +189,10 @@ class TokenFeatures:
         ids = {}
         for name, forms in self._forms(strings).items():
             table = self.tables[self._table(name)]
-            found = table.lookup(forms[0])
+            column = table.lookup(forms[0])
             for form in forms[1:]:
-                found = tf.where(found == UNKNOWN_ID, table.lookup(form), found)
-            ids[name] = found
+                column = tf.where(column == UNKNOWN_ID, table.lookup(form), column)
+            ids[name] = column
         if "capital" in self.names:
             ids["capital"] = 1 + tf.cast(_is_capital(_raw(strings)), tf.int64)
         return tf.cast(tf.stack([ids[name] for name in self.names], -1), tf.int32)
@@ -203,8 +203,8 @@ class TokenFeatures:
         return np.concatenate([np.zeros((0, len(self.names)), "int32"), *parts])
 
     def normal_forms(self, words: list[str]) -> list[str]:
-        """The words as word ids are counted on: see `normalise`."""
-        strings = dict.fromkeys(("tokens", *self.columns), words)  # no matter which
+        """The forms of words that have word ids: see `normalise`."""
+        strings = dict.fromkeys(("tokens", *self.columns), words)  # columns are unused
         return [
             form.decode()
             for chunk in _chunks(strings)
@@ -212,13 +212,13 @@ class TokenFeatures:
         ]
 
     def _table(self, name: str) -> str:
-        # characters share one table, whatever their place in the word
+        # characters at all positions share one table
         return "character" if name in self.ends else name
 
     def _forms(self, strings: dict[str, tf.Tensor]) -> dict[str, list[tf.Tensor]]:
-        """For each column with a table the strings to look up, first choice first.
+        """The strings to look up for each column with a table, first choice first.
 
-        The last of them is the one that vocabularies are counted on.
+        Vocabularies count the last one.
         """
         raw = _raw(strings)
         length = tf.strings.length(raw, unit="UTF8_CHAR")
@@ -246,7 +246,7 @@ class TokenFeatures:
             length = tf.strings.length(text, unit="UTF8_CHAR")
         for i in range(self.characters):
             forms[f"first{i}"] = [_substr(text, tf.minimum(i, length), 1)]
-            # "" where the token is too short, at either end
+            # "" if the token is too short, at either end
             start = tf.where(length > i, length - 1 - i, length)
             forms[f"last{i}"] = [_substr(text, start, 1)]
         for name in self.columns:
@@ -260,20 +260,20 @@ class TokenFeatures:
 
 
 def _spellings(tokens: list[str], lengths: Sequence[int] | None) -> list[str]:
-    """The different words, without those whose capital may be that of a sentence."""
+    """The different words, except those capitalised only at the start of a sentence."""
     if lengths is None or sum(lengths) != len(tokens):
         raise ValueError(
-            "normalise='dinarelli' asks which words begin a sentence: give adapt the "
-            f"lengths of the sentences, which add up to {len(tokens)} tokens"
+            "normalise='dinarelli' needs to know which words begin a sentence: give "
+            f"adapt the lengths of the sentences, which add up to {len(tokens)} tokens"
         )
     begins = np.zeros(len(tokens) + 1, bool)
-    begins[np.cumsum([0, *lengths])] = True  # the last of them is no token
-    found = set()
+    begins[np.cumsum([0, *lengths])] = True  # the last one is behind all tokens
+    spellings = set()
     for chunk in _chunks({"tokens": tokens}):
         raw = _raw(chunk)
         first, begins = np.split(begins, [len(raw)])
-        found.update(raw.numpy()[~(first & _is_capital(raw).numpy())].tolist())
-    return sorted(word.decode() for word in found)
+        spellings.update(raw.numpy()[~(first & _is_capital(raw).numpy())].tolist())
+    return sorted(word.decode() for word in spellings)
 
 
 def _is_capital(text: tf.Tensor) -> tf.Tensor:
@@ -281,7 +281,7 @@ def _is_capital(text: tf.Tensor) -> tf.Tensor:
 
 
 def _raw(strings: dict[str, tf.Tensor]) -> tf.Tensor:
-    # a served request may hold invalid UTF-8, at which tf.strings would stop
+    # a served request may contain invalid UTF-8, for which tf.strings raises
     return tf.strings.unicode_transcode(strings["tokens"], "UTF-8", "UTF-8")
 
 
@@ -304,5 +304,5 @@ def _chunks(strings: dict[str, list[str]]):
 
 
 def _utf8(values: list[str]) -> list[bytes]:
-    # lone surrogates, which Python's JSON reader lets through, have no UTF-8 form
+    # lone surrogates, which Python's JSON reader accepts, have no UTF-8 form
     return [value.encode("utf-8", "replace") for value in values]

@@ -1,4 +1,4 @@
-"""Vocabularies: which strings have an id, in which order."""
+"""Vocabularies: the strings that have an id, in order."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,9 +14,8 @@ def count_vocabulary(
     """The strings that occur at least `min_count` times, most frequent first.
 
     Takes the strings or their counts. Strings of equal frequency are in code-point
-    order, so that the same corpus gives the same ids whatever the order of its
-    sentences. In an embedding table the first of them has id `FIRST_ID`; below it
-    stand padding and unknown.
+    order, so the ids do not depend on the order of the sentences. In an embedding table
+    the first one has id `FIRST_ID`; the ids below it are padding and unknown.
     """
     counts = Counter(values)
     kept = [value for value, count in counts.items() if count >= min_count]
@@ -27,8 +26,8 @@ class Inventory:
     """The labels that a model knows, in the order of their ids.
 
     Args:
-        names: without repetition.
-        first_id: the id of the first.
+        names: the labels, without repetition.
+        first_id: the id of the first one.
     """
 
     def __init__(self, names: Iterable[str], first_id: int = 0):

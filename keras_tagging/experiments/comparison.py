@@ -1,4 +1,4 @@
-"""Two models on the same sentences: which is better, and whether that is chance."""
+"""Comparison of two models on the same sentences, with a significance test."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,13 +20,13 @@ def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> fl
 
     Args:
         first, second: `(seeds, units, counts)`, counts of the same units.
-        figure: as of `figure_of`.
+        figure: a name of `figure_of`.
         **options: `resamples` and `seed`.
     """
     if figure != "f1":
-        # all seeds have the same denominators: the mean of their shares is the share
-        # of their sums, of which few are different, and the test is quicker; what a
-        # figure is not made of, the assigned tags of word, is no difference
+        # All seeds have the same denominators, so the mean of their shares is the share
+        # of their sums. Few sums are different, so the test is faster. Counts that the
+        # figure does not use, the assigned tags of word, must not make a difference.
         first, second = (
             np.asarray(part)[..., :2].sum(0, keepdims=True) for part in (first, second)
         )
@@ -35,17 +35,17 @@ def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> fl
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found; figures are in per cent.
+    """The result of `compare`; figures are in per cent.
 
     Args:
-        figure: such as "accuracy".
-        first, second: those of the two systems, averaged over their seeds.
+        figure: the name of the figure, such as "accuracy".
+        first, second: the figures of the two systems, averaged over their seeds.
         difference: first - second.
         p: the two-sided p-value, see `metrics.paired_permutation`.
-        seeds: models of each system.
-        units: what was exchanged, "tokens" or "sentences".
-        count: how many of these.
-        resamples: exchanges that were asked for.
+        seeds: the number of models of each system.
+        units: the exchanged units, "tokens" or "sentences".
+        count: the number of units.
+        resamples: the requested number of exchanges.
     """
 
     figure: str
@@ -82,35 +82,36 @@ def compare(
     resamples: int = 9999,
     seed: int = 0,
 ) -> Comparison:
-    """Tells how far two systems differ on a corpus, and whether that is chance.
+    """Compare two systems on a corpus, and test whether the difference is significant.
 
     The test exchanges the answers of the two, unit by unit: see
-    `metrics.paired_permutation`, also for what p does not tell. Each model reads the
+    `metrics.paired_permutation`, also for the limits of p. Each model reads the
     sentences once.
 
     Args:
-        a, b: two taggers, or two parsers: a model, what `keras_tagging.load` takes, or
-            a list of these, one for each seed, of the same length.
-        corpus: a `Corpus`, a name or path for `keras_tagging.load_corpus`, where a
-            single file is the test data, or a list of sentences.
-        figure: accuracy, f1, word or sent of taggers, uas or las of parsers; by default
-            what tells a's best epoch: F1 for chunks, else accuracy; LAS.
-        split: of a corpus; sentences given as a list are taken as they are.
-        beta: the level, of word and sent only.
+        a, b: two taggers, or two parsers: each a model, an argument for
+            `keras_tagging.load`, or a list of these with one for each seed. Both lists
+            must have the same length.
+        corpus: a `Corpus`, a list of sentences, or a name or path for
+            `keras_tagging.load_corpus`, with a single file as the test data.
+        figure: accuracy, f1, word or sent for taggers, uas or las for parsers. The
+            default is the figure that selects a's best epoch: F1 for chunks, accuracy
+            for other tags, LAS for trees.
+        split: the split of a corpus; a list of sentences is used as it is.
+        beta: the level, for word and sent only.
         units: "tokens" or "sentences"; by default tokens for accuracy and word. The
-            tokens of a sentence depend on each other; sentences are the stricter choice
-            there.
-        punctuation: of parsers, see `metrics.attachment_scores`.
-        resamples, seed: of the test.
+            tokens of a sentence depend on each other, so sentences are the stricter
+            choice.
+        punctuation: for parsers, see `metrics.attachment_scores`.
+        resamples, seed: the number and the seed of the random exchanges.
 
     Returns:
         A `Comparison`; as text it is the two figures, their difference and p.
 
     Raises:
-        ValueError: if a tagger is to be compared with a parser, the lists differ in
-            length, the models have no such figure, which is f1 where tags are no
-            chunks, the figure has no such units or levels, or there are no such
-            sentences.
+        ValueError: for a tagger and a parser, lists of different length, a figure that
+            the models do not have (such as f1 if tags are not chunks), units or levels
+            that the figure does not have, or a split without sentences.
 
     Example:
         >>> import keras_tagging
@@ -118,23 +119,23 @@ def compare(
         >>> options = {"units": 4, "num_layers": 1}
         >>> a, b = (keras_tagging.build("bigru", seed=s, **options) for s in (1, 2))
         >>> for model in (a, b):
-        ...     model.adapt(corpus.train)  # or fit: it is to learn something
-        >>> found = keras_tagging.compare(a, b, corpus.test[:40])
-        >>> print(found)  # doctest: +ELLIPSIS
+        ...     model.adapt(corpus.train)  # or fit, for trained models
+        >>> comparison = keras_tagging.compare(a, b, corpus.test[:40])
+        >>> print(comparison)  # doctest: +ELLIPSIS
         accuracy ... and ...: difference ..., p = ...
         (one model each, paired permutation test by ... tokens)
     """
     first, second = _models(a), _models(b)
     if len(first) != len(second):
         raise ValueError(
-            f"{len(first)} models and {len(second)}: the test takes equally many"
+            f"{len(first)} models and {len(second)}: give the same number of each"
         )
     if len({model.kind for model in first + second}) > 1:
         raise ValueError("a tagger and a parser have no figure in common")
     sentences = first[0].annotated(_sentences(corpus, split))
     figure = figure or first[0].default_monitor.removeprefix("val_")
     if beta is not None and figure not in ("word", "sent"):
-        raise ValueError(f"beta={beta}: {figure} has no levels, word and sent have")
+        raise ValueError(f"beta={beta}: {figure} has no levels; word and sent do")
     finest = "tokens" if figure in BY_TOKENS else "sentences"
     units = units or finest
     if units not in ("tokens", "sentences") or (units, finest) == (
@@ -148,14 +149,12 @@ def compare(
         inventories += [model.tags for model in first + second]
         if not any(map(looks_like_chunks, inventories)):
             raise ValueError(
-                "figure 'f1' is of chunks, and these tags are none (B-X, I-X, O): "
+                "figure 'f1' is for chunks, and these tags are not (B-X, I-X, O): "
                 "compare by accuracy"
             )
     counting = {"punctuation": punctuation} if first[0].reads_trees else {}
     counts = [
-        np.stack(
-            [m.counts(sentences, [(figure, beta)], **counting)[0] for m in some]
-        )
+        np.stack([m.counts(sentences, [(figure, beta)], **counting)[0] for m in some])
         for some in (first, second)
     ]
     if units != finest:
@@ -177,12 +176,12 @@ def compare(
     )
 
 
-def _models(given) -> list[SentenceModel]:
-    if isinstance(given, SentenceModel | str | Path):
-        given = [given]
-    models = [m if isinstance(m, SentenceModel) else load(m) for m in given]
+def _models(source) -> list[SentenceModel]:
+    if isinstance(source, SentenceModel | str | Path):
+        source = [source]
+    models = [m if isinstance(m, SentenceModel) else load(m) for m in source]
     if not models:
-        raise ValueError("an empty list of models: there is nothing to compare")
+        raise ValueError("an empty list of models: give at least one")
     return models
 
 

@@ -12,6 +12,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "crf": ["CRF"],
         "crf_objectives": ["CRFAccuracy", "CRFLoss"],
         "label_embedding_rnn": ["LabelEmbeddingRNN"],
+        "language_model": ["LanguageModelLoss"],
         "projected_rnn": ["ProjectedRNN"],
         "transition_scorer": ["TransitionScorer"],
     },

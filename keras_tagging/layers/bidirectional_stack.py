@@ -36,13 +36,17 @@ class BidirectionalStack(keras.layers.Layer):
         dropout: fraction of the outputs dropped in training: one float for all
             layers, or one for each.
         seed: int. Seed of the dropout masks; by default Keras' global seed.
+        return_directions: whether to return the directions too: the outputs of the
+            highest layer that has seen one side of the sentence only, which is the last
+            one with `merge="top"` and the first with `merge="layer"`.
 
     Call arguments:
         inputs: `(batch, time, features)`.
         mask: `(batch, time)`, False at padding.
 
     Returns:
-        `(batch, time, 2 * output_size)`, forward direction first, 0 at padding.
+        `(batch, time, 2 * output_size)`, forward direction first, 0 at padding. With
+        `return_directions` a pair of it and of the directions, of the same shape.
 
     Raises:
         ValueError: for a cell that is no `RecurrentCell`, less than one layer, an
@@ -59,6 +63,7 @@ class BidirectionalStack(keras.layers.Layer):
         input_layer=None,
         dropout=0.0,
         seed=None,
+        return_directions=False,
         **kwargs,
     ):
         if not isinstance(cell, RecurrentCell):
@@ -82,6 +87,7 @@ class BidirectionalStack(keras.layers.Layer):
         self.merge = merge
         self.dropout = dropout
         self.seed = seed
+        self.return_directions = return_directions
         # Only its configuration is kept: the prototype itself is never built.
         self.cell_config = keras.saving.serialize_keras_object(cell)
         self.input_activation = input_layer
@@ -177,13 +183,16 @@ class BidirectionalStack(keras.layers.Layer):
             h.append(ops.split(both, 2, axis=-1))
             c.append(cells)
             below = [both, both] if self.merge == "layer" else h[-1]
-        return both
+        if not self.return_directions:
+            return both
+        return both, ops.concatenate(h[1 if self.merge == "layer" else -1], axis=-1)
 
     def compute_mask(self, inputs, mask=None):
-        return mask
+        return [mask, mask] if self.return_directions else mask
 
     def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], 2 * self.forward_layers[-1].cell.output_size)
+        shape = (*input_shape[:-1], 2 * self.forward_layers[-1].cell.output_size)
+        return (shape, shape) if self.return_directions else shape
 
     def get_config(self):
         return {
@@ -194,6 +203,7 @@ class BidirectionalStack(keras.layers.Layer):
             "input_layer": self.input_activation,
             "dropout": self.dropout,
             "seed": self.seed,
+            "return_directions": self.return_directions,
         }
 
     @classmethod

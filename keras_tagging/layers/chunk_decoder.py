@@ -12,7 +12,8 @@ class ChunkDecoder(keras.layers.Layer):
     The tags with the best probability of each token may contradict each other: I-X
     after O, for instance. This layer, which has no weights, finds the most probable
     sequence that does not, by the Viterbi search of the `CRF`. It is put behind a
-    trained network.
+    trained network, or beside the logits of one that is trained: in training, where
+    the search would cost much for little, it gives the best tag of each token.
 
     Args:
         tags: names of the tags by id.
@@ -44,13 +45,15 @@ class ChunkDecoder(keras.layers.Layer):
         if input_shape[-1] != len(self.tags):
             raise ValueError(f"{input_shape[-1]} scores for {len(self.tags)} tags")
 
-    def call(self, inputs, mask=None):
+    def call(self, inputs, mask=None, training=False):
         scores = ops.cast(inputs, self.compute_dtype)
-        if not self.from_logits:
-            scores = ops.log(ops.maximum(scores, keras.config.epsilon()))
         if mask is None:
             mask = ops.ones_like(scores[:, :, 0], dtype="bool")
         mask = ops.cast(mask, "bool")
+        if training:
+            return ops.where(mask, ops.cast(ops.argmax(scores, -1), "int32"), 0)
+        if not self.from_logits:
+            scores = ops.log(ops.maximum(scores, keras.config.epsilon()))
         start, transitions, end = map(ops.convert_to_tensor, self._penalties)
         scores = add_ends(ops.stop_gradient(scores), mask, start, end)
         return best_path(scores, mask, transitions)
@@ -58,7 +61,7 @@ class ChunkDecoder(keras.layers.Layer):
     def compute_mask(self, inputs, mask=None):
         return mask
 
-    def compute_output_spec(self, inputs, mask=None):
+    def compute_output_spec(self, inputs, mask=None, training=False):
         return keras.KerasTensor(inputs.shape[:-1], "int32")
 
     def get_config(self):

@@ -1,5 +1,4 @@
-"""Figures over tagged and parsed sentences: accuracy, chunk F1, multi-tagging,
-attachment scores (no keras)."""
+"""Accuracy, chunk F1, multi-tagging, attachment scores, significance. No Keras here."""
 
 from keras_tagging.metrics.accuracy import token_accuracy
 from keras_tagging.metrics.attachment import AttachmentScores, attachment_scores
@@ -8,6 +7,7 @@ from keras_tagging.metrics.chunk_schemes import (
     allowed_transitions,
     chunk_scheme,
     is_consistent,
+    nearest_scheme,
 )
 from keras_tagging.metrics.chunks import (
     ChunkCounts,
@@ -35,6 +35,7 @@ __all__ = [
     "is_consistent",
     "looks_like_chunks",
     "multi_tagging",
+    "nearest_scheme",
     "paired_permutation",
     "token_accuracy",
 ]

@@ -13,36 +13,35 @@ def token_accuracy(
     sentences: Iterable[Sequence[str] | Sentence] | None = None,
     known_words: Container[str] | None = None,
 ) -> dict[str, float]:
-    """Share of tokens, of unknown words and of sentences that are tagged right.
+    """The share of tokens, of unknown words and of sentences that are tagged correctly.
 
-    Tags are compared as strings, so a gold tag unseen in training counts as an
-    error, as no tagger can predict it.
+    Tags are compared as strings. A gold tag unseen in training counts as an error,
+    because no tagger can predict it.
 
     Args:
         gold: the gold tags, one list a sentence.
         predicted: the predicted tags, in the same shape.
-        sentences: the tokens the tags belong to, to tell known words from unknown.
-        known_words: the training words, best as a set. Given together with
+        sentences: the tokens of the tags, to tell known words from unknown ones.
+        known_words: the training words, preferably as a set. Pass it together with
             `sentences`, or not at all.
 
     Returns:
-        A dict. `accuracy` is over all tokens, `oov_accuracy` and
-        `known_accuracy` over the words outside and inside `known_words`,
-        `sentence_accuracy` is the share of sentences without an error; all are
-        fractions, and nan where there is nothing to count (also the two by
-        known words, if these were not given). `tokens`, `oov_tokens` and
-        `sentences` are the counts behind them. Empty sentences are allowed but
-        not counted: they would only raise `sentence_accuracy`.
+        A dict. `accuracy` is over all tokens; `oov_accuracy` and `known_accuracy` are
+        over the words outside and inside `known_words`; `sentence_accuracy` is the
+        share of sentences without an error. All are fractions, and nan if there is
+        nothing to count or if `known_words` is missing. `tokens`, `oov_tokens` and
+        `sentences` are the counts behind them. Empty sentences are allowed but not
+        counted: they would only raise `sentence_accuracy`.
 
     Raises:
-        ValueError: if two inputs differ in their number of sentences, or in the
-            length of one: the message names it, counting from 1.
+        ValueError: if two inputs differ in their number of sentences, or in the length
+            of one: the message has its number, counted from 1.
     """
     if (sentences is None) != (known_words is None):
         raise ValueError("give both sentences and known_words, or neither")
     gold = list(gold)
     if sentences is None:
-        # No word is unknown then, and `known_accuracy` is blanked below.
+        # So no word is unknown; `known_accuracy` is set to nan below.
         known = [[True] * len(tags) for tags in gold]
     else:
         words = [getattr(sentence, "tokens", sentence) for sentence in sentences]
@@ -74,7 +73,7 @@ def token_accuracy(
 
 
 def share(part: int, whole: int) -> float:
-    """`part / whole`, or nan where there is nothing to count."""
+    """`part / whole`, or nan if there is nothing to count."""
     return part / whole if whole else float("nan")
 
 

@@ -1,8 +1,8 @@
-"""How right dependency trees are: attachment scores, and where the errors lie.
+"""Attachment scores of dependency trees, and tables of their errors.
 
-Own code, as the maintained scorer (udtools, the CoNLL 2018 one) compares CoNLL-U files
-only, knows one rule for punctuation and gives no figures by sentence, which a paired
-test needs. The figures are the same where both give one.
+This is our own code, because the maintained scorer (udtools, that of CoNLL 2018) reads
+only CoNLL-U files, has one rule for punctuation and no figures by sentence, which a
+paired test needs. Figures that both compute are equal.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,9 +28,10 @@ class AttachmentScores:
     """Attachment scores of a corpus, from one entry for each word that counts.
 
     Args:
-        lengths: `(sentences,)`, all words of each, those that do not count too.
-        sentences: `(words,)`, which sentence the word is of, from 0.
-        positions: `(words,)`, which word of it, from 1.
+        lengths: `(sentences,)`, the number of words of each, including words that do
+            not count.
+        sentences: `(words,)`, the number of the word's sentence, from 0.
+        positions: `(words,)`, the number of the word in its sentence, from 1.
         gold_heads, heads: `(words,)`, positions; 0 is ROOT.
         gold_labels, labels: `(words,)`, indices into `names`.
         names: the relations, in alphabetical order.
@@ -53,7 +54,7 @@ class AttachmentScores:
 
     @property
     def words(self) -> int:
-        """How many words count."""
+        """The number of words that count."""
         return len(self.sentences)
 
     @property
@@ -73,30 +74,30 @@ class AttachmentScores:
 
     @property
     def uas(self) -> float:
-        """Unlabelled attachment score: the share of heads that are right."""
+        """Unlabelled attachment score: the share of words with the right head."""
         return share(np.count_nonzero(self.right_heads), self.words)
 
     @property
     def las(self) -> float:
-        """Labelled attachment score: the share of words with head and label right."""
+        """Labelled attachment score: the share with the right head and label."""
         return share(np.count_nonzero(self.right_arcs), self.words)
 
     @property
     def label_accuracy(self) -> float:
-        """Share of words with the right label, whatever their head."""
+        """The share of words with the right label, whatever their head."""
         return share(np.count_nonzero(self.right_labels), self.words)
 
     @property
     def ucm(self) -> float:
         """Unlabelled complete match: the share of sentences with all heads right.
 
-        Sentences of which no word counts are left out, here and in `lcm`.
+        Sentences without a word that counts are left out, here and in `lcm`.
         """
         return self._complete(1)
 
     @property
     def lcm(self) -> float:
-        """Labelled complete match: all heads and labels right."""
+        """Labelled complete match: the share with all heads and labels right."""
         return self._complete(2)
 
     def _complete(self, column: int) -> float:
@@ -121,11 +122,11 @@ class AttachmentScores:
     def by_relation(self) -> pd.DataFrame:
         """A row for each relation, the most frequent gold one first.
 
-        Columns: `relation`; `gold`, `predicted` and `correct`, counts of arcs, which
-        are correct if head and label are; `precision`, `recall` and `f1` of these; and
-        `uas`, the share of the gold arcs whose head is right, whatever the label. nan
-        where there is nothing to count. With `subtypes=True` these are the figures of
-        the table "DEPREL + ATTACHMENT" of CoNLL-X's eval.pl.
+        Columns: `relation`; `gold`, `predicted` and `correct`, the numbers of arcs,
+        which are correct if head and label are; `precision`, `recall` and `f1` of
+        these; and `uas`, the share of the gold arcs whose head is right, whatever the
+        label. A figure with nothing to count is nan. With `subtypes=True` these are the
+        figures of the table "DEPREL + ATTACHMENT" of CoNLL-X's eval.pl.
         """
         size = len(self.names)
         gold, heads, arcs = self._counts(self.gold_labels, size)
@@ -141,11 +142,11 @@ class AttachmentScores:
         )
 
     def by_sentence_length(self) -> pd.DataFrame:
-        """A row for the sentences of 1 to 10 words, of 11 to 20, and so on.
+        """A row for sentences of 1 to 10 words, of 11 to 20, and so on.
 
-        The bins of McDonald & Nivre (2007); those without a sentence are left out. The
-        length is of all words, those that do not count too. Columns: `length`,
-        `sentences`, `words` (that count), `uas`, `las`; nan where no word counts.
+        The bins are those of McDonald & Nivre (2007); bins without sentences are left
+        out. The length includes words that do not count. Columns: `length`,
+        `sentences`, `words` (that count), `uas`, `las`; nan if no word counts.
         """
         bins = (self.lengths - 1) // 10
         sentences = np.bincount(bins[bins >= 0])
@@ -160,13 +161,13 @@ class AttachmentScores:
         """A row for each distance of head and dependent: root, 1, 2, 3-6, 7+.
 
         As in McDonald & Nivre (2007), precision is the share of the predicted arcs of a
-        distance that are right, recall the share of the gold arcs of that distance that
-        are found. The bins are those of CoNLL-X's eval.pl; its own table is another
-        one, in which an arc is right if only its bin is.
+        distance that are right, and recall the share of the gold arcs of that distance
+        that were predicted. The bins are those of CoNLL-X's eval.pl, but its table
+        differs: there an arc is right if its bin is.
 
-        Columns: `distance`; `gold` and `predicted`, counts of arcs; `precision` and
-        `recall`, without labels; `labelled_precision` and `labelled_recall`. nan where
-        there is nothing to count.
+        Columns: `distance`; `gold` and `predicted`, the numbers of arcs; `precision`
+        and `recall`, without labels; `labelled_precision` and `labelled_recall`. A
+        figure with nothing to count is nan.
         """
         size = len(_DISTANCES)
         gold, heads, arcs = self._counts(self._distances(self.gold_heads), size)
@@ -192,35 +193,36 @@ def attachment_scores(
     punctuation: str = "keep",
     subtypes: bool = False,
 ) -> AttachmentScores:
-    """Scores predicted dependency trees.
+    """Score predicted dependency trees.
 
     With the defaults, UAS and LAS are those of the CoNLL 2018 shared task on UD
-    (Zeman et al. 2018) on gold tokens: every word counts, and of a relation only what
-    stands before the first colon (`nsubj:pass` is `nsubj`). That task's scorer refuses
-    trees with cycles, no root or several; here they are scored word by word.
+    (Zeman et al. 2018) on gold tokens: every word counts, and a relation is compared up
+    to its first colon (`nsubj:pass` is `nsubj`). That task's scorer refuses trees with
+    cycles, without a root or with several; here they are scored word by word.
 
     Args:
         gold: sentences with the columns `head` and `deprel`.
         heads: for each sentence the predicted head of each word, counted from 1; 0 is
             ROOT.
         deprels: for each sentence the predicted relation of each word.
-        punctuation: `"keep"`: every word counts. `"ptb"`: a word does not if its gold
-            tag is the Penn Treebank's for an opening or closing quotation mark, or `:`,
-            `,` or `.` (Chen & Manning 2014); brackets and hyphens have other tags and
-            count. The tag is that in the column `xpos`, or in `pos` if there is no
-            `xpos`. `"unicode"`: a word does not count if all its characters are of a
+        punctuation: `"keep"`: every word counts. `"ptb"`: a word does not count if its
+            gold tag is the Penn Treebank's for an opening or closing quotation mark, or
+            `:`, `,` or `.` (Chen & Manning 2014); brackets and hyphens have other tags
+            and count. The tag is in the column `xpos`, or in `pos` if there is no
+            `xpos`. `"unicode"`: a word does not count if all its characters are in a
             Unicode category P (eval.pl of CoNLL-X, Buchholz & Marsi 2006); `$`, `+` and
             other symbols count.
-        subtypes: whether to compare whole relations, subtypes included.
+        subtypes: whether to compare whole relations, including subtypes.
 
     Returns:
         The scores; all are nan if no word counts. Empty sentences are allowed.
 
     Raises:
-        ValueError: if `punctuation` is unknown; or, naming the sentence, counted from
-            1: if the predictions differ in length from the sentences, a column is
-            missing, a head is no integer or outside the sentence, or the tags for
-            `"ptb"` are not those of the Penn Treebank (`_`, or UD's `PUNCT`).
+        ValueError: if `punctuation` is unknown, the predictions differ in length from
+            the sentences, a column is missing, a head is not an integer or is outside
+            the sentence, or the tags for `"ptb"` are not those of the Penn Treebank
+            (`_`, or UD's `PUNCT`). The message has the number of the sentence, counted
+            from 1.
     """
     if punctuation not in PUNCTUATION:
         known = ", ".join(PUNCTUATION)
@@ -258,8 +260,8 @@ def attachment_scores(
 
 
 def _column(sentences: list[Sentence], *names: str) -> list[list[str]]:
-    """The first of some columns that each sentence has."""
-    found = []
+    """For each sentence, the first of the named columns that it has."""
+    columns = []
     for number, sentence in enumerate(sentences, 1):
         present = [name for name in names if name in sentence.columns]
         if not present and sentence.tokens:
@@ -268,8 +270,8 @@ def _column(sentences: list[Sentence], *names: str) -> list[list[str]]:
                 f"sentence {number} has no column {wanted}: give sentences that are "
                 "annotated with trees, or name the columns when reading them"
             )
-        found.append(sentence.columns[present[0]] if present else [])
-    return found
+        columns.append(sentence.columns[present[0]] if present else [])
+    return columns
 
 
 def _flat_heads(heads: Iterable[Sequence], whose: str) -> np.ndarray:
@@ -291,7 +293,7 @@ def _flat_heads(heads: Iterable[Sequence], whose: str) -> np.ndarray:
 
 
 def _counted(sentences: list[Sentence], punctuation: str) -> np.ndarray:
-    """Which words count: `(words,)` bool."""
+    """Whether each word counts: `(words,)` bool."""
     if punctuation == "ptb":
         items = _column(sentences, "xpos", "pos")
         for number, tags in enumerate(items, 1):

@@ -1,10 +1,10 @@
-"""Which tag may follow which: the schemes that write chunks as tags.
+"""The schemes that write chunks as tags, and the tags that may follow each other.
 
 ========= ==========================================================================
 scheme    a chunk of type X
 ========= ==========================================================================
 `"iob2"`  `B-X I-X I-X`: it begins with B
-`"iob1"`  `I-X I-X I-X`; it begins with B only where it follows a chunk of its type
+`"iob1"`  `I-X I-X I-X`; it begins with B only directly after a chunk of its type
 `"iobes"` `B-X I-X E-X`, and `S-X` if it is one token; BILOU writes L for E, U for S
 ========= ==========================================================================
 """
@@ -41,7 +41,7 @@ def may_follow(before: str | None, after: str | None, scheme: str) -> bool:
 
 
 def is_consistent(tags: Sequence[str], scheme: str) -> bool:
-    """Whether the tags of one sentence write chunks as the scheme does."""
+    """Whether the tags of one sentence follow the scheme."""
     pairs = zip([None, *tags], [*tags, None], strict=True)
     return all(may_follow(before, after, scheme) for before, after in pairs)
 
@@ -50,7 +50,7 @@ def chunk_scheme(sentences: Iterable[Sequence[str]]) -> str | None:
     """The scheme in which the tags of all sentences are consistent.
 
     Args:
-        sentences: the tags of each sentence, those of a training corpus for instance.
+        sentences: the tags of each sentence, for instance of a training corpus.
 
     Returns:
         The first of "iob2", "iob1" and "iobes" that fits; None if none does, or if
@@ -59,20 +59,32 @@ def chunk_scheme(sentences: Iterable[Sequence[str]]) -> str | None:
     sentences = [list(tags) for tags in sentences]
     if not looks_like_chunks(tag for tags in sentences for tag in tags):
         return None
-    for scheme in CHUNK_SCHEMES:
-        if all(is_consistent(tags, scheme) for tags in sentences):
-            return scheme
-    return None
+    scheme, inconsistent = nearest_scheme(sentences)
+    return None if inconsistent else scheme
+
+
+def nearest_scheme(sentences: Sequence[Sequence[str]]) -> tuple[str, int]:
+    """The scheme that the fewest sentences break, and how many break it.
+
+    Args:
+        sentences: the tags of each sentence, which are those of chunks.
+    """
+    counts = {
+        scheme: sum(not is_consistent(tags, scheme) for tags in sentences)
+        for scheme in CHUNK_SCHEMES
+    }
+    scheme = min(counts, key=counts.get)
+    return scheme, counts[scheme]
 
 
 def scheme_of_names(tags: Iterable[str]) -> str:
     """The scheme that a tag inventory looks like.
 
-    Names cannot always tell IOB1 from IOB2: they are taken for IOB1 if a type has I
-    and no B. `chunk_scheme` looks at sentences and is sure.
+    The names cannot always tell IOB1 from IOB2: IOB1 is assumed if a type has I but no
+    B. `chunk_scheme` looks at sentences, which do tell.
 
     Raises:
-        ValueError: if the tags are not those of chunks, or IOE1 or IOE2.
+        ValueError: if the tags are not those of chunks, or are IOE1 or IOE2.
     """
     tags = list(tags)
     parts = {split_tag(tag) for tag in tags}
@@ -92,15 +104,16 @@ def scheme_of_names(tags: Iterable[str]) -> str:
 def allowed_transitions(
     tags: Sequence[str], scheme: str | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which tags may begin a sentence, follow each other, and end it.
+    """The tags that may begin a sentence, follow each other, and end a sentence.
 
     Args:
         tags: the tag inventory, in the order of the ids.
         scheme: "iob2", "iob1" or "iobes"; None to tell by the names.
 
     Returns:
-        Three boolean arrays: `(num_tags,)`, `(num_tags, num_tags)` from the row's to
-        the column's tag, and `(num_tags,)`.
+        Three boolean arrays: `(num_tags,)`, whether a tag may begin a sentence;
+        `(num_tags, num_tags)`, whether the column's tag may follow the row's; and
+        `(num_tags,)`, whether a tag may end a sentence.
 
     Raises:
         ValueError: for an unknown scheme, or tags that are not those of chunks.

@@ -1,10 +1,11 @@
-"""Chunk precision, recall and F1 as conlleval, the official scorer, counts them.
+"""Chunk precision, recall and F1 as counted by conlleval, the official scorer.
 
-Own code because no maintained library covers all these tags: seqeval agrees on IOB
-and IOBES, but misreads bare tags and had its last release in 2020; nervaluate reads
-neither IOBES nor bare tags from lists. The rule is conlleval's, in the form that
-knows the single tag (S) of IOBES. On IOB1, IOB2, IOE1 and IOE2 it is the rule of the
-original of 2004, which would run adjacent IOBES chunks of one type together.
+This is our own code, because no maintained library covers all these tags: seqeval
+agrees on IOB and IOBES, but misreads bare tags and had its last release in 2020;
+nervaluate reads neither IOBES nor bare tags from lists. The rule is that of the
+conlleval version that knows the single tag (S) of IOBES. For IOB1, IOB2, IOE1 and IOE2
+it agrees with the original of 2004, which would merge adjacent IOBES chunks of one
+type.
 """
 
 import re
@@ -22,7 +23,7 @@ _BILOU = {"L": "E", "U": "S"}
 
 @dataclass(frozen=True)
 class ChunkCounts:
-    """How many chunks there are, were found, and were found correctly.
+    """The numbers of gold, predicted and correct chunks.
 
     Args:
         gold: chunks in the gold tags.
@@ -36,7 +37,7 @@ class ChunkCounts:
 
     @property
     def precision(self) -> float:
-        """`correct / found`; 0 if nothing was found."""
+        """`correct / found`; 0 if there is no predicted chunk."""
         return self.correct / self.found if self.found else 0.0
 
     @property
@@ -46,7 +47,7 @@ class ChunkCounts:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall; 0 if both are."""
+        """The harmonic mean of precision and recall; 0 if both are 0."""
         return _f1(self.precision, self.recall)
 
     def _row(self) -> str:
@@ -66,8 +67,8 @@ class ChunkScores(ChunkCounts):
 
     Args:
         gold, found, correct, precision, recall, f1: see `ChunkCounts`.
-        tokens: how many tokens were scored.
-        correct_tokens: how many of them have the gold tag.
+        tokens: the number of tokens.
+        correct_tokens: the number of tokens with the gold tag.
         by_type: the counts of each chunk type, in alphabetical order.
     """
 
@@ -77,7 +78,7 @@ class ChunkScores(ChunkCounts):
 
     @property
     def accuracy(self) -> float:
-        """Share of tokens with the gold tag; nan if there is no token."""
+        """The share of tokens with the gold tag; nan if there is no token."""
         return share(self.correct_tokens, self.tokens)
 
     def __str__(self) -> str:
@@ -103,15 +104,15 @@ def chunk_scores(
     Args:
         gold: the gold tags, one list a sentence; a chunk ends with its sentence.
         predicted: the predicted tags, in the same shape. They need not be a valid
-            sequence: `chunks` says what is made of one that is not.
+            sequence: `chunks` describes how an invalid one is read.
         scheme: `"iob"` for tags like `B-NP` (IOB1, IOB2, IOBES, BILOU: one rule
-            covers them all), `"bare"` for tags without a prefix, where every token
-            but `O` is a chunk of its own (conlleval's option `-r`), or None to
-            tell from the gold tags, or from the predicted ones if all gold is `O`.
+            covers them all); `"bare"` for tags without a prefix, where every token
+            except `O` is a chunk of its own (conlleval's option `-r`); None to tell
+            from the gold tags, or from the predicted ones if all gold tags are `O`.
 
     Raises:
-        ValueError: if the scheme is unknown, or gold and predicted differ in
-            length; the message names the sentence, counting from 1.
+        ValueError: if the scheme is unknown, or gold and predicted differ in length;
+            the message has the number of the sentence, counted from 1.
     """
     if scheme not in (None, *SCHEMES):
         raise ValueError(f"unknown scheme {scheme!r}; known are {', '.join(SCHEMES)}")
@@ -149,12 +150,12 @@ def chunk_scores(
 def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:
     """The chunks of one sentence, as (type, start, end); `end` is exclusive.
 
-    Every tag but `O` is inside a chunk. Between two such tags a new chunk begins
-    if their types differ, after an E or S, and before a B or S; so an I that
-    follows nothing, or another type, opens a chunk. The type is what stands after
-    the first hyphen, and is empty where there is none.
+    Every tag except `O` is inside a chunk. Between two such tags a new chunk begins if
+    their types differ, after an E or S, and before a B or S; so an I at the start or
+    after another type opens a chunk. The type is the part after the first hyphen; it is
+    empty without a hyphen.
     """
-    found = []
+    spans = []
     start, prefix_before, type_before = 0, "O", ""
     for i, tag in enumerate([*tags, "O"]):
         prefix, kind = split_tag(tag)
@@ -166,10 +167,10 @@ def chunks(tags: Sequence[str]) -> list[tuple[str, int, int]]:
         )
         if not goes_on:
             if prefix_before != "O":
-                found.append((type_before, start, i))
+                spans.append((type_before, start, i))
             start = i
         prefix_before, type_before = prefix, kind
-    return found
+    return spans
 
 
 def split_tag(tag: str) -> tuple[str, str]:
@@ -179,7 +180,7 @@ def split_tag(tag: str) -> tuple[str, str]:
 
 
 def looks_like_chunks(tags: Iterable[str]) -> bool:
-    """Whether tags are those of chunks: each `O` or `B-...`, with a B or an I.
+    """Whether tags are those of chunks: all `O` or `B-...`, with a B or an I.
 
     Args:
         tags: the tag inventory, or any sample of tags. The prefixes are those of

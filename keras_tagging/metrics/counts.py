@@ -1,7 +1,7 @@
 """Figures as functions of counts, which can be summed over any units.
 
-A row of counts belongs to a token or a sentence. Paired tests exchange rows, and make
-the figure of their sums.
+A row of counts belongs to a token or a sentence. Paired tests exchange rows and compute
+the figure from their sums.
 """
 
 from collections.abc import Callable
@@ -13,15 +13,15 @@ FIGURES = ("accuracy", "f1", "word", "sent", "uas", "las")
 
 
 def figure_of(figure: str) -> Callable[[np.ndarray], np.ndarray]:
-    """The function that makes a figure, in per cent, of summed counts.
+    """The function that computes a figure, in per cent, from summed counts.
 
     Args:
         figure: accuracy, f1, uas, las, word or sent.
 
     Returns:
-        A function of sums `(..., counts)` that gives `(...)`: F1 is 200 * correct /
-        (gold + found), 0 if there is no chunk; all others are 100 * right / all, nan if
-        there is nothing to count. The third count of word has no part in it.
+        A function from sums `(..., counts)` to `(...)`: F1 is 200 * correct / (gold +
+        predicted), 0 if there is no chunk; all others are 100 * right / all, nan if
+        there is nothing to count. The third count of word is not used.
 
     Raises:
         ValueError: for an unknown figure.
@@ -32,8 +32,8 @@ def figure_of(figure: str) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _f1(sums):
-    gold, found, correct = np.moveaxis(np.asarray(sums, float), -1, 0)
-    return 200 * correct / np.maximum(gold + found, 1)
+    gold, predicted, correct = np.moveaxis(np.asarray(sums, float), -1, 0)
+    return 200 * correct / np.maximum(gold + predicted, 1)
 
 
 def _share(sums):

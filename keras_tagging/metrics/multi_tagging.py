@@ -12,10 +12,10 @@ BETAS = (0.075, 0.030, 0.010, 0.005, 0.001)
 
 
 def assigned(probabilities: np.ndarray, beta: float) -> np.ndarray:
-    """Which categories a word is assigned: those with `p >= beta * max(p)`.
+    """The categories assigned to each word: those with `p >= beta * max(p)`.
 
-    Section 3.3.2 of Kadari et al. (2018). At `beta=1` these are the most probable
-    category and those that tie with it.
+    Section 3.3.2 of Kadari et al. (2018). With `beta=1` these are the most probable
+    category and any that tie with it.
 
     Args:
         probabilities: `(tokens, tags)`.
@@ -43,18 +43,18 @@ def multi_tagging(
     inputs are read one sentence at a time and may be generators. Empty sentences
     are allowed but not counted.
 
-    Departures: `categories_per_word` is ours, the paper does not report it; the
-    figures are fractions where the paper prints percentages.
+    Departures: `categories_per_word` is not in the paper; figures are fractions, while
+    the paper prints percentages.
 
     Args:
-        gold_ids: the gold tag ids of each sentence, `(tokens,)`; -1 is a tag
-            unseen in training, which is always wrong.
-        probabilities: those of each sentence, `(tokens, tags)`.
+        gold_ids: the gold tag ids of each sentence, `(tokens,)`; -1 is a tag unseen in
+            training, which always counts as wrong.
+        probabilities: the probabilities of each sentence, `(tokens, tags)`.
         betas: the levels, each in (0, 1].
 
     Returns:
-        A table with a row for each beta and the columns `beta`, `word`, `sent`
-        and `categories_per_word`; nan where there is no token.
+        A table with a row for each beta and the columns `beta`, `word`, `sent` and
+        `categories_per_word`; nan without tokens.
 
     Raises:
         ValueError: if a beta is outside (0, 1], or a sentence does not have one

@@ -1,4 +1,4 @@
-"""Whether differences between systems are more than chance."""
+"""Significance of the differences between systems."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
@@ -9,7 +9,7 @@ _BATCH = 2**20  # random bytes that are drawn at once
 
 
 def is_limit(p: float, resamples: int) -> bool:
-    """Whether a p-value is the least that so many drawn exchanges can give."""
+    """Whether a p-value is the smallest that this many random exchanges can give."""
     return p <= 1.001 / (resamples + 1)
 
 
@@ -23,33 +23,33 @@ def paired_permutation(
 ) -> float:
     """The two-sided p-value of a difference between two systems.
 
-    Approximate randomisation: under the null hypothesis the answers of the two to a
-    unit, a sentence or a token, are exchangeable, those of all seeds together. The
-    statistic is the difference of the figures, averaged over the seeds. So p tells how
-    far these units bear out a difference between these trained models, not how far
-    other seeds would. Tokens of a sentence depend on each other, which the test by
-    tokens leaves out: its p is often the smaller one.
+    The test is approximate randomisation. Under the null hypothesis, the two systems'
+    answers to a unit (a sentence or a token) are exchangeable, those of all seeds
+    together. The statistic is the difference of the figures, averaged over the seeds.
+    So p tells how strongly these units support a difference between these trained
+    models; it says nothing about other seeds. Tokens of a sentence depend on each
+    other, which the test by tokens ignores: its p is often smaller than by sentences.
 
-    Sums of counts are linear in the exchanges: units on which the systems do not differ
-    have no part in them, and of units that differ alike only the number of those that
-    are exchanged has. So 50,000 tokens take seconds, where SciPy's `permutation_test`,
-    which gives the same, permutes all of them every time.
+    Sums of counts are linear in the exchanges. Units on which the systems agree have no
+    effect; among units that differ in the same way, only the number of exchanged ones
+    matters. So 50,000 tokens take seconds, while SciPy's `permutation_test`, which
+    gives the same result, permutes all units every time.
 
     Args:
-        first, second: `(seeds, units, counts)`, of the same units: whatever the figure
-            is computed from, such as gold, found and correct chunks of sentences.
-        figure: function of summed counts `(n, counts)` that gives `(n,)`.
-        resamples: exchanges that are drawn. If there are no more than these, each is
-            tried once, and p is exact.
-        seed: of the draws.
+        first, second: `(seeds, units, counts)`, of the same units: the counts that the
+            figure needs, such as gold, predicted and correct chunks of sentences.
+        figure: function from summed counts `(n, counts)` to `(n,)`.
+        resamples: the number of random exchanges. If there are no more than this, each
+            is tried once, and p is exact.
+        seed: the seed of the random exchanges.
 
     Returns:
-        The share of the exchanges that leave a difference at least as large, in either
-        direction; where they are drawn, the systems as they are count as one more.
+        The share of the exchanges with a difference at least as large, in either
+        direction. If exchanges are random, the original assignment counts as one more.
 
     Raises:
         ValueError: if the shapes differ, `resamples` is below 1, or a figure of the
-            systems is not a number, as where there is no unit.
+            systems is not a number, for instance without units.
     """
     first, second = np.asarray(first), np.asarray(second)
     if first.shape != second.shape or first.ndim != 3:
@@ -57,20 +57,20 @@ def paired_permutation(
             f"{first.shape} and {second.shape}: both are (seeds, units, counts)"
         )
     if resamples < 1:
-        raise ValueError(f"resamples={resamples}: at least one is drawn")
+        raise ValueError(f"resamples={resamples}: give 1 or more")
     seeds, units, counts = first.shape
     sums = np.stack([first.sum(1), second.sum(1)])
-    found = figure(sums.reshape(-1, counts))
-    if not units or np.isnan(found).any():
+    observed = figure(sums.reshape(-1, counts))
+    if not units or np.isnan(observed).any():
         raise ValueError("there is nothing to compare: a figure is not a number")
 
     gaps = (first - second).swapaxes(0, 1).reshape(units, -1)
     gaps = gaps[gaps.any(1)]
     kinds, sizes = np.unique(gaps, axis=0, return_counts=True)
-    kinds = kinds.astype(float)  # a product of floats is the fast one
+    kinds = kinds.astype(float)  # products of floats are faster
 
     def sizes_of_differences(exchanged):
-        """Of `(n, kinds)`, how many units of each kind are exchanged."""
+        """Differences for `(n, kinds)`, the exchanged units of each kind."""
         moved = (exchanged @ kinds).reshape(-1, seeds, counts)
         these, those = (
             figure(total.reshape(-1, counts)).reshape(-1, seeds).mean(1)
@@ -78,9 +78,9 @@ def paired_permutation(
         )
         return np.abs(these - those)
 
-    # rounding must not tell differences apart that are equal
+    # rounding must not make equal differences unequal
     [least] = sizes_of_differences(np.zeros((1, len(kinds))))
-    least -= 1e-10 * np.abs(found).max()
+    least -= 1e-10 * np.abs(observed).max()
     if len(gaps) < 64 and 2 ** len(gaps) <= resamples:
         every = np.array([*product((0, 1), repeat=len(gaps))])
         starts = np.cumsum(sizes) - sizes
@@ -92,14 +92,15 @@ def paired_permutation(
 
 
 def _binomials(sizes, count, rng) -> Iterator[np.ndarray]:
-    """How many of `sizes` fair coins fall on one side, `count` times, in batches.
+    """Draw `count` times how many of `sizes` fair coins show heads, in batches.
 
-    By random bits: NumPy's generator takes a hundred times as long for small sizes.
+    It counts random bits: NumPy's generator takes a hundred times as long for small
+    sizes.
     """
     widths = -(-sizes // 8)  # in bytes
     ends = np.cumsum(widths)
     used = np.full(ends[-1], 255, np.uint8)
-    used[ends - 1] = 255 >> (8 * widths - sizes)  # of the last byte of each
+    used[ends - 1] = 255 >> (8 * widths - sizes)  # the bits of each last byte
     batch = max(1, _BATCH // len(used))
     for start in range(0, count, batch):
         shape = min(batch, count - start), len(used)
@@ -111,19 +112,19 @@ def _binomials(sizes, count, rng) -> Iterator[np.ndarray]:
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
-    """Corrects p-values for their number, by the step-down method of Holm (1979).
+    """Correct p-values for multiple tests, with the step-down method of Holm (1979).
 
-    The chance that any true null hypothesis is rejected stays below the level, however
-    the tests depend on each other. Own code, as SciPy has no such function.
+    The probability of rejecting any true null hypothesis stays below the level, however
+    the tests depend on each other. SciPy has no such function.
 
     Args:
         p_values: `(tests,)`, in any order.
 
     Returns:
-        `(tests,)`, the corrected ones in the same order, at most 1.
+        `(tests,)`, the corrected p-values in the same order, at most 1.
 
     Raises:
-        ValueError: if one is outside [0, 1].
+        ValueError: if a p-value is outside [0, 1].
     """
     values = np.asarray(p_values, float)
     if not ((values >= 0) & (values <= 1)).all():

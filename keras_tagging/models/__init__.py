@@ -1,4 +1,4 @@
-"""What a user holds: taggers and parsers."""
+"""Taggers and parsers: the models of a user."""
 
 import lazy_loader
 

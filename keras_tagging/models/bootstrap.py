@@ -5,34 +5,33 @@ from keras import ops
 
 from keras_tagging.models.jackknife import copied
 
-PAPER_NAMES = {"s": "j"}  # of gates that have other names in the cells
-OF_TAGS = ("tagger", "tagger_epochs", "folds")  # settings of predicted tags
+PAPER_NAMES = {"s": "j"}  # the paper's names of gates that the cells name otherwise
+OF_TAGS = ("tagger", "tagger_epochs", "folds")  # settings for predicted tags
 
 
 def bootstrap(parser, ffn, gates="all") -> None:
-    r"""Initialises a recurrent parser with the weights of a feed-forward parser.
+    r"""Initialise a recurrent parser with the weights of a feed-forward parser.
 
     Sections 4, 7 and 8 of Elkaref & Bohnet (2017), :cite:`elkaref2017`: the embeddings,
     the input weights and biases of the gates, :math:`W_x \to W_{x*}` and
-    :math:`b_h \to b_*`, and the output weights :math:`W_h`. What reads
-    :math:`h_{t-1}`, and gates that are not named, keep their initial weights. The 1 in
-    the forget gate's equation is added to the bias that is copied. An encoder (section
-    6) is copied too. `parser.metadata["bootstrap"]` says what was done.
+    :math:`b_h \to b_*`, and the output weights :math:`W_h`. Weights that multiply
+    :math:`h_{t-1}`, and gates that are not named, keep their initial values. The 1 in
+    the forget gate's equation is added to the copied bias. An encoder (section 6) is
+    copied too. `parser.metadata["bootstrap"]` records the source and the gates.
 
     Args:
-        parser: a recurrent `Parser`, not trained; one without vocabularies takes those
-            of the feed-forward parser, and what is done with tags and non-projective
+        parser: an untrained recurrent `Parser`. Without vocabularies, it takes those of
+            the feed-forward parser, with its treatment of tags and non-projective
             trees.
         ffn: a trained "ffn-parser" with the same sizes.
-        gates: "all", or the names of some: of i, j, f, o (LSTM), r, z, h (GRU), h
-            (Elman).
+        gates: "all", or a list of names: i, j, f, o (LSTM), r, z, h (GRU), h (Elman).
 
     Raises:
-        ValueError: if the parsers do not fit each other, one has been trained and the
-            other not, or there is no such gate.
+        ValueError: if the parsers do not fit each other, `parser` is trained or `ffn`
+            is not, or there is no such gate.
     """
     if ffn.architecture != "ffn-parser" or not ffn.scorer:
-        raise ValueError("a parser is started from a trained ffn-parser: give one")
+        raise ValueError("a parser starts from a trained ffn-parser: give one")
     if parser.scorer and int(parser.optimizer.iterations):
         raise ValueError("this parser has been trained: bootstrap comes before fit")
     if not parser.scorer:
@@ -43,7 +42,7 @@ def bootstrap(parser, ffn, gates="all") -> None:
         parser.settings = parser.settings.replaced(**taken)
         parser.jackknifed = ffn.jackknifed
     if parser.vocabularies != ffn.vocabularies:
-        raise ValueError("the parsers have other vocabularies: adapt neither, or both")
+        raise ValueError("the parsers differ in vocabularies: adapt neither, or both")
 
     cell, source = parser.scorer.cell, ffn.scorer.cell
     known = [PAPER_NAMES.get(gate, gate) for gate in cell.gates]
@@ -61,17 +60,17 @@ def bootstrap(parser, ffn, gates="all") -> None:
     sizes = [tuple(v.shape) for v in (cell.kernel, source.kernel)]
     fits = sizes[0] == (sizes[1][0], len(cell.gates) * sizes[1][1])
     fits &= len(networks[0]) == len(networks[1])
-    for target, given in pairs:
-        fits &= tuple(target.shape) == tuple(given.shape)
+    for target, value in pairs:
+        fits &= tuple(target.shape) == tuple(value.shape)
     if not fits:
         raise ValueError(
-            "the parsers have other sizes: build both with the same units, embedding "
-            "sizes and encoder"
+            "the parsers differ in size: build both with the same units, encoder and "
+            "embedding sizes"
         )
-    for target, given in pairs:
-        target.assign(given)
+    for target, value in pairs:
+        target.assign(value)
     for name, constant in (("kernel", 0.0), ("bias", 1.0)):
-        given = ops.convert_to_numpy(getattr(source, name))
+        value = ops.convert_to_numpy(getattr(source, name))
         variable = getattr(cell, name)
         blocks = np.split(
             np.array(ops.convert_to_numpy(variable)), len(cell.gates), axis=-1
@@ -79,7 +78,7 @@ def bootstrap(parser, ffn, gates="all") -> None:
         for i, gate in enumerate(known):
             if gate in chosen:
                 added = constant * getattr(cell, "forget_bias", 0.0) * (gate == "f")
-                blocks[i] = given + added
+                blocks[i] = value + added
         variable.assign(np.concatenate(blocks, axis=-1))
     parser.metadata["bootstrap"] = {
         "gates": [gate for gate in known if gate in chosen],

@@ -1,16 +1,17 @@
-"""What `evaluate` and `predict` take of the arguments that Keras gives them."""
+"""Keras' `evaluate` and `predict`, for sentences."""
 
 from collections.abc import Iterator, Mapping
 
 import keras
 import numpy as np
 
+from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import plan_batches
 from keras_tagging.utils.checks import Positive, checked
 
 
 class NetworkCalls:
-    """In which batches the network is called, and the progress that is shown.
+    """The batches of calls of the network, and their progress bar.
 
     Args:
         count: number of sentences.
@@ -19,16 +20,16 @@ class NetworkCalls:
         **others: arguments that make no sense for sentences.
 
     Raises:
-        ValueError: for one of `others` that is not None, or a size or `verbose` that
-            is not possible.
+        ValueError: for one of `others` that is not None, or an invalid `batch_size` or
+            `verbose`.
     """
 
     def __init__(self, count=0, batch_size=None, verbose="auto", **others):
         for name, value in others.items():
             if value is not None:
                 raise ValueError(
-                    f"{name} is not taken: all sentences are read at once, and their "
-                    "annotation is part of them"
+                    f"{name} has no use: all sentences are read at once, and their "
+                    "annotation is part of them; leave it out"
                 )
         if verbose not in (0, 1, 2, "auto"):
             raise ValueError(f"verbose={verbose!r}: give 0, 1, 2 or 'auto'")
@@ -41,23 +42,90 @@ class NetworkCalls:
             self.bar = keras.utils.Progbar(count, verbose=verbose, unit_name="sentence")
 
     def sizes(self, token_budget: int) -> dict[str, int]:
-        """The keyword of `plan_batches` that holds."""
+        """The keyword of `plan_batches` for the size of a batch."""
         if self.batch_size is None:
             return {"token_budget": token_budget}
         return {"batch_size": self.batch_size}
 
     def plan(self, lengths: np.ndarray, token_budget: int) -> Iterator[np.ndarray]:
-        """As `plan_batches`; each batch is counted when the next one is asked for."""
+        """The output of `plan_batches`; each batch counts as done with the next one."""
         for chosen in plan_batches(lengths, **self.sizes(token_budget)):
             yield chosen
             if self.bar:
                 self.bar.add(len(chosen))
 
     def end(self, figures: Mapping[str, float] | None = None) -> None:
-        """Completes the bar: sentences without a token are in no batch."""
+        """Complete the bar: sentences without a token are in no batch."""
         if self.bar:
             values = list((figures or {}).items())
             self.bar.update(self.count, values=values, finalize=True)
 
 
 QUIET = NetworkCalls()
+
+
+class SentenceCalls(keras.Model):
+    """A model whose `evaluate` and `predict` take sentences.
+
+    A subclass has `annotated`, `evaluator` and `predictions`, see `SentenceModel`, and
+    in `counting_options` the keywords of its `evaluator`.
+    """
+
+    counting_options = ()
+
+    def evaluate(
+        self,
+        x,
+        y=None,
+        batch_size=None,
+        verbose="auto",
+        sample_weight=None,
+        steps=None,
+        callbacks=None,
+        return_dict=False,
+        **options,
+    ):
+        """Evaluate the model on annotated sentences.
+
+        Args:
+            x: sentences with gold tags, or gold trees.
+            batch_size: sentences in a call of the network, which changes no figure; by
+                default as many as fit 4096 padded tokens in a tagger, 1024 in a parser.
+            verbose: 1 shows a progress bar, 2 a line; 0 and "auto" nothing.
+            return_dict: whether to return a dict instead of the list of its values.
+            y, sample_weight, steps, callbacks: None; Keras' own have no use here.
+            **options: for parsers, `punctuation` and `subtypes`: see
+                `metrics.attachment_scores`.
+
+        Returns:
+            The figures that `figures` describes.
+
+        Raises:
+            ValueError: if the annotation is missing, or an argument has no use.
+        """
+        if unknown := [name for name in options if name not in self.counting_options]:
+            raise ValueError(f"Arguments not recognized: {', '.join(unknown)}")
+        sentences = self.annotated(x)
+        others = {"y": y, "sample_weight": sample_weight}
+        others |= {"steps": steps, "callbacks": callbacks}
+        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
+        figures = self.evaluator(sentences, calls, **options)()
+        calls.end(figures)
+        return figures if return_dict else list(figures.values())
+
+    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
+        """Predict for sentences: see `predictions`.
+
+        Args:
+            x: sentences, or lists of words if the model reads nothing else.
+            batch_size, verbose, steps, callbacks: as in `evaluate`.
+
+        Returns:
+            A list with an item for each sentence.
+        """
+        sentences = as_sentences(x)
+        others = {"steps": steps, "callbacks": callbacks}
+        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
+        predictions = self.predictions(sentences, calls)
+        calls.end()
+        return predictions

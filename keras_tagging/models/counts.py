@@ -1,4 +1,4 @@
-"""The counts of a model's figures, unit by unit, on which significance is tested."""
+"""The counts behind a model's figures, unit by unit, for tests of significance."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -8,14 +8,14 @@ import numpy as np
 from keras_tagging.metrics import assigned, chunk_scores, looks_like_chunks
 from keras_tagging.models.decoding import slices
 
-#: a figure and its level of beta, which word and sent have
+#: a figure and its level of beta, which only word and sent have
 Figure = tuple[str, float | None]
 OF_TAGGERS = ("accuracy", "f1", "word", "sent")
 OF_PARSERS = ("uas", "las")
 
 
 def check_figures(kind: str, figures: Sequence[Figure], known: Sequence[str]) -> None:
-    """Raises a ValueError for a figure that a kind of model does not have."""
+    """Raise a ValueError for a figure that a kind of model does not have."""
     for figure, beta in figures:
         if figure not in known:
             raise ValueError(f"a {kind} has no {figure!r}; it has {', '.join(known)}")
@@ -24,20 +24,20 @@ def check_figures(kind: str, figures: Sequence[Figure], known: Sequence[str]) ->
 
 
 def tag_counts(model, sentences, figures: Sequence[Figure]) -> list[np.ndarray]:
-    """The counts of a tagger's figures, with one pass over the sentences.
+    """The counts of a tagger's figures, from one pass over the sentences.
 
-    Figures that need the probabilities of all tags, word and sent, take another one.
+    The figures word and sent need the probabilities of all tags, and another pass.
 
     Args:
         model: a `Tagger`.
-        sentences: with gold tags. One that is unseen in training is an error.
+        sentences: sentences with gold tags. A tag unseen in training is an error.
         figures: names, each with its level of beta or None.
 
     Returns:
         For each figure `(units, counts)`, int. A row of accuracy is a token, `[1,
-        right]`; of word too, `[1, right, assigned tags]`; a row of sent is a sentence
-        with tokens, `[1, right]`; a row of f1 is a sentence, `[gold, found, correct]`
-        chunks.
+        right]`; a row of word too, `[1, right, assigned tags]`; a row of sent is a
+        sentence with tokens, `[1, right]`; a row of f1 is a sentence, with its chunks
+        `[gold, predicted, correct]`.
 
     Raises:
         ValueError: if a tagger has no such figure, or a sentence has no tags.
@@ -54,11 +54,11 @@ def tag_counts(model, sentences, figures: Sequence[Figure]) -> list[np.ndarray]:
 
 
 def tree_counts(model, sentences, figures, *, punctuation="keep") -> list[np.ndarray]:
-    """The counts of a parser's figures, with one pass over the sentences.
+    """The counts of a parser's figures, from one pass over the sentences.
 
     Args:
         model: a `Parser`.
-        sentences: with gold trees.
+        sentences: sentences with gold trees.
         figures: names, each with None.
         punctuation: see `metrics.attachment_scores`.
 
@@ -70,14 +70,14 @@ def tree_counts(model, sentences, figures, *, punctuation="keep") -> list[np.nda
     """
     check_figures(model.kind, figures, OF_PARSERS)
     counts = model.scores(sentences, punctuation=punctuation).by_sentence
-    found = {"uas": counts[:, [0, 1]], "las": counts[:, [0, 2]]}
-    return [found[name] for name, _ in figures]
+    by_figure = {"uas": counts[:, [0, 1]], "las": counts[:, [0, 2]]}
+    return [by_figure[name] for name, _ in figures]
 
 
 def _hits(model, sentences, betas) -> dict[float, list[np.ndarray]]:
-    """For each beta and sentence two counts a token, `(tokens, 2)`.
+    """For each beta and sentence, two counts a token, `(tokens, 2)`.
 
-    They are whether the gold tag is among the assigned ones, and how many these are.
+    They are whether the gold tag is among the assigned ones, and their number.
     """
     ids = {tag: i for i, tag in enumerate(model.tags)}
     hits = {beta: [] for beta in betas}
@@ -95,7 +95,7 @@ def _rows(sentences, tags, hits, figure) -> np.ndarray:
     """The rows of one figure of a tagger, from its tags or hits."""
     if figure == "f1":
         gold = [sentence.tags for sentence in sentences]
-        # one scheme for all, which a sentence alone might not show
+        # one scheme for all sentences, as a single one might not show it
         inventory = set(chain(*gold)) - {"O"} or set(chain(*tags))
         scheme = "iob" if looks_like_chunks(inventory) else "bare"
         scores = (

@@ -1,10 +1,13 @@
-"""From what the network gives to tags, probabilities and figures."""
+"""Decoding: from the outputs of the network to tags, probabilities and figures."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 import numpy as np
 
+from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.data.sentence import Corpus, as_sentence, as_sentences
+from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.metrics import (
     assigned,
     chunk_scores,
@@ -12,7 +15,7 @@ from keras_tagging.metrics import (
     token_accuracy,
 )
 
-# Sentences that are read, sorted by length and tagged together.
+# The number of sentences that are read, sorted by length and tagged together.
 PREDICTION_SENTENCES = 2000
 
 # Sentence indices, their logits (batch, time, num_tags) and their best tag ids (batch,
@@ -21,10 +24,31 @@ Batches = Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 def slices(sentences: Iterable) -> Iterator[list]:
-    """Lists of at most `PREDICTION_SENTENCES`."""
+    """The items in lists of at most `PREDICTION_SENTENCES`."""
     sentences = iter(sentences)
     while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
         yield chunk
+
+
+def streamed(sentences: Iterable, predict: Callable[[list], Iterable]):
+    """The predictions for sentences, a slice at a time.
+
+    Args:
+        sentences: sentences, or lists of words.
+        predict: function from a list of sentences to an item for each.
+
+    Returns:
+        A list for a list or tuple; for any other iterable a generator, which reads at
+        most `PREDICTION_SENTENCES` ahead.
+
+    Raises:
+        ValueError: at once, for a string or a whole corpus.
+    """
+    if isinstance(sentences, (str, Corpus)):
+        as_sentences(sentences)
+    parts = slices(map(as_sentence, sentences))
+    items = (item for part in parts for item in predict(part))
+    return list(items) if isinstance(sentences, (list, tuple)) else items
 
 
 def best_tags(
@@ -41,12 +65,12 @@ def best_tags(
 def tag_probabilities(
     batches: Batches, lengths: np.ndarray, num_tags: int
 ) -> list[np.ndarray]:
-    """`(tokens, num_tags)` for every sentence."""
-    found = [np.zeros((0, num_tags), "float32") for _ in lengths]
+    """The probabilities of all tags, `(tokens, num_tags)` for every sentence."""
+    by_sentence = [np.zeros((0, num_tags), "float32") for _ in lengths]
     for chosen, logits, _ in batches:
         for i, rows in zip(chosen, softmax(logits), strict=True):
-            found[i] = rows[: lengths[i]]
-    return found
+            by_sentence[i] = rows[: lengths[i]]
+    return by_sentence
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -71,7 +95,7 @@ def with_probability(
 def within_beta(
     rows: np.ndarray, tags: list[str], beta: float
 ) -> list[list[tuple[str, float]]]:
-    """For every token the tags with p >= beta * max p, best first (K18 3.3.2)."""
+    """The tags of each token with p >= beta * max p, best first (K18 3.3.2)."""
     ranked = []
     for row, mask in zip(rows, assigned(rows, beta), strict=True):
         ids = np.flatnonzero(mask)
@@ -80,16 +104,40 @@ def within_beta(
     return ranked
 
 
-def figures(sentences, encoded, batches, tags, words) -> dict[str, float]:
-    """What `Tagger.evaluate` returns.
+def normal_words(model, sentences, encoded) -> dict:
+    """The arguments by which `token_accuracy` tells unseen words.
 
     Args:
-        sentences: with gold tags.
-        encoded: the same as `EncodedSentences`, with targets.
-        batches: what the network gives for them.
+        model: a `Tagger`.
+        sentences: sentences.
+        encoded: the same sentences as `EncodedSentences`.
+
+    Returns:
+        The words in normal form as `sentences`, and the training words as
+        `known_words`; {} if words are not a feature.
+    """
+    if "word" not in model.features.vocabularies:
+        return {}
+    if model.settings.task.embeddings is None:
+        # as ids: all except the unknown one come from the training sentences
+        words = [encoded.ids[a:b, 0].tolist() for a, b in encoded.spans()]
+        known = range(FIRST_ID, model.features.sizes["word"])
+        return {"sentences": words, "known_words": known}
+    # words that are only in the vectors have ids too
+    forms = model.features.normal_forms(flat_strings(sentences)["tokens"])
+    words = [forms[a:b] for a, b in encoded.spans()]
+    return {"sentences": words, "known_words": model.known_words()}
+
+
+def figures(sentences, encoded, batches, tags, words) -> dict[str, float]:
+    """The figures of `Tagger.evaluate`.
+
+    Args:
+        sentences: sentences with gold tags.
+        encoded: the same sentences as `EncodedSentences`, with targets.
+        batches: the outputs of the network for them.
         tags: the tag inventory.
-        words: what `token_accuracy` tells unseen words by, or {} if words are no
-            feature.
+        words: the output of `normal_words`.
     """
     predicted = [[] for _ in sentences]
     total, known = 0.0, 0
@@ -106,11 +154,11 @@ def figures(sentences, encoded, batches, tags, words) -> dict[str, float]:
             predicted[i] = [tags[j] for j in tag_ids[: len(sentences[i])]]
     gold_tags = [sentence.tags for sentence in sentences]
     scores = token_accuracy(gold_tags, predicted, **words)
-    found = {"loss": total / known if known else float("nan")}
+    by_name = {"loss": total / known if known else float("nan")}
     for name in ("accuracy", "oov_accuracy", "sentence_accuracy"):
-        found[name] = scores[name]
+        by_name[name] = scores[name]
     if looks_like_chunks(tags):
         chunks = chunk_scores(gold_tags, predicted)
         for name in ("precision", "recall", "f1"):
-            found[name] = getattr(chunks, name)
-    return found
+            by_name[name] = getattr(chunks, name)
+    return by_name

@@ -1,4 +1,4 @@
-"""SavedModels that take words: TensorFlow alone serves them."""
+"""Export of models that take words, to be served by TensorFlow alone."""
 
 import os
 import subprocess
@@ -15,90 +15,95 @@ from keras_tagging.utils.atomic import naming
 
 
 def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
-    """Writes a tagger or a parser as a SavedModel.
+    """Write a tagger or a parser as a SavedModel.
 
     Its signature `serving_default` takes `tokens` `(batch, time)` strings, `lengths`
-    `(batch,)` int32, and one further `(batch, time)` string tensor for every column
-    of the features. Whatever stands beyond a sentence's length is ignored; a length
-    that is negative, or beyond the width of `tokens`, is an error. A tagger gives
+    `(batch,)` int32, and one further `(batch, time)` string tensor for every column of
+    the features. Everything after the end of a sentence is ignored; a length that is
+    negative, or larger than the width of `tokens`, is an error. A tagger returns
 
     * `tags` `(batch, time)`: the best tag, "" in the padding,
     * `probabilities` `(batch, time)`: its probability, 0 in the padding,
     * `top_tags`, `top_probabilities` `(batch, time, k)`: the k most probable, best
       first.
 
-    A parser gives `heads` `(batch, time)` int32, 0 for ROOT and -1 in the padding, and
-    `deprels` `(batch, time)`, "" in the padding; arcs that were lifted for training
-    (`nonprojective="lift"`) stay as they were learnt. It takes no tags if it reads
-    those of its own tagger.
+    A parser returns `heads` `(batch, time)` int32, 0 for ROOT and -1 in the padding,
+    and `deprels` `(batch, time)`, "" in the padding. Lifted arcs
+    (`nonprojective="lift"`) are not put back. If the parser has its own tagger, the
+    signature takes no tags.
 
-    Of a CRF, `tags` are the best path and all probabilities are marginals; of a beam,
-    they are the path it found, and probabilities are those after the labels before.
-    So a tag of the path need not be the first of `top_tags`.
+    With a CRF, `tags` are the best path, and all probabilities are marginals. With
+    constrained chunk tags, `tags` are the best consistent path. With a beam, they are
+    its best path, and each probability is the one after the preceding labels of the
+    path. So a tag of the path need not be the first of `top_tags`.
 
-    The tokens should be in Unicode NFC, as `tag` makes them: TensorFlow cannot. On
-    the JAX and PyTorch backends the export is done by a TensorFlow subprocess.
+    The tokens should be in Unicode NFC; `tag` normalises them, but TensorFlow cannot.
+    With the JAX and PyTorch backends, a TensorFlow subprocess does the export.
 
     Args:
         model: a fitted `Tagger` or `Parser`.
-        path: the folder; if it holds a SavedModel, that is removed when the new one
-            has been written beside it.
-        top_k: k, at most the number of tags; of a tagger.
+        path: the folder. If it has a SavedModel already, the new one is written beside
+            it before it is removed.
+        top_k: k, limited to the number of tags; for taggers.
         verbose: whether Keras prints the endpoint.
 
     Raises:
-        ValueError: if `path` exists and is no SavedModel, or `top_k` is below 1.
+        ValueError: if `path` exists and is not a SavedModel, or `top_k` is below 1.
     """
     path = Path(path)
     if top_k < 1:
-        raise ValueError(f"top_k={top_k}: at least one tag must come out")
+        raise ValueError(f"top_k={top_k}: give 1 or more")
     empty = path.is_dir() and not any(path.iterdir())
     if path.exists() and not empty and not (path / "saved_model.pb").exists():
-        raise ValueError(f"{path} exists and is no SavedModel: choose another folder")
+        raise ValueError(
+            f"{path} exists and is not a SavedModel: choose another folder"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export-") as folder:
         written = Path(folder) / "saved_model"
         if keras.backend.backend() == "tensorflow":
             try:
                 _write(model, written, top_k, verbose)
-            except tf.errors.ResourceExhaustedError as error:  # a full disk, too
+            except tf.errors.ResourceExhaustedError as error:  # also for a full disk
                 raise OSError(f"{path} cannot be written: {error.message}") from error
         else:
             _write_in_subprocess(model, written, top_k)
         with naming(path, written / "metadata.json"):
             write_metadata(model, written / "metadata.json")
         if path.exists():
-            os.replace(path, Path(folder) / "old")  # whole: a kill leaves no half of it
+            os.replace(
+                path, Path(folder) / "old"
+            )  # atomic, so a kill does not halve it
         os.replace(written, path)
 
 
 def _write(model, path, top_k, verbose):
     answer = model.serving(top_k)
-    tagger = getattr(model, "tagger", None)  # whose tags the parser reads
+    tagger = getattr(model, "tagger", None)  # a parser may read its tags
     predicted = tagger and tagger.serving(1)
     features = model.features
     names = ["tokens", *model.input_columns]
 
     def serve(lengths, **strings):
-        given = tf.shape(strings["tokens"])
+        shape = tf.shape(strings["tokens"])
         tf.debugging.assert_non_negative(lengths, "lengths must not be negative")
         tf.debugging.assert_less_equal(
-            lengths, given[1], "lengths must not exceed the width of tokens"
+            lengths, shape[1], "lengths must not exceed the width of tokens"
         )
         tf.debugging.assert_equal(
-            tf.shape(lengths)[0], given[0], "one length a row of tokens"
+            tf.shape(lengths)[0], shape[0], "one length a row of tokens"
         )
         # a recurrent loop needs at least one row and one step
-        rows, steps = tf.maximum(given[0], 1), tf.maximum(given[1], 1)
-        pad = [[0, rows - given[0]], [0, steps - given[1]]]
+        rows, steps = tf.maximum(shape[0], 1), tf.maximum(shape[1], 1)
+        pad = [[0, rows - shape[0]], [0, steps - shape[1]]]
         real = tf.sequence_mask(tf.pad(lengths, pad[:1]), steps)
         strings = {k: tf.where(real, tf.pad(v, pad), "") for k, v in strings.items()}
         if tagger:
             tags = predicted(_ids(tagger.features, strings, real), real)
             strings[PREDICTED] = tags["tags"]
         answers = answer(_ids(features, strings, real), real)
-        # what was given, without the row and the step that were added
-        return {k: v[: given[0], : given[1]] for k, v in answers.items()}
+        # remove the added row and step
+        return {k: v[: shape[0], : shape[1]] for k, v in answers.items()}
 
     strings = {k: tf.TensorSpec((None, None), tf.string, name=k) for k in names}
     lengths = tf.TensorSpec((None,), tf.int32, name="lengths")

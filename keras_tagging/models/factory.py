@@ -19,24 +19,24 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
         name: one of :func:`keras_tagging.available`.
         recipe: "paper" for the paper's features, optimiser, batch size, schedule,
             dropout and initialisation; "fast" for Adam, mini-batches, clipping and
-            more subword features: what a user on a laptop wants.
-        seed: of weights, dropout and the order of batches; None draws one, which
+            more subword features, as suits a laptop.
+        seed: seed of weights, dropout and the order of batches; None draws one, which
             the model keeps as `model.seed`.
         **overrides: keywords of the network, its cell, features and training;
             ``keras-tagging list NAME`` shows them with their values. `embeddings`:
-            pretrained vectors that the word embeddings start as, a file of any common
-            format, `WordVectors` or gensim's `KeyedVectors`. They give the size,
-            `word_dim`, and words unseen in training that have one keep it.
-            `trainable=False` leaves these embeddings as they are. `vectors`, for
-            taggers: the same as one more feature beside the words, the fourth of
-            Kadari et al. (2018). `min_count`: rarer tags are left out.
+            pretrained vectors to initialise the word embeddings: a file of any common
+            format, `WordVectors` or gensim's `KeyedVectors`. They determine the size,
+            `word_dim`, and words unseen in training keep their vectors.
+            `trainable=False` freezes these embeddings. `vectors`, for taggers: the same
+            as one more feature beside the words, the fourth of Kadari et al. (2018).
+            `min_count`: rarer tags are left out.
 
     Returns:
-        A `Tagger`, or for the name of a parser a `Parser`.
+        A `Tagger`, or a `Parser` for the name of a parser.
 
     Raises:
-        ValueError: for an unknown name, recipe or keyword, naming the nearest, and
-            for vectors that cannot be read.
+        ValueError: for an unknown name, recipe or keyword, with the nearest known one,
+            and for vectors that cannot be read.
         OSError: if there is no such file of vectors.
 
     Example:
@@ -45,8 +45,8 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
         >>> model.settings["units"]
         100
     """
-    found = architecture(name)
-    settings = found.settings(recipe, **overrides)
+    entry = architecture(name)
+    settings = entry.settings(recipe, **overrides)
     sources = {
         key: settings[key] for key in ("embeddings", "vectors") if key in settings
     }
@@ -55,7 +55,7 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
     if pretrained.embeddings:
         changes["word_dim"] = pretrained.embeddings.matrix.shape[1]
     vectors = pretrained.vectors
-    model = Parser if found.parses else Tagger
+    model = Parser if entry.parses else Tagger
     return model(
         name,
         settings.replaced(**changes),
@@ -66,14 +66,14 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
 
 
 def load(path) -> Tagger | Parser:
-    """A model saved by `model.save`; a folder stands for its `model.keras`.
+    """Load a model saved by `model.save`; a folder stands for its `model.keras`.
 
-    A file from a stranger runs no code, opens no other file and takes no more memory
-    than some multiple of its size: it is checked before Keras reads it.
+    The file is checked before Keras reads it: it cannot run code, open other files, or
+    take more memory than some multiple of its size.
 
     Raises:
         ValueError: if there is no such file, it is damaged, or holds another model.
-        OSError: if it may not be read.
+        OSError: if the file cannot be opened.
     """
     path = Path(path)
     if path.is_dir():
@@ -83,12 +83,12 @@ def load(path) -> Tagger | Parser:
             f"{path}: no such model; train writes model.keras in its --out"
         )
     if path.suffix != ".keras":
-        raise ValueError(f"{path}: the file name of a model ends in .keras")
+        raise ValueError(f"{path}: the name of a model's file must end in .keras")
     with path.open("rb") as stream:
         try:
             check_model_file(stream)
             return keras.saving.load_model(path)
-        # A file that is damaged, or was made to do harm, can raise anything.
+        # A damaged or malicious file can raise anything.
         except Exception as error:
             raise ValueError(
                 f"{path}: {_reason(error)}; copy the file again from where it was "
@@ -97,7 +97,7 @@ def load(path) -> Tagger | Parser:
 
 
 def _reason(error: Exception) -> str:
-    """An error in one short line, with its kind where the text alone says little."""
+    """An error in one short line, with its type if the text alone says little."""
     text = " ".join(str(error).split())
     text = text if len(text) <= 300 else f"{text[:297]}..."
     if isinstance(error, zipfile.BadZipFile):

@@ -1,4 +1,4 @@
-"""Tags that a parser is trained on, predicted by taggers that have not seen them."""
+"""Predicted tags for the training of a parser, from taggers that did not see them."""
 
 import json
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ PREDICTED = "predicted_tag"  # the column of the tags of the parser's own tagger
 
 @dataclass(frozen=True)
 class Jackknifed:
-    """Predicted tags of training sentences, and the fingerprint of these."""
+    """Predicted tags of training sentences, and the fingerprint of the sentences."""
 
     fingerprint: str | None = None
     tags: list[list[str]] | None = None
@@ -52,24 +52,24 @@ def jackknife(
     verbose=0,
     keep=None,
 ):
-    """The tags of training sentences, each predicted by a tagger of the other folds.
+    """Predict the tags of training sentences, each with a tagger of the other folds.
 
-    So the parser is trained on tags with as many errors as it will meet: "as is
+    So the tags in training have about as many errors as those in later use: "as is
     standard we use predicted POS tags for the train, dev, and test sets", Elkaref &
     Bohnet (2017), section 5, :cite:`elkaref2017`.
 
     Args:
         sentences: training sentences with gold tags in a column.
-        column: its name.
-        architecture: of the taggers, with its fast recipe.
-        folds: number of parts, which are drawn at random.
-        epochs: of each tagger.
-        seed: of the folds and the taggers.
-        verbose: as in `Tagger.fit`; above 0 what is being done is said too.
-        keep: folder in which what is done is kept, so that it is not done again.
+        column: the name of the column.
+        architecture: the architecture of the taggers, with its fast recipe.
+        folds: the number of parts, which are drawn at random.
+        epochs: the number of epochs of each tagger.
+        seed: the seed of the folds and the taggers.
+        verbose: as in `Tagger.fit`; above 0, the progress over folds is printed too.
+        keep: a folder that keeps the tags of finished folds for a resumed run.
 
     Returns:
-        For each sentence its tags.
+        The tags of each sentence.
     """
     gold = _tagged(sentences, column)
     folds = min(folds, len(gold))
@@ -80,36 +80,36 @@ def jackknife(
     order = list(range(len(gold)))
     Random(seed).shuffle(order)
     parts = {str(fold): [gold[i] for i in order[fold::folds]] for fold in range(folds)}
-    found = {}
+    predicted = {}
     if kept and kept.exists():
-        remedy = "remove it, and the tags are made again"
+        remedy = "remove it, and the tags are predicted again"
         content = read_object(kept, remedy)
         if content.get("run") == run:
-            found = content.get("tags")
+            predicted = content.get("tags")
             known = {tag for sentence in gold for tag in sentence.tags}
-            if not isinstance(found, dict) or not all(
+            if not isinstance(predicted, dict) or not all(
                 fold in parts and are_tags(rows, parts[fold], known)
-                for fold, rows in found.items()
+                for fold, rows in predicted.items()
             ):
                 raise ValueError(f"{kept}: not the tags of these sentences: {remedy}")
 
     for fold in range(folds):
-        if str(fold) in found:
+        if str(fold) in predicted:
             continue
         held = set(order[fold::folds])
         rest = [sentence for i, sentence in enumerate(gold) if i not in held]
         if verbose:
             print(f"Tags for the parser: fold {fold + 1} of {folds}", flush=True)
         model = _train(rest, architecture, epochs, seed, verbose)
-        found[str(fold)] = model.tag([s.tokens for s in parts[str(fold)]])
+        predicted[str(fold)] = model.tag([s.tokens for s in parts[str(fold)]])
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
             with replacing(kept) as partial:
-                text = json.dumps({"run": run, "tags": found})
+                text = json.dumps({"run": run, "tags": predicted})
                 partial.write_text(text, encoding="utf-8")
     tags: list[list[str]] = [[]] * len(gold)
     for fold in range(folds):
-        for i, row in zip(order[fold::folds], found[str(fold)], strict=True):
+        for i, row in zip(order[fold::folds], predicted[str(fold)], strict=True):
             tags[i] = row
     return tags
 
@@ -127,7 +127,7 @@ def are_tags(rows, sentences: list[Sentence], known: set[str]) -> bool:
 
 
 def train_tagger(sentences, column, *, architecture, epochs, seed=0, verbose=0):
-    """A tagger of all training sentences, for those that come later.
+    """Train a tagger on all training sentences, for later sentences.
 
     Args:
         sentences, column, architecture, epochs, seed, verbose: as in `jackknife`.
@@ -139,7 +139,7 @@ def train_tagger(sentences, column, *, architecture, epochs, seed=0, verbose=0):
 
 
 def copied(tagger):
-    """The same tagger without the state of its optimizer."""
+    """A copy of a tagger, without the state of its optimizer."""
     twin = Tagger.from_config(tagger.get_config())
     twin.set_weights(tagger.get_weights())
     return twin

@@ -1,4 +1,4 @@
-"""Labels of training sentences that a model does not have."""
+"""Checks for labels that a trained model does not know."""
 
 import warnings
 from collections import Counter
@@ -8,19 +8,19 @@ from collections.abc import Collection
 def check_labels(
     kind: str, labels: Counter, known: Collection[str], least: int = 1
 ) -> None:
-    """Refuses labels of which a model has none, and warns of some that it lacks.
+    """Refuse training labels if the model knows none of them; warn if it lacks some.
 
-    A model that has been trained, or loaded, keeps its labels: it learns nothing from
+    A model that has been trained, or loaded, keeps its labels, and learns nothing from
     others.
 
     Args:
-        kind: such as "tags".
-        labels: how often each occurs in training.
-        known: those of the model.
-        least: rarer ones are left out on purpose, without a warning.
+        kind: a name for messages, such as "tags".
+        labels: the frequency of each label in training.
+        known: the labels of the model.
+        least: rarer labels are left out on purpose, without a warning.
 
     Raises:
-        ValueError: if there are labels, and the model has none of them.
+        ValueError: if there are labels, and the model knows none of them.
     """
     unknown = Counter({k: n for k, n in labels.items() if k not in known})
     if unknown and len(unknown) == len(labels):
@@ -39,7 +39,7 @@ def check_labels(
 
 
 def some(labels: Collection[str], most: int = 5) -> str:
-    """The first labels, and how many more there are."""
+    """The first labels, and the number of further ones."""
     left = len(labels) - most
     more = f" and {left:,} more" if left > 0 else ""
     return ", ".join(map(repr, list(labels)[:most])) + more

@@ -1,4 +1,4 @@
-"""What is written beside every model: where it comes from, how good it is."""
+"""The metadata beside every saved model: its origin and its scores."""
 
 import json
 import platform
@@ -18,7 +18,7 @@ def metadata_path(model_path: Path) -> Path:
 
 
 def write_metadata(model, path: Path) -> None:
-    """Writes versions, settings, training corpus and scores as JSON."""
+    """Write versions, settings, training corpus and scores as JSON."""
     config = model.get_config()
     content = {
         "architecture": model.architecture,
@@ -34,8 +34,8 @@ def write_metadata(model, path: Path) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Those of the packages that results depend on, if they are installed."""
-    return {name: found for name in PACKAGES if (found := _version(name))}
+    """The versions of the installed packages that results depend on."""
+    return {name: version for name in PACKAGES if (version := _version(name))}
 
 
 def _version(package):

@@ -1,4 +1,4 @@
-"""A `.keras` file before Keras reads it: whether it is whole, small enough and ours."""
+"""Checks of a `.keras` file before Keras reads it: undamaged, small enough and ours."""
 
 import json
 import zipfile
@@ -21,37 +21,37 @@ MEMBERS = {"metadata.json", CONFIG, WEIGHTS}
 
 
 def check_model_file(stream: BinaryIO) -> None:
-    """Refuses a file that no `save` of a tagger or parser has written.
+    """Refuse a file that cannot come from `save` of a tagger or parser.
 
-    Every byte is read once and compared with the checksums of the archive: Keras does
-    not always do so.
+    Every byte is read, and compared with the checksums of the archive, which Keras does
+    not always do.
 
     Raises:
-        ValueError: naming what is wrong.
-        Exception: of any other kind, from the readers of zip, JSON and HDF5.
+        ValueError: if the file is damaged, too large or not a model.
+        Exception: any other kind, from the readers of zip, JSON and HDF5.
     """
     with zipfile.ZipFile(stream) as archive:
         check_members(archive.infolist())
         if damaged := archive.testzip():
-            raise ValueError(f"{damaged} is damaged: its checksum is another one")
+            raise ValueError(f"{damaged} is damaged: its checksum is wrong")
         content = json.loads(archive.read(CONFIG))
         config = check_content(content)
         check_weights(archive, config)
 
 
 def check_members(members: list[zipfile.ZipInfo]) -> None:
-    """Refuses others than those of a model, and what expands beyond all measure."""
+    """Refuse any members but those of a model, and members that expand too much."""
     names = [member.filename for member in members]
     if len(names) != len(MEMBERS) or set(names) != MEMBERS:
         listed = ", ".join(names[:5])[:100]
-        raise ValueError(f"holds {listed}, where {', '.join(sorted(MEMBERS))} belong")
+        raise ValueError(f"holds {listed} instead of {', '.join(sorted(MEMBERS))}")
     for member in members:
         size, most = member.file_size, limits.MODEL_EXPANSION * member.compress_size
         if size > limits.MODEL_SMALL_BYTES and size > most:
             raise ValueError(f"{member.filename} expands to {size:,} bytes")
         if member.filename != WEIGHTS and size > limits.MODEL_CONFIG_BYTES:
             raise ValueError(
-                f"{member.filename} has {size:,} bytes, where "
+                f"{member.filename} has {size:,} bytes, but at most "
                 f"{limits.MODEL_CONFIG_BYTES:,} are allowed"
             )
 
@@ -63,20 +63,20 @@ def check_content(content) -> dict:
     cls = find_class(keras, name) if isinstance(name, str) else None
     if not (isinstance(cls, type) and issubclass(cls, SentenceModel)):
         held = str(content.get("class_name"))[:50]
-        raise ValueError(f"holds a {held}, no tagger or parser")
+        raise ValueError(f"holds a {held}, not a tagger or parser")
     check_compile_config(content.get("compile_config"))
     return checked_config(cls, content.get("config"))
 
 
 def check_weights(archive: zipfile.ZipFile, config: dict) -> None:
-    """Refuses weights that claim more bytes than there are, or are too few."""
+    """Refuse weights that claim more bytes than the file has, or that are too few."""
     size = archive.getinfo(WEIGHTS).file_size
     claimed = []
     with archive.open(WEIGHTS) as stream, h5py.File(stream, "r") as file:
         file.visititems(lambda _, item: claimed.append(getattr(item, "nbytes", 0)))
     if sum(claimed) > size:
         raise ValueError(f"{WEIGHTS} claims {sum(claimed):,} bytes and has {size:,}")
-    # two bytes a weight: a model may be one of half precision
+    # two bytes a weight, because a model may have half precision
     if 2 * (count := least_weights(config)) > size:
         raise ValueError(
             f"the settings ask for {count:,} weights or more, which {WEIGHTS} with its "

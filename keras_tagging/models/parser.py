@@ -1,4 +1,4 @@
-"""The dependency parser a user holds: sentences in, trees out."""
+"""The dependency parser: sentences in, trees out."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, replace
@@ -11,16 +11,16 @@ from keras import ops
 from keras_tagging import training
 from keras_tagging.architectures import PARSERS
 from keras_tagging.data.projectivity import SEPARATOR, unlift
-from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
+from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import trainable, trees_of
 from keras_tagging.encoding.batching import round_up
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models.bootstrap import bootstrap
-from keras_tagging.models.calls import QUIET, NetworkCalls
+from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tree_counts
-from keras_tagging.models.decoding import slices
+from keras_tagging.models.decoding import slices, streamed
 from keras_tagging.models.jackknife import (
     PREDICTED,
     Jackknifed,
@@ -37,7 +37,7 @@ from keras_tagging.models.serving import tree_answer
 from keras_tagging.models.tagger import Tagger
 from keras_tagging.parsing import NUM_LABELS, NUM_NODES, oracle
 
-PREDICTION_TOKENS = 1024  # padded tokens in one call: their tables take 18 rows each
+PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tables
 FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
 
 
@@ -45,13 +45,19 @@ FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
 class Parser(SentenceModel):
     """A transition-based dependency parser that takes sentences.
 
-    Made by :func:`keras_tagging.build`. Its `network` gives a vector for each token,
-    its `scorer` the moves: see :class:`keras_tagging.layers.TransitionScorer`. Trees
-    are columns of sentences: `head` ("0" is ROOT) and `deprel`.
+    :func:`keras_tagging.build` makes parsers. The `network` computes a vector for each
+    token, and the `scorer` scores moves: see
+    :class:`keras_tagging.layers.TransitionScorer`. Trees are columns of sentences:
+    `head` ("0" is ROOT) and `deprel`.
+
+    By default the parser expects gold tags, at prediction time too. Its `figures` are
+    the shares of words with the right head (`uas`), head and label (`las`) and label
+    (`label_accuracy`), and of trees that are right without and with labels (`ucm`,
+    `lcm`).
 
     Args:
         architecture, settings: see `SentenceModel`.
-        **kwargs: those of `SentenceModel`.
+        **kwargs: arguments of `SentenceModel`.
         tagger: configuration of the parser's own tagger; for `from_config`.
     """
 
@@ -59,7 +65,8 @@ class Parser(SentenceModel):
     architectures = PARSERS
     tagger_class = Tagger
     reads_trees = True
-    report_options = ("punctuation", "subtypes", "tables")
+    counting_options = ("punctuation", "subtypes")
+    report_options = (*counting_options, "tables")
     missing_column = (
         "tag it first, name the column of a file in columns by --option "
         "'columns={{\"{name}\": 1}}', or train a parser that needs no tags "
@@ -76,7 +83,7 @@ class Parser(SentenceModel):
             self.own(self.tagger_class.from_config(tagger))
 
     def own(self, tagger):
-        """Takes a trained tagger, whose tags the parser reads from now on."""
+        """Set the trained tagger whose tags the parser reads."""
         tagger.trainable = False
         self.tagger = tagger
 
@@ -90,7 +97,7 @@ class Parser(SentenceModel):
 
     @property
     def size(self) -> str:
-        """How many labels and parameters it has, in words."""
+        """The numbers of labels and parameters, in words."""
         labels = f"{len(self.labels)} dependency labels"
         return f"{labels}, {self.count_params():,} parameters"
 
@@ -100,7 +107,7 @@ class Parser(SentenceModel):
 
     @property
     def beam_width(self) -> int:
-        """Hypotheses kept in parsing; 1 is greedy. May be set."""
+        """Hypotheses kept in parsing; 1 is greedy. You may set it."""
         return self.settings["beam_width"]
 
     @beam_width.setter
@@ -108,10 +115,10 @@ class Parser(SentenceModel):
         self.settings = self.settings.replaced(beam_width=width)
         if self.scorer is not None:
             self.scorer.beam_width = width
-        self.predict_function = None  # which has the old one compiled in
+        self.predict_function = None  # it was compiled with the old width
 
     def adapt(self, sentences: Iterable[Sentence]) -> None:
-        """Counts words, tags and dependency labels, and builds the network.
+        """Count words, tags and dependency labels, and build the network.
 
         Args:
             sentences: training sentences with trees.
@@ -121,15 +128,15 @@ class Parser(SentenceModel):
         """
         self._refuse_second_adapt()
         sentences = as_sentences(sentences)
-        given = trees_of(sentences)
+        trees_and_labels = trees_of(sentences)
         if self.settings.task.tags == "gold":
             self.settings = self.settings.replaced(tags=gold_column(sentences))
             self.features = self._new_features()
-        if self.settings.task.tags == "predicted":  # they are of the gold inventory
+        if self.settings.task.tags == "predicted":  # they have the gold inventory
             column = gold_column(sentences)
             tags = (s.columns.get(column, []) for s in sentences)
             sentences = with_tags(sentences, tags)
-        _, trees, _ = trainable(given, self.settings.task.nonprojective)
+        _, trees, _ = trainable(trees_and_labels, self.settings.task.nonprojective)
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
@@ -152,7 +159,7 @@ class Parser(SentenceModel):
         self.built = True
 
     def take_over(self, other: "Parser") -> None:
-        """Takes the vocabularies of another parser, and the settings they belong to."""
+        """Take the vocabularies of another parser, and the settings tied to them."""
         theirs = other.settings
         taken = asdict(theirs.features)
         names = ["tags", "embeddings", "trainable", "nonprojective"]
@@ -166,7 +173,7 @@ class Parser(SentenceModel):
         self.optimizer.build(self.trainable_variables)
 
     def bootstrap(self, ffn: "Parser", gates="all") -> None:
-        """Starts from a trained feed-forward parser: see `models.bootstrap`."""
+        """Start from a trained feed-forward parser: see `models.bootstrap`."""
         bootstrap(self, ffn, gates)
 
     def call(self, inputs, training=False):
@@ -177,8 +184,9 @@ class Parser(SentenceModel):
                 labels `(batch, time, 12)`; or the ids alone.
 
         Returns:
-            Logits `(batch, time, 2 V + 1)`; of ids alone a dict of `heads` and
-            `labels`, `(batch, words)` int32: what `TransitionScorer.parse` gives.
+            Logits `(batch, time, 2 V + 1)`; for ids alone the output of
+            `TransitionScorer.parse`, a dict of `heads` and `labels`, `(batch, words)`
+            int32.
         """
         if isinstance(inputs, (tuple, list)):
             ids, nodes, labels = inputs
@@ -196,12 +204,12 @@ class Parser(SentenceModel):
         return sentences
 
     def prepared(self, sentences, keep, verbose):
-        """With the tags that other sentences' taggers predict, if they are wanted."""
+        """Add jackknifed tags, if the parser reads predicted ones."""
         task = self.settings.task
         if task.tags != "predicted":
             return sentences
         column = gold_column(sentences)
-        # a tagger that is here already has drawn the folds with its own seed
+        # a tagger from another parser has drawn the folds with its own seed
         seed = self.tagger.seed if self.tagger else self.seed
         options = {"architecture": task.tagger, "seed": seed}
         options |= {"epochs": task.tagger_epochs, "verbose": verbose}
@@ -214,7 +222,7 @@ class Parser(SentenceModel):
         return with_tags(sentences, self.jackknifed.tags)
 
     def encode(self, sentences):
-        """Ids of all tokens of the sentences; tags that are lacking are predicted."""
+        """The ids of all tokens of the sentences; missing tags are predicted."""
         return super().encode(self._tagged(sentences))
 
     def _tagged(self, sentences):
@@ -253,7 +261,7 @@ class Parser(SentenceModel):
         )
 
     def dataset(self, batches):
-        """What Keras trains on, with any backend; one pass is one epoch."""
+        """The data for training, with any backend; one pass is one epoch."""
         width = len(self.features.names)
         ids, nodes, labels = (
             tf.TensorSpec((None, None, size), tf.int32)
@@ -285,49 +293,8 @@ class Parser(SentenceModel):
 
         return figures
 
-    def evaluate(
-        self,
-        x,
-        y=None,
-        batch_size=None,
-        verbose="auto",
-        sample_weight=None,
-        steps=None,
-        callbacks=None,
-        return_dict=False,
-        *,
-        punctuation="keep",
-        subtypes=False,
-        **kwargs,
-    ):
-        """Attachment scores on sentences with gold trees.
-
-        Args:
-            x: sentences.
-            batch_size: sentences in a call of the network, which changes no figure;
-                by default as many as fit 1024 padded tokens.
-            verbose: 1 shows a progress bar, 2 a line; 0 and "auto" nothing.
-            return_dict: whether to give a dict, else the list of its values.
-            punctuation, subtypes: see `metrics.attachment_scores`.
-            y, sample_weight, steps, callbacks: None; Keras' own have no place here.
-
-        Returns:
-            `uas`, `las`, `label_accuracy` and the shares of trees that are right as
-            a whole, without and with labels, `ucm` and `lcm`.
-        """
-        if kwargs:
-            raise ValueError(f"Arguments not recognized: {', '.join(kwargs)}")
-        sentences = self.annotated(x)
-        others = {"y": y, "sample_weight": sample_weight}
-        others |= {"steps": steps, "callbacks": callbacks}
-        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
-        counting = {"punctuation": punctuation, "subtypes": subtypes}
-        found = self.evaluator(sentences, calls, **counting)()
-        calls.end(found)
-        return found if return_dict else list(found.values())
-
     def scores(self, sentences, **options) -> AttachmentScores:
-        """As `evaluate`, with the tables that `AttachmentScores` gives."""
+        """The scores of `evaluate`, with the tables of `AttachmentScores`."""
         return self._scores(self.annotated(sentences), **options)
 
     def report(self, sentences, **options):
@@ -335,33 +302,20 @@ class Parser(SentenceModel):
         return tree_report(self, sentences, **options)
 
     def counts(self, sentences, figures, **options):
-        """What figures are counted from, unit by unit: see `models.counts`."""
+        """The counts behind figures, unit by unit: see `models.counts`."""
         return tree_counts(self, sentences, figures, **options)
 
     def _scores(self, sentences, calls=QUIET, **options):
-        trees = self._predicted(sentences, calls)
+        trees = self.predictions(sentences, calls)
         heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
         return attachment_scores(sentences, heads, deprels, **options)
 
-    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
-        """Heads and labels: for each sentence a pair of lists.
-
-        Args:
-            x: sentences, or lists of words if the parser reads no tags.
-            batch_size, verbose, steps, callbacks: as in `evaluate`.
-        """
-        sentences = as_sentences(x)
-        others = {"steps": steps, "callbacks": callbacks}
-        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
-        found = self._predicted(sentences, calls)
-        calls.end()
-        return found
-
-    def _predicted(self, sentences, calls):
+    def predictions(self, sentences, calls=QUIET) -> list[tuple[list, list]]:
+        """Heads and labels: for each sentence a pair of lists."""
         return [tree for part in slices(sentences) for tree in self._trees(part, calls)]
 
     def parse(self, sentences):
-        """Parses sentences.
+        """Parse sentences.
 
         Args:
             sentences: an iterable of sentences, or of lists of words if the parser
@@ -373,11 +327,7 @@ class Parser(SentenceModel):
             the parser has a tagger of its own.
         """
         self._require_network()
-        if isinstance(sentences, (str, Corpus)):
-            as_sentences(sentences)  # refuses them at once, not in the generator
-        chunks = slices(map(as_sentence, sentences))
-        parsed = (tree for chunk in chunks for tree in self._parse(chunk))
-        return list(parsed) if isinstance(sentences, (list, tuple)) else parsed
+        return streamed(sentences, self._parse)
 
     def annotate(self, sentences):
         """The sentences with their trees, one after the other."""
@@ -386,7 +336,7 @@ class Parser(SentenceModel):
     # Serving
 
     def serving(self, top_k):
-        """From ids, and which of them are real, to what `export` says of a parser."""
+        """The function from ids and their mask to the outputs that `export` lists."""
         return tree_answer(self, self.labels)
 
     @property
@@ -404,7 +354,7 @@ class Parser(SentenceModel):
     def _trees(self, sentences, calls=QUIET) -> list[tuple[list[int], list[str]]]:
         encoded = self.encode(sentences)
         lengths = round_up(encoded.lengths, self.length_multiple)
-        found = [([], []) for _ in sentences]
+        trees = [([], []) for _ in sentences]
         names = ["", *self.labels]
         sizes = calls.sizes(PREDICTION_TOKENS)
         for chosen in calls.plan(lengths, PREDICTION_TOKENS):
@@ -418,5 +368,5 @@ class Parser(SentenceModel):
                 if any(SEPARATOR in deprel for deprel in deprels):
                     heads, deprels = unlift(heads, deprels)
                     heads = heads.tolist()
-                found[i] = heads, deprels
-        return found
+                trees[i] = heads, deprels
+        return trees

@@ -1,4 +1,4 @@
-"""Pretrained vectors, from where they are given until they are weights."""
+"""Pretrained vectors of a model, before they become weights."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ from keras_tagging.vectors import WordVectors, as_vectors
 
 @dataclass(frozen=True)
 class Pretrained:
-    """The vectors that `build` was given; a model forgets them once it has its tables.
+    """The vectors passed to `build`; a model drops them once it has its tables.
 
     Args:
-        embeddings: what the word embeddings start as.
-        vectors: a feature beside the words.
+        embeddings: initial vectors of the word embeddings.
+        vectors: vectors that are a feature beside the words.
     """
 
     embeddings: WordVectors | None = None
@@ -22,20 +22,20 @@ class Pretrained:
 
     @classmethod
     def read(cls, embeddings=None, vectors=None) -> "Pretrained":
-        """From the names of files, `WordVectors` or gensim's `KeyedVectors`.
+        """Read vectors from files, `WordVectors` or gensim's `KeyedVectors`.
 
-        This is the one place where a model opens a file of vectors. Only `build` calls
-        it, with what its user gave: no saved model does.
+        This is the only place that opens a file of vectors for a model. Only `build`
+        calls it, with its user's arguments; loading a saved model does not.
         """
-        given = (None if x is None else as_vectors(x) for x in (embeddings, vectors))
-        return cls(*given)
+        sources = (None if x is None else as_vectors(x) for x in (embeddings, vectors))
+        return cls(*sources)
 
     def __bool__(self):
         return self.embeddings is not None or self.vectors is not None
 
 
 def described(source) -> str | None:
-    """Vectors as a setting: their file, or how many an object held."""
+    """Vectors as a setting: the name of their file, or the number in an object."""
     if source is None:
         return None
     words = getattr(source, "words", None)
@@ -47,13 +47,13 @@ def described(source) -> str | None:
 def vector_table(vectors, size):
     """The embedding table of pretrained vectors: padding, unknown, the vectors.
 
-    It is that of a feature beside the words: K18 section 2.2. A word without a vector
-    has that of the file's unknown word, or where there is none, as in GoogleNews, the
-    mean vector.
+    The table is for a feature beside the words: K18 section 2.2. A word without a
+    vector gets the one of the file's unknown word, or the mean vector if the file has
+    none, as GoogleNews.
 
     Args:
         vectors: `WordVectors`.
-        size: rows of the table.
+        size: the number of rows of the table.
 
     Returns:
         `(size, dim)` float32.
@@ -65,25 +65,26 @@ def vector_table(vectors, size):
 
 
 def joined_words(features, words):
-    """The words of training, then those of the vectors that are not among them.
+    """The words of training, followed by the other words of the vectors.
 
-    So a word unseen in training finds its vector. With `lookup="cascade"` words are
-    found as they are written in the vectors; else by their normal form alone, and of
-    several words with one such form the vector is that of the form itself, or there is
-    none, of the first. That is also the vector of a training word that has none.
+    So a word unseen in training has its vector. With `lookup="cascade"`, words are
+    looked up as they are written in the vectors. Otherwise they are looked up by normal
+    form: if several words have one normal form, the vector is that of the form itself
+    if it has one, else that of the first word. A training word without a vector of its
+    own gets this vector too.
 
     Args:
         features: `TokenFeatures` that have counted the training words.
-        words: those of the vectors, in NFC.
+        words: the words of the vectors, in NFC.
 
     Returns:
-        The words of the table's rows, from `FIRST_ID` on, and by word the row of its
-        vector.
+        The words of the table's rows, from `FIRST_ID` on, and the row of the vector of
+        each word that has one.
     """
     trained = features.vocabularies["word"]
     rows = {}
     for row, word in enumerate(words):
-        rows.setdefault(word, row)  # of two words that are one in NFC the first counts
+        rows.setdefault(word, row)  # if two words have the same NFC, the first counts
     of_forms = {}
     for row, form in enumerate(features.normal_forms(words)):
         of_forms.setdefault(form, rows.get(form, row))
@@ -94,14 +95,14 @@ def joined_words(features, words):
 
 
 def word_table(initial, words, rows, vectors):
-    """The word table of a network, which starts as pretrained vectors.
+    """The word table of a network, initialised with pretrained vectors.
 
-    A word without a vector keeps its random row. The unknown word begins as in
+    A word without a vector keeps its random row. The unknown word starts as in
     `vector_table`.
 
     Args:
         initial: `(FIRST_ID + words, dim)`, the random values.
-        words, rows: what `joined_words` gives.
+        words, rows: the output of `joined_words`.
         vectors: `WordVectors`.
 
     Returns:
@@ -109,8 +110,8 @@ def word_table(initial, words, rows, vectors):
     """
     table = np.array(initial)
     table[UNKNOWN_ID] = vectors.unknown()
-    found = [(i, rows[word]) for i, word in enumerate(words, FIRST_ID) if word in rows]
-    if found:
-        targets, sources = np.transpose(found)
+    pairs = [(i, rows[word]) for i, word in enumerate(words, FIRST_ID) if word in rows]
+    if pairs:
+        targets, sources = np.transpose(pairs)
         table[targets] = vectors.matrix[sources]
     return table

@@ -1,4 +1,4 @@
-"""Embeddings of words and labels that a tagger starts from."""
+"""Pretraining of a tagger's embeddings of words and labels."""
 
 import numpy as np
 from keras import ops
@@ -12,7 +12,7 @@ METHODS = {"window": window_embeddings, "cbow": cbow_embeddings}
 
 
 def has_words(model) -> bool:
-    """Whether a tagger has word embeddings that do not start as vectors of others."""
+    """Whether a tagger has word embeddings that do not start as pretrained vectors."""
     return "word" in model.features.names and model.settings.task.embeddings is None
 
 
@@ -32,7 +32,7 @@ def pretrain_tables(
     seed=None,
     verbose=0,
 ):
-    """Sets the look-up tables of a tagger that has its vocabularies.
+    """Set the look-up tables of a tagger that has vocabularies.
 
     Arguments, result and errors are those of `Tagger.pretrain`.
     """
@@ -48,7 +48,7 @@ def pretrain_tables(
     set_tables = []
 
     def train(variable, ids, first, **more):
-        # rows before the first stand for no word: they keep their initial values
+        # rows before the first belong to no word and keep their initial values
         rows, dim = variable.shape
         table = np.array(ops.convert_to_numpy(variable))
         table[first:] = METHODS[method](
@@ -72,7 +72,7 @@ def pretrain_tables(
         if not label_epochs or not isinstance(layer, LabelEmbeddingRNN):
             continue
         if layer.embeds:
-            if labels is None:  # both directions start from the same
+            if labels is None:  # both directions start from the same table
                 labels = train(
                     layer.label_embeddings,
                     encoded.targets,

@@ -1,4 +1,4 @@
-"""Figures and tables of a model on a split: what `evaluate` prints."""
+"""Figures and tables of a model on a split, as `keras-tagging evaluate` prints them."""
 
 import math
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from keras_tagging.metrics import chunk_scores, looks_like_chunks
 
 @dataclass(frozen=True)
 class Report:
-    """What a model gets right.
+    """Figures and tables of a model.
 
     Args:
-        figures: by name; None where there is nothing to count.
-        tables: by name; shares are fractions.
+        figures: the figures by name; None if there is nothing to count.
+        tables: the tables by name, with shares as fractions.
         counting: options that the figures depend on.
-        warning: what a user should look at, or None.
+        warning: a hint for the user, or None.
     """
 
     figures: dict[str, float | None]
@@ -28,7 +28,7 @@ class Report:
 
 
 def without_nan(scores: dict) -> dict:
-    """The figures for JSON, which has no nan: what is not counted is null."""
+    """The figures for JSON, which has no nan: nan becomes None."""
     return {k: None if math.isnan(x) else x for k, x in scores.items()}
 
 
@@ -37,10 +37,10 @@ def tag_report(model, sentences, *, multi_tagging=False, betas=None, per_tag=Fal
 
     Args:
         model: a `Tagger`.
-        sentences: with gold tags.
-        multi_tagging: whether to add the table of several tags a word.
-        betas: its levels; by default those of Kadari et al. (2018).
-        per_tag: whether to add precision, recall and F1 of every tag, or chunk type.
+        sentences: sentences with gold tags.
+        multi_tagging: whether to add a table of multi-tagging.
+        betas: the levels of that table; by default those of Kadari et al. (2018).
+        per_tag: whether to add precision, recall and F1 of every tag or chunk type.
     """
     scores = without_nan(model.evaluate(sentences, return_dict=True))
     tables = {}
@@ -71,7 +71,7 @@ def tag_table(model, sentences) -> pd.DataFrame:
 
 
 def unknown_tags(tags, sentences) -> str | None:
-    """A warning if many gold tags are unknown to the model: often a wrong column."""
+    """A warning if the model does not know many gold tags: often a wrong column."""
     known = set(tags)
     gold = [tag for sentence in sentences for tag in sentence.tags or ()]
     unknown = sum(tag not in known for tag in gold)
@@ -88,12 +88,12 @@ def tree_report(model, sentences, *, punctuation="keep", subtypes=False, tables=
 
     Args:
         model: a `Parser`.
-        sentences: with gold trees.
+        sentences: sentences with gold trees.
         punctuation, subtypes: see `metrics.attachment_scores`.
-        tables: whether to add those by relation, sentence length and distance.
+        tables: whether to add tables by relation, sentence length and distance.
     """
     counting = {"punctuation": punctuation, "subtypes": subtypes}
-    found = model.scores(sentences, **counting)
-    scores = without_nan({name: getattr(found, name) for name in model.figures})
+    scored = model.scores(sentences, **counting)
+    scores = without_nan({name: getattr(scored, name) for name in model.figures})
     names = ("by_relation", "by_sentence_length", "by_distance") if tables else ()
-    return Report(scores, {name: getattr(found, name)() for name in names}, counting)
+    return Report(scores, {name: getattr(scored, name)() for name in names}, counting)

@@ -1,8 +1,8 @@
-"""The files of a run that tell how far it is; Keras is not needed to look at them.
+"""The files of a run that tell its state. No Keras here.
 
-Whatever the moment of a kill, the same command goes on, or finds the run finished:
-`resume.npz` is there from the end of the first epoch until `model.keras` and then
-`metadata.json` are.
+A run may be killed at any moment: the same command then continues it, or sees that it
+is finished. `resume.npz` exists from the end of the first epoch until first
+`model.keras` and then `metadata.json` exist.
 """
 
 from contextlib import AbstractContextManager
@@ -12,19 +12,19 @@ from keras_tagging.utils.atomic import locked, remove_partial
 from keras_tagging.utils.stored import read_object
 
 MODEL, METADATA = "model.keras", "metadata.json"
-# What is needed until the end: to go on from, and the best model so far
+# Files that are needed only until the end: the state, and the best model so far
 STATE, BEST = "resume.npz", ("best.keras", "best.metadata.json")
 
 
 def lock_run(out: Path) -> AbstractContextManager:
-    """Keeps other processes from training in the folder.
+    """Keep other processes from training in the folder.
 
     Raises:
         ValueError: if one does.
     """
     return locked(
         out,
-        f"another process trains in {out}: wait for its end, or choose another --out",
+        f"another process trains in {out}: wait until it ends, or choose another --out",
     )
 
 
@@ -38,7 +38,7 @@ def is_finished(out: Path) -> bool:
 
 
 def can_go_on(out: Path, force: bool) -> bool:
-    """Whether a kill has left what the same command goes on with.
+    """Whether a killed run left files from which the same command can continue.
 
     Args:
         force: whether a finished model may be replaced.
@@ -47,13 +47,13 @@ def can_go_on(out: Path, force: bool) -> bool:
 
 
 def tidy(out: Path) -> None:
-    """Removes what a finished run does not need any more.
+    """Remove the files that a finished run no longer needs.
 
-    The state of a run that was to replace this model stays: it is younger.
+    The state of a later run, which is to replace this model, stays.
     """
     state = out / STATE
     if state.exists() and state.stat().st_mtime > (out / MODEL).stat().st_mtime:
         return
-    for path in (*(out / name for name in BEST), state):  # the last one goes last
+    for path in (*(out / name for name in BEST), state):  # the state goes last
         path.unlink(missing_ok=True)
     remove_partial(out)

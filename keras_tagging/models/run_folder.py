@@ -1,4 +1,4 @@
-"""A training run and the folder it is kept in."""
+"""A training run and its folder."""
 
 import shutil
 from pathlib import Path
@@ -17,25 +17,26 @@ from keras_tagging.utils.atomic import replacing
 def train_run(
     model, corpus: Corpus, out: Path, *, resume: bool, tensorboard: bool, **fitting
 ) -> dict[str, dict]:
-    """Trains an adapted model and saves it as `out/model.keras`.
+    """Train an adapted model and save it as `out/model.keras`.
 
-    Meanwhile `out` has `resume.npz`, from which a killed run goes on, and `best.keras`,
-    its best model so far. If a parser reads predicted tags, `jackknife.json` keeps
-    those of the training sentences, for the parsers that it is to bootstrap.
+    During training, `out` has `resume.npz`, from which a killed run continues, and
+    `best.keras`, the best model so far. If a parser reads predicted tags,
+    `jackknife.json` keeps the tags of the training sentences, for parsers that start
+    from this one.
 
     Args:
         model: a `Tagger` or `Parser` with vocabularies.
         corpus: the best epoch on its development sentences is kept, if it has any.
         out: the folder, which this process has locked.
-        resume: whether to go on from a `resume.npz` that is there.
+        resume: whether to continue from a `resume.npz` in the folder.
         tensorboard: whether to write events to `out/tensorboard`.
-        fitting: further arguments of its `fit`.
+        fitting: further arguments of the model's `fit`.
 
     Returns:
         The figures of `evaluate` for the development and test sentences.
     """
     for _, sentences in corpus.splits():
-        model.annotated(sentences)  # refused before the training, not after
+        model.annotated(sentences)  # refuse them before the training, not after
     callbacks = []
     if corpus.dev:
         monitor = fitting.get("monitor") or model.default_monitor
@@ -60,14 +61,14 @@ def train_run(
 
 
 def complete(out: Path) -> None:
-    """Writes the metadata of a model that a kill has left without: it has them too."""
+    """Write the missing metadata of a model, which contains them, after a kill."""
     model = load(out)
     with replacing(out / METADATA) as partial:
         write_metadata(model, partial)
 
 
 def take_folds(source: Path, out: Path) -> None:
-    """Copies the predicted tags of a parser that another one starts from, if any."""
+    """Copy the predicted tags of the parser that another one starts from, if any."""
     name = "jackknife.json"
     if (source / name).exists() and not (out / name).exists():
         with replacing(out / name) as partial:
@@ -75,7 +76,7 @@ def take_folds(source: Path, out: Path) -> None:
 
 
 def save_run(model, corpus: Corpus, out: Path) -> dict[str, dict]:
-    """Saves a model with its scores on development and test, and returns these."""
+    """Save a model with its scores on development and test, and return the scores."""
     scores = {
         name: without_nan(model.evaluate(sentences, return_dict=True))
         for name, sentences in corpus.splits()

@@ -1,8 +1,8 @@
-"""What the configuration of a saved model may say, before anything is built of it.
+"""Checks of the configuration of a saved model, before anything is built from it.
 
-A `.keras` file may be damaged or come from a stranger. Its configuration opens no file,
-names no class but those of the package and of what Keras trains with, and asks for no
-more memory than a model takes.
+A `.keras` file may be damaged or come from a stranger. Its configuration must not open
+files, name classes other than the package's and Keras' optimizers, losses and metrics,
+or ask for more memory than a model takes.
 """
 
 import inspect
@@ -13,37 +13,38 @@ import keras
 
 from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as architecture_named
+from keras_tagging.metrics import CHUNK_SCHEMES
 from keras_tagging.parsing import NUM_LABELS, NUM_NODES
 from keras_tagging.utils import limits
 from keras_tagging.utils.registration import find_class
 from keras_tagging.utils.suggestions import check_known
 
-#: settings that may be vectors: those that words start as, and a feature of K18's
+#: settings that may be vectors: initial word embeddings, and a feature of K18
 PRETRAINED = ("embeddings", "vectors")
 KEYS = {"name", "architecture", "settings", "seed", "vocabularies", "vector_dim"}
 KEYS |= {"metadata"}
-# modules of Keras' public names that `compile` takes things from
+# public modules of Keras with the classes that `compile` takes
 COMPILED = ("keras.optimizers", "keras.optimizers.schedules", "keras.losses")
 COMPILED += ("keras.metrics", "builtins")
-# where Keras has those that it makes on PyTorch
+# the module of the optimizers that Keras makes on PyTorch
 TORCH_OPTIMIZERS = "keras.src.backend.torch.optimizers."
 CLASSES = (keras.Optimizer, keras.Loss, keras.Metric)
 CLASSES += (keras.optimizers.schedules.LearningRateSchedule,)
 
 
 def checked_config(cls: type, config: Mapping) -> dict:
-    """What `get_config` of a tagger or parser gave, if it can be that.
+    """Check that a configuration may come from `get_config` of a tagger or parser.
 
     Args:
-        cls: the class, whose `architectures` may be named.
-        config: from a file, so it may be anything.
+        cls: the class; only its `architectures` are allowed.
+        config: the configuration from a file, so it may be anything.
 
     Returns:
-        The configuration; settings that an earlier version did not know have their
+        The configuration; settings that an earlier version did not have get their
         defaults.
 
     Raises:
-        ValueError: naming what is wrong, in one line.
+        ValueError: if it cannot be such a configuration; the message is one line.
     """
     _require(isinstance(config, Mapping), "the configuration", config, "an object")
     known = KEYS | set(inspect.signature(cls.__init__).parameters)
@@ -63,11 +64,17 @@ def checked_config(cls: type, config: Mapping) -> dict:
     words = config.get("training_words")
     fits = words is None or _is_count(words, limits.NUMBER)
     _require(fits, "training_words", words, "an integer, not negative")
+    scheme = config.get("chunk_scheme")
+    fits = scheme is None or scheme in CHUNK_SCHEMES
+    _require(fits, "chunk_scheme", scheme, f"null or one of {', '.join(CHUNK_SCHEMES)}")
+    frozen = config.get("frozen", [])
+    fits = isinstance(frozen, list | tuple) and all(type(x) is str for x in frozen)
+    _require(fits, "frozen", frozen, "a list of layers")
     metadata = config.get("metadata") or {}
     _require(isinstance(metadata, dict), "metadata", metadata, "an object")
-    for part in ("corpus", "scores", "nonprojective", "bootstrap"):
-        found = metadata.get(part, {})
-        _require(isinstance(found, dict), f"metadata, {part}", found, "an object")
+    for part in ("corpus", "scores", "nonprojective", "bootstrap", "started_from"):
+        entry = metadata.get(part, {})
+        _require(isinstance(entry, dict), f"metadata, {part}", entry, "an object")
 
     vocabularies = config.get("vocabularies")
     if vocabularies is None:
@@ -81,14 +88,14 @@ def checked_config(cls: type, config: Mapping) -> dict:
         _require(ready, "vocabularies of the parser's tagger", None, "there")
     if (count := least_weights(config)) > limits.MODEL_WEIGHTS:
         raise ValueError(
-            f"the settings ask for {count:,} weights or more, where "
+            f"the settings ask for {count:,} weights or more, but at most "
             f"{limits.MODEL_WEIGHTS:,} are allowed"
         )
     return config
 
 
 def checked_settings(architecture: str, settings) -> Settings:
-    """All settings of an architecture, each of the type and size that it may have."""
+    """Check the types and sizes of all settings of an architecture."""
     if isinstance(settings, Settings):  # a parser has checked those of its tagger
         return settings
     _require(isinstance(settings, dict), "settings", settings, "an object")
@@ -100,7 +107,7 @@ def checked_settings(architecture: str, settings) -> Settings:
 
 
 def refuse_paths(settings: Mapping) -> None:
-    """Raises a ValueError if vectors would have to be read from a file."""
+    """Raise a ValueError if the settings need vectors from a file."""
     for name in PRETRAINED:
         if settings.get(name) is not None:
             raise ValueError(
@@ -110,19 +117,19 @@ def refuse_paths(settings: Mapping) -> None:
 
 
 def check_vocabularies(vocabularies, names: Collection[str] | None = None) -> None:
-    """Refuses vocabularies that are not lists of strings.
+    """Refuse vocabularies that are not lists of strings.
 
     Args:
-        vocabularies: by their names.
-        names: those that the model needs; None: any.
+        vocabularies: the vocabularies by name.
+        names: the vocabularies that the model needs; None for any.
 
     Raises:
-        ValueError: naming the first that is wrong.
+        ValueError: if one is missing or malformed; the message names it.
     """
     _require(isinstance(vocabularies, Mapping), "vocabularies", vocabularies, "lists")
     if names is not None and set(names) != set(vocabularies):
         raise ValueError(
-            f"the vocabularies are {', '.join(sorted(vocabularies))}, where the "
+            f"the vocabularies are {', '.join(sorted(vocabularies))}, but the "
             f"settings need {', '.join(sorted(names))}"
         )
     for name, words in vocabularies.items():
@@ -133,11 +140,10 @@ def check_vocabularies(vocabularies, names: Collection[str] | None = None) -> No
 
 
 def least_weights(config: Mapping) -> int:
-    """How many weights a model has at least: an estimate from below, by its settings.
+    """A lower bound for the number of weights of a model, by its settings.
 
-    Its tables are counted as they are, of each cell no more than one gate. So it is at
-    most some thirty times too low, and a file that is smaller than this cannot hold the
-    model.
+    It counts all embedding tables, and one gate of each cell. So it is at most about
+    thirty times too low, and a file with fewer weights cannot contain the model.
     """
     settings, vocabularies = config["settings"], config.get("vocabularies")
     if vocabularies is None:
@@ -184,17 +190,17 @@ def least_weights(config: Mapping) -> int:
 
 
 def stack_weights(inputs: int, units: int, layers: int) -> int:
-    """Those of one gate of a bidirectional stack, at least."""
+    """A lower bound for the weights of one gate of a bidirectional stack."""
     return units * (inputs + 2 * (2 * layers - 1) * units)
 
 
 def check_compile_config(config) -> None:
-    """Refuses in what a model was compiled with all but optimizers, losses, metrics.
+    """Refuse a compile configuration with anything but optimizers, losses and metrics.
 
-    Keras would make any layer of its own here, also one that opens a file.
+    Keras would create any of its layers here, even one that opens a file.
 
     Raises:
-        ValueError: naming the class.
+        ValueError: for any other class; the message names it.
     """
     if isinstance(config, list):
         for item in config:
@@ -223,10 +229,10 @@ def _may_be_compiled(config: Mapping) -> bool:
     module, name = config.get("module"), config["class_name"]
     registered = config.get("registered_name") or config.get("config")
     if isinstance(registered, str):
-        found = find_class(keras, registered)
-        if isinstance(found, type):
-            return issubclass(found, CLASSES)
-        if found is not None:
+        target = find_class(keras, registered)
+        if isinstance(target, type):
+            return issubclass(target, CLASSES)
+        if target is not None:
             return name == "function"
     if isinstance(module, str) and module.startswith(TORCH_OPTIMIZERS):
         return True
@@ -239,4 +245,4 @@ def _is_count(value, most: int) -> bool:
 
 def _require(fits: bool, name: str, value, what: str) -> None:
     if not fits:
-        raise ValueError(f"{name} is {short(value)}, where it should be {what}")
+        raise ValueError(f"{name} is {short(value)}, but should be {what}")

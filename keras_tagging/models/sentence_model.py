@@ -1,4 +1,4 @@
-"""What taggers and parsers share: settings, training, saving."""
+"""The base of taggers and parsers: settings, training, saving."""
 
 import random
 from collections import UserDict
@@ -16,6 +16,7 @@ from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.models.metadata import metadata_path, write_metadata
 from keras_tagging.models.pretrained import Pretrained, joined_words, word_table
 from keras_tagging.models.saved_config import (
@@ -27,50 +28,50 @@ from keras_tagging.models.saved_config import (
 from keras_tagging.utils.atomic import replacing_together
 
 
-class SentenceModel(keras.Model):
+class SentenceModel(SentenceCalls):
     """A model that takes sentences wherever Keras takes arrays.
 
-    It holds `features`, which turn words into ids, and `network`, which reads them.
-    Both are made by the first `fit`, which counts the vocabularies, or by `adapt`.
+    It has `features`, which turn words into ids, and a `network`, which reads them. The
+    first `fit`, or `adapt`, counts the vocabularies and makes both.
 
-    What a subclass learns is its own matter. It has:
+    A subclass defines:
 
-    * `kind`, `command` and `reads_trees`: what it is called, the command that uses it,
-      and whether its corpora need trees;
-    * `annotated(sentences)`: the sentences, if they have what is to be learnt;
+    * `kind`, `command` and `reads_trees`: its name, the command that uses it, and
+      whether its corpora need trees;
+    * `architectures`: the allowed ones; `outputs`: the vocabulary of its labels;
+    * `annotated(sentences)`: the sentences, after a check of their annotation;
     * `adapt(sentences)`, which counts vocabularies, and `_restore(vocabularies)`;
-    * `batches(sentences, fitting)` and `dataset(batches)`: what Keras trains on;
-    * `figures`, and `evaluator(sentences)`: a function that gives them for the model as
-      it then is; `default_monitor` tells the best epoch;
-    * `annotate(sentences)`: the sentences with what it predicts;
-    * `report(sentences, **options)`: figures and tables, `report_options` of them;
-    * `counts(sentences, figures)`: what significance is tested on;
-    * `serving(top_k)`: what a SavedModel computes, and `served_layers`;
-    * `architectures`, those that it may have, and `outputs`, the vocabulary of what is
-      learnt.
+    * `batches(sentences, fitting)` and `dataset(batches)`: the data for training;
+    * `figures`, the names, and `evaluator(sentences)`, a function that computes them
+      with the weights at the time; `default_monitor`, which selects the best epoch;
+    * `predictions(sentences)`: the output of `predict`;
+    * `annotate(sentences)`: the sentences with predicted annotation;
+    * `report(sentences, **options)`: figures and tables, with `report_options`;
+    * `counts(sentences, figures)`: counts for tests of significance;
+    * `serving(top_k)`: the computation of a SavedModel, and `served_layers`.
 
-    A model opens no file: a setting that names vectors says where they came from.
+    A model opens no file: a setting that names a file of vectors is only a record.
 
     Args:
         architecture: a name from :func:`keras_tagging.available`.
-        settings: a `Settings`, or the keywords of one, from a configuration.
-        seed: of weights, dropout and the order of batches; by default drawn from
+        settings: a `Settings`, or its keywords from a configuration.
+        seed: seed of weights, dropout and the order of batches; by default drawn from
             Python's `random`.
-        vocabularies: of the features and of what is learnt; for `from_config`.
-        vector_dim: of the pretrained vectors that are a feature; for `from_config`.
+        vocabularies: those of the features and of the labels; for `from_config`.
+        vector_dim: dimension of the vectors that are a feature; for `from_config`.
         metadata: for `from_config`.
         pretrained: the vectors that `build` has read; never from a configuration.
 
     Raises:
-        ValueError: if the seed is negative, a setting names vectors that are not given,
-            or the vocabularies are not those of the settings.
+        ValueError: if the seed is negative, a setting needs vectors that are missing,
+            or the vocabularies do not fit the settings.
     """
 
     kind = command = outputs = None
     architectures = {}
     reads_trees = False
     report_options = ()
-    #: what to do about a column that the input lacks
+    #: the remedy for a column that the input lacks
     missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"
 
     def __init__(
@@ -86,7 +87,7 @@ class SentenceModel(keras.Model):
     ):
         super().__init__(**kwargs)
         if seed is not None and seed < 0:
-            raise ValueError(f"seed={seed}: a seed is not negative")
+            raise ValueError(f"seed={seed}: give 0 or more")
         if not isinstance(settings, Settings):
             settings = find_architecture(architecture).restored(settings)
         if vocabularies is None and not pretrained:
@@ -95,7 +96,7 @@ class SentenceModel(keras.Model):
         self.settings = settings
         self.seed = random.randrange(10**6) if seed is None else int(seed)
         self.vector_dim = vector_dim
-        # no dict: Keras would wrap and copy it
+        # not a dict, which Keras would wrap and copy
         self.metadata = UserDict(metadata or {})
         self.network = None
         self.pretrained = pretrained or Pretrained()
@@ -112,22 +113,22 @@ class SentenceModel(keras.Model):
         return TokenFeatures(vectors=self.vector_dim > 0, **chosen)
 
     def _columns(self) -> tuple[str, ...]:
-        """Columns of the sentences that are features."""
+        """The columns of sentences that are features."""
         return self.settings.features.columns
 
     @property
     def vocabularies(self) -> dict[str, list[str]] | None:
-        """Those of the features and of what is learnt, by name; None before `adapt`."""
+        """The vocabularies of features and labels by name; None before `adapt`."""
         return None if self._vocabularies is None else dict(self._vocabularies)
 
     @property
     def input_columns(self) -> tuple[str, ...]:
-        """Columns that sentences must have, beside their words."""
+        """The columns that sentences must have, beside their words."""
         return self.features.columns
 
     @property
     def length_multiple(self) -> int:
-        """Of padded lengths: XLA, JAX' compiler too, compiles for every one."""
+        """Padded lengths are multiples of this: XLA and JAX compile for each length."""
         return 8 if self.jit_compile or keras.backend.backend() == "jax" else 1
 
     def encode(self, sentences) -> EncodedSentences:
@@ -145,8 +146,8 @@ class SentenceModel(keras.Model):
         """The words of training, in normal form, that have an id of their own.
 
         Args:
-            words: those of the training sentences: this model does not tell them from
-                words that only its pretrained vectors know.
+            words: the words of the training sentences, which this model cannot tell
+                from words that are only in its pretrained vectors.
         """
         return {word for word in self.features.vocabularies["word"] if word in words}
 
@@ -160,10 +161,9 @@ class SentenceModel(keras.Model):
             )
 
     def _count(self, sentences) -> dict[str, list[str]]:
-        """Counts the vocabularies of the features.
+        """Count the vocabularies of the features.
 
-        Words with a pretrained vector are in that of the words, behind those of
-        training.
+        The vocabulary of words has the words of training, then those of the vectors.
         """
         strings = flat_strings(sentences, self.features.columns)
         vectors = self.pretrained.vectors
@@ -172,7 +172,7 @@ class SentenceModel(keras.Model):
         return dict(self.features.vocabularies)
 
     def _build_network(self, vocabularies) -> None:
-        """Builds the network and the optimizer; word tables take their vectors."""
+        """Build the network and the optimizer, and put vectors into word tables."""
         start, rows = self.pretrained.embeddings, None
         if start:
             words = list(map(to_nfc, start.words))
@@ -205,31 +205,31 @@ class SentenceModel(keras.Model):
         log=None,
         resume=None,
     ):
-        """Trains on sentences. The first call counts the vocabularies.
+        """Train on sentences. The first call counts the vocabularies.
 
         Args:
-            x: training sentences, annotated with what is to be learnt.
+            x: training sentences with gold tags, or gold trees.
             y: None; the annotation is in the sentences.
             validation_data: development sentences, annotated too.
             epochs, batch_size, token_budget: by default those of the recipe.
-            callbacks: Keras callbacks; they find the figures of `evaluate` on the
-                development sentences in their logs as `val_accuracy` and so on.
+            callbacks: Keras callbacks; their logs have the figures of `evaluate` on the
+                development sentences as `val_accuracy` and so on.
             verbose: 0, 1 (progress bar), 2 (a line an epoch) or "auto".
-            monitor: the figure that tells the best epoch; by default
+            monitor: the figure that selects the best epoch; by default
                 `default_monitor`.
-            patience: stop after this many epochs without a better one.
+            patience: stop after this many epochs without improvement.
             restore_best: whether to end with the weights of the best development
                 epoch, as the papers do.
-            log: CSV file for the figures of all epochs.
-            resume: folder that keeps the state of the run after every epoch. If it
-                holds one, training goes on from there, exactly as if it had never
-                been interrupted.
+            log: a CSV file for the figures of all epochs.
+            resume: a folder for the state of the run after every epoch. If it has one
+                already, training continues from there, exactly as if it had never been
+                interrupted.
 
         Returns:
             A `keras.callbacks.History` of all epochs, resumed ones included.
 
         Raises:
-            ValueError: if the annotation is missing, or `resume` holds another run.
+            ValueError: if the annotation is missing, or `resume` has another run.
         """
         if y is not None:
             raise ValueError(
@@ -252,7 +252,7 @@ class SentenceModel(keras.Model):
         if not len(batches):
             raise ValueError("no training sentence has a token: nothing to learn from")
         self._penalise(fitting.l2, batches.num_targets)
-        if not self.optimizer.built:  # a user's own, compiled after adapt
+        if not self.optimizer.built:  # the user compiled another one after adapt
             self.optimizer.build(self.trainable_variables)
 
         fingerprint = Corpus(sentences).fingerprint()
@@ -290,25 +290,25 @@ class SentenceModel(keras.Model):
         return fitting if epochs is None else replace(fitting, epochs=epochs)
 
     def prepared(self, sentences, keep, verbose):
-        """The training sentences with all that the model reads.
+        """The training sentences with everything that the model reads.
 
         Args:
-            keep: folder in which work is kept for a run that goes on, or None.
-            verbose: as in `fit`; above 0 what is done is said.
+            keep: a folder that keeps finished work for a resumed run, or None.
+            verbose: as in `fit`; above 0, progress is printed.
         """
         return sentences
 
     def before_fit(self, sentences, verbose):
-        """What is done once before the first epoch, and not when a run goes on."""
+        """Hook that runs once before the first epoch, but not when a run resumes."""
 
     def _penalise(self, l2, tokens):
-        """Sets the penalty of a batch, for training on this many tokens an epoch."""
+        """Set the penalty of a batch, for training on this many tokens an epoch."""
         if self._penalty != l2 / 2 / tokens:
             self._penalty = l2 / 2 / tokens
-            self.train_function = None  # which has the old one compiled in
+            self.train_function = None  # it was compiled with the old penalty
 
     def penalised(self, loss, sample_weight):
-        """The loss of a batch, with its share of the penalty of an epoch."""
+        """The loss of a batch, plus its share of the penalty of an epoch."""
         if not self._penalty:
             return loss
         size = sum(ops.sum(ops.square(v)) for v in self.trainable_variables)
@@ -332,7 +332,7 @@ class SentenceModel(keras.Model):
         """The model that `get_config` describes; no file is opened.
 
         Raises:
-            ValueError: if a configuration of this package cannot be so.
+            ValueError: if the configuration is not valid.
         """
         return cls(**checked_config(cls, config))
 
@@ -340,37 +340,38 @@ class SentenceModel(keras.Model):
         """Nothing to do: `from_config` has built the network."""
 
     def compile_from_config(self, config):
-        """Compiles with the optimizer, loss and metrics of a saved model.
+        """Compile with the optimizer, loss and metrics of a saved model.
 
         Raises:
-            ValueError: if they name anything else.
+            ValueError: if they are anything else.
         """
         check_compile_config(config)
         super().compile_from_config(config)
 
     def save(self, filepath, overwrite=True, **kwargs):
-        """Writes a `.keras` file atomically, and its metadata as JSON beside it.
+        """Write a `.keras` file atomically, and its metadata as JSON beside it.
 
-        `model.keras` gets `metadata.json`, any other `NAME.keras` gets
-        `NAME.metadata.json`: versions, settings, training corpus, scores. A kill may
-        leave the model without this file, but never with that of another model.
+        The metadata are in `metadata.json` beside `model.keras`, and in
+        `NAME.metadata.json` beside any other `NAME.keras`: versions, settings, training
+        corpus, scores. A kill may leave the model without this file, but never with the
+        one of another model.
         """
         path = Path(filepath)
         if path.suffix != ".keras":
-            raise ValueError(f"{path}: the file name of a model ends in .keras")
+            raise ValueError(f"{path}: the name of a model's file must end in .keras")
         if path.exists() and not overwrite:
             raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
         if self.pretrained:
             raise ValueError(
-                "pretrained vectors are saved once fit has run: they are part of the "
-                "weights then"
+                "call fit or adapt first: it makes the pretrained vectors part of the "
+                "weights, which are saved"
             )
         with replacing_together(path, metadata_path(path)) as [partial, metadata]:
             super().save(partial, **kwargs)
             write_metadata(self, metadata)
 
     def export(self, filepath, *, top_k=5, **kwargs):
-        """Writes a SavedModel: see :func:`keras_tagging.models.export.export`."""
+        """Write a SavedModel: see :func:`keras_tagging.models.export.export`."""
         from keras_tagging.models.export import export  # which takes seconds
 
         self._require_network()

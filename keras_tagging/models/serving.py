@@ -1,4 +1,4 @@
-"""What a SavedModel computes, from ids to strings, in TensorFlow."""
+"""The computation of a SavedModel, from ids to strings, in TensorFlow."""
 
 import tensorflow as tf
 
@@ -6,12 +6,12 @@ from keras_tagging.architectures.output import read_outputs, run_network
 
 
 def tag_answer(network, tags, top_k):
-    """The function from ids, and which of them are real, to the answer of a tagger.
+    """The function from ids, and a mask of the real ones, to the outputs of a tagger.
 
     Args:
         network: see `architectures.output`.
-        tags: the inventory.
-        top_k: how many tags a token beside the best.
+        tags: the tag inventory.
+        top_k: the number of most probable tags for each token.
     """
     names = tf.constant(tags, tf.string)
     top_k = min(top_k, len(tags))
@@ -31,19 +31,19 @@ def tag_answer(network, tags, top_k):
 
 
 def tree_answer(parse, labels):
-    """The function from ids, and which of them are real, to the answer of a parser.
+    """The function from ids, and a mask of the real ones, to the outputs of a parser.
 
     Args:
-        parse: from ids to `heads` and `labels`.
+        parse: function from ids to `heads` and `labels`.
         labels: the dependency labels; the first has id 1.
     """
     names = tf.constant(["", *labels], tf.string)
 
     def answer(ids, real):
-        found = parse(ids)
+        trees = parse(ids)
         return {
-            "heads": tf.where(real, found["heads"], -1),
-            "deprels": tf.where(real, tf.gather(names, found["labels"]), ""),
+            "heads": tf.where(real, trees["heads"], -1),
+            "deprels": tf.where(real, tf.gather(names, trees["labels"]), ""),
         }
 
     return answer

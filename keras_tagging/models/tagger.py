@@ -1,4 +1,4 @@
-"""The tagger a user holds: sentences in, tags out."""
+"""The tagger: sentences in, tags out."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -11,23 +11,25 @@ from keras_tagging import training
 from keras_tagging.architectures import TAGGERS
 from keras_tagging.architectures.output import path_loss, read_outputs, run_network
 from keras_tagging.corpora.labels import refuse_one_label
-from keras_tagging.data.normalisation import flat_strings
-from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
+from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.batching import (
     EncodedSentences,
     TrainingBatches,
     round_up,
 )
-from keras_tagging.encoding.vocabulary import FIRST_ID, Inventory, count_vocabulary
+from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
 from keras_tagging.metrics import assigned, looks_like_chunks, multi_tagging
-from keras_tagging.models.calls import QUIET, NetworkCalls
+from keras_tagging.models.calls import QUIET
+from keras_tagging.models.constraint import decoding_scheme
 from keras_tagging.models.counts import tag_counts
 from keras_tagging.models.decoding import (
     Batches,
     best_tags,
     figures,
+    normal_words,
     slices,
+    streamed,
     tag_probabilities,
     with_probability,
     within_beta,
@@ -36,11 +38,13 @@ from keras_tagging.models.known_labels import check_labels
 from keras_tagging.models.pretrained import vector_table
 from keras_tagging.models.pretraining import has_tables, pretrain_tables
 from keras_tagging.models.report import tag_report
+from keras_tagging.models.retarget import retargeted
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tag_answer
+from keras_tagging.utils.suggestions import check_known
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
-# The Viterbi search holds (batch, tags, tags) floats: 64 MB
+# The Viterbi search needs (batch, tags, tags) floats: 64 MB
 PATH_FLOATS = 2**24
 
 
@@ -48,22 +52,35 @@ PATH_FLOATS = 2**24
 class Tagger(SentenceModel):
     """A sequence tagger that takes sentences wherever Keras takes arrays.
 
-    Made by :func:`keras_tagging.build`. Its `network` goes from ids to what
-    `architectures.output` describes.
+    :func:`keras_tagging.build` makes taggers. `architectures.output` describes the
+    outputs of the `network`, which reads ids.
 
     Args:
         architecture, settings: see `SentenceModel`.
-        training_words: how many of the words stood in training, not only among the
+        training_words: the number of words that occur in training, not only among the
             vectors; for `from_config`.
-        **kwargs: those of `SentenceModel`.
+        chunk_scheme: "iob2", "iob1" or "iobes", if its tags must be consistent in it;
+            for `from_config`.
+        frozen: names of layers that are not trained; for `from_config`.
+        **kwargs: arguments of `SentenceModel`.
     """
 
     kind, command, outputs = "tagger", "tag", "tags"
     architectures = TAGGERS
     report_options = ("multi_tagging", "betas", "per_tag")
 
-    def __init__(self, architecture, settings, training_words=None, **kwargs):
+    def __init__(
+        self,
+        architecture,
+        settings,
+        training_words=None,
+        chunk_scheme=None,
+        frozen=(),
+        **kwargs,
+    ):
         self.training_words = training_words
+        self.chunk_scheme = chunk_scheme
+        self.frozen = tuple(frozen)
         self._pretraining_due = False
         super().__init__(architecture, settings, **kwargs)
 
@@ -77,12 +94,12 @@ class Tagger(SentenceModel):
 
     @property
     def size(self) -> str:
-        """How many tags and parameters it has, in words."""
+        """The numbers of tags and parameters, in words."""
         return f"{len(self.tags)} tags, {self.count_params():,} parameters"
 
     @property
     def beam_width(self) -> int:
-        """Hypotheses kept by a network that reads its labels; may be set."""
+        """Hypotheses kept by a network that reads its labels. You may set it."""
         return self.settings.get("beam_width", 1)
 
     @beam_width.setter
@@ -92,20 +109,35 @@ class Tagger(SentenceModel):
         for layer in self.network.layers if self.network else ():
             if isinstance(layer, LabelEmbeddingRNN):
                 layer.beam_width = width
-        self.predict_function = None  # which has the old one compiled in
+        self.predict_function = None  # it was compiled with the old width
 
     def adapt(self, sentences: Iterable[Sentence]) -> None:
-        """Counts the vocabularies of words and tags, and builds the network.
+        """Count the vocabularies of words and tags, and build the network.
 
         Args:
             sentences: training sentences with tags.
 
         Raises:
-            ValueError: if the model has vocabularies already, or there are no tags, or
-                one for all tokens.
+            ValueError: if the model has vocabularies already, there are no tags, or all
+                tokens have the same one.
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
+        tags = self._count_tags(sentences)
+        self.chunk_scheme = decoding_scheme(
+            self.settings.get("constrained", False), tags, [s.tags for s in sentences]
+        )
+        vocabularies = self._count(sentences)
+        # words that only the vectors have come after these
+        self.training_words = len(vocabularies.get("word", ()))
+        vectors = self.pretrained.vectors
+        self._build_network({**vocabularies, "tags": tags})
+        if vectors:
+            table = self.network.get_layer("vector_embedding").embeddings
+            table.assign(vector_table(vectors, table.shape[0]))
+        self._pretraining_due = self.settings.task.pretrain is not None
+
+    def _count_tags(self, sentences) -> list[str]:
         refuse_one_label(sentences)
         least = self.settings.task.min_count
         tags = count_vocabulary((tag for s in sentences for tag in s.tags), least)
@@ -114,15 +146,7 @@ class Tagger(SentenceModel):
                 "no tag to learn: the training sentences have no tokens, or no tag "
                 f"occurs min_count={least} times"
             )
-        vocabularies = self._count(sentences)
-        # those that vectors add are behind them
-        self.training_words = len(vocabularies.get("word", ()))
-        vectors = self.pretrained.vectors
-        self._build_network({**vocabularies, "tags": tags})
-        if vectors:
-            table = self.network.get_layer("vector_embedding").embeddings
-            table.assign(vector_table(vectors, table.shape[0]))
-        self._pretraining_due = self.settings.task.pretrain is not None
+        return tags
 
     def _restore(self, vocabularies):
         self._vocabularies = tuple(vocabularies.items())
@@ -132,19 +156,25 @@ class Tagger(SentenceModel):
         self.network = self.settings.network.build(
             self.settings,
             self.features,
-            len(self._inventory),
+            self._inventory.names,
             seed=self.seed,
             vector_dim=self.vector_dim,
+            scheme=self.chunk_scheme,
         )
+        layers = {layer.name: layer for layer in self.network.layers if layer.weights}
+        for name in self.frozen:
+            check_known("layer to freeze", name, sorted(layers))
+            layers[name].trainable = False
         self.built = True
 
     def get_config(self):
-        return {**super().get_config(), "training_words": self.training_words}
+        own = {"training_words": self.training_words, "chunk_scheme": self.chunk_scheme}
+        return {**super().get_config(), **own, "frozen": list(self.frozen)}
 
     def call(self, inputs, training=False):
-        """What the network gives for ids `(batch, time, features)`.
+        """The outputs of the network for ids `(batch, time, features)`.
 
-        In training they may come in a tuple with gold tag ids `(batch, time)`.
+        In training, `inputs` may be a tuple of ids and gold tag ids `(batch, time)`.
         """
         ids, labels = inputs if isinstance(inputs, (tuple, list)) else (inputs, None)
         return run_network(self.network, ids, labels, training)
@@ -158,7 +188,7 @@ class Tagger(SentenceModel):
         return as_sentences(sentences, tagged=True)
 
     def encode(self, sentences: list[Sentence], targets=False) -> EncodedSentences:
-        """Ids of all tokens of the sentences, and their tag ids if asked for."""
+        """The ids of all tokens of the sentences; with `targets` also their tag ids."""
         encoded = super().encode(sentences)
         if not targets:
             return encoded
@@ -182,7 +212,7 @@ class Tagger(SentenceModel):
         )
 
     def dataset(self, batches):
-        """What Keras trains on: see `training.dataset`."""
+        """The data for training: see `training.dataset`."""
         reads_labels = len(self.network.inputs) > 1
         return training.dataset(batches, len(self.features.names), reads_labels)
 
@@ -190,30 +220,40 @@ class Tagger(SentenceModel):
 
     @property
     def figures(self):
+        """The names of the figures of `evaluate`, over real tokens.
+
+        * `loss`: the mean cross-entropy of tokens whose gold tag is in the inventory;
+          with a CRF too, from the marginals that `predict` gives;
+        * `accuracy`, where a gold tag outside the inventory is an error;
+        * `oov_accuracy`: that of words unseen in training, in their normal form; nan
+          without any;
+        * `sentence_accuracy`: the share of sentences without an error;
+        * for chunk tags `precision`, `recall` and `f1`, as conlleval counts them.
+        """
         names = ["loss", "accuracy", "oov_accuracy", "sentence_accuracy"]
         chunks = ["precision", "recall", "f1"]
         return names + chunks * looks_like_chunks(self.tags)
 
     @property
     def default_monitor(self):
-        """That of the recipe, or else F1 for chunk tags and accuracy for others."""
+        """The figure of the recipe, or else F1 for chunk tags, accuracy for others."""
         chunks = looks_like_chunks(self.tags)
         return self.settings.task.monitor or ("val_f1" if chunks else "val_accuracy")
 
     def pretrain(self, sentences, method="window", **options):
-        """Learns the embeddings of words and labels from their sequences alone.
+        """Learn the embeddings of words and labels from their sequences alone.
 
-        Section 3.2 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`; to be called
-        before `fit`. The setting `pretrain` makes the first `fit` do so. Words that
-        start as the vectors of `embeddings=` keep them.
+        Section 3.2 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`. Call it before
+        `fit`; with the setting `pretrain`, the first `fit` calls it. Words keep vectors
+        from `embeddings=`.
 
         Args:
-            sentences: training sentences with tags. The first ones a model sees also
-                give the vocabularies.
+            sentences: training sentences with tags. A model without vocabularies
+                counts them first.
             method: "window", the paper's language model over past and future, or
-                "cbow", gensim's word2vec, which is quicker.
+                "cbow", gensim's word2vec, which is faster.
             **options: `word_epochs=20`, `label_epochs=10`, `seed` (by default the
-                model's: equal seeds give all networks the same embeddings) and
+                model's: the same seed gives all networks the same embeddings) and
                 `verbose`.
 
         Returns:
@@ -228,23 +268,61 @@ class Tagger(SentenceModel):
             self.adapt(sentences)
         if int(self.optimizer.iterations):
             raise ValueError(
-                "this model has been trained: pretraining would undo its embeddings"
+                "this model is trained, and pretraining would replace its embeddings: "
+                "call pretrain before fit"
             )
         self._pretraining_due = False
         return pretrain_tables(self, sentences, method, **options)
 
+    def retarget(
+        self, sentences, *, keep_labels=None, frozen=(), seed=None, **changes
+    ) -> "Tagger":
+        """A tagger for other sentences that starts from the weights of this one.
+
+        It has the network of this one, whose vocabularies are extended: words,
+        characters and tags that both have keep their weights, and new ones start as in
+        a new model. `fit` then trains it, with a fresh optimizer::
+
+            french = english.retarget(corpus.train, learning_rate=0.001)
+            french.fit(corpus.train, validation_data=corpus.dev, epochs=5)
+
+        Args:
+            sentences: training sentences with tags.
+            keep_labels: whether the tags of this model stay in the inventory where the
+                sentences lack them; by default if they share any.
+            frozen: names of layers that are not to be trained, such as
+                "word_embedding" or "stack": those of `model.network.layers`.
+            seed: of new weights, dropout and order; by default that of this model.
+            **changes: keywords of training, such as `learning_rate` and `epochs`, and
+                `dropout`, `layer_dropout`, `constrained` and `monitor`.
+
+        Returns:
+            A new `Tagger`, whose `metadata["started_from"]` names the corpus and the
+            scores of this one, which stays as it is.
+
+        Raises:
+            ValueError: for a keyword that would change the network, an unknown layer,
+                sentences without tags, or other tags for a network that reads its own
+                labels as probabilities.
+        """
+        self._require_network()
+        sentences = self.annotated(sentences)
+        tags = self._count_tags(sentences)
+        seed = self.seed if seed is None else seed
+        return retargeted(self, sentences, tags, keep_labels, frozen, seed, changes)
+
     def before_fit(self, sentences, verbose):
-        # a recipe's own choice asks for what there is
+        # a recipe may ask for pretraining without tables to pretrain
         if self._pretraining_due and has_tables(self):
             self.pretrain(sentences, self.settings.task.pretrain, verbose=verbose)
 
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True
     ):
-        """The compiled loss; of a CRF the likelihood, whatever loss is compiled.
+        """The compiled loss; a CRF has its likelihood instead.
 
-        A bidirectional network that reads labels has the losses of both directions.
-        With `l2` a batch also bears its share of the penalty of an epoch.
+        A bidirectional network that reads labels adds the losses of both directions.
+        With `l2`, a batch also has its share of the penalty of an epoch.
         """
         outputs = y_pred if isinstance(y_pred, dict) else {"logits": y_pred}
         if "emissions" in outputs:
@@ -261,83 +339,27 @@ class Tagger(SentenceModel):
         return self.penalised(loss, sample_weight)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        """The compiled metrics, of the logits; those of a CRF are log marginals."""
+        """The compiled metrics of the logits, which are log marginals in a CRF."""
         logits = y_pred["logits"] if isinstance(y_pred, dict) else y_pred
         return super().compute_metrics(x, y, logits, sample_weight)
 
     # Evaluation
 
     def evaluator(self, sentences, calls=QUIET) -> Callable[[], dict]:
-        """A function that evaluates the model as it then is on these sentences."""
+        """A function that evaluates the model, with its weights at that time."""
         sentences = as_sentences(sentences, tagged=True)
         encoded = self.encode(sentences, targets=True)
-        words = self._words(sentences, encoded)
+        words = normal_words(self, sentences, encoded)
         return lambda: figures(
             sentences, encoded, self._outputs(encoded, calls), self.tags, words
         )
-
-    def _words(self, sentences, encoded) -> dict:
-        """The words as training knows them, and which it knows; {} without words."""
-        known = self.features.vocabularies.get("word")
-        if known is None:
-            return {}
-        if self.settings.task.embeddings is None:
-            size = self.features.sizes["word"]
-            # by their ids: all but the unknown one stood in the training sentences
-            words = [encoded.ids[a:b, 0].tolist() for a, b in encoded.spans()]
-            return {"sentences": words, "known_words": range(FIRST_ID, size)}
-        # words that only the vectors know have ids too
-        forms = self.features.normal_forms(flat_strings(sentences)["tokens"])
-        words = [forms[a:b] for a, b in encoded.spans()]
-        return {"sentences": words, "known_words": self.known_words()}
-
-    def evaluate(
-        self,
-        x,
-        y=None,
-        batch_size=None,
-        verbose="auto",
-        sample_weight=None,
-        steps=None,
-        callbacks=None,
-        return_dict=False,
-        **kwargs,
-    ):
-        """Figures on sentences with gold tags, over their real tokens.
-
-        Args:
-            x: sentences.
-            batch_size: sentences in a call of the network, which changes no figure;
-                by default as many as fit 4096 padded tokens.
-            verbose: 1 shows a progress bar, 2 a line; 0 and "auto" nothing.
-            return_dict: whether to give a dict.
-            y, sample_weight, steps, callbacks: None; Keras' own have no place here.
-
-        Returns:
-            With `return_dict` a dict, else the list of its values: `loss` (mean
-            cross-entropy of a token whose gold tag is in the inventory; with a CRF
-            too, from the marginals that `predict` gives),
-            `accuracy`, `oov_accuracy` (over words unseen in training, in their
-            normalised form; nan if there is none), `sentence_accuracy`, and where
-            the tags are chunks `precision`, `recall` and `f1` as conlleval counts
-            them. A gold tag outside the inventory is an error.
-        """
-        if kwargs:
-            raise ValueError(f"Arguments not recognized: {', '.join(kwargs)}")
-        sentences = as_sentences(x, tagged=True)
-        others = {"y": y, "sample_weight": sample_weight}
-        others |= {"steps": steps, "callbacks": callbacks}
-        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
-        found = self.evaluator(sentences, calls)()
-        calls.end(found)
-        return found if return_dict else list(found.values())
 
     def report(self, sentences, **options):
         """Figures and tables: see `models.report.tag_report`."""
         return tag_report(self, sentences, **options)
 
     def counts(self, sentences, figures, **options):
-        """What figures are counted from, unit by unit: see `models.counts`."""
+        """The counts behind figures, unit by unit: see `models.counts`."""
         return tag_counts(self, sentences, figures, **options)
 
     def multi_tagging(self, sentences, **kwargs):
@@ -345,60 +367,51 @@ class Tagger(SentenceModel):
         sentences = as_sentences(sentences, tagged=True)
         encoded = self.encode(sentences, targets=True)
         gold = (encoded.targets[a:b] for a, b in encoded.spans())
-        rows = (p for s in slices(sentences) for p in self._probabilities(s))
+        rows = (p for part in slices(sentences) for p in self.predictions(part))
         return multi_tagging(gold, rows, **kwargs)
 
     # Prediction
 
-    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
-        """Tag probabilities: a list with one `(tokens, num_tags)` array a sentence.
+    def predictions(self, sentences, calls=QUIET) -> list[np.ndarray]:
+        """Tag probabilities: one `(tokens, num_tags)` array a sentence.
 
-        With a CRF they are the marginals of each token; of a network that reads its
-        labels, those after the labels before on the path it found.
-
-        Args:
-            x: sentences, or lists of words.
-            batch_size, verbose, steps, callbacks: as in `evaluate`.
+        With a CRF they are the marginals of each token. In a network that reads its
+        labels, they are the probabilities after the preceding labels of the best path.
         """
-        sentences = as_sentences(x)
-        others = {"steps": steps, "callbacks": callbacks}
-        calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
-        parts = (self._probabilities(part, calls) for part in slices(sentences))
-        found = [rows for part in parts for rows in part]
-        calls.end()
-        return found
+
+        def of(part):
+            encoded = self.encode(part)
+            batches = self._outputs(encoded, calls)
+            return tag_probabilities(batches, encoded.lengths, len(self.tags))
+
+        return [rows for part in slices(sentences) for rows in of(part)]
 
     def tag(self, sentences, *, beta=None, probabilities=False):
-        """Tags sentences.
+        """Tag sentences.
 
-        With a CRF the tags are those of the best path, which need not be the most
-        probable of each token; `beta` goes by the probabilities alone.
+        With a CRF the tags are those of the best path, and chunk tags are those of the
+        best path with consistent chunks (`constrained`): they need not be the most
+        probable of each token. `beta` uses the probabilities alone.
 
         Args:
-            sentences: an iterable of sentences, or of lists of words. A list or
-                tuple gives a list; any other iterable gives a generator that reads
-                a limited number of sentences ahead.
-            beta: also give every tag with p >= beta * max p, best first.
-            probabilities: give the probability with the tag.
+            sentences: an iterable of sentences, or of lists of words. A list or tuple
+                gives a list; any other iterable gives a generator that reads a limited
+                number of sentences ahead.
+            beta: return every tag with p >= beta * max p, best first.
+            probabilities: return the probability with the tag.
 
         Returns:
             For each sentence a list with one entry a token: the tag; with
-            `probabilities` `(tag, p)`; with `beta` a list of `(tag, p)`.
+            `probabilities`, `(tag, p)`; with `beta`, a list of `(tag, p)`.
         """
         self._require_network()
-        if isinstance(sentences, (str, Corpus)):
-            as_sentences(sentences)  # refuses them at once, not in the generator
         if beta is not None:
-            assigned(np.ones((1, 1)), beta)  # a wrong beta is told at once
-        chunks = slices(map(as_sentence, sentences))
-        tagged = (
-            row for chunk in chunks for row in self._tag(chunk, beta, probabilities)
-        )
-        return list(tagged) if isinstance(sentences, (list, tuple)) else tagged
+            assigned(np.ones((1, 1)), beta)  # refuse a wrong beta at once
+        return streamed(sentences, lambda part: self._tag(part, beta, probabilities))
 
     def _tag(self, sentences, beta, probabilities):
         if beta is not None:
-            rows = self._probabilities(sentences)
+            rows = self.predictions(sentences)
             return [within_beta(row, self.tags, beta) for row in rows]
         encoded = self.encode(sentences)
         batches = self._outputs(encoded)
@@ -406,16 +419,11 @@ class Tagger(SentenceModel):
             return with_probability(batches, encoded.lengths, self.tags)
         return best_tags(batches, encoded.lengths, self.tags)
 
-    def _probabilities(self, sentences, calls=QUIET) -> list[np.ndarray]:
-        encoded = self.encode(sentences)
-        batches = self._outputs(encoded, calls)
-        return tag_probabilities(batches, encoded.lengths, len(self.tags))
-
     def _outputs(self, encoded, calls=QUIET) -> Batches:
         """Sentence indices, logits and best tag ids, a batch at a time."""
         lengths = round_up(encoded.lengths, self.length_multiple)
         budget = PREDICTION_TOKENS
-        if self.settings.get("decoder") == "crf":
+        if self.chunk_scheme or self.settings.get("decoder") == "crf":
             budget = min(budget, max(1, PATH_FLOATS // len(self.tags) ** 2))
         sizes = calls.sizes(budget)
         for chosen in calls.plan(lengths, budget):
@@ -434,7 +442,7 @@ class Tagger(SentenceModel):
     # Serving
 
     def serving(self, top_k):
-        """From ids, and which of them are real, to what `export` says of a tagger."""
+        """The function from ids and their mask to the outputs that `export` lists."""
         return tag_answer(self.network, self.tags, top_k)
 
     @property

@@ -1,4 +1,4 @@
-"""Transition-based dependency parsing: arrays only, nothing of Keras."""
+"""Transition-based dependency parsing on arrays; no Keras here."""
 
 from keras_tagging.data.projectivity import (
     check_tree,

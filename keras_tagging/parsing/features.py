@@ -28,15 +28,15 @@ NUM_LABELS = NUM_NODES - 6  # of the children
 
 
 def features(configuration, xp=np):
-    """What the network reads of a configuration.
+    """The part of a configuration that the network reads.
 
-    As in Chen & Manning (2014) the first and second leftmost children of a node are
-    those among its children to its left, the rightmost those to its right; the paper
-    does not say whether it looks at the others as well.
+    As in Chen & Manning (2014), the leftmost children of a node are taken from the
+    children to its left, and the rightmost ones from those to its right; the paper does
+    not say whether it considers the others too.
 
     Returns:
-        Nodes `(batch, 18)` in the order of `NODES`, NONE where there is none, and the
-        labels `(batch, 12)` of the last 12, 0 where there is none.
+        The nodes `(batch, 18)` in the order of `NODES`, NONE for a missing node; and
+        the labels `(batch, 12)` of the last 12, 0 for a missing node.
     """
     stack, known = stack_top(configuration, xp)
     ahead = xp.arange(3, dtype="int32") + xp.expand_dims(configuration.front, 1)

@@ -19,11 +19,11 @@ CHUNK = 256  # sentences advanced at once
 
 
 class Moves(NamedTuple):
-    """The 2n moves of a sentence of n words, and what is seen before each.
+    """The 2n moves of a sentence of n words, and the features before each.
 
     Attributes:
         moves: `(2n,)` SHIFT, LEFT_ARC, RIGHT_ARC.
-        labels: `(2n,)` of the arc, counted from 1; 0 with SHIFT.
+        labels: `(2n,)` labels of the arcs, counted from 1; 0 with SHIFT.
         nodes: `(2n, 18)` from `features`.
         node_labels: `(2n, 12)` from `features`.
     """
@@ -35,8 +35,10 @@ class Moves(NamedTuple):
 
 
 def oracle(heads, labels) -> list[Moves]:
-    """The moves of trees: LEFT_ARC as early as it can be, RIGHT_ARC once s_0 has all
-    its children, else SHIFT.
+    """The moves that build trees.
+
+    LEFT_ARC comes as early as possible, RIGHT_ARC once s_0 has all its children, and
+    SHIFT otherwise.
 
     Args:
         heads: for each sentence an integer array with the head of every word, counted
@@ -44,9 +46,9 @@ def oracle(heads, labels) -> list[Moves]:
         labels: for each sentence an array of label ids, counted from 1.
 
     Raises:
-        ValueError: if a tree is none, as `check_tree` says, or is not projective, or
-            its labels are not one a word, counted from 1. It names the sentence by its
-            number, counted from 1.
+        ValueError: if heads do not form a tree (see `check_tree`), a tree is not
+            projective, or there is not one label, counted from 1, for each word. The
+            message has the number of the sentence, counted from 1.
     """
     for number, (some_heads, some_labels) in enumerate(
         zip(heads, labels, strict=True), 1
@@ -58,13 +60,13 @@ def oracle(heads, labels) -> list[Moves]:
     lengths = np.array([len(sentence) for sentence in heads], "int32")
     # sentences of like length are advanced together
     order = np.argsort(lengths, kind="stable")
-    found: list = [None] * len(lengths)
+    moves: list = [None] * len(lengths)
     for begin in range(0, len(order), CHUNK):
         chunk = order[begin : begin + CHUNK]
         parts = _oracle([heads[i] for i in chunk], [labels[i] for i in chunk])
         for i, part in zip(chunk, parts, strict=True):
-            found[i] = part
-    return found
+            moves[i] = part
+    return moves
 
 
 def _check(heads, labels):
@@ -81,7 +83,7 @@ def _check(heads, labels):
 def _oracle(heads, labels):
     lengths = np.array([len(sentence) for sentence in heads], "int32")
     batch, width = len(lengths), int(lengths.max(initial=0)) + 2
-    head = np.full((batch, width), -1, "int32")  # -1: of ROOT and of no node
+    head = np.full((batch, width), -1, "int32")  # -1 for ROOT and for no node
     label = np.zeros((batch, width), "int32")
     for i, (some_heads, some_labels) in enumerate(zip(heads, labels, strict=True)):
         head[i, 2 : len(some_heads) + 2] = np.asarray(some_heads) + 1
@@ -100,7 +102,7 @@ def _oracle(heads, labels):
         left = head[each, s1] == s0
         right = (head[each, s0] == s1) & (pending[each, s0] == 0)
         move = np.where(left, LEFT_ARC, np.where(right, RIGHT_ARC, SHIFT))
-        # a sentence that is parsed shifts from its empty buffer: it stays as it is
+        # a finished sentence shifts from its empty buffer, so it does not change
         arc = move != SHIFT
         dependent = np.where(left, s1, s0)
         pending[each, np.where(arc, head[each, dependent], 0)] -= arc

@@ -1,9 +1,9 @@
 """The arc-standard transition system, for many sentences at once.
 
 Nivre (2004), as in section 2 of Elkaref & Bohnet (2017). A configuration holds the
-stack, the buffer and the arcs of every sentence of a batch as arrays. Nodes are rows
-of a table: 0 stands for no node, 1 for ROOT, i + 1 for word i; so a table of vectors
-with a row for each can be indexed with them. Labels count from 1, 0 is none.
+stack, the buffer and the arcs of every sentence of a batch as arrays. Nodes are row
+numbers: 0 is no node, 1 is ROOT, i + 1 is word i. So they can index a table of vectors
+with a row for each node. Labels count from 1; 0 is no label.
 
 All functions take the array library as `xp`: NumPy, or `keras.ops` inside a graph.
 """
@@ -15,9 +15,9 @@ import numpy as np
 NONE, ROOT = 0, 1
 SHIFT, LEFT_ARC, RIGHT_ARC = 0, 1, 2
 
-# What is known of a node: the node below it on the stack, its head, the label of that
-# arc, its leftmost and second leftmost child among those to its left, its rightmost
-# and second rightmost child among those to its right.
+# The fields of a node: the node below it on the stack; its head, and the label of that
+# arc; its leftmost and second leftmost child among those to its left; its rightmost and
+# second rightmost child among those to its right.
 BELOW, HEAD, LABEL, LEFT1, LEFT2, RIGHT1, RIGHT2 = range(7)
 
 
@@ -25,12 +25,12 @@ class Configuration(NamedTuple):
     """Stack, buffer and arcs; int32 arrays.
 
     Attributes:
-        nodes: `(batch, width, 7)`, what is known of each node, see above; the width
-            is at least 2 more than the words of the longest sentence.
+        nodes: `(batch, width, 7)`, the fields of each node, see above; the width is at
+            least 2 more than the words of the longest sentence.
         top: `(batch,)`, the node s_0 on top of the stack.
         front: `(batch,)`, the node b_0 at the front of the buffer; one past the last
-            word where the buffer is empty.
-        lengths: `(batch,)`, words of each sentence.
+            word if the buffer is empty.
+        lengths: `(batch,)`, the number of words of each sentence.
     """
 
     nodes: Any
@@ -43,7 +43,7 @@ def start(lengths, width, xp=np) -> Configuration:
     """ROOT on the stack, all words in the buffer, no arcs.
 
     Args:
-        lengths: `(batch,)` int32, words of each sentence.
+        lengths: `(batch,)` int32, the number of words of each sentence.
         width: rows of the table of nodes, at least 2 more than the longest sentence.
     """
     nodes = xp.zeros((xp.shape(lengths)[0], width, 7), "int32")
@@ -52,14 +52,14 @@ def start(lengths, width, xp=np) -> Configuration:
 
 
 def rows(configuration, nodes, xp=np):
-    """What is known of the nodes `(batch, k)`: `(batch, k, 7)`."""
+    """The fields `(batch, k, 7)` of the nodes `(batch, k)`."""
     batch, width = xp.shape(configuration.nodes)[:2]
     first = xp.expand_dims(xp.arange(batch, dtype="int32") * width, -1)
     return xp.take(xp.reshape(configuration.nodes, (-1, 7)), first + nodes, axis=0)
 
 
 def stack_top(configuration, xp=np):
-    """The nodes s_0, s_1 and s_2: `(batch, 3)`, and what is known of the first two."""
+    """The nodes s_0, s_1 and s_2: `(batch, 3)`, and the fields of the first two."""
     top = xp.expand_dims(configuration.top, -1)
     of_top = rows(configuration, top, xp)
     second = of_top[:, :, BELOW]
@@ -74,11 +74,11 @@ def buffer_is_empty(configuration):
 
 
 def legal(configuration, xp=np):
-    """Which of SHIFT, LEFT_ARC and RIGHT_ARC may be done: `(batch, 3)` bool.
+    """Whether SHIFT, LEFT_ARC and RIGHT_ARC are legal: `(batch, 3)` bool.
 
-    None where the sentence is parsed: its buffer is empty and ROOT alone on the stack.
-    LEFT_ARC may not give ROOT a head; RIGHT_ARC attaches to ROOT only when the buffer
-    is empty, so that ROOT has one child.
+    No move is legal for a finished sentence: its buffer is empty, and only ROOT is on
+    the stack. LEFT_ARC must not give ROOT a head; RIGHT_ARC attaches to ROOT only when
+    the buffer is empty, so that ROOT has one child.
     """
     empty = buffer_is_empty(configuration)
     second = stack_top(configuration, xp)[0][:, 1]
@@ -90,9 +90,9 @@ def advance(configuration, moves, labels, xp=np) -> Configuration:
     """The configuration after a legal move.
 
     Args:
-        moves: `(batch,)` SHIFT, LEFT_ARC or RIGHT_ARC; sentences that are parsed stay
-            as they are.
-        labels: `(batch,)` of the new arc, counted from 1; unused with SHIFT.
+        moves: `(batch,)` SHIFT, LEFT_ARC or RIGHT_ARC; finished sentences do not
+            change.
+        labels: `(batch,)` labels of the new arcs, counted from 1; unused with SHIFT.
     """
     nodes, top, front, lengths = configuration
     stack, known = stack_top(configuration, xp)
@@ -103,7 +103,7 @@ def advance(configuration, moves, labels, xp=np) -> Configuration:
     below, head, label, left1, left2, right1, right2 = (
         known[:, :, field] for field in range(7)
     )
-    # the head of a left arc is s_0, which gets a first child before the others
+    # the head of a left arc is s_0, whose new child is its leftmost one
     of_s0 = [
         xp.where(left, below[:, 1], below[:, 0]),
         xp.where(right, s1, head[:, 0]),
@@ -113,7 +113,7 @@ def advance(configuration, moves, labels, xp=np) -> Configuration:
         right1[:, 0],
         right2[:, 0],
     ]
-    # the head of a right arc is s_1, which gets a last child after the others
+    # the head of a right arc is s_1, whose new child is its rightmost one
     of_s1 = [
         below[:, 1],
         xp.where(left, s0, head[:, 1]),
@@ -124,7 +124,7 @@ def advance(configuration, moves, labels, xp=np) -> Configuration:
         xp.where(right, right1[:, 1], right2[:, 1]),
     ]
     of_front = [xp.where(shift, s0, NONE), *[xp.zeros_like(s0)] * 6]
-    # row 0 is no node, so it is never written; nothing is known of b_0 before SHIFT
+    # row 0 is no node, so it is never written; b_0 has no fields before SHIFT
     every = xp.expand_dims(xp.arange(xp.shape(nodes)[1], dtype="int32"), 0)
     for node, fields in ((s0, of_s0), (s1, of_s1), (front, of_front)):
         here = (every == xp.expand_dims(node, 1)) & (every > NONE)

@@ -10,9 +10,9 @@ from keras_tagging.utils.atomic import replacing
 
 
 class Validation(keras.callbacks.Callback):
-    """Evaluates after each epoch and adds the figures to the logs as `val_*`.
+    """Callback that evaluates after each epoch and logs the figures as `val_*`.
 
-    It must come before the callbacks that are to monitor them.
+    It must come before the callbacks that monitor these figures.
 
     Args:
         evaluate: function without arguments that returns a dict of figures.
@@ -27,15 +27,16 @@ class Validation(keras.callbacks.Callback):
 
 
 class AveragedWeights(keras.callbacks.Callback):
-    """Gives the callbacks after it, at the end of an epoch, the averaged weights.
+    """Callback that shows averaged weights to those after it, as an epoch ends.
 
-    For an optimizer with `use_ema=True`, which keeps the averages and leaves them in
-    the model when training ends. It must come before whatever evaluates or stores the
-    weights, and its `trained` callback after that, but before `Resume`.
+    It is for an optimizer with `use_ema=True`, which keeps the averages and leaves them
+    in the model when training ends. It must come before the callbacks that evaluate or
+    store the weights. Its `trained` callback must come after these, but before
+    `Resume`.
 
     `keras.callbacks.SwapEMAWeights` leaves the averages in the model until the next
-    epoch begins: a run resumed there, or one that stops early, would take them for the
-    trained weights and the other way round.
+    epoch begins. A run that resumes there, or stops early, would confuse averages and
+    trained weights.
 
     Attributes:
         trained: callback that puts the trained weights back.
@@ -61,15 +62,15 @@ class AveragedWeights(keras.callbacks.Callback):
 
 
 class FeedbackShare(keras.callbacks.Callback):
-    """Changes, epoch by epoch, how many gold labels a network reads in training.
+    """Callback that changes the share of gold labels read in training, by epoch.
 
-    Of each `LabelEmbeddingRNN` with a probability as its `feedback`. The share goes
-    from the first to the last in equal steps: the scheduled sampling of Bengio et al.
+    It sets the probability in the `feedback` of each `LabelEmbeddingRNN`, in equal
+    steps from the first share to the last: the scheduled sampling of Bengio et al.
     (2015), section 2.4, :cite:`bengio2015`, with linear decay.
 
     Args:
         first, last: shares of the first and the last epoch.
-        epochs: of the whole run.
+        epochs: number of epochs of the whole run.
     """
 
     def __init__(self, first, last, epochs):
@@ -86,7 +87,7 @@ class FeedbackShare(keras.callbacks.Callback):
 
 
 class TrainingLog(keras.callbacks.Callback):
-    """Keeps one row of figures an epoch, and writes them as CSV after each.
+    """Callback that keeps a row of figures for each epoch, and writes them as CSV.
 
     Args:
         path: the CSV file, replaced atomically, or None to keep the rows only.
@@ -110,7 +111,7 @@ class TrainingLog(keras.callbacks.Callback):
 
 
 class EpochOrder(keras.callbacks.Callback):
-    """Tells the batches which epoch is next: their order depends on it.
+    """Callback that tells the batches the next epoch, on which their order depends.
 
     Args:
         batches: `TrainingBatches`.

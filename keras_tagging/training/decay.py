@@ -1,14 +1,14 @@
-"""How the learning rate falls from epoch to epoch."""
+"""Decay of the learning rate, epoch by epoch."""
 
 import keras
 
 
 class LinearDecay(keras.callbacks.Callback):
-    """Lowers the learning rate after each epoch, to reach 0 after the last.
+    """Callback that lowers the learning rate linearly, to 0 after the last epoch.
 
     Args:
-        epochs: int. Epochs of the whole run.
-        learning_rate: that of the first epoch.
+        epochs: int. Number of epochs of the whole run.
+        learning_rate: float. The rate of the first epoch.
     """
 
     def __init__(self, epochs, learning_rate):
@@ -22,7 +22,7 @@ class LinearDecay(keras.callbacks.Callback):
 
 
 class HalvingDecay(keras.callbacks.Callback):
-    r"""Halves the learning rate after an epoch that changed the error rate little.
+    r"""Callback that halves the learning rate when the error rate changes little.
 
     .. math::
         \frac{|e_p - e_c|}{e_p} \le 0.005 \quad\text{and}\quad lr \ge 0.0005
@@ -33,18 +33,19 @@ class HalvingDecay(keras.callbacks.Callback):
     holds where there are no errors; error rates are per token.
 
     `keras.callbacks.ReduceLROnPlateau` follows another rule: it compares with the best
-    epoch so far instead of the previous one, by an absolute difference, and takes a
-    worse epoch for a plateau, however much worse it is.
+    epoch so far instead of the previous one, by an absolute difference, and counts any
+    worse epoch as a plateau.
 
-    It must come after whatever evaluates (`Validation`; `model.fit` itself does so
-    before its callbacks). As with Keras' own callbacks the rate stays lowered when
-    training ends; `Tagger.fit`, with `decay="halve"`, sets it back.
+    It must come after the callback that evaluates (`Validation`; `model.fit` itself
+    evaluates before its callbacks). As with Keras' own callbacks, the rate stays
+    lowered when training ends; `Tagger.fit`, with `decay="halve"`, resets it.
 
     Args:
-        monitor: a share of right tags in the logs; the error rate is the rest.
-        factor: float. What the rate is multiplied by.
-        threshold: float. Relative changes up to this one are small.
-        least: float. A rate below it is not lowered any more.
+        monitor: the name of a share of right tags in the logs; 1 minus it is the error
+            rate.
+        factor: float. The rate is multiplied by it.
+        threshold: float. Relative changes up to this size are small.
+        least: float. A rate below it is not lowered any further.
 
     Attributes:
         previous_error: :math:`e_p`, None before the first epoch.

@@ -1,4 +1,4 @@
-"""The loss and the training-time metrics: over real tokens only."""
+"""The loss and the metrics of training, over real tokens only."""
 
 import keras
 from keras import ops
@@ -11,13 +11,13 @@ class TagLoss(keras.losses.Loss):
     Eq. 3 of Wu et al. (2016), :cite:`wu2016`, and Eq. 4 of Wu et al. (2017),
     :cite:`wu2017`.
 
-    A token whose gold tag is not in the inventory (`y_true` -1) has loss 0: there
-    is nothing to learn from it. With a batch of one sentence this is the mean over
-    the sentence's tokens.
+    A token whose gold tag is not in the inventory (`y_true` -1) has loss 0: there is
+    nothing to learn from it. In a batch of one sentence, the loss is the mean over the
+    sentence's tokens.
 
     Args:
-        label_smoothing: this share of the gold probability is spread over all tags,
-            0 in the papers.
+        label_smoothing: the share of the gold probability that is distributed over all
+            tags; 0 in the papers.
 
     Call arguments:
         y_true: `(batch, time)` tag ids, -1 for a tag outside the inventory.
@@ -26,7 +26,7 @@ class TagLoss(keras.losses.Loss):
     """
 
     def __init__(self, label_smoothing=0.0, name="tag_loss", **kwargs):
-        # the default reduction divides by all positions, padding included
+        # the default reduction divides by all positions, including padding
         kwargs.setdefault("reduction", "mean_with_sample_weight")
         super().__init__(name=name, **kwargs)
         self.label_smoothing = label_smoothing
@@ -54,8 +54,8 @@ def tag_cross_entropy(y_true, y_pred, label_smoothing=0.0):
 class _TokenMean(keras.metrics.Mean):
     """A mean over tokens.
 
-    Keras' own metrics average every row over its padded length before they weight
-    it, so short sentences would count more; here each token counts once.
+    Keras' own metrics average every row over its padded length before they weight it,
+    so tokens of short sentences would count more; here every token counts once.
     """
 
     def update_state(self, y_true, y_pred, sample_weight=None):
@@ -68,7 +68,7 @@ class _TokenMean(keras.metrics.Mean):
 
 @keras.saving.register_keras_serializable("keras_tagging")
 class TokenAccuracy(_TokenMean):
-    """Share of real tokens tagged right; a gold tag of -1 is always an error."""
+    """The share of correctly tagged real tokens; a gold tag of -1 is an error."""
 
     def __init__(self, name="accuracy", **kwargs):
         super().__init__(name=name, **kwargs)
@@ -80,7 +80,7 @@ class TokenAccuracy(_TokenMean):
 
 @keras.saving.register_keras_serializable("keras_tagging")
 class TokenCrossEntropy(_TokenMean):
-    """Cross-entropy as a mean over real tokens (Keras' `loss` weights batches)."""
+    """The mean cross-entropy of real tokens (Keras' `loss` weights batches)."""
 
     def __init__(self, name="cross_entropy", **kwargs):
         super().__init__(name=name, **kwargs)

@@ -1,9 +1,9 @@
 r"""Embeddings of words and labels, learned from their sequences before the tagger.
 
 Dinarelli & Tellier (2016), section 3.2, :cite:`dinarelli2016`, first train language
-models of words and of labels; their look-up tables are those all taggers start with.
-Row `r` of a table belongs to id `r`; a negative id, such as that of a label outside the
-inventory, is nothing.
+models of words and of labels; all taggers start with the look-up tables of these. Row
+`r` of a table belongs to id `r`. Negative ids, such as that of a label outside the
+inventory, are ignored.
 """
 
 import keras
@@ -12,9 +12,9 @@ from keras import ops
 
 from keras_tagging.utils.seeds import seeds
 
-# Keras' look-up tables start within these bounds, and so do those here.
+# The initial values of look-up tables are within these bounds, as in Keras.
 _BOUND = 0.05
-# gensim drops what a sentence has beyond this many tokens.
+# gensim ignores the tokens of a sentence beyond this many.
 _MAX_SENTENCE = 10_000
 
 
@@ -32,7 +32,7 @@ def window_embeddings(
     seed=0,
     verbose=0,
 ):
-    r"""Trains the language model of Dinarelli & Tellier and returns its table.
+    r"""Train the language model of Dinarelli & Tellier and return its table.
 
     "This language model is like the one in [Bengio et al. 2003], except it uses both
     words/labels in the past and in the future to predict next word/label" (section
@@ -43,21 +43,21 @@ def window_embeddings(
         h_t &= \sigma(I_t H + b_h) \\
         P(v_t) &= \mathrm{softmax}(h_t O + b_o)
 
-    Beyond the sentence, and where the id is negative, stands a zero vector; a negative
-    id is not predicted either. Rows whose id never occurs keep their initial values,
+    Positions outside the sentence, and negative ids, have a zero vector; negative ids
+    are not predicted either. Rows whose id never occurs keep their initial values,
     uniform in :math:`\pm 0.05`; the others are returned as learned. Equal arguments
     give equal tables on a CPU, whatever the global random states.
 
-    Departures: Adam without L2 in place of gradient descent with momentum, which
-    predicted held-out words of ATIS worse after 20 epochs (1.21 nats or more against
-    1.11). The paper gives neither the size of a batch nor the context; the taggers
-    read 3 words on each side and 6 labels. It leaves out the biases in its notation.
-    The hidden layer is sigmoid, that of the taggers; Bengio et al. have tanh, and may
-    connect the embeddings to the output too.
+    Departures: the optimizer is Adam without L2. Gradient descent with momentum
+    predicted held-out words of ATIS worse after 20 epochs (1.21 nats or more, Adam
+    1.11). The paper gives neither the batch size nor the context; its taggers read 3
+    words on each side and 6 labels. Its notation omits the biases. The hidden layer is
+    sigmoid, as in the taggers; Bengio et al. use tanh, and optionally connect the
+    embeddings to the output.
 
     Args:
-        ids: `(tokens,)` ints below `rows`; negative is nothing.
-        lengths: `(sentences,)` ints, the number of tokens of each.
+        ids: `(tokens,)` ints below `rows`; negative ids are ignored.
+        lengths: `(sentences,)` ints, the number of tokens of each sentence.
         rows: int. Size of the inventory.
         dim: int. Size of an embedding; 200 in the paper.
         context: int. Positions read on each side.
@@ -65,15 +65,15 @@ def window_embeddings(
         epochs: int. 20 for words and 10 for labels in the paper.
         batch_size: int. Positions a batch.
         learning_rate: float.
-        seed: int, not negative. Of the initial weights and the order of the batches.
+        seed: int, not negative. Seed of the initial weights and the order of batches.
         verbose: 1 shows a progress bar, as in `keras.Model.fit`.
 
     Returns:
         `(rows, dim)` float32 array.
 
     Raises:
-        ValueError: if the ids and lengths do not fit each other or `rows`, no id is
-            left to predict, or a size is below 1.
+        ValueError: if the ids and lengths do not fit each other or `rows`, there is no
+            id to predict, or a size is below 1.
     """
     ids, lengths = _checked(
         ids, lengths, rows, dim=dim, context=context, batch_size=batch_size
@@ -83,7 +83,7 @@ def window_embeddings(
     model.compile(
         keras.optimizers.Adam(learning_rate),
         keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        # without it Keras runs JAX one operation at a time
+        # without jit_compile Keras runs JAX one operation at a time
         jit_compile=keras.backend.backend() == "jax",
     )
     windows, targets = windows_of(ids, lengths, context)
@@ -99,7 +99,11 @@ def window_embeddings(
 
 
 def window_model(rows, dim, context, units, draw):
-    """`(batch, 2 * context)` ids to `(batch, rows)` logits; `draw` gives seeds."""
+    """The model from `(batch, 2 * context)` ids to `(batch, rows)` logits.
+
+    Args:
+        draw: function that returns a new seed with each call.
+    """
     ids = keras.Input((2 * context,), dtype="int32", name="context")
     table = keras.initializers.RandomUniform(-_BOUND, _BOUND, seed=next(draw))
     embedding = keras.layers.Embedding(rows, dim, table, name="embedding")
@@ -115,14 +119,14 @@ def window_model(rows, dim, context, units, draw):
 
 
 def windows_of(ids, lengths, context):
-    """What is predicted, and from what.
+    """The windows of ids, and the ids in the middle, which are predicted.
 
     Returns:
         `(positions, 2 * context)` int32, the ids around each position whose id is not
-        negative, from left to right, -1 beyond the sentence and for nothing; and
+        negative, from left to right, -1 outside the sentence and for negative ids; and
         `(positions,)` int32, the ids in the middle.
     """
-    # sentences are laid out with nothing between them, as wide as a window reaches
+    # between sentences there is a gap as wide as a window reaches
     gap = context * (1 + np.arange(len(lengths)))
     places = np.arange(len(ids)) + np.repeat(gap, lengths)
     padded = np.full(len(ids) + context * (1 + len(lengths)), -1, "int32")
@@ -133,7 +137,7 @@ def windows_of(ids, lengths, context):
 
 
 def _batches(windows, targets, batch_size, rng):
-    """Batches without end; each pass has an order of its own."""
+    """An endless sequence of batches; each pass has an order of its own."""
     while True:
         order = rng.permutation(len(targets))
         for start in range(0, len(order), batch_size):
@@ -142,16 +146,16 @@ def _batches(windows, targets, batch_size, rng):
 
 
 def cbow_embeddings(ids, lengths, rows, dim, *, context=3, epochs=20, seed=0):
-    """Trains a table by gensim's continuous bag of words (word2vec), the quick way.
+    """Train a table with gensim's continuous bag of words (word2vec), which is faster.
 
-    The paper knows word2vec as the usual pretraining (section 1) but trains its own
-    language model, `window_embeddings`, whose arguments these are.
+    The paper mentions word2vec as the usual pretraining (section 1) but trains its own
+    language model, `window_embeddings`, which has the same arguments.
 
-    All vectors are scaled together to the root mean square of a uniform distribution
-    in +-0.05, with which look-up tables start; rows whose id never occurs are drawn
-    from it. Tokens with a negative id are left out: those around them move together.
+    All vectors are scaled by one factor to the root mean square of the initial values
+    of look-up tables, which are uniform in +-0.05; rows whose id never occurs are drawn
+    from that distribution. Tokens with a negative id are removed from the sentence.
 
-    Returns, raises: as `window_embeddings`.
+    Result and errors are those of `window_embeddings`.
     """
     from gensim.models import Word2Vec
 
@@ -169,7 +173,7 @@ def cbow_embeddings(ids, lengths, rows, dim, *, context=3, epochs=20, seed=0):
         epochs=epochs,
         seed=seed,
         sg=0,
-        # in an inventory of some dozens every label is frequent: none is left out
+        # in an inventory of a few dozen labels all are frequent: keep all of them
         sample=0,
         workers=1,
     )
@@ -180,19 +184,20 @@ def cbow_embeddings(ids, lengths, rows, dim, *, context=3, epochs=20, seed=0):
 
 
 def _checked(ids, lengths, rows, **sizes):
-    """The ids and lengths as arrays, once they and the sizes are found sound."""
+    """Check the arguments, and return ids and lengths as arrays."""
     for name, size in sizes.items():
         if size < 1:
             raise ValueError(f"{name} is {size}; it must be at least 1")
     ids, lengths = np.asarray(ids), np.asarray(lengths)
     for name, array in [("ids", ids), ("lengths", lengths)]:
         if array.ndim != 1 or array.dtype.kind not in "iu":
-            found = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"{name} must be a flat array of integers, not {found}")
+            actual = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"{name} must be a flat array of integers, not {actual}")
     if lengths.min(initial=0) < 0 or lengths.sum() != len(ids):
         raise ValueError(
-            f"lengths must be the token counts of the sentences: they are at least "
-            f"{lengths.min(initial=0)} and sum to {lengths.sum()}, for {len(ids)} ids"
+            "lengths must be the token counts of the sentences: the smallest is "
+            f"{lengths.min(initial=0)}, and they sum to {lengths.sum()} for {len(ids)} "
+            "ids"
         )
     if not (ids >= 0).any():
         raise ValueError("there is nothing to predict: no id is 0 or more")

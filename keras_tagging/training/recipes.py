@@ -1,4 +1,4 @@
-"""Settings of the optimiser as Keras takes them."""
+"""Settings of the optimiser as arguments of Keras."""
 
 import keras
 
@@ -12,6 +12,7 @@ OPTIMIZERS = {
     "sgd": keras.optimizers.SGD,
     "adam": keras.optimizers.Adam,
     "adamw": keras.optimizers.AdamW,
+    "adadelta": keras.optimizers.Adadelta,
 }
 
 
@@ -32,6 +33,6 @@ def compile_arguments(settings):
         ),
         "loss": TagLoss(settings.label_smoothing),
         "weighted_metrics": [TokenAccuracy(), TokenCrossEntropy()],
-        # without it Keras runs JAX one operation at a time
+        # without jit_compile Keras runs JAX one operation at a time
         "jit_compile": settings.jit_compile or keras.backend.backend() == "jax",
     }

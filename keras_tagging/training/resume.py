@@ -1,4 +1,4 @@
-"""Going on after a kill, on the same trajectory."""
+"""Resumed training, which continues as if it had not been killed."""
 
 import json
 from pathlib import Path
@@ -11,36 +11,35 @@ from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import StoredArrays
 
-# Counters are state. Text is not: it names files and figures, which the run brings.
+# Counters are state. Text is not: it names files and figures of the current run.
 PLAIN = (bool, int, float, type(None))
 
 
 class Resume(keras.callbacks.Callback):
-    """Saves after each epoch all that training depends on, and restores it.
+    """Callback that saves the state of training after each epoch, and restores it.
 
-    That is the weights, the seeds of dropout, the state of the optimizer, and the
-    counters and best weights of the other callbacks. It must be the last callback.
-    The file is replaced atomically: a kill leaves the last finished epoch.
+    The state is the weights, the seeds of dropout, the state of the optimizer, and the
+    counters and best weights of the other callbacks. It must be the last callback. The
+    file is replaced atomically: after a kill it has the last finished epoch.
 
     Keras' own `BackupAndRestore` keeps neither the dropout seeds nor the counters.
 
-    A file may come from a stranger: it gives callbacks numbers and lists of figures,
-    but no other method, and no other name or path than they were made with. So a
-    string that a callback is made with, and changes, is not restored.
+    A file may come from a stranger. It can set numbers and lists of figures in
+    callbacks, but not their methods, nor the names and paths that they were made with.
+    So a string that a callback was made with and then changed is not restored.
 
     Args:
         path: the file, `.npz`.
         callbacks: the other callbacks, in the order of the call to `fit`.
-        run: what identifies the run: corpus, settings. A file of another run is
-            refused.
+        run: identifies the run: corpus, settings. A file of another run is refused.
 
     Attributes:
-        epoch: finished epochs in the file, 0 without a file.
+        epoch: number of finished epochs in the file, 0 without a file.
         finished: whether a callback had stopped the training.
 
     Raises:
-        ValueError: if the file is of another run, or damaged; in training too, if it
-            does not fit the model.
+        ValueError: if the file belongs to another run, or is damaged; when training
+            begins, if it does not fit the model.
     """
 
     def __init__(self, path, callbacks=(), run=None):
@@ -78,10 +77,10 @@ class Resume(keras.callbacks.Callback):
         try:
             with StoredArrays(self.path) as arrays:
                 for i, variable in enumerate(self._variables()):
-                    found, now = arrays[f"variable{i}"], _values(variable)
-                    if (found.shape, found.dtype) != (now.shape, now.dtype):
+                    saved, now = arrays[f"variable{i}"], _values(variable)
+                    if (saved.shape, saved.dtype) != (now.shape, now.dtype):
                         raise ValueError(f"variable{i} does not fit the model")
-                    variable.assign(found)
+                    variable.assign(saved)
                 for i, state in enumerate(self._states):
                     for name, value in state.items():
                         if isinstance(value, dict):
@@ -105,7 +104,7 @@ class Resume(keras.callbacks.Callback):
                 if name.startswith("_") or self._is_option(i, name, value):
                     continue
                 if isinstance(value, PLAIN):
-                    # what has not changed is an option: a resumed run brings its own
+                    # an unchanged value is an option: a resumed run has its own
                     if name not in self.options[i] or value != self.options[i][name]:
                         state[name] = value
                 elif _rows(value):
@@ -134,13 +133,13 @@ class Resume(keras.callbacks.Callback):
         )
 
     def _is_option(self, i, name, value):
-        """Whether an attribute of a callback says where it writes, or what it reads."""
-        given = (value, self.options[i].get(name))
-        is_text = any(isinstance(x, str | Path) for x in given)
+        """Whether an attribute of a callback is an option, such as a path or a name."""
+        values = (value, self.options[i].get(name))
+        is_text = any(isinstance(x, str | Path) for x in values)
         return name in self.options[i] and is_text
 
     def _check_states(self):
-        """Raises a ValueError if they cannot be those of the callbacks."""
+        """Raise a ValueError if they cannot be those of the callbacks."""
         states = zip(self.callbacks, self._states, strict=True)
         for i, (callback, state) in enumerate(states):
             for name, value in state.items():
@@ -151,10 +150,13 @@ class Resume(keras.callbacks.Callback):
                     raise ValueError(f"{name!r} is no state of a callback")
                 now, module = vars(callback).get(name), type(callback).__module__
                 is_number = [isinstance(x, int | float) for x in (now, value)]
-                # a best figure begins as infinite
+                # a best figure is infinite at first
                 if is_number[1] and limits.NUMBER < abs(value) < float("inf"):
                     raise ValueError(f"{name!r} is larger than any figure or count")
-                if is_number == [True, False] and module.startswith("keras"):
+                is_keras = module.startswith("keras")
+                if is_keras and _rows(value) and not isinstance(now, list):
+                    raise ValueError(f"{name!r} is no list")
+                if is_keras and is_number == [True, False]:
                     raise ValueError(f"{name!r} is no number")
                 if not isinstance(value, PLAIN) and not _rows(value):
                     count = value.get("arrays") if isinstance(value, dict) else None
@@ -168,7 +170,7 @@ class Resume(keras.callbacks.Callback):
 
 
 def check_header(header) -> None:
-    """Raises a ValueError unless the header of a file has what `Resume` writes."""
+    """Raise a ValueError unless the header of a file has what `Resume` writes."""
     kinds = {"epoch": int, "finished": bool, "run": dict, "callbacks": list}
     if not isinstance(header, dict):
         raise ValueError("its header is no object")

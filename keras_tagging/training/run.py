@@ -1,4 +1,4 @@
-"""One call of `fit`, as a plan, and carrying it out."""
+"""The plan of a call of `fit`, and its execution."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -23,20 +23,20 @@ from keras_tagging.training.settings import FitSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """All that one call of `fit` needs: training asks nothing else of the model.
+    """Everything that a call of `fit` needs: training asks the model nothing else.
 
     Args:
-        batches: the `TrainingBatches`, which are told the epoch.
-        dataset: what Keras trains on, made of these batches.
-        optimizer: that of the compiled model.
+        batches: the `TrainingBatches`.
+        dataset: the `tf.data.Dataset` of these batches.
+        optimizer: the optimizer of the compiled model.
         fitting: the `FitSettings`.
-        feedback: of a network that reads labels: a pair is the share of gold labels in
-            the first and in the last epoch.
-        evaluate: function that gives the figures on the development sentences, or None
-            without any.
-        monitor: the figure that tells the best epoch.
+        feedback: the setting of a network that reads labels. A pair is the share of
+            gold labels in the first and in the last epoch.
+        evaluate: function that returns the figures on the development sentences, or
+            None without such sentences.
+        monitor: the figure that decides the best epoch.
         patience, restore_best, callbacks, log, resume: as in `SentenceModel.fit`.
-        run: what identifies the run, for `Resume`.
+        run: identifies the run, for `Resume`.
     """
 
     batches: TrainingBatches
@@ -55,11 +55,11 @@ class Plan:
 
 
 def carry_out(plan, keras_fit, verbose="auto"):
-    """Trains as planned.
+    """Train according to a plan.
 
     Args:
         plan: the `Plan`.
-        keras_fit: `fit` of `keras.Model`, bound to the model.
+        keras_fit: the method `keras.Model.fit` of the model.
         verbose: as in `SentenceModel.fit`.
 
     Returns:
@@ -88,7 +88,7 @@ def carry_out(plan, keras_fit, verbose="auto"):
         callbacks.insert(0, FeedbackShare(*plan.feedback, epochs))
     initial_epoch = 0
     if plan.resume is not None:
-        # only to what falls with the epochs does their number matter: else it may grow
+        # the number of epochs matters only to decay: without it, it may grow
         falls = scheduled or decay == "linear"
         run = {**plan.run, "epochs": epochs if falls else None}
         run["optimizer class"] = type(optimizer).__name__
@@ -105,7 +105,7 @@ def carry_out(plan, keras_fit, verbose="auto"):
             shuffle=False,  # the batches are shuffled already
         )
     finally:
-        if decay:  # else a further fit would start where this one ended
+        if decay:  # otherwise another fit would start where this one ended
             plan.optimizer.learning_rate = rate
     history.epoch = [row["epoch"] - 1 for row in table.rows]
     names = dict.fromkeys(name for row in table.rows for name in row if name != "epoch")
@@ -114,21 +114,21 @@ def carry_out(plan, keras_fit, verbose="auto"):
 
 
 def mode_of(monitor):
-    """Which value of a figure is the best, "min" or "max"."""
+    """Whether the best value of a figure is its "min" or "max"."""
     return "min" if monitor.endswith(("loss", "cross_entropy")) else "max"
 
 
 def check_fitting(figures, has_dev, decay=None, monitor=None, patience=None):
-    """Refuses what needs development sentences without them, or a figure not there.
+    """Refuse options that need development sentences, and unknown figures.
 
     Args:
-        figures: of the model's `evaluate`.
+        figures: the figures of the model's `evaluate`.
         has_dev: whether there are development sentences.
-        decay: as in `fit_settings`.
+        decay: as in `FitSettings`.
         monitor, patience: as in `SentenceModel.fit`.
 
     Raises:
-        ValueError: naming the figures there are.
+        ValueError: for an option without effect, or an unknown figure.
     """
     if patience is not None and not has_dev:
         raise ValueError("patience needs validation_data to watch")
@@ -137,7 +137,7 @@ def check_fitting(figures, has_dev, decay=None, monitor=None, patience=None):
             "decay='halve' needs validation_data to watch; or build(..., decay=None)"
         )
     known = [f"val_{name}" for name in figures]
-    known += ["loss", "accuracy", "cross_entropy"]  # in training
+    known += ["loss", "accuracy", "cross_entropy"]  # on the training sentences
     if monitor is not None and not has_dev:
         raise ValueError(f"monitor={monitor!r} needs development sentences to watch")
     if monitor is not None and monitor not in known:
@@ -145,17 +145,16 @@ def check_fitting(figures, has_dev, decay=None, monitor=None, patience=None):
 
 
 def dataset(batches, num_features, reads_labels=False):
-    """What Keras trains on, with any backend; one pass is one epoch.
+    """The training data for Keras, with any backend; one pass is one epoch.
 
     Args:
         batches: `TrainingBatches`.
-        num_features: columns of the ids.
+        num_features: number of columns of the ids.
         reads_labels: whether the targets are an input as well.
 
     Returns:
         A `tf.data.Dataset` of ids `(batch, time, features)`, targets and weights
-        `(batch, time)`; in place of the ids a pair of ids and targets if
-        `reads_labels`.
+        `(batch, time)`. With `reads_labels`, the input is a pair of ids and targets.
     """
     data = streamed(
         batches,
@@ -194,16 +193,16 @@ def plan_callbacks(
     """The user's callbacks between those that must run before and after them.
 
     Args:
-        batches: `TrainingBatches`, told the epoch.
-        callbacks: the user's.
+        batches: `TrainingBatches`.
+        callbacks: the user's callbacks.
         table: the `TrainingLog`.
-        epochs: of the whole run.
-        decay: as in `fit_settings`.
-        learning_rate: of the first epoch; "linear" decay needs it.
+        epochs: number of epochs of the whole run.
+        decay: as in `FitSettings`.
+        learning_rate: the rate of the first epoch, for "linear" decay.
         average: whether the optimizer keeps averages of the weights.
-        evaluate: function that gives the figures on the development sentences.
-        monitor, patience, restore_best: as in `keras.callbacks.EarlyStopping`; a
-            loss or cross-entropy is to fall, any other figure to rise.
+        evaluate: function that returns the figures on the development sentences.
+        monitor, patience, restore_best: as in `keras.callbacks.EarlyStopping`. A loss
+            or cross-entropy should fall, any other figure should rise.
 
     Returns:
         A list of callbacks.
@@ -223,7 +222,7 @@ def plan_callbacks(
             restore_best_weights=restore_best,
         )
         last.insert(0, best)
-    if decay == "halve":  # after the log, which tells the rate of the epoch that ends
+    if decay == "halve":  # after the log, which has the rate of the finished epoch
         last.append(HalvingDecay())
     if average:
         last.append(averaged.trained)

@@ -14,22 +14,23 @@ from keras_tagging.utils.checks import (
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizerSettings:
-    """What `compile` is given: see `training.recipes.compile_arguments`.
+    """The arguments of `compile`: see `training.recipes.compile_arguments`.
 
     Args:
-        optimizer: "sgd", "adam" or "adamw".
-        learning_rate: of the first epoch.
-        momentum: of "sgd"; 0 with the others.
-        clipnorm: the norm of the whole gradient is kept below it; None for no limit.
-        label_smoothing: share of the gold probability spread over all tags.
-        weight_average: momentum of the moving average of the weights, such as 0.999,
-            that is evaluated after each epoch, kept and used; 0 for the weights
-            themselves, as in the papers.
-        jit_compile: whether to use XLA, which compiles anew for every sentence length;
-            on JAX always.
+        optimizer: "sgd", "adam", "adamw" or "adadelta" (Zeiler 2012), which needs a
+            `learning_rate` of 1.
+        learning_rate: the rate of the first epoch.
+        momentum: the momentum of "sgd"; 0 with the others.
+        clipnorm: the limit for the norm of the whole gradient; None for no limit.
+        label_smoothing: the share of the gold probability distributed over all tags.
+        weight_average: momentum of a moving average of the weights, such as 0.999. The
+            average is evaluated after each epoch and saved in the place of the weights.
+            0 for no average, as in the papers.
+        jit_compile: whether to use XLA, which compiles again for every sentence length;
+            always on with JAX.
     """
 
-    optimizer: Literal["sgd", "adam", "adamw"] = "sgd"
+    optimizer: Literal["sgd", "adam", "adamw", "adadelta"] = "sgd"
     learning_rate: Rate = 0.01
     momentum: Rate = 0.0
     clipnorm: Rate | None = None
@@ -41,24 +42,24 @@ class OptimizerSettings:
         check_fields(self)
         if self.momentum and self.optimizer != "sgd":
             raise ValueError(
-                f"momentum={self.momentum} is of optimizer='sgd': "
+                f"momentum={self.momentum} is for optimizer='sgd': "
                 f"{self.optimizer!r} needs momentum=0"
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitSettings:
-    """What `fit` does unless told otherwise.
+    """The defaults of `fit`.
 
     Args:
         batch_size: sentences a batch; 1 is online learning.
-        token_budget: padded tokens a batch, where `batch_size` is None.
+        token_budget: padded tokens a batch, if `batch_size` is None.
         epochs: passes over the training sentences.
         unknown_rate: probability with which a word seen once becomes unknown.
         decay: "linear" (the learning rate falls to 0 over the epochs), "halve" (it is
             halved when the development error hardly changes: `HalvingDecay`) or None.
         l2: lambda of the penalty ``lambda/2 |theta|^2`` on all weights, once an epoch:
-            a batch bears the share of its tokens.
+            each batch has a part in proportion to its tokens.
     """
 
     batch_size: Positive | None = None

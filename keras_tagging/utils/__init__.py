@@ -1,1 +1,1 @@
-"""What belongs to no room of its own: limits on what comes from outside."""
+"""Helpers for all rooms: limits, checks, atomic files, seeds."""

@@ -1,4 +1,4 @@
-"""Files that are either the old ones or the new ones, never half of one."""
+"""Atomic files: after a crash there is the old file or the new one, never a part."""
 
 import errno
 import os
@@ -12,13 +12,13 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path to write to, which then replaces `path` at once.
+    """A temporary path to write to, which then replaces `path` at once.
 
-    Folders are made. If the block raises, `path` stays as it was and what was
-    written is removed.
+    Missing folders are created. If the block raises, the temporary file is removed and
+    `path` stays as it was.
 
     Raises:
-        OSError: naming `path`, if it cannot be written.
+        OSError: if `path` cannot be written; the message names it.
     """
     with replacing_together(path) as [partial]:
         yield partial
@@ -26,14 +26,14 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_together(first: Path, *others: Path) -> Iterator[list[Path]]:
-    """Paths to write to, which then replace files of one folder that belong together.
+    """Temporary paths, which then replace files of one folder that belong together.
 
-    The others go before the first one is replaced, and come after it. So a kill leaves
-    all the old files, or all the new ones, or the old or new first one without some of
-    the others; never an old file beside a new one.
+    The old `others` are removed before `first` is replaced, and the new ones come after
+    it. So a kill leaves all old files, or all new ones, or `first` without some of the
+    others, but never an old file beside a new one.
     """
     paths = [first, *others]
-    # the suffix stays: Keras and others tell formats by it
+    # the suffix stays, because Keras and others tell formats by it
     partials = [path.with_name(f".{os.getpid()}.{path.name}") for path in paths]
     with naming(first, *partials):
         first.parent.mkdir(parents=True, exist_ok=True)
@@ -50,9 +50,9 @@ def replacing_together(first: Path, *others: Path) -> Iterator[list[Path]]:
 
 @contextmanager
 def naming(path: str | Path, *partials: Path) -> Iterator[None]:
-    """Has errors of the system name the file that is written.
+    """Name the file that is being written in errors of the system.
 
-    That of a full disk names none, and others one of the `partials` in its place.
+    The error of a full disk names no file, and others name one of the `partials`.
     """
     try:
         yield
@@ -62,20 +62,19 @@ def naming(path: str | Path, *partials: Path) -> Iterator[None]:
             raise
         what = error.strerror
         if error.errno in FULL:
-            what += ": free some space and repeat the command; it was to write"
+            what += ": free some space and repeat the command; it was writing"
         raise OSError(error.errno, what, str(path)) from error
 
 
 @contextmanager
 def locked(folder: Path, message: str) -> Iterator[None]:
-    """Keeps other processes out of a block for this folder, which is made.
+    """Lock a folder against other processes during a block.
 
-    A folder that was made here and is empty in the end goes.
-
-    The system frees the lock of a process that was killed.
+    The folder is created if it is missing, and removed again if it is empty at the end.
+    The system frees the lock of a killed process.
 
     Raises:
-        ValueError: with this message, at once, if another process is in such a block.
+        ValueError: with this message, at once, if another process has the lock.
     """
     from filelock import FileLock, Timeout
 
@@ -90,17 +89,19 @@ def locked(folder: Path, message: str) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows does so by itself
+        with suppress(OSError):  # Windows does this itself
             path.unlink()
         lock.release()
-        with suppress(OSError):  # unless something is in it
+        with suppress(OSError):  # the folder is not empty
             for path in made:
                 path.rmdir()
 
 
 def remove_partial(folder: Path) -> None:
-    """Removes what processes that were killed have left of `replacing` in a folder
-    that no other one writes to."""
+    """Remove temporary files of `replacing` that killed processes left in a folder.
+
+    No other process may be writing to the folder.
+    """
     for path in folder.glob(".*.*"):
         if re.match(r"\.[0-9]+\.", path.name):
             path.unlink()

@@ -1,4 +1,4 @@
-"""Where the package keeps what takes time to make or to fetch."""
+"""The folder for downloads and cached vectors."""
 
 import os
 from pathlib import Path

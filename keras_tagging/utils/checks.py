@@ -1,8 +1,8 @@
 """Settings that check themselves.
 
-The annotation of a field says which values are possible: `bool`, `str`, a `Literal`,
-`tuple[int, ...]`, or a number with a `Rule`, each perhaps `| None`. `check_fields`,
-called by `__post_init__`, refuses every other value with the name of its field.
+The annotation of a field gives its possible values: `bool`, `str`, a `Literal`,
+`tuple[int, ...]`, or a number with a `Rule`, all optionally `| None`. `check_fields`,
+called by `__post_init__`, refuses any other value and names the field.
 """
 
 from collections.abc import Callable
@@ -16,25 +16,25 @@ from keras_tagging.utils.suggestions import nearest
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition on a value, and how to put it to a user."""
+    """A condition on a value, and its description for the user."""
 
     holds: Callable
     text: str
 
 
 def whole(least: int, most: int) -> Rule:
-    """A number from the first to the last."""
+    """The rule for an integer from `least` to `most`."""
     return Rule(lambda x: least <= x <= most, f"from {least} to {most:,}")
 
 
 Positive = Annotated[int, Rule(lambda x: x >= 1, "1 or more")]
 NonNegative = Annotated[int, Rule(lambda x: x >= 0, "0 or more")]
-#: of a layer, or an embedding's size
+#: the units of a layer, or the size of an embedding
 Units = Annotated[int, whole(1, limits.MODEL_UNITS)]
-#: layers, and other parts of the graph
+#: the number of layers, or of other parts of the graph
 Parts = Annotated[int, whole(1, limits.MODEL_PARTS)]
 PartsOrNone = Annotated[int, whole(0, limits.MODEL_PARTS)]
-#: hypotheses, or steps back in time
+#: the number of hypotheses, or of steps back in time
 Steps = Annotated[int, whole(1, limits.MODEL_STEPS)]
 Rate = Annotated[float, Rule(lambda x: 0 <= x < float("inf"), "0 or more")]
 Share = Annotated[float, Rule(lambda x: 0 <= x < 1, "from 0, below 1")]
@@ -48,19 +48,20 @@ Window = Annotated[
 
 
 def check_choice(name: str, value, choices) -> None:
-    """Raises a ValueError that lists the choices."""
+    """Raise a ValueError that lists the choices."""
     if value not in choices:
         raise ValueError(f"{name}={value!r}: known are {', '.join(map(repr, choices))}")
 
 
 def check_fields(settings) -> None:
-    """Checks every field of a frozen dataclass against its annotation.
+    """Check every field of a frozen dataclass against its annotation.
 
-    A list becomes a tuple, a single item a tuple of one, a whole number a float, where
-    the annotation asks for these.
+    Where the annotation requires it, a list becomes a tuple, a single item a tuple of
+    one, and an integer a float.
 
     Raises:
-        ValueError: naming the field, what is possible and the default.
+        ValueError: for an invalid value; the message has the name of the field, the
+            possible values and the default.
     """
     hints = get_type_hints(type(settings), include_extras=True)
     for field in fields(settings):
@@ -71,7 +72,7 @@ def check_fields(settings) -> None:
 
 
 def checked(name: str, value, annotation, default):
-    """The value as its annotation has it: see `check_fields`."""
+    """The value, converted to the type of its annotation: see `check_fields`."""
     for kind in _alternatives(annotation):
         try:
             return _converted(value, kind)
@@ -87,7 +88,7 @@ def checked(name: str, value, annotation, default):
 
 
 def possible(annotation) -> str:
-    """The values that an annotation admits, in words."""
+    """The possible values of an annotation, in words."""
     choices = _choices(annotation)
     texts = [", ".join(map(repr, choices))] if choices else []
     for kind in _alternatives(annotation):
@@ -110,22 +111,22 @@ def _several(base) -> str:
 
 
 def _alternatives(annotation) -> tuple:
-    """The members of a union; `None` is one of them."""
+    """The members of a union, including `None`."""
     if get_origin(annotation) in (Union, UnionType):
         return get_args(annotation)
     return (annotation,)
 
 
 def _choices(annotation) -> list:
-    """All values that are listed, `None` last."""
-    found = []
+    """All values of `Literal` and `bool` annotations, with `None` last."""
+    choices = []
     for kind in _alternatives(annotation):
         base, _ = _parts(kind)
         if get_origin(base) is Literal:
-            found += get_args(base)
-    if found and NoneType in _alternatives(annotation) and None not in found:
-        found.append(None)
-    return found
+            choices += get_args(base)
+    if choices and NoneType in _alternatives(annotation) and None not in choices:
+        choices.append(None)
+    return choices
 
 
 def _parts(kind) -> tuple:
@@ -136,7 +137,11 @@ def _parts(kind) -> tuple:
 
 
 def _converted(value, kind):
-    """The value as one kind has it; TypeError if it is none of that kind."""
+    """The value, converted to a type.
+
+    Raises:
+        TypeError: if it is not of that type.
+    """
     base, rules = _parts(kind)
     if get_origin(base) is Literal:
         right = any(value == x and type(value) is type(x) for x in get_args(base))
@@ -162,6 +167,6 @@ def _converted(value, kind):
 
 
 def _is_number(value, kind) -> bool:
-    # NaN is not below anything
+    # NaN compares false
     is_one = isinstance(value, kind) and not isinstance(value, bool)
     return is_one and abs(value) <= limits.NUMBER

@@ -1,58 +1,59 @@
-"""Every limit on what comes from outside the program, in one place.
+"""All limits on data from outside the program.
 
-A file, a request or a saved model may come from a stranger or be damaged. Each limit
-lies far above what real corpora, vectors and models hold, and far below what would
-fill the memory or take minutes. Where one is passed, the reader raises its usual error
-with the file, the line and the remedy; it never cuts anything short in silence.
+A file, a request or a saved model may come from a stranger or be damaged. Each limit is
+far above the sizes of real corpora, vectors and models, and far below those that would
+fill the memory or take minutes. Beyond a limit, the reader raises its usual error with
+the file, the line and the remedy; it never truncates anything silently.
 
 This module imports nothing, so that every room can read it.
 """
 
 # Text
 
-# Of a line, and of the lines of one sentence together, in the bytes of a file or the
-# characters of a text stream. The longest lines of real corpora, CCG derivations, have
-# 70,000; what a parser makes of this many needs some hundred megabytes.
+# Length of a line, and of all lines of a sentence, in bytes of a file or characters of
+# a text stream. The longest lines of real corpora, CCG derivations, have 70,000;
+# parsing a line of this length takes a few hundred megabytes.
 SENTENCE_CHARACTERS = 10_000_000
-# Of a sentence. Real ones have some hundreds; a corpus without blank lines is one.
+# Tokens of a sentence. Real ones have a few hundred; a corpus without blank lines is a
+# single sentence.
 SENTENCE_TOKENS = 100_000
-# Of a token. More is no word but a file inside of a file.
+# Characters of a token. A longer one is not a word but some embedded file.
 TOKEN_CHARACTERS = 1_000_000
-# Combining marks in a row, in a token. Unicode's stream-safe format has 30, and what is
-# written so for fun less than 70; normalising takes the square of their number.
+# Combining marks in a row. Unicode's stream-safe format allows 30, and texts decorated
+# for fun have fewer than 70; the time to normalise them grows with the square.
 COMBINING_MARKS = 100
-# Of a whole number, such as a head or an index.
+# Digits of an integer, such as a head or an index.
 INTEGER_DIGITS = 9
-# Of a CCG category. CCGbank's longest has 219.
+# Characters of a CCG category. CCGbank's longest has 219.
 CATEGORY_CHARACTERS = 500
 
 # Compressed files and archives
 
-# Bytes that any compressed file may expand to, and how many for each of its bytes
-# beyond that. Treebanks expand 5 times from gzip and 20 times from xz.
+# The bytes that any compressed file may expand to, and the expansion allowed beyond
+# that. Treebanks expand 5 times from gzip and 20 times from xz.
 EXPANDED_BYTES = 1 << 26
 EXPANSION = 250
-# Bytes of an archive when unpacked; a release of Universal Dependencies has 6 GB.
+# Bytes of an unpacked archive; a release of Universal Dependencies has 6 GB.
 ARCHIVE_BYTES = 1 << 34
-# Members of an archive, which Python takes 50 microseconds each to find; a release of
+# Members of an archive. Python takes 50 microseconds to list each; a release of
 # Universal Dependencies has 3,000, the Penn Treebank with all its forms 25,000.
 ARCHIVE_MEMBERS = 100_000
-# Bytes of a long name or of extended attributes in a `.tar`, which are read at once.
+# Bytes of a long name or of extended attributes in a `.tar`, which are read as a whole.
 TAR_HEADER_BYTES = 1 << 20
-# Bytes that decompression of xz may need; the highest level, `xz -9`, needs 65 MiB.
+# Memory for decompressing xz, in bytes; the highest level, `xz -9`, needs 65 MiB.
 XZ_MEMORY = 1 << 28
 
-# Pickles, which a process of its own turns into JSON
-# Bytes of a pickle, and of its JSON; that of ATIS has 4 MB.
+# Pickles, which a separate process turns into JSON
+# Bytes of a pickle, and of its JSON; the pickle of ATIS has 4 MB.
 PICKLE_BYTES = 1 << 25
 PICKLE_MEMORY = 1 << 29  # bytes of the process
 PICKLE_SECONDS = 20
 
 # XML
 
-# Elements inside each other
+# Depth of nested elements
 XML_DEPTH = 200
-# Bytes of one tag, comment or declaration: the parser reads it anew with each block.
+# Bytes of one tag, comment or declaration: the parser rereads it with each block.
 XML_TOKEN_BYTES = 1 << 20
 # Bytes of one sentence, turn or dialogue, which becomes objects of 60 times its size.
 # The longest dialogue of MEDIA has some 100 kB.
@@ -66,17 +67,18 @@ XML_DECLARATIONS = 1_000
 
 # Word vectors
 
-#: Values of one vector that a file announces. Word vectors have 25 to 1,024.
+#: Dimension of vectors that a file announces. Word vectors have 25 to 1,024.
 VECTOR_DIMENSION = 10_000
-#: Bytes of a line of text vectors: 10,000 values of 100 characters. Files that are no
+#: Bytes of a line of text vectors: 10,000 values of 100 characters. Files that are not
 #: text may have no line ends at all.
 VECTOR_LINE = 2**20
-#: Bytes of a word. Words are a few hundred bytes at most where nobody split the text.
+#: Bytes of a word. Even in unsplit text, words have a few hundred bytes at most.
 VECTOR_WORD = 2**16
 #: Characters of the longest piece of a word in a fastText model; its default is 6.
 VECTOR_PIECE = 64
-#: Bytes that a compressed file of vectors may hold: so many, and so many times its own
-#: size. Numbers written as text shrink to a third; only a bomb shrinks to a hundredth.
+#: Bytes that any compressed file of vectors may expand to, and the expansion allowed
+#: beyond that. Numbers written as text shrink to a third; only a zip bomb shrinks to a
+#: hundredth.
 VECTOR_CONTENT = 2**28
 VECTOR_EXPANSION = 100
 
@@ -86,7 +88,7 @@ VECTOR_EXPANSION = 100
 # Those of 20 million tokens take 150 MB; parsed they take twenty times as much memory.
 JSON_BYTES = 256 << 20
 
-# What `resume.npz` says beside its arrays, as UTF-32: the figures of 10,000 epochs.
+# Bytes of the header of `resume.npz`, in UTF-32: the figures of 10,000 epochs.
 RESUME_HEADER_BYTES = 64 << 20
 
 # Epochs of a run; the longest one in the papers has 500.
@@ -94,9 +96,8 @@ EPOCHS = 10**6
 #: Bytes of a `.keras` file's config.json. It holds the vocabularies: two million words
 #: of fastText, written as JSON escapes, take 120 MB.
 MODEL_CONFIG_BYTES = 2**28
-#: How many times its compressed size a member of a `.keras` file may have, above
-#: `MODEL_SMALL_BYTES`. Keras stores members as they are; recompressed they shrink by 2
-#: to 10.
+#: The expansion allowed for a member of a `.keras` file above `MODEL_SMALL_BYTES`.
+#: Keras does not compress members; if recompressed, they shrink by 2 to 10.
 MODEL_EXPANSION = 100
 MODEL_SMALL_BYTES = 2**24
 #: A layer's units, or an embedding's size. The largest of the papers is 512.
@@ -104,11 +105,11 @@ MODEL_UNITS = 2**16
 #: Layers, positions of a window or context, affixes, characters, columns: each is a
 #: part of the graph, which takes time to build. The most in the papers are 11 layers.
 MODEL_PARTS = 128
-#: Hypotheses of a beam, steps of truncated backpropagation, characters of an affix; of
-#: a metric whatever it counts.
+#: Hypotheses of a beam, steps of truncated backpropagation, characters of an affix, and
+#: the numbers in the configuration of a metric.
 MODEL_STEPS = 2**10
 #: Any other number among the settings: TensorFlow's integers have 64 bits.
 NUMBER = 2**63 - 1
-#: Weights of a model: 8 GB. The three million words of GoogleNews with vectors of 300
-#: have 0.9 thousand million.
+#: Weights of a model: 8 GB. GoogleNews, with three million words and 300 dimensions,
+#: has 0.9 billion.
 MODEL_WEIGHTS = 2**31

@@ -1,9 +1,9 @@
-"""Keras finds the classes of this package in saved models, imported or not.
+"""Registration of this package's classes with Keras, without importing them.
 
-`keras.saving.load_model` looks a class up among those that are registered. Ours are
-registered when their module is imported, which takes TensorFlow and seconds. So Keras
-gets stand-ins, as soon as both Keras and this package are imported. A stand-in imports
-its class when a model asks for it.
+`keras.saving.load_model` looks up registered classes. Ours are registered when their
+module is imported, which imports TensorFlow and takes seconds. So Keras gets stand-ins
+as soon as both Keras and this package are imported. A stand-in imports its class when a
+model needs it.
 """
 
 from importlib import import_module
@@ -29,6 +29,7 @@ CLASSES = {
     "ChunkDecoder": "layers.chunk_decoder",
     "ContextWindow": "layers.context_window",
     "LabelEmbeddingRNN": "layers.label_embedding_rnn",
+    "LanguageModelLoss": "layers.language_model",
     "ProjectedRNN": "layers.projected_rnn",
     "TransitionScorer": "layers.transition_scorer",
     "TagLoss": "training.objectives",
@@ -40,14 +41,14 @@ CLASSES = {
 
 
 def register_with(keras) -> None:
-    """Gives Keras a stand-in for each class whose module is not imported yet."""
+    """Give Keras a stand-in for each class whose module is not imported yet."""
     known = keras.saving.get_custom_objects()
     for name, module in CLASSES.items():
         known.setdefault(f"{PACKAGE}>{name}", _stand_in(name, f"{PACKAGE}.{module}"))
 
 
 def find_class(keras, registered_name: str):
-    """The class or function registered under a name, imported if need be; or None."""
+    """The class or function registered under a name, imported if necessary; or None."""
     package, _, name = registered_name.partition(">")
     if package == PACKAGE and name in CLASSES:
         return getattr(import_module(f"{PACKAGE}.{CLASSES[name]}"), name)
@@ -62,5 +63,5 @@ def _stand_in(name: str, module: str) -> type:
 
 
 def register_when_imported() -> None:
-    """Registers now if Keras has been imported, else when it is."""
+    """Register the classes now if Keras is imported, otherwise when it is."""
     wrapt.register_post_import_hook(register_with, "keras")

@@ -4,14 +4,13 @@ import numpy as np
 
 
 def seeds(seed):
-    """Seeds without end, one for each table, kernel and dropout of a network.
+    """Endless seeds, one for each table, kernel and dropout of a network.
 
     Args:
-        seed: int, not negative. Equal ones give equal seeds.
+        seed: int, not negative. The same seed gives the same sequence.
 
     Yields:
-        Ints below 2**30, which leaves room for those that `cells.initializers.reseed`
-        counts up to.
+        Ints below 2**30, so that `cells.initializers.reseed` can count up from them.
     """
     sequence = np.random.SeedSequence(seed)
     while True:

@@ -1,13 +1,14 @@
-"""Importing TensorFlow where it is needed, and quietly."""
+"""Quiet import of TensorFlow, only when it is needed."""
 
 import os
 import sys
 
 
 def start_keras() -> None:
-    """Imports TensorFlow without its start-up messages.
+    """Import TensorFlow without its start-up messages.
 
-    No setting silences those that it writes before it reads its settings.
+    TensorFlow writes some of them before it reads its settings, so no setting can
+    silence these.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if "tensorflow" in sys.modules:
@@ -18,8 +19,8 @@ def start_keras() -> None:
     try:
         import tensorflow as tf
 
-        tf.config.list_physical_devices()  # looks for a GPU, and says so
-        tf.get_logger().setLevel("ERROR")  # it warns of many networks in one process
+        tf.config.list_physical_devices()  # looks for a GPU, and prints messages
+        tf.get_logger().setLevel("ERROR")  # it warns about many networks in a process
     finally:
         os.dup2(kept, 2)
         os.close(kept)

@@ -1,4 +1,4 @@
-"""Reading what the package has written: it may be damaged, or come from a stranger."""
+"""Safe reading of the package's own files, which may be damaged or foreign."""
 
 import json
 import math
@@ -20,11 +20,11 @@ def read_object(path: Path, remedy: str) -> dict:
 
     Args:
         path: the file.
-        remedy: what the error tells to do.
+        remedy: the remedy in the error message.
 
     Raises:
         OSError: if the file cannot be opened.
-        ValueError: naming the file, if it holds anything else.
+        ValueError: if the file has any other content; the message names it.
     """
     try:
         if path.stat().st_size > limits.JSON_BYTES:
@@ -38,17 +38,17 @@ def read_object(path: Path, remedy: str) -> dict:
 
 
 class StoredArrays:
-    """The arrays of an `.npz` file that `numpy.savez` has written, by their names.
+    """The arrays of an `.npz` file of `numpy.savez`, by name; a context manager.
 
-    Nothing is unpickled. As nothing in the file is compressed, an array takes no more
-    memory than the file has bytes, whatever its header says. To be used with `with`.
+    Nothing is unpickled. The file must not be compressed, so an array takes no more
+    memory than the file has bytes, whatever its header says.
 
     Args:
         path: the file.
 
     Raises:
         OSError: if the file cannot be opened.
-        ValueError: here, and where an array is read, saying what is wrong with it.
+        ValueError: here, or when an array is read, if it is damaged.
     """
 
     def __init__(self, path: Path):
@@ -61,7 +61,7 @@ class StoredArrays:
                 raise ValueError("its arrays are compressed")
             if sum(member.file_size for member in members) > size:
                 raise ValueError("its arrays are larger than the file")
-        except Exception as error:  # zipfile has a dozen kinds for a damaged file
+        except Exception as error:  # zipfile raises a dozen kinds for a damaged file
             self._stream.close()
             raise ValueError(_reason(error)) from error
 
@@ -72,14 +72,14 @@ class StoredArrays:
         self._stream.close()
 
     def size(self, name: str) -> int:
-        """Bytes of an array in memory; 0 if there is none of this name."""
-        found = self._archive.NameToInfo.get(f"{name}.npy")
-        return found.file_size if found else 0
+        """The size of an array in bytes; 0 if there is none of this name."""
+        member = self._archive.NameToInfo.get(f"{name}.npy")
+        return member.file_size if member else 0
 
     def __getitem__(self, name: str) -> np.ndarray:
         try:
             return self._read(f"{name}.npy")
-        except Exception as error:  # and so has NumPy
+        except Exception as error:  # and so does NumPy
             raise ValueError(f"{name}: {_reason(error)}") from error
 
     def _read(self, name):

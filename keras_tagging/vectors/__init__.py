@@ -1,10 +1,10 @@
-"""Pretrained word vectors: reading every common format, and training one's own.
+"""Pretrained word vectors: reading every common format, and training new ones.
 
-The passes that read files are our own: gensim cannot read a part that a vocabulary
-chooses, believes what the first line announces, and hangs on some damaged files.
-Formats are told apart by their content. gensim trains, gives the pieces of fastText's
-words, and opens its own files, which are pickles, if the user allows that. It is
-imported when it is needed: a tagger that is only served has its vectors already.
+The package has its own readers, because gensim cannot read only the words of a
+vocabulary, trusts the sizes in the first line, and hangs on some damaged files. Formats
+are recognised by their content. gensim trains vectors, splits words into fastText's
+pieces, and opens its own files, which are pickles, if the user allows that. It is
+imported only when needed: a tagger in service has its vectors already.
 """
 
 from keras_tagging.vectors.coverage import Coverage, coverage

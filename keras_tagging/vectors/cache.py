@@ -1,4 +1,4 @@
-"""Vectors kept on disk, so that a file is searched once."""
+"""A cache of vectors on disk, so that a large file is read only once."""
 
 import hashlib
 import json
@@ -14,18 +14,18 @@ from keras_tagging.utils.cache import cache_folder
 from keras_tagging.utils.stored import StoredArrays
 from keras_tagging.vectors.word_vectors import WordVectors
 
-# Of what is kept: a change of it, or of how files are read, gets another number.
+# Of the cached content. Increase it when that, or the way files are read, changes.
 _VERSION = 2
-# What is raised at a damaged file: of JSON also, that its lists are too deep.
+# Errors of a damaged file; RecursionError comes from deeply nested JSON.
 _UNREADABLE = (OSError, TypeError, ValueError, RecursionError)
 
 
 def folder_of(cache: str | Path | bool | None) -> Path | None:
-    """Where vectors are kept, or None: nowhere.
+    """The folder of the cache, or None for no cache.
 
     Args:
-        cache: a folder; False for none; None or True for `vectors` beside the corpora
-            that are downloaded.
+        cache: a folder; False for no cache; None or True for `vectors` beside the
+            downloaded corpora.
     """
     if cache is False:
         return None
@@ -35,16 +35,16 @@ def folder_of(cache: str | Path | bool | None) -> Path | None:
 def cached(
     path: str, options: list, folder: Path | None, read: Callable[[], WordVectors]
 ) -> WordVectors:
-    """What `read` gives, from the folder if it is there, else kept in it.
+    """The vectors from the cache, or else from `read`, which are then cached.
 
-    Two processes may do so at once: a file is whole as soon as it has its name. One
-    that is damaged is written anew.
+    Two processes may do this at once: a file gets its name only when it is complete. A
+    damaged file is replaced.
 
     Args:
-        path: the file that is read; it is told by its place, size and time.
-        options: what else the vectors depend on, as JSON has it.
-        folder: None for no cache.
-        read: reads them.
+        path: the file of vectors, identified by its path, size and time.
+        options: everything else that the vectors depend on, as JSON values.
+        folder: the folder of the cache; None for no cache.
+        read: function that reads the vectors.
     """
     if folder is None or not os.path.isfile(path):
         return read()
@@ -54,7 +54,7 @@ def cached(
     kept = folder / f"{digest[:32]}.npz"
     try:
         return _read(kept)
-    except _UNREADABLE:  # or there is none
+    except _UNREADABLE:  # or not there
         pass
     vectors = read()
     words = np.frombuffer(json.dumps(vectors.words).encode(), np.uint8)
@@ -71,7 +71,7 @@ def cached(
 
 
 def _read(kept: Path) -> WordVectors:
-    """The vectors that are kept in a file."""
+    """The vectors in a file of the cache."""
     with StoredArrays(kept) as arrays:
         words = json.loads(arrays["words"].tobytes())
         vectors = WordVectors(words, arrays["matrix"])

@@ -1,4 +1,4 @@
-"""Which words have a vector, and in which form."""
+"""The coverage of a text by word vectors."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -21,10 +21,10 @@ class Coverage:
     """The words of a text by the form in which they have a vector.
 
     Args:
-        exact: words that have one as they are written, with the number of times they
-            occur, most frequent first.
-        lower: others that have one in lower case.
-        normalised: others that have one in their normal form.
+        exact: words that have one as written, with their number of occurrences, most
+            frequent first.
+        lower: other words that have one in lower case.
+        normalised: other words that have one in their normal form.
         missing: all other words.
     """
 
@@ -35,7 +35,7 @@ class Coverage:
 
     @property
     def tokens(self) -> float:
-        """The share of the tokens whose word has a vector; nan if there are none."""
+        """The share of the tokens whose word has a vector; nan without tokens."""
         return _share(*(sum(getattr(self, kind).values()) for kind in KINDS))
 
     @property
@@ -44,11 +44,11 @@ class Coverage:
         return _share(*(len(getattr(self, kind)) for kind in KINDS))
 
     def __str__(self):
-        found = [(kind, getattr(self, kind)) for kind in KINDS]
-        types = sum(len(words) for _, words in found)
-        tokens = sum(sum(words.values()) for _, words in found)
+        by_kind = [(kind, getattr(self, kind)) for kind in KINDS]
+        types = sum(len(words) for _, words in by_kind)
+        tokens = sum(sum(words.values()) for _, words in by_kind)
         lines = [f"{'':<10}  {'words':>9}  {'share':>6}  {'tokens':>10}  {'share':>6}"]
-        for kind, words in found:
+        for kind, words in by_kind:
             occurrences = sum(words.values())
             lines.append(
                 f"{kind:<10}  {len(words):>9,}  {len(words) / (types or 1):>6.1%}  "
@@ -62,27 +62,27 @@ class Coverage:
 
 
 def _share(exact, lower, normalised, missing) -> float:
-    found = exact + lower + normalised
-    return found / (found + missing) if found + missing else float("nan")
+    present = exact + lower + normalised
+    return present / (present + missing) if present + missing else float("nan")
 
 
 def coverage(
     words: Words, vectors: WordVectors, normalise: Normalise = None
 ) -> Coverage:
-    """Which words have a vector: as written, in lower case, in normal form, or none.
+    """Count the words that have a vector as written, in lower case or in normal form.
 
-    The forms are tried in this order, which is that of `lookup="cascade"`. Words are
-    compared in NFC.
+    The forms are tried in this order, as with `lookup="cascade"`. Words are compared in
+    NFC.
 
     Args:
         words: words, sentences or token lists, or words with their counts.
         vectors: the vectors.
-        normalise: "kadari", "wu" or "lower", as in `TokenFeatures`, or a function that
-            gives the normal form of a word; by default there is none.
+        normalise: "kadari", "wu" or "lower", as in `TokenFeatures`, or a function from
+            a word to its normal form; by default there is no normal form.
     """
     counts = count_words(words)
     known = set(map(to_nfc, vectors.words))
-    found = {kind: {} for kind in KINDS}
+    by_kind = {kind: {} for kind in KINDS}
     names = sorted(counts, key=lambda word: (-counts[word], word))
     forms = zip(names, *lookup_forms(names, normalise), strict=True)
     for word, lower, normalised in forms:
@@ -91,15 +91,15 @@ def coverage(
             if form in known:
                 kind = name
                 break
-        found[kind][word] = counts[word]
-    return Coverage(**found)
+        by_kind[kind][word] = counts[word]
+    return Coverage(**by_kind)
 
 
 def lookup_forms(words: list[str], normalise: Normalise) -> tuple[list, list]:
-    """Of each word the lower case and the normal form, in NFC.
+    """The lower case and the normal form of each word, in NFC.
 
     Raises:
-        ValueError: if there is no such normal form, or it is not that of a word alone.
+        ValueError: if the normal form is unknown, or depends on more than the word.
     """
     lower = [to_nfc(word.lower()) for word in words]
     if normalise is None:
@@ -109,7 +109,7 @@ def lookup_forms(words: list[str], normalise: Normalise) -> tuple[list, list]:
     if normalise == "dinarelli":
         raise ValueError(
             "normalise='dinarelli' depends on the training sentences: give the "
-            "normal_forms of the TokenFeatures that have seen them"
+            "normal_forms method of the TokenFeatures that were adapted to them"
         )
     start_keras()
     from keras_tagging.encoding.token_features import TokenFeatures
@@ -118,10 +118,10 @@ def lookup_forms(words: list[str], normalise: Normalise) -> tuple[list, list]:
 
 
 def count_words(words: Words) -> Counter:
-    """How often each word occurs, in NFC.
+    """The number of occurrences of each word, in NFC.
 
     Raises:
-        ValueError: if what is given is one string.
+        ValueError: if `words` is a single string.
     """
     if isinstance(words, str):
         raise ValueError(f"{words[:30]!r} is a string: give a list of words")

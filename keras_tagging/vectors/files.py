@@ -19,16 +19,17 @@ _CHUNK = 2**17
 class Stream:
     """The bytes of a file: by number, up to a mark, or by lines.
 
-    It never holds much more than one block of the file and what is asked for.
+    It holds little more than one block of the file and the requested bytes in memory.
 
     Args:
-        path: for messages.
-        file: what to read.
-        most: bytes that the file can hold; of a compressed one more are an error.
-        compressed: whether it is uncompressed while it is read.
+        path: the path of the file, for messages.
+        file: the file to read.
+        most: the number of bytes that the file can have; if it is compressed, more are
+            an error.
+        compressed: whether the file is decompressed while it is read.
 
     Raises:
-        ValueError: by all methods, if the file ends too early or is too large.
+        ValueError: in all methods, if the file ends too early or is too large.
     """
 
     def __init__(self, path: str, file, most: int, compressed: bool):
@@ -38,17 +39,17 @@ class Stream:
         self.buffer, self.position = b"", 0
 
     def head(self, size: int) -> bytes:
-        """The next bytes, which stay there: fewer at the end of the file."""
+        """The next bytes, without consuming them; fewer at the end of the file."""
         self._fill(size)
         return self.buffer[self.position : self.position + size]
 
     def take(self, size: int) -> bytes:
-        """The next bytes, exactly so many."""
+        """The next `size` bytes."""
         self.skip(size)
         return self.buffer[self.position - size : self.position]
 
     def skip(self, size: int) -> None:
-        """Goes on to what follows the next bytes."""
+        """Skip the next `size` bytes."""
         if self.position + size > len(self.buffer):
             self._fill(size)
             if size > len(self.buffer):
@@ -56,22 +57,22 @@ class Stream:
         self.position += size
 
     def until(self, mark: bytes) -> bytes:
-        """The bytes before a mark of one byte, at most a word; the mark is skipped."""
+        """The bytes before a mark of one byte, which is skipped; at most one word."""
         end = self.buffer.find(mark, self.position)
         if end < 0:
             self._fill(limits.VECTOR_WORD)
             end = self.buffer.find(mark)
             if end < 0:
                 raise self.ended()
-        found = self.buffer[self.position : end]
+        value = self.buffer[self.position : end]
         self.position = end + 1
-        return found
+        return value
 
     def unpack(self, format: str) -> tuple:
         return struct.unpack(format, self.take(struct.calcsize(format)))
 
     def lines(self) -> Iterator[bytes]:
-        """All lines from here on, without their ends."""
+        """The remaining lines, without their ends."""
         rest, number, block = b"", 1, self.buffer[self.position :]
         self.buffer, self.position = b"", 0
         while block:
@@ -88,18 +89,18 @@ class Stream:
             yield rest
 
     def finish(self) -> None:
-        """Reads the rest of a compressed file: its checksum is at the end."""
+        """Read the rest of a compressed file: its checksum is at the end."""
         while self.compressed and self._block(_CHUNK):
             pass
 
     def ended(self) -> ValueError:
         return ValueError(
             f"{self.path}: ends before the last vector that it announces, or is "
-            "damaged: fetch or write it again"
+            "damaged: download or write it again"
         )
 
     def _fill(self, size: int) -> None:
-        """Brings the next bytes to the beginning: so many, if there are, or more."""
+        """Fill the buffer with at least the next `size` bytes, if there are so many."""
         parts = [self.buffer[self.position :]]
         missing = size - len(parts[0])
         while missing > 0 and (part := self._block(max(_CHUNK, missing))):
@@ -114,7 +115,7 @@ class Stream:
             raise ValueError(
                 f"{self.path}: holds more than {self.most:,} bytes, over "
                 f"{limits.VECTOR_EXPANSION} times its size, which no vectors do: "
-                "uncompress it first if they are"
+                "decompress it yourself if you trust it"
             )
         return block
 

@@ -1,7 +1,7 @@
-"""Text and word2vec's binary: which of them a file is, and its vectors.
+"""The format of a file of vectors, and the readers of text and of word2vec's binary.
 
-gensim reads both, but believes the first line: it allocates what that announces, drops
-what follows, and spreads one value over a whole row.
+gensim reads both, but trusts the first line: it allocates the announced size, ignores
+further vectors, and fills a whole row with a single value.
 """
 
 import codecs
@@ -14,7 +14,7 @@ from keras_tagging.vectors.selection import Selection
 from keras_tagging.vectors.word_vectors import not_finite
 
 FASTTEXT = b"\xba\x16\x4f\x2f"
-# What a file that cannot be read starts with, and what to do about it.
+# The first bytes of files that cannot be read, and the remedies.
 _UNREADABLE = {
     b"\x1f\x8b": "is compressed: give it a name that ends in .gz",
     b"BZh": "is compressed: give it a name that ends in .bz2",
@@ -25,12 +25,13 @@ _SAMPLE = 2**14
 
 
 def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
-    """The format of a file, from its beginning, which stays there but for a mark of
-    UTF-8.
+    """Recognise the format of a file by its beginning.
+
+    Nothing is consumed except a byte order mark of UTF-8.
 
     Returns:
-        "pickle", "fasttext", "binary" or "text"; and what the first line of the latter
-        two announces, COUNT and DIMENSION, or None.
+        "pickle", "fasttext", "binary" or "text"; and COUNT and DIMENSION if the first
+        line of the latter two announces them, else None.
 
     Raises:
         ValueError: if the file is empty, or of a kind that cannot be read.
@@ -43,7 +44,7 @@ def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
             raise ValueError(f"{path}: {problem}")
     if not head:
         raise ValueError(f"{path}: is empty")
-    if head[0] == 0x80 and head[1:2] < b" ":  # and the number of the protocol
+    if head[0] == 0x80 and head[1:2] < b" ":  # a pickle, then its protocol's number
         return "pickle", None
     if head.startswith(FASTTEXT):
         return "fasttext", None
@@ -63,40 +64,40 @@ def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
 
 
 def _header(path: str, first: bytes) -> tuple[int, int] | None:
-    """COUNT and DIMENSION if the first line holds just these."""
+    """COUNT and DIMENSION, if the first line is these two numbers."""
     fields = first.split()
     if len(fields) != 2 or not all(field.isdigit() for field in fields):
         return None
     if max(map(len, fields)) > 18:
         raise ValueError(
             f"{path}:1: announces a number of {max(map(len, fields)):,} digits: "
-            "fetch or write the file again"
+            "download or write the file again"
         )
     count, dimension = map(int, fields)
     if not (count and 0 < dimension <= limits.VECTOR_DIMENSION):
         raise ValueError(
             f"{path}:1: announces {count} vectors of {dimension} values (1 to "
-            f"{limits.VECTOR_DIMENSION} are read): fetch or write the file again"
+            f"{limits.VECTOR_DIMENSION} are allowed): download or write the file again"
         )
     return count, dimension
 
 
 def read_text(
     stream: Stream,
-    found: Selection,
+    selection: Selection,
     sizes: tuple[int, int] | None,
     limit: int | None,
 ) -> None:
-    """Reads text vectors; the values of words that are not wanted are not parsed.
+    """Read text vectors; values are parsed for the wanted words only.
 
     Args:
         stream: the file from its beginning.
-        found: takes the vectors.
-        sizes: COUNT and DIMENSION, or None: then the first line is a vector.
-        limit: the first so many vectors only.
+        selection: collects the vectors.
+        sizes: COUNT and DIMENSION; None if the first line is a vector.
+        limit: read only this many vectors.
 
     Raises:
-        ValueError: if a line is wrong, or there are not as many as announced.
+        ValueError: if a line is malformed, or there are fewer or more than announced.
     """
     path, rows = stream.path, 0
     count, dimension = sizes or (None, None)
@@ -120,18 +121,18 @@ def read_text(
                 f"are expected: correct or remove it (awk 'NF == {dimension + 1}' "
                 "keeps the lines that are right)"
             )
-        if (word := found.take(name, number)) is not None:
+        if (word := selection.take(name, number)) is not None:
             if rows:
                 vector = _parsed(path, number, values)
             if not np.isfinite(vector).all():
                 raise ValueError(not_finite(f"{path}:{number}", word))
-            found.add(word, vector)
+            selection.add(word, vector)
         rows += 1
     stream.finish()
     if count is not None and rows != count and rows != limit:
         raise ValueError(
             f"{path}:1: announces {count} vectors but {rows} follow: "
-            "fetch the file again, or correct the number"
+            "download the file again, or correct the number"
         )
 
 
@@ -139,33 +140,33 @@ def _parsed(path: str, number: int, values: bytes) -> np.ndarray:
     try:
         return np.array(list(map(float, values.split(b" "))), np.float32)
     except ValueError:
-        whole = ", or name a file of vectors if this is none" if number == 1 else ""
+        hint = ", or name another file if this has no vectors" if number == 1 else ""
         raise ValueError(
             f"{path}:{number}: is not a word and its values, with "
-            f"single spaces between them: correct or remove it{whole}"
+            f"single spaces between them: correct or remove it{hint}"
         ) from None
 
 
 def read_binary(
-    stream: Stream, found: Selection, sizes: tuple[int, int], limit: int | None
+    stream: Stream, selection: Selection, sizes: tuple[int, int], limit: int | None
 ) -> None:
-    """Reads word2vec's binary.
+    """Read word2vec's binary.
 
-    Args, raises: as `read_text`.
+    Arguments and errors are those of `read_text`.
     """
     count, dimension = sizes
     size = 4 * dimension
     stream.until(b"\n")
     for _ in range(min(count, limit or count)):
         name = stream.until(b" ").lstrip(b"\n")
-        if (word := found.take(name)) is not None:
-            found.add(word, np.frombuffer(stream.take(size), "<f4"))
+        if (word := selection.take(name)) is not None:
+            selection.add(word, np.frombuffer(stream.take(size), "<f4"))
         else:
             stream.skip(size)
     if limit is None and stream.head(_SAMPLE).strip():
         raise ValueError(
-            f"{stream.path}: goes on behind the {count} vectors of {dimension} values "
-            "that its first line announces: fetch or write it again, or give "
-            f"limit={count} if these are all you want"
+            f"{stream.path}: continues after the {count} vectors of {dimension} values "
+            "that its first line announces: download or write it again, or give "
+            f"limit={count} to read only these"
         )
     stream.finish()

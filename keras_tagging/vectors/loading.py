@@ -41,49 +41,48 @@ def load_vectors(
     cache: str | Path | bool | None = None,
     allow_pickle: bool = False,
 ) -> WordVectors:
-    """Reads word vectors: GloVe, word2vec, fastText or gensim's own.
+    """Read word vectors: GloVe, word2vec, fastText or gensim's own.
 
-    The format is told from the content: text with or without a first line of
+    The format is recognised by the content: text with or without a first line of
     `COUNT DIMENSION` (word2vec and fastText `.vec`; GloVe), word2vec's binary, a model
-    of fastText (`.bin`), or what gensim saved (`.kv`, `.model`). A file whose name ends
-    in `.gz` or `.bz2` is uncompressed, to its end: its checksum is compared even with a
-    limit. If a word occurs twice, its first vector is kept. A word cut inside a
-    character, as word2vec leaves some, ends in U+FFFD; one in a hundred other words
-    may have U+FFFD in the place of bytes that are not in the encoding.
+    of fastText (`.bin`), or a file saved by gensim (`.kv`, `.model`). A file whose name
+    ends in `.gz` or `.bz2` is decompressed to its end, so that its checksum is compared
+    even with a limit. If a word occurs twice, its first vector is kept. A word cut
+    inside a character, as word2vec leaves some, ends in U+FFFD; one in a hundred other
+    words may have U+FFFD in the place of bytes that are not in the encoding.
 
-    The file is read once. With a vocabulary, `load_vectors` keeps the vectors by which
-    its words are looked up: those of the words as they are written, of their lower case
-    and, with `normalise`, of their normal form; and that of the unknown word. Memory is
-    that of the words and the matrix returned, however large the file. In text, the
-    values of other lines are not parsed. From a fastText `.bin`, a word also gets a
-    vector if the model has seen none of its forms: the mean of its pieces.
+    For files that do not fit in memory, pass `vocabulary=` to load only the words you
+    need. `load_vectors` then keeps the vectors of these words as written, in lower case
+    and, with `normalise`, in normal form; and that of the unknown word. It reads the
+    file once, and needs memory only for the words and the matrix that it returns. From
+    a fastText `.bin`, a word also gets a vector if the model has none of its forms: the
+    mean of its pieces.
 
-    The vectors are kept on disk and read from there the next time: a file for every
-    combination of the file (its place, size and time) and the arguments here, as large
-    as the matrix. You may remove the folder. Files saved by gensim, and word2vec's
-    binary as a whole, are as quick and are not kept.
+    The result is cached on disk and read from there the next time. The cache has one
+    file, as large as the matrix, for each combination of the file (its path, size and
+    time) and the arguments. You may delete the folder. Files saved by gensim, and the
+    whole of a word2vec binary, are as fast to read and are not cached.
 
     Files saved by gensim are pickles, and a pickle can run any code: they are refused
-    unless you give `allow_pickle=True`. Nothing else here runs code from a file.
+    unless you pass `allow_pickle=True`. Nothing else here runs code from a file.
 
     Args:
         path: the file.
         vocabulary: keep only the vectors of these words; words, sentences or token
             lists.
-        normalise: with a vocabulary the normal form of a word: "kadari", "wu" or
+        normalise: with a vocabulary, the normal form of a word: "kadari", "wu" or
             "lower", as in `TokenFeatures`, or a function.
-        limit: look at the first so many vectors only; files are usually sorted by
-            frequency.
-        encoding: of the words.
-        cache: a folder to keep vectors in, or False for none. By default it is
-            `vectors` in the folder that the environment variable KERAS_TAGGING_CACHE
-            names, else in the user's cache folder, where corpora are kept too.
+        limit: read only this many vectors; files are usually sorted by frequency.
+        encoding: the encoding of the words.
+        cache: a folder for the cache, or False for none. By default it is `vectors` in
+            the folder that the environment variable KERAS_TAGGING_CACHE names, else in
+            the user's cache folder, beside the downloaded corpora.
         allow_pickle: open a file saved by gensim, and the `.npy` files that it names.
-            Do so only if you trust who made it.
+            Only do so if you trust its author.
 
     Raises:
-        ValueError: if the file is malformed, is a pickle, passes a limit of
-            `keras_tagging.utils.limits`, holds a value that is not a finite number, or
+        ValueError: if the file is malformed, is a pickle, exceeds a limit of
+            `keras_tagging.utils.limits`, has a value that is not a finite number, or
             has no vectors; the message names the file, the line if it is text, and the
             remedy.
         OSError: if the file cannot be opened.
@@ -96,16 +95,16 @@ def load_vectors(
     with opened(path) as stream:
         kind, sizes = recognised(stream)
         if kind != "pickle":
-            found = Selection(path, wanted, encoding, stream.most)
+            selection = Selection(path, wanted, encoding, stream.most)
             options = [_digest(forms), limit, encoding]
             folder = None if kind == "binary" and forms is None else folder_of(cache)
-            given = forms or {} if kind == "fasttext" else sizes
-            del forms  # of a large vocabulary they are large
+            extra = forms or {} if kind == "fasttext" else sizes
+            del forms  # they are large if the vocabulary is
 
             def read() -> WordVectors:
-                with np.errstate(over="ignore", invalid="ignore"):  # refused below
-                    _READERS[kind](stream, found, given, limit)
-                return _sound(path, found.vectors())
+                with np.errstate(over="ignore", invalid="ignore"):  # `_sound` checks
+                    _READERS[kind](stream, selection, extra, limit)
+                return _sound(path, selection.vectors())
 
             return cached(path, options, folder, read)
     if not allow_pickle:
@@ -117,11 +116,11 @@ def as_vectors(source, allow_pickle: bool = False) -> WordVectors:
     """Word vectors from a file's name, gensim's `KeyedVectors` or a model of gensim's.
 
     Args:
-        source: the vectors; `WordVectors` are given back as they are.
+        source: the vectors; `WordVectors` are returned as they are.
         allow_pickle: as in `load_vectors`, for the name of a file.
 
     Raises:
-        ValueError: if it is something else, and as `load_vectors`.
+        ValueError: if it is something else, or as in `load_vectors`.
         OSError: if there is no such file.
     """
     if isinstance(source, WordVectors):
@@ -134,14 +133,14 @@ def as_vectors(source, allow_pickle: bool = False) -> WordVectors:
             f"a {type(source).__name__} holds no word vectors: give the name of a "
             "file, WordVectors, or gensim's KeyedVectors"
         )
-    return _sound("the vectors given", composed(keyed))
+    return _sound("the given vectors", composed(keyed))
 
 
 def _forms(vocabulary: Words, normalise: Normalise) -> dict[str, tuple[str, ...]]:
-    """The forms that each word is looked up by."""
+    """The forms by which each word is looked up."""
     names = sorted(count_words(vocabulary))
     if not names:
-        raise ValueError("the vocabulary has no word: give None for all vectors")
+        raise ValueError("the vocabulary has no words: give None for all vectors")
     forms = zip(names, *lookup_forms(names, normalise), strict=True)
     return {each[0]: tuple(dict.fromkeys(each)) for each in forms}
 
@@ -150,7 +149,7 @@ def _digest(forms: dict[str, tuple[str, ...]] | None) -> str | None:
     if forms is None:
         return None
     digest = hashlib.sha256()
-    for each in forms.values():  # of which the first is the word
+    for each in forms.values():  # the first form is the word itself
         digest.update(json.dumps(each).encode())
     return digest.hexdigest()
 
@@ -168,19 +167,19 @@ def _refusal(path: str) -> str:
     )
     return (
         f"{path}: is a pickle, as gensim saves vectors, and a pickle can run any code: "
-        "if you trust it, take what load_vectors(..., allow_pickle=True) gives, or "
-        f"convert it with python -c {shlex.quote(program)}"
+        "if you trust it, use load_vectors(..., allow_pickle=True), or convert it with "
+        f"python -c {shlex.quote(program)}"
     )
 
 
 def _load_native(path, wanted, forms, limit) -> WordVectors:
-    """Vectors, or the model that holds them, as gensim saved it."""
+    """The vectors of a file that gensim saved: its vectors, or a model with them."""
     from gensim.models import KeyedVectors
 
     try:
-        # of some words: only their rows are read, where the matrix has its own file
+        # Only the rows of wanted words are read, if the matrix has its own file.
         loaded = KeyedVectors.load(path, mmap=None if forms is None else "r")
-    # A pickle that is damaged or from elsewhere can raise anything.
+    # A damaged or foreign pickle can raise anything.
     except Exception as error:
         raise ValueError(
             f"{path}: gensim cannot load it ({error}): save it again, and keep the "
@@ -195,18 +194,18 @@ def _load_native(path, wanted, forms, limit) -> WordVectors:
     if forms is None:
         whole = composed(keyed)
         return WordVectors(whole.words[:limit], whole.matrix[:limit])
-    found = Selection(path, wanted, "utf-8", sys.maxsize)
+    selection = Selection(path, wanted, "utf-8", sys.maxsize)
     for word, row in islice(keyed.key_to_index.items(), limit):
-        if (form := found.choose(word)) is not None:
-            found.add(form, keyed.vectors[row])
+        if (form := selection.wanted_form(word)) is not None:
+            selection.add(form, keyed.vectors[row])
     for word, others in forms.items():
-        if found.lacks(others) and can_compose(keyed, word):
-            found.add(word, keyed.get_vector(word))
-    return found.vectors()
+        if selection.lacks(others) and can_compose(keyed, word):
+            selection.add(word, keyed.get_vector(word))
+    return selection.vectors()
 
 
 def _sound(source: str, vectors: WordVectors) -> WordVectors:
-    """The vectors, once they are found to be numbers.
+    """Check that the vectors are finite numbers, and return them.
 
     Raises:
         ValueError: if there are none, or a value is not finite.

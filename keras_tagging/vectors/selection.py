@@ -1,4 +1,4 @@
-"""The words of a file that are kept, and their vectors."""
+"""The wanted words of a file, and their vectors."""
 
 from collections.abc import Iterable
 
@@ -8,25 +8,29 @@ from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.utils import limits
 from keras_tagging.vectors.word_vectors import WordVectors
 
-# No character becomes more than four when it is decomposed.
+# A decomposed character has at most four characters.
 _DECOMPOSED = 4
-# One word in so many may be damaged. In another encoding it is far more.
+# One word in this many may be damaged. In the wrong encoding, far more are.
 _DAMAGED = 100
 
 
 class Selection:
-    """Words and vectors as they are found, the first of equal words only.
+    """Collector of words and their vectors; of equal words it keeps the first.
 
-    The matrix is made for what is added: what a file announces is not believed.
+    The matrix grows with the added vectors: the size that a file announces is not
+    trusted.
 
     Args:
-        path: of the file, for messages.
-        wanted: the words to keep, in NFC; None for all, as they are written.
-        encoding: of the words.
-        most: bytes that the file can hold, at least two for a value.
+        path: path of the file, for messages.
+        wanted: the words to keep, in NFC; None for all, as written.
+        encoding: the encoding of the words.
+        most: the number of bytes that the file can have; a value takes at least two.
+
+    Attributes:
+        rows: the row of each word that has been added.
 
     Raises:
-        ValueError: if there is no such encoding, or spaces are no spaces in it.
+        ValueError: if the encoding is unknown, or has no ASCII spaces.
     """
 
     def __init__(
@@ -34,7 +38,7 @@ class Selection:
     ):
         self.path, self.wanted, self.encoding, self.most = path, wanted, encoding, most
         self.longest = _DECOMPOSED * max(map(len, wanted or [""]))
-        self.found: dict[str, int] = {}
+        self.rows: dict[str, int] = {}
         self.matrix = np.empty((0, 0), np.float32)
         self.words = self.damaged = 0
         self.example = ""
@@ -44,16 +48,16 @@ class Selection:
             is_text = False
         if not is_text:
             raise ValueError(
-                f"encoding={encoding!r} is none that word vectors have: give one such "
-                "as 'utf-8' or 'latin-1', or write the file again in UTF-8"
+                f"encoding={encoding!r} does not work for word vectors: give another, "
+                "such as 'utf-8' or 'latin-1', or write the file again in UTF-8"
             )
 
     def take(self, name: bytes, line: int | None = None) -> str | None:
-        """The word as it is kept, if it is wanted and not there yet.
+        """Decode a word; return the form to add, or None if it is not wanted.
 
         Args:
-            name: the word as it is in the file.
-            line: its number, for messages.
+            name: the word as in the file.
+            line: the number of its line, for messages.
 
         Raises:
             ValueError: if it is too long for a word.
@@ -67,30 +71,30 @@ class Selection:
         try:
             word = name.decode(self.encoding)
         except UnicodeDecodeError as error:
-            # word2vec cuts long words, wherever that is
+            # word2vec cuts long words, even inside a character
             if error.reason != "unexpected end of data":
                 self.damaged += 1
                 self.example = self.example or f"{self._place(line)}: {name[:40]!r}"
             word = name.decode(self.encoding, "replace")
-        return self.choose(word)
+        return self.wanted_form(word)
 
-    def choose(self, word: str) -> str | None:
-        """The word as it is kept, if it is wanted and not there yet."""
+    def wanted_form(self, word: str) -> str | None:
+        """The form of a word to add; None if it is not wanted or already there."""
         if self.wanted is not None:
-            if len(word) > self.longest:  # long runs of marks take NFC very long
+            if len(word) > self.longest:  # NFC of long runs of marks takes very long
                 return None
             word = to_nfc(word)
             if word not in self.wanted:
                 return None
-        return None if word in self.found else word
+        return None if word in self.rows else word
 
     def lacks(self, forms: Iterable[str]) -> bool:
-        """Whether none of the forms of a word has been found."""
-        return self.found.keys().isdisjoint(forms)
+        """Whether none of the forms of a word has been added."""
+        return self.rows.keys().isdisjoint(forms)
 
     def add(self, word: str, vector) -> None:
-        """Keeps a word and its vector."""
-        row = self.found[word] = len(self.found)
+        """Add a word and its vector."""
+        row = self.rows[word] = len(self.rows)
         if row == len(self.matrix):
             self._grow(row, len(vector))
         self.matrix[row] = vector
@@ -100,7 +104,7 @@ class Selection:
             shape = max(64, row + row // 8), dimension
             self.matrix.resize(shape, refcheck=False)
         else:
-            # not touched, and so not in memory, before rows are written to it
+            # pages that are never written to take no memory
             rows = min(len(self.wanted), self.most // (2 * dimension) + 1)
             self.matrix = np.empty((rows, dimension), np.float32)
 
@@ -108,10 +112,10 @@ class Selection:
         return self.path if line is None else f"{self.path}:{line}"
 
     def vectors(self) -> WordVectors:
-        """What was found.
+        """The collected vectors.
 
         Raises:
-            ValueError: if that is nothing, or many words are not in the encoding.
+            ValueError: if there are none, or many words are not in the encoding.
         """
         if self.damaged * _DAMAGED > self.words:
             raise ValueError(
@@ -119,11 +123,11 @@ class Selection:
                 f"of {self.words:,} words: name the encoding, such as "
                 "encoding='latin-1', or convert the file with iconv -t utf-8"
             )
-        if not self.found and self.wanted:
+        if not self.rows and self.wanted:
             raise ValueError(
-                f"{self.path}: has none of the {len(self.wanted):,} words that are "
-                "looked for: check language, case and encoding"
+                f"{self.path}: has none of the {len(self.wanted):,} wanted words: "
+                "check language, case and encoding"
             )
-        shape = len(self.found), self.matrix.shape[1]
+        shape = len(self.rows), self.matrix.shape[1]
         self.matrix.resize(shape, refcheck=False)
-        return WordVectors(list(self.found), self.matrix)
+        return WordVectors(list(self.rows), self.matrix)

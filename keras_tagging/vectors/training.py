@@ -7,7 +7,7 @@ from keras_tagging.vectors.coverage import Words, count_words
 from keras_tagging.vectors.word_vectors import WordVectors, composed
 
 METHODS = ("word2vec", "fasttext")
-# gensim drops what a sentence has beyond this many tokens.
+# gensim ignores the tokens of a sentence beyond this many.
 _MAX_SENTENCE = 10_000
 
 
@@ -24,28 +24,30 @@ def train_vectors(
     vocabulary: Words = (),
     buckets: int = 100_000,
 ) -> WordVectors:
-    """Trains word vectors on sentences, by gensim's `Word2Vec` or `FastText`.
+    """Train word vectors on sentences with gensim's `Word2Vec` or `FastText`.
 
-    One worker thread, so that the same sentences and seed give the same vectors.
+    Training uses one worker thread, so the same sentences and seed give the same
+    vectors.
 
     Args:
         sentences: token lists, or `Sentence` objects.
-        method: "word2vec"; or "fasttext", whose words are the sums of their pieces of 3
-            to 6 characters, so that words it has not seen have vectors too.
+        method: "word2vec"; or "fasttext", in which a word is the sum of its pieces of 3
+            to 6 characters, so that unseen words have vectors too.
         size: dimension of a vector.
-        window: how many words to each side are context.
+        window: number of context words on each side.
         min_count: leave out words that occur less often.
         epochs: passes over the sentences.
-        seed: of all random numbers.
+        seed: seed of all random numbers.
         skip_gram: skip-gram instead of continuous bag of words.
-        vocabulary: with "fasttext" further words to give a vector, such as those of the
-            development and test sentences.
-        buckets: with "fasttext" the rows that all pieces of words share, each as large
-            as a vector. fastText's own 2 million are for larger texts.
+        vocabulary: with "fasttext", further words that get a vector, such as those of
+            the development and test sentences.
+        buckets: with "fasttext", the number of rows that all pieces of words share,
+            each as large as a vector. fastText's default of 2 million is for larger
+            texts.
 
     Raises:
         ValueError: if the method is unknown, a sentence is a string, no word occurs
-            often enough, or "word2vec" is given a vocabulary.
+            often enough, or a vocabulary is passed with "word2vec".
     """
     from gensim.models import FastText, Word2Vec
 
@@ -55,8 +57,8 @@ def train_vectors(
     others = count_words(vocabulary)
     if others and method != "fasttext":
         raise ValueError(
-            "word2vec has no vectors of words it has not seen: give no vocabulary, or "
-            "method='fasttext'"
+            "word2vec has no vectors of unseen words: omit vocabulary=, or "
+            "use method='fasttext'"
         )
     pieces = []
     for number, sentence in enumerate(sentences, 1):

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-#: What the unknown word is called in the vector files in use.
+#: The names of the unknown word in common vector files.
 UNKNOWN_ROWS = ("UNKNOWN", "*UNKNOWN*", "<unk>", "<UNK>", "UNK", "unk")
 
 
@@ -32,11 +32,10 @@ class WordVectors:
         return self.matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
 
     def unknown(self) -> np.ndarray:
-        """The vector of an unknown word: the file's own, or where there is none the
-        mean, `(dimension,)`.
+        """The vector of an unknown word, `(dimension,)`: the file's own, or the mean.
 
         GoogleNews has no row for the UNKNOWN of Kadari et al. (2018); the paper does
-        not say what it does then.
+        not say which vector it uses instead.
         """
         for name in UNKNOWN_ROWS:
             if name in self.index:
@@ -52,12 +51,12 @@ class WordVectors:
 
         Args:
             words: the words to look up.
-            normalise: gives the form of a word to look up, or several forms to try
-                in order; by default the word itself.
+            normalise: function from a word to the form to look up, or to several forms
+                to try in order; by default the word itself.
 
         Returns:
-            `(words, dimension)` float32, zeros where there is no vector, and
-            `(words,)` bool, whether there is one.
+            The vectors, `(words, dimension)` float32, zeros for words without one; and
+            whether each word has a vector, `(words,)` bool.
         """
         rows = np.full(len(words), -1)
         for i, word in enumerate(words):
@@ -66,16 +65,18 @@ class WordVectors:
                 if form in self.index:
                     rows[i] = self.index[form]
                     break
-        found = rows >= 0
+        is_present = rows >= 0
         vectors = np.zeros((len(words), self.matrix.shape[1]), np.float32)
-        vectors[found] = self.matrix[rows[found]]
-        return vectors, found
+        vectors[is_present] = self.matrix[rows[is_present]]
+        return vectors, is_present
 
 
 def composed(keyed, words: Iterable[str] = ()) -> WordVectors:
-    """All vectors of gensim's `KeyedVectors`, and of fastText's also those of further
-    words, made of their pieces."""
-    # gensim leaves empty places at the end for words that occurred before.
+    """All vectors of gensim's `KeyedVectors`.
+
+    If they are fastText's, `words` get vectors composed of their pieces.
+    """
+    # gensim leaves empty rows at the end for words that occurred before.
     count = len(keyed.key_to_index)
     known, matrix = list(keyed.index_to_key[:count]), keyed.vectors[:count]
     others = [word for word in words if can_compose(keyed, word)]
@@ -86,7 +87,7 @@ def composed(keyed, words: Iterable[str] = ()) -> WordVectors:
 
 
 def can_compose(keyed, word: str) -> bool:
-    """Whether these are fastText's vectors, and the word is made of known pieces."""
+    """Whether these are fastText's vectors, and have pieces of the word."""
     if word in keyed.key_to_index or not getattr(keyed, "bucket", 0):
         return False
     from gensim.models.fasttext import ft_ngram_hashes
@@ -94,9 +95,9 @@ def can_compose(keyed, word: str) -> bool:
     return bool(ft_ngram_hashes(word, keyed.min_n, keyed.max_n, keyed.bucket))
 
 
-def not_finite(place: str, word: str) -> str:
-    """The message about a vector that cannot be used, of a file or a line of it."""
+def not_finite(where: str, word: str) -> str:
+    """The message about an unusable vector; `where` is a file, or a line of it."""
     return (
-        f"{place}: the vector of {word!r} holds a value that is not a finite number: "
+        f"{where}: the vector of {word!r} holds a value that is not a finite number: "
         "correct or remove it"
     )

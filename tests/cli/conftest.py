@@ -62,7 +62,7 @@ def failing(program):
 def recognised(err):
     """The line that says as what a file is read."""
     first, _, _ = err.partition("\n")
-    return f"{first}\n" if first.endswith("; --format says otherwise") else ""
+    return f"{first}\n" if first.endswith("; use --format to change this") else ""
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_analyse_refuses(failing, run_dir, corpus_dir, tmp_path):
     assert "--csv is a folder" in failing(*args, "--csv", tmp_path / "file")
     assert "has no --punctuation" in failing(*args, "--punctuation", "ptb")
     args[-1] = corpus_dir / "dev.conll"
-    assert "has no dev sentences, only test" in failing(*args, "--split", "dev")
+    assert "has no dev sentences: give --split test" in failing(*args, "--split", "dev")
 
 
 @pytest.mark.parametrize("command", ["analyse", "evaluate", "tag"])

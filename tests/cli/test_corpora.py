@@ -130,5 +130,5 @@ def test_advice_can_be_followed(failing, tmp_path):
     (tmp_path / "train.conll").write_text("a\tN\nb\n")
     told = failing("describe", tmp_path, "--errors", "raise")
     assert "train.conll:2: 1 columns where the file has 2; mend the row, or " in told
-    assert "or pass --option separator= if it is cut wrongly (recogn" in told
+    assert "or pass --option separator= if it is split wrongly (recogn" in told
     assert told.endswith("(recognised as 'conll': pass --format if it is not)\n")

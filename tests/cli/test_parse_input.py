@@ -73,7 +73,7 @@ def test_all_but_the_trees_is_kept(program_bytes, parser, tmp_path, name, source
     code, out, err = program_bytes("parse", "x", *args, stdin=data)
     assert code == 0
     assert out == parsed_by_hand(CONLLU[name]).encode()
-    told = f"{path} is read as conllu; --format says otherwise\n"
+    told = f"{path} is read as conllu; use --format to change this\n"
     assert err.decode() == (told if source == "file" else "")
 
 

@@ -220,7 +220,7 @@ def test_an_interrupt_says_how_to_go_on(program, engine, tmp_path):
     code, _, err = program(*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path)
     assert code == 130
     *_, told, last = err.splitlines()
-    assert told.startswith("The same command goes on with the first unfinished epoch")
+    assert told.startswith("The same command continues with the first unfinished epoch")
     assert last == "keras-tagging: error: interrupted"
 
 

@@ -1,9 +1,10 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
-from keras_tagging import load_corpus
+from keras_tagging import load, load_corpus
 from keras_tagging.corpora.loading import hold_out
 from keras_tagging.data import Corpus, Sentence
 
@@ -33,6 +34,46 @@ def test_finished_run_is_kept(failing, run_dir, corpus_dir):
     assert (run_dir / "model.keras").read_bytes() == before
 
 
+def test_fine_tuning_starts_from_a_run(program, run_dir, tmp_path):
+    corpus = tmp_path / "new.conll"
+    corpus.write_text("the\tNP[nb]/N\nchat\tNom\n\n" * 5, "utf-8")
+    args = ["train", "bigru", "--corpus", corpus, "--init", run_dir, "--epochs", 1]
+    args += ["--freeze", "word_embedding", "--set", "learning_rate=0.01"]
+    code, out, _ = program(*args, "--out", tmp_path / "out")
+    assert code == 0
+    old, new = load(run_dir), load(tmp_path / "out")
+    assert f"1 new words, 1 new tags beside {len(old.tags)} of its own" in out
+    assert "bigru, fine-tuned, seed 0" in out
+    assert new.settings["units"] == 16 and new.settings["learning_rate"] == 0.01
+    started = new.metadata["started_from"]
+    assert started["scores"] == old.metadata["scores"]
+    tables = [
+        m.network.get_layer("word_embedding").get_weights()[0] for m in (old, new)
+    ]
+    np.testing.assert_array_equal(tables[0], tables[1][:-1])
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["bigru", "--freeze", "stack"], "without --init there is no --freeze"),
+        (["bigru", "--init", "RUN", "--recipe", "paper"], "there is no --recipe"),
+        (["bigru", "--init", "RUN", "--embeddings", "x"], "there is no --embeddings"),
+        (["bilstm", "--init", "RUN"], "holds a bigru, not a bilstm"),
+        (["ffn-parser", "--init", "RUN"], "a parser has no --init"),
+        (["bigru", "--init", "RUN", "--set", "units=9"], "units=9 is part of the"),
+        (["bigru", "--init", "RUN", "--freeze", "stock"], "did you mean 'stack'"),
+    ],
+)
+def test_fine_tuning_that_cannot_be(
+    failing, run_dir, corpus_dir, tmp_path, options, message
+):
+    options = [run_dir if option == "RUN" else option for option in options]
+    args = ["--corpus", corpus_dir, "--out", tmp_path / "out"]
+    assert message in failing("train", *options, *args)
+    assert not (tmp_path / "out" / "model.keras").exists()
+
+
 def test_killed_run_goes_on(tiny, program, corpus_dir, tmp_path, monkeypatch):
     args = ["train", "bigru", "--corpus", corpus_dir, *tiny, "--epochs", 2, "--out"]
 
@@ -49,7 +90,7 @@ def test_killed_run_goes_on(tiny, program, corpus_dir, tmp_path, monkeypatch):
     assert "model.keras" not in names
     code, out, _ = program(*args, tmp_path / "killed")
     assert code == 0
-    assert "Going on with the run" in out
+    assert "Continuing the run" in out
     assert "Epoch 1/" not in out
     names = {path.name for path in (tmp_path / "killed").iterdir()}
     assert names == {"model.keras", "metadata.json", "training.csv"}

@@ -180,7 +180,7 @@ def without(name):
     "form, change, message",
     [
         (iob, broken("atis.train.iob", "BOS a EOS\tO\n"), "train.iob:3: 3 words but 1"),
-        (iob, broken("atis.dev.iob", "a\tO\n"), "dev.iob:2: the words do not stand"),
+        (iob, broken("atis.dev.iob", "a\tO\n"), "dev.iob:2: the words are not"),
         (iob, without("*train*"), "no file is named train"),
         (parallel, broken("seq.out", "O O\n"), "seq.in: 1 lines but 2 in"),
         (parallel, without("seq.out"), "seq.in: has no seq.out beside it; add it"),
@@ -233,7 +233,7 @@ def test_sentences_without_labels_or_marks_are_told(tmp_path, text):
     (tmp_path / "train.txt").write_text(text)
     with pytest.raises(CorpusError) as caught:
         read_atis(tmp_path)
-    assert "train.txt: sentence 1 has not a word and a label in each row;" in str(
+    assert "train.txt: sentence 1 lacks a word or a label in some row;" in str(
         caught.value
     )
 

@@ -25,7 +25,7 @@ def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path, small_files
     assert caught.value.errno == errno.EFBIG
     told = str(caught.value)
     assert told.endswith(
-        f": free some space and repeat the command; it was to write: '{path}'"
+        f": free some space and repeat the command; it was writing: '{path}'"
     )
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
     sentences = [Sentence(["a" * 5000], ["X"])]

@@ -66,11 +66,11 @@ def test_parsing(text, category):
         (r"(S\NP)~SB", "has '~' at character 7"),
         ("S//NP", "has no result before '/' at character 3"),
         (r"\NP", r"has no result before '\\' at character 1"),
-        ("S/", "has no argument behind '/'"),
+        ("S/", "has no argument after '/'"),
         ("S(NP)", "has no slash between two categories"),
         ("(S)(NP)", "has no slash between two categories"),
         (r"(S\NP", "does not close a bracket"),
-        (r"S\NP)", "closes a bracket that none opens at character 5"),
+        (r"S\NP)", "closes a bracket that was not opened at character 5"),
         ("(" * 600, "has 600 characters"),
     ],
 )
@@ -94,7 +94,7 @@ def test_the_published_slip_is_mended():
 
 def test_without_a_notation_categories_stay_as_they_are():
     assert category_at(1, "((N", None) == "((N"
-    with pytest.raises(Malformed, match="no notation 'xml'"):
+    with pytest.raises(Malformed, match="unknown notation 'xml'"):
         category_at(1, "N", "xml")
 
 

@@ -94,7 +94,7 @@ def test_malformed_derivations(tmp_path, old, new, what):
 
 
 def test_an_unknown_notation(tmp_path):
-    with pytest.raises(CorpusError, match="no notation 'html'"):
+    with pytest.raises(CorpusError, match="unknown notation 'html'"):
         list(read(io.StringIO(TEXT), "auto", categories="html"))
 
 

@@ -210,7 +210,7 @@ def test_ccg_categories(tmp_path, format):
     what = f"^{path}:{line}: the category 'S//' has no result before '/'.*; write it"
     with pytest.raises(CorpusError, match=what):
         list(read(path, format, categories="ccgbank"))
-    with pytest.raises(CorpusError, match="no notation 'x'"):
+    with pytest.raises(CorpusError, match="unknown notation 'x'"):
         list(read(path, format, categories="x"))
 
 

@@ -115,7 +115,7 @@ def test_overwriting_leaves_other_files(tmp_path):
 @pytest.mark.parametrize("name", ["test.conll", "train.jsonl"])
 def test_old_splits_do_not_come_to_stand_beside_new_ones(tmp_path, name):
     (tmp_path / name).write_text("old\tO\n")
-    with pytest.raises(CorpusError, match=f"{name}: would stand beside the new files"):
+    with pytest.raises(CorpusError, match=f"{name}: does not belong to the new files"):
         write_splits(tmp_path, {"train": TRAIN, "dev": DEV}, overwrite=True)
     assert set(files(tmp_path)) == {name}
 
@@ -212,7 +212,7 @@ def test_a_script_tells_errors_in_one_line(capsys, args, code, out, err):
         assert told.err.count("\n") == 1
 
 
-SEPARATED = "mend the row, or pass separator= if it is cut wrongly"
+SEPARATED = "mend the row, or pass separator= if it is split wrongly"
 RECOGNISED = " (recognised as 'conll': pass format= if it is not)"
 
 

@@ -207,7 +207,7 @@ def test_further_formats_recognised(tmp_path, content):
         ("a b\nc d\n", "pass format='text' for sentences, format='conll' for tokens"),
         ("a\nb\n", "pass format='text' for sentences, format='tokens' for tokens"),
         ("<?xml version='1.0'?>", "convert it, or pass format="),
-        ("a\0b", "this is binary data, which is no corpus format; unpack it if"),
+        ("a\0b", "this is binary data, not a corpus; unpack it if"),
     ],
 )
 def test_formats_not_recognised(tmp_path, content, message):
@@ -331,9 +331,7 @@ def test_reading_is_lazy(format):
 def test_unknown_names(tmp_path):
     path = tmp_path / "corpus"
     path.write_text("a b\n", "utf-8")
-    with pytest.raises(
-        ValueError, match="unknown format 'xml': it is one of 'conll', "
-    ):
+    with pytest.raises(ValueError, match="unknown format 'xml': known are 'conll', "):
         read(path, "xml")
     with pytest.raises(ValueError, match="'text' has no option 'tag'; it has encoding"):
         read(path, "text", tag="upos")
@@ -341,7 +339,9 @@ def test_unknown_names(tmp_path):
         ValueError, match="no option 'tags'; it has separator, token_co"
     ):
         read(path, "conll", tags=1)
-    with pytest.raises(ValueError, match="errors='ignore': it is 'raise' or 'skip'"):
+    with pytest.raises(
+        ValueError, match="errors='ignore': known are 'raise' and 'skip'"
+    ):
         read(path, errors="ignore")
     with pytest.raises(CorpusError, match="there is no such file; check the path"):
         read(tmp_path / "none")

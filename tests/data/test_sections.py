@@ -105,17 +105,13 @@ def test_no_section_at_all(tmp_path):
 )
 def test_what_stands_twice(folder, name):
     add(folder, name)
-    with pytest.raises(
-        CorpusError, match=r": section 02 stands here and in .*; remove"
-    ):
+    with pytest.raises(CorpusError, match=r": section 02 is here and in .*; remove"):
         words(folder)
 
 
 def test_sections_of_several_splits(folder):
     add(folder, "00-02.mrg")
-    with pytest.raises(
-        CorpusError, match="holds sections 00-02, of several uses; give"
-    ):
+    with pytest.raises(CorpusError, match="has sections 00-02 of several splits; give"):
         words(folder)
 
 

@@ -79,26 +79,27 @@ NOT_TREES = {
         ["a 0 root", "b 1 dep", "c 0 root"],
         3,
         "2 words have the head 0: 1 'a' in line 5, 3 'c' in line 7; "
-        "leave it one root, or such sentences out with errors='skip'",
+        "keep one root, or leave such sentences out with errors='skip'",
     ),
     "a cycle": (
         ["a 3 dep", "b 0 root", "c 4 dep", "d 1 dep", "e 3 dep"],
         1,
-        "the heads go round: 1 'a' -> 3 'c' -> 4 'd' -> 1 'a'; "
-        "give one of these words a head outside of them",
+        "the heads form a cycle: 1 'a' -> 3 'c' -> 4 'd' -> 1 'a'; "
+        "give one of these words a head outside the cycle",
     ),
     "a cycle behind a tail": (
         ["a 4 dep", "b 0 root", "c 4 dep", "d 3 dep"],
         3,
-        "the heads go round: 3 'c' -> 4 'd' -> 3 'c'; "
-        "give one of these words a head outside of them",
+        "the heads form a cycle: 3 'c' -> 4 'd' -> 3 'c'; "
+        "give one of these words a head outside the cycle",
     ),
     "a long cycle": (
         ["a 0 root", *NINE],
         2,
-        "the heads go round: "
+        "the heads form a cycle: "
         + " -> ".join(f"{i} 'w{i}'" for i in [2, 10, 9, 8, 7, 6, 5, 4])
-        + " -> ... (9 words) -> 2 'w2'; give one of these words a head outside of them",
+        + " -> ... (9 words) -> 2 'w2'; "
+        "give one of these words a head outside the cycle",
     ),
 }
 
@@ -205,7 +206,7 @@ CONLLX_ONLY = {
 def test_conllx_is_words_only(case):
     before, line = CONLLX_ONLY[case]
     message = (
-        f"<stream>:{line}: CoNLL-X has no comments, multiword tokens and empty nodes; "
+        f"<stream>:{line}: CoNLL-X has no comments, multiword tokens or empty nodes; "
         "leave them out, or pass format='conllu'"
     )
     with pytest.raises(CorpusError) as caught:
@@ -234,7 +235,7 @@ def test_malformed_conllx(text):
 
 def test_trees_is_true_or_false():
     for value in ("false", 1, None):
-        with pytest.raises(ValueError, match=f"trees={value!r}: it is True or False"):
+        with pytest.raises(ValueError, match=f"trees={value!r}: give True or False"):
             read(io.StringIO(GOOD), "conllu", trees=value)
 
 

@@ -108,7 +108,7 @@ def test_the_tags_of_annotated_sentences_are_not_read():
 
 @pytest.mark.parametrize("tag", ["NN", "B-", "B-toloc.", "X-city_name", "o", "B"])
 def test_tags_that_are_no_slots_are_told(tag):
-    with pytest.raises(ValueError, match=f"the tag '{tag}' is no slot label"):
+    with pytest.raises(ValueError, match=f"the tag '{tag}' is neither a slot label"):
         WordClasses.learn([Sentence(["rome"], [tag])])
 
 

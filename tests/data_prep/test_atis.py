@@ -152,3 +152,17 @@ def test_a_folder_that_does_not_exist_is_told(run, tmp_path):
     code, _, told = run("atis", tmp_path / "nowhere", tmp_path / "out")
     assert code == 1 and "nowhere: there is no such file or folder" in told
     assert not (tmp_path / "out").exists()
+
+
+def test_classes_of_a_lexicon(run, folder, tmp_path):
+    lexicon = tmp_path / "lexicon.txt"
+    lexicon.write_text("town9 :- NP : t:ci\nat 5 :- NP : 1700:ti\n", "utf-8")
+    run("atis", folder, tmp_path / "out", "--lexicon", lexicon)
+    written = keras_tagging.load_corpus(tmp_path / "out", columns=COLUMNS)
+    found = [s.columns["word_class"] for s in written.dev]
+    assert found == [["O", "O", kind, "B-ti", "I-ti"] for kind in ("O", "B-ci")]
+
+
+def test_one_column_has_one_source(run, folder, tmp_path):
+    code, _, err = run("atis", folder, tmp_path / "o", "--classes", "--lexicon", "x")
+    assert code != 0 and "--classes and --lexicon fill one column" in err

@@ -144,8 +144,8 @@ def truncated(path):
     [
         (removed, "no file holds section 20 (dev); name the folder or archive"),
         (changed(") )\n    (. .) ))", ") )\n    (. .) )"), "wsj_2001.mrg:2: 1 bracket"),
-        (changed("(. .)", "(. .) )"), "wsj_2001.mrg:5: a bracket closes that none"),
-        (changed("(VBZ|NNS sees)", "sees"), "wsj_2001.mrg:4: 'sees' stands beside"),
+        (changed("(. .)", "(. .) )"), "wsj_2001.mrg:5: a closing bracket has"),
+        (changed("(VBZ|NNS sees)", "sees"), "wsj_2001.mrg:4: 'sees' shares its"),
         (changed("1\\/2", ""), "wsj_2001.mrg:4: the bracket (CD) holds no word"),
         (truncated, "wsj_2001.mrg.gz: cannot be read: "),
     ],

@@ -79,7 +79,7 @@ def test_encoding(tmp_path):
         ("a 1 2\nb 3 x\n", "v:2: is not a word and its values"),
         ("a 1 2\nb 3  4\n", "v:2: has 3 values"),
         ("a\t1\t2\n", "v:1: is not a word and its values, with single spaces"),
-        ("Some prose, not vectors.\n", "v:1: is not .*, or name a file of vectors if"),
+        ("Some prose, not vectors.\n", "v:1: is not .*, or name another file if"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "v: is binary data of another kind: name"),
         (
             "a 1 2\nb 3 nan\n",
@@ -95,7 +95,7 @@ def test_encoding(tmp_path):
         ("2 0\n", "v:1: announces 2 vectors of 0 values"),
         (BINARY[:-9], "v: ends before the last vector that it announces"),
         (BINARY.replace(b"4 3", b"9 3"), "v: ends before the last vector"),
-        (BINARY.replace(b"4 3", b"2 3"), "v: goes on behind the 2 .* limit=2 if these"),
+        (BINARY.replace(b"4 3", b"2 3"), "v: continues after the 2 .* limit=2 to read"),
         (
             gzip.compress(GLOVE.encode(), mtime=0),
             "v: is compressed: give it a name .* .gz",
@@ -149,7 +149,7 @@ def test_vectors_in_memory():
     with pytest.raises(ValueError, match="a dict holds no word vectors: give the name"):
         as_vectors({"a": [1.0]})
     keyed.vectors[1, 0] = np.nan
-    with pytest.raises(ValueError, match="given: the vector of 'Über' holds a value"):
+    with pytest.raises(ValueError, match="vectors: the vector of 'Über' holds a value"):
         as_vectors(keyed)
     with pytest.raises(ValueError, match="given: has no vectors"):
         as_vectors(KeyedVectors(3))
@@ -206,7 +206,7 @@ DATA = os.environ.get("KERAS_TAGGING_DATA")
 def test_real_files(name, shape):
     path = Path(DATA, "vectors", name)
     if path.suffix == ".bin":
-        with pytest.raises(ValueError, match="goes on behind the 10 vectors of 300"):
+        with pytest.raises(ValueError, match="continues after the 10 vectors of 300"):
             load_vectors(path)
     vectors = load_vectors(path, limit=shape[0])
     assert vectors.matrix.shape == shape

@@ -64,7 +64,7 @@ def test_training_errors():
         ValueError, match="'glove': known are 'word2vec' and 'fasttext'"
     ):
         train_vectors(TEXT, "glove")
-    with pytest.raises(ValueError, match="words it has not seen: .*method='fasttext'"):
+    with pytest.raises(ValueError, match="unseen words: .*method='fasttext'"):
         train_vectors(TEXT, vocabulary=["e"])
     with pytest.raises(ValueError, match="sentence 2 is a string"):
         train_vectors([["a"], "a b"])

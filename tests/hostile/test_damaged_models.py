@@ -58,7 +58,7 @@ def test_a_truncated_file_is_told(tmp_path, share):
     "name, part, message",
     [
         (CONFIG, b"", "JSONDecodeError"),
-        (CONFIG, b"null", "holds a None, no tagger or parser"),
+        (CONFIG, b"null", "holds a None, not a tagger or parser"),
         (CONFIG, b"\xff\xfe{", "JSONDecodeError|UnicodeDecodeError"),
         (CONFIG, b"[" * 100_000, "RecursionError"),
         (CONFIG, b'{"class_name": 1' + b"0" * 9999 + b"}", "integer string"),
@@ -76,7 +76,9 @@ def test_wrong_members_are_told(tmp_path, name, part, message):
 
 def test_only_files_of_models_are_read(tmp_path):
     path = written(tmp_path / "model.h5", whole("tagger"))
-    with pytest.raises(ValueError, match="the file name of a model ends in .keras"):
+    with pytest.raises(
+        ValueError, match="the name of a model's file must end in .keras"
+    ):
         keras_tagging.load(path)
 
 

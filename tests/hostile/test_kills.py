@@ -167,7 +167,7 @@ def test_a_model_without_metadata_gets_them(corpus, tmp_path, quick):
         if damage is not None:
             (out / "metadata.json").write_text(damage)
         code, printed, _ = program(*command)
-        assert code == 0 and "metadata.json was missing and is there" in printed
+        assert code == 0 and "wrote its missing metadata.json" in printed
         assert metadata(out) == expected
     assert program(*command)[0] == 2
 
@@ -202,7 +202,7 @@ def test_a_process_that_is_killed_between_model_and_metadata(corpus, tmp_path):
     assert "metadata.json" not in left
     code, printed, err = program(*command)
     assert code == 0, err
-    assert "Going on with the run" in printed and "Epoch 1/" not in printed
+    assert "Continuing the run" in printed and "Epoch 1/" not in printed
     assert names(tmp_path / "run") == FINISHED
 
 

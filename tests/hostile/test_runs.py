@@ -96,6 +96,7 @@ HEADERS = {
     "list of numbers": lambda a: callbacks_with(a, 1, wait=[1]),
     "text for a number": lambda a: callbacks_with(a, -2, wait="x"),
     "none for a number": lambda a: callbacks_with(a, -2, wait=None),
+    "rows for a figure": lambda a: callbacks_with(a, -2, best=[{"best": 1.0}]),
     "no arrays": lambda a: callbacks_with(a, -2, best_weights={"arrays": 99}),
 }
 
@@ -223,8 +224,8 @@ def test_a_full_disk_is_one_line(corpus, tmp_path, monkeypatch):
     out = tmp_path / "run"
     told = failing("train", "bigru", "--corpus", corpus, "--out", out, *TINY)
     assert told.endswith(
-        "No space left on device: free some space and repeat the command; it was to "
-        f"write: '{out / 'resume.npz'}'"
+        "No space left on device: free some space and repeat the command; it was "
+        f"writing: '{out / 'resume.npz'}'"
     )
     assert not (out / ".lock").exists()
 
@@ -246,9 +247,7 @@ def test_folders_that_cannot_be(corpus, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("mine")
     for name in ("loop", "dangling"):
         told = failing(*command, tmp_path / name)
-        assert (
-            told == f"{tmp_path / name} is a link that leads nowhere: --out is a folder"
-        )
+        assert told == f"{tmp_path / name} is a broken link: --out is a folder"
     told = failing(*command, tmp_path / "file")
     assert told == f"{tmp_path / 'file'} is a file: --out is a folder"
     assert str(tmp_path / "file") in failing(*command, tmp_path / "file" / "run")

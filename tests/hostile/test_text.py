@@ -219,7 +219,9 @@ def test_heads_of_thousands_of_digits():
     sentence = Sentence(["a"], None, {"head": [DIGITS], "deprel": ["root"]})
     for head in (DIGITS, "9" * 12):
         sentence.columns["head"] = [head]
-        with pytest.raises(ValueError, match=r"sentence 1 .* head that is no number"):
+        with pytest.raises(
+            ValueError, match=r"sentence 1 .* head that is not a number"
+        ):
             trees_of([sentence])
 
 
@@ -471,7 +473,7 @@ def test_more_tokens_than_a_sentence_has(monkeypatch, format):
     good = corpus(format, "ab")
     found, [message] = skipping(good + line + "\n" + good, format)
     assert found == [["a"], ["b"]] * 2
-    assert ": a sentence of 51 tokens, where 50 are the most; cut it" in message
+    assert ": a sentence has 51 tokens, at most 50 are allowed; split it" in message
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -479,7 +481,9 @@ def test_tokens_that_are_files(monkeypatch, format):
     monkeypatch.setattr(limits, "TOKEN_CHARACTERS", 50)
     found, [message] = skipping(corpus(format, ["a", "w" * 51, "w" * 50]), format)
     assert found == [["a"], ["w" * 50]]
-    assert re.search(r":\d+: the token 'w+\.\.\.' has 51 characters, where 50", message)
+    assert re.search(
+        r":\d+: the token 'w+\.\.\.' has 51 characters, at most 50", message
+    )
 
 
 def test_the_start_of_a_file_without_rows(monkeypatch):
@@ -538,7 +542,7 @@ def test_document_marks_that_are_none():
     good = "a\tN\n\n"
     found, [message] = skipping(f"{good}a\tN\n-DOCSTART-\tO\n\n{good}", "conll")
     assert found == [["a"]] * 2
-    assert ":4: the document mark -DOCSTART- stands inside of a sentence; " in message
+    assert ":4: the document mark -DOCSTART- is inside a sentence; " in message
     text = "-DOCSTART-\tO\n\n-DOCSTART-x\tO\n"
     assert skipping(text, "conll") == ([["-DOCSTART-x"]], [])
     kept = [["-DOCSTART-"], ["-DOCSTART-x"]]

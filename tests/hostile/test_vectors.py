@@ -329,15 +329,15 @@ def test_a_pickle_in_the_cache_is_not_opened(tmp_path):
 @pytest.mark.parametrize(
     ("first", "message"),
     [
-        ("5" * 5000 + " 3", "1: announces a number of 5,000 digits: fetch or write"),
+        ("5" * 5000 + " 3", "1: announces a number of 5,000 digits: download or write"),
         ("3 " + "5" * 5000, "1: announces a number of 5,000 digits"),
         ("4 9999999999999", "1: announces 4 vectors of 9999999999999 values .1 to 10"),
         ("9999999999999 3", "announces 9999999999999 vectors but 4 follow|ends before"),
         ("9999999999999 10000", "2: has 3 values where 10000|ends before the last"),
         ("4 -3", "2: has 3 values where 1 are expected|is binary data of another kind"),
         ("4 0", "1: announces 4 vectors of 0 values"),
-        ("3 3", "1: announces 3 vectors but 4 follow|goes on behind the 3 vectors"),
-        ("4 2", "2: has 3 values where 2 are|goes on behind|is not in utf-8"),
+        ("3 3", "1: announces 3 vectors but 4 follow|continues after the 3 vectors"),
+        ("4 2", "2: has 3 values where 2 are|continues after|is not in utf-8"),
         ("\u0664 \u0663", "where 1 are expected|1: is not a word|binary data"),
     ],
 )
@@ -471,7 +471,7 @@ def test_text_that_is_not_utf_8(tmp_path):
 @pytest.mark.parametrize("encoding", ["rot13", "undefined", "utf-16", "no-such", "hex"])
 def test_encodings_that_are_none(encoding, tmp_path):
     path = write(tmp_path / "v", GLOVE)
-    with pytest.raises(ValueError, match=f"encoding='{encoding}' is none that word ve"):
+    with pytest.raises(ValueError, match=f"encoding='{encoding}' does not work for"):
         load_vectors(path, encoding=encoding)
 
 

@@ -77,6 +77,24 @@ def test_what_is_copied(ffn, name, gates, adapted):
     assert parser.features.vocabularies == ffn.features.vocabularies
 
 
+def test_an_lstm_with_peepholes(ffn):
+    """That of Kuncoro et al. (2016): the gates are those of the plain one."""
+    parser = build("lstm-parser", peepholes=True)
+    parser.bootstrap(ffn, ("i", "f"))
+    cell, source = parser.scorer.cell, named_weights(ffn.scorer.cell)
+    found = named_weights(cell)
+    assert {"peephole_i", "peephole_f", "peephole_o"} < set(found)
+    for gate, (kernel, bias) in blocks(found, "ifoj").items():
+        same = np.array_equal(kernel, source["kernel"])
+        assert same == (gate in "if")
+        if same:
+            np.testing.assert_allclose(bias, source["bias"] + (gate == "f"), rtol=1e-6)
+    before = [np.array(w) for w in cell.weights]
+    parser.fit(TRAIN, epochs=1, verbose=0)
+    for weight, old in zip(cell.weights, before, strict=True):
+        assert np.abs(np.array(weight) - old).max() > 0, weight.path
+
+
 def test_elman_that_does_not_look_back_gives_the_trees_of_the_feed_forward_parser(ffn):
     parser = build("elman-parser")
     parser.bootstrap(ffn)

@@ -62,7 +62,7 @@ def test_what_makes_no_sense_is_refused(given):
     model, sentences = given
     for call in (model.evaluate, model.predict):
         for wrong in ({"steps": 3}, {"callbacks": [object()]}):
-            with pytest.raises(ValueError, match=f"^{next(iter(wrong))} is not taken"):
+            with pytest.raises(ValueError, match=f"^{next(iter(wrong))} has no use"):
                 call(sentences, **wrong)
         with pytest.raises(ValueError, match="verbose='loud': give 0, 1, 2 or 'auto'"):
             call(sentences, verbose="loud")
@@ -70,7 +70,7 @@ def test_what_makes_no_sense_is_refused(given):
             with pytest.raises(ValueError, match="batch_size"):
                 call(sentences, batch_size=size)
     for wrong in ({"y": [[1]]}, {"sample_weight": [1]}):
-        with pytest.raises(ValueError, match=f"^{next(iter(wrong))} is not taken"):
+        with pytest.raises(ValueError, match=f"^{next(iter(wrong))} has no use"):
             model.evaluate(sentences, **wrong)
     # as Keras does, each in its own way
     with pytest.raises(ValueError, match="Arguments not recognized: verbos"):

@@ -259,7 +259,7 @@ def test_unfitted_models(tmp_path, monkeypatch):
     path = tmp_path / "vectors"
     keyed(vectors).save_word2vec_format(str(path))
     for source in (keyed(vectors), path):
-        with pytest.raises(ValueError, match="vectors are saved once fit has run"):
+        with pytest.raises(ValueError, match="call fit or adapt first"):
             build("bigru", embeddings=source).save(tmp_path / "model.keras")
     assert not list(tmp_path.glob("*.keras"))
 

@@ -205,7 +205,7 @@ def sentence(heads, deprels="a b c", words="One two three"):
         (Sentence(["One", "two"], None, {"pos": ["N", "N"]}), "no tree: .* no head"),
         (sentence("2 0 2", "a _ c"), "no tree: a word has no deprel"),
         (sentence("2 _ 2"), "no tree: a word has no head"),
-        (sentence("2 x 2"), "a head that is no number"),
+        (sentence("2 x 2"), "a head that is not a number"),
         (sentence("2 3 2"), "no word is the root"),
         (sentence("0 3 2"), "words 2 and 3 form a cycle"),
         (sentence("0 0 2"), "words 1 and 2 are roots"),
@@ -238,7 +238,7 @@ def test_other_misuse(model):
         model.evaluate(DEV, DEV)
     with pytest.raises(ValueError, match="whole corpus"):
         build().fit(Corpus(TRAIN))
-    with pytest.raises(ValueError, match="steps is not taken"):
+    with pytest.raises(ValueError, match="steps has no use"):
         model.predict(DEV, steps=3)
     with pytest.raises(ValueError, match="val_uas"):
         build().fit(TRAIN, validation_data=DEV, monitor="val_accuracy")

@@ -362,3 +362,34 @@ def test_another_seed_gives_other_weights():
     pairs = zip(first.get_weights(), second.get_weights(), strict=True)
     for one, other in pairs:
         assert not one.any() or abs(one - other).max() > 1e-4
+
+
+@pytest.mark.parametrize("name", ["bilstm", "bigru"])
+@pytest.mark.parametrize("initializer", ["orthogonal", "glorot"])
+def test_initial_recurrent_matrices(name, initializer):
+    """Section 6.1.2 of Wu et al. (2016) compares the two; each gate has its own."""
+    options = SIZES | {"units": 40, "recurrent_initializer": initializer}
+    model = keras_tagging.build(name, **options)
+    model.adapt(SENTENCES)
+    kernels = [
+        block
+        for weight in model.network.weights
+        if "recurrent" in weight.name
+        for block in np.split(np.array(weight), weight.shape[1] // 40, axis=1)
+    ]
+    assert len(kernels) > 4
+    for kernel in kernels:
+        is_orthogonal = np.allclose(kernel.T @ kernel, np.eye(40), atol=1e-4)
+        assert is_orthogonal == (initializer == "orthogonal")
+        if initializer == "glorot":
+            limit = np.sqrt(6 / 80)
+            assert 0.9 * limit < np.abs(kernel).max() <= limit
+
+
+def test_a_bilstm_with_peepholes_is_the_cell_with_them():
+    model = keras_tagging.build("bilstm", **SIZES, peepholes=True, num_layers=2)
+    model.adapt(SENTENCES)
+    names = {weight.name for weight in model.network.weights}
+    assert {"peephole_i", "peephole_f", "peephole_o"} <= names
+    assert "depth_kernel" not in names
+    model.fit(SENTENCES, epochs=1, verbose=0)

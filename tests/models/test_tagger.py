@@ -410,7 +410,7 @@ def test_unfitted_models_are_saved_too(tmp_path, train_sentences):
 def test_unfitted_models_with_vectors_in_memory_are_not_saved(tmp_path):
     vectors = WordVectors(["a"], np.ones((1, 2), "float32"))
     model = keras_tagging.build("bigru", **TINY, vectors=vectors)
-    with pytest.raises(ValueError, match="are saved once fit has run"):
+    with pytest.raises(ValueError, match="call fit or adapt first"):
         model.save(tmp_path / "model.keras")
     assert list(tmp_path.iterdir()) == []
 

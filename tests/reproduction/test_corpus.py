@@ -116,4 +116,4 @@ def test_rows_whose_columns_are_missing():
     corpus = replace(corpus, train=sentences(3, tag="N/N"))
     found = corpora.missing_columns(corpus, settings)
     assert set(found) == {"b", "c"}
-    assert "none can be learnt: the tag 'N/N' is no slot label" in found["b"]
+    assert "none can be learnt: the tag 'N/N' is neither a slot label" in found["b"]

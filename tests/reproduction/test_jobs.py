@@ -121,7 +121,7 @@ def test_scale_goes_before_what_a_row_has():
 @pytest.mark.parametrize(
     ("scale", "part"),
     [
-        ({"layers": 3}, "num_layers=3: it is what the rows of Table 99 .* differ in"),
+        ({"layers": 3}, "num_layers=3: the rows of Table 99 .* differ in it"),
         ({"unit": 3}, "did you mean 'units'"),
         ({"epochs": 3}, "give --epochs N instead"),
         ({"seed": 3}, "give --seeds N instead"),

@@ -153,7 +153,7 @@ def test_tags_and_punctuation_of_parsers(tags):
     assert cells(text, "tags")[1:] == ["predicted", tags]
     ptb = "ptb: words tagged \\`\\` '' : , . do not count"
     assert cells(text, "Punctuation")[1:] == [ptb, ptb]
-    assert "tags are predicted; --set tags=predicted does so here, else" in text
+    assert "tags are predicted; here they are gold, unless --set" in text
     assert "tags predicted" not in text and "--punctuation" not in text
     text = markdown(table, {**info, "punctuation": "keep"}, results)
     assert cells(text, "Punctuation")[1:] == [ptb, "keep: all words count"]

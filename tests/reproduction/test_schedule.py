@@ -93,7 +93,7 @@ def test_a_failure_does_not_stop_the_rest(run, store, capfd):
     failed, engine = run([A, ON_A, B], A="no luck")
     assert failed == {
         A: "no luck",
-        ON_A: "not run, as a.1, which it needs, failed",
+        ON_A: "not run, because a.1, which it needs, failed",
     }
     assert engine.order == ["A", "B"]
     assert store.done(B)

@@ -107,7 +107,10 @@ def test_compile_arguments():
     assert optimizer.global_clipnorm == 2.0 and settings["jit_compile"] is False
     adam = compiled(optimizer="adam")["optimizer"]
     assert isinstance(adam, keras.optimizers.Adam)
-    for other in ("adam", "adamw"):
+    adadelta = compiled(optimizer="adadelta", learning_rate=1.0)["optimizer"]
+    assert isinstance(adadelta, keras.optimizers.Adadelta)
+    assert float(adadelta.learning_rate) == 1.0
+    for other in ("adam", "adamw", "adadelta"):
         with pytest.raises(ValueError, match=f"'{other}' needs momentum=0"):
             compiled(optimizer=other, momentum=0.9)
     with pytest.raises(ValueError, match="optimizer='adagrad': .*'sgd', 'adam'"):

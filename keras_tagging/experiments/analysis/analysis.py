@@ -1,4 +1,4 @@
-"""What a user gets: the tables by their names, and a report of them."""
+"""The result of an analysis: its tables by name, and a report of them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -13,17 +13,18 @@ from keras_tagging.utils.spreadsheets import without_formulas
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """One table and what is to be said about it.
+    """A table with its title, text and plot.
 
     Args:
-        name: of the table.
-        title, text: for the report.
-        table: one row a group of tokens. Floats are shares, but for losses and rates.
-        plot: function of matplotlib axes and the table, or None.
-        examples: tokens in context; the columns it shares with the table say which row
-            they belong to.
-        ranked: whether the first rows are what matters, so that the report may leave
-            the others out.
+        name: the name of the table.
+        title, text: its heading and its description in the report.
+        table: one row for each group of tokens. Floats are shares, except for losses
+            and rates.
+        plot: function of a matplotlib figure and the table, or None.
+        examples: tokens in context; the columns shared with the table tell the row of
+            each example.
+        ranked: whether the first rows matter most, so that the report may leave out the
+            others.
     """
 
     name: str
@@ -37,15 +38,15 @@ class Section:
 
 @dataclass(eq=False, repr=False)
 class Analysis:
-    """What :func:`analyse` found. In a notebook it shows itself.
+    """The result of :func:`analyse`. A notebook displays it as HTML.
 
     Args:
-        title: of the report.
-        facts: what was analysed, by name.
-        sections: see `Section`; the table of one is an attribute of its name, such as
+        title: the title of the report.
+        facts: a description of the model and the sentences, by name.
+        sections: the `Section` objects; their tables are attributes, such as
             `analysis.confusions`.
-        missing: for each table that there is none of, why not.
-        warnings: what makes some table doubtful.
+        missing: the reason for each missing table, by its name.
+        warnings: reasons to doubt some table.
     """
 
     title: str
@@ -57,14 +58,14 @@ class Analysis:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """All tables by their names."""
-        found = {section.name: section.table for section in self.sections}
+        by_name = {section.name: section.table for section in self.sections}
         for section in self.sections:
             if section.examples is not None:
-                found[f"{section.name}_examples"] = section.examples
-        return found
+                by_name[f"{section.name}_examples"] = section.examples
+        return by_name
 
     def __getattr__(self, name):
-        # copying and unpickling look for methods before there are any fields
+        # copying and unpickling look up methods before there are any fields
         if not name.startswith("_"):
             tables, missing = self.tables, self.missing
             if name in tables:
@@ -89,29 +90,29 @@ class Analysis:
     def to_html(
         self, path: str | Path, rows: int = 25, csv: str | Path | None = None
     ) -> Path:
-        """Writes one HTML file that needs no other file and no network.
+        """Write one HTML file that needs no other file and no network.
 
-        Plots are drawn if matplotlib is installed.
+        It has plots if matplotlib is installed.
 
         Args:
-            path: of the file; it is replaced if it exists.
-            rows: so many of a ranked table, such as that of confusions.
-            csv: the folder of `to_csv`, if the page is to say that the rest is there.
+            path: the path of the file; it is replaced if it exists.
+            rows: the number of rows to show of ranked tables, such as the confusions.
+            csv: the folder of `to_csv`, which the page then names for the other rows.
         """
         from keras_tagging.experiments.analysis.report import page
 
         path = Path(path)
         text = page(self, rows, csv)
         with replacing(path) as partial:
-            # a lone surrogate, which JSON may bring, has no UTF-8 form
+            # a lone surrogate, which may come from JSON, has no UTF-8 form
             partial.write_text(text, encoding="utf-8", errors="replace")
         return path
 
     def to_csv(self, folder: str | Path) -> list[Path]:
-        """Writes every table as `NAME.csv`, whole and with shares as fractions.
+        """Write every table as `NAME.csv`, with all rows and with shares as fractions.
 
-        A cell of text that begins with =, +, -, @, a tab or the end of a line gets a
-        single quote before it, so that no spreadsheet takes it for a formula.
+        Text that begins with =, +, -, @, a tab or a line end gets a single quote before
+        it, so that no spreadsheet takes it for a formula.
         """
         paths = []
         for name, table in self.tables.items():
@@ -132,20 +133,23 @@ def analyse(
     punctuation: str = "keep",
     subtypes: bool = False,
 ) -> Analysis:
-    """Finds out where a tagger or parser errs.
+    """Analyse the errors of a tagger or parser.
 
-    The model goes over the sentences once. Of each token only the predicted tag and
-    its probability are kept, or the predicted arc.
+    The model reads the sentences once. For each token, only the predicted tag and its
+    probability are kept, or the predicted arc.
 
     Args:
         model: a `Tagger` or `Parser` with vocabularies.
-        sentences: with gold tags, or trees.
+        sentences: sentences with gold tags, or trees.
         train: the sentences that the model was trained on, for the tables by frequency
-            in training; without them these are left out.
-        log: the figures of all epochs: the file of `fit(log=...)`, what `fit` returned,
-            or a table.
-        title: of the report.
-        punctuation, subtypes: of a parser's figures: see `metrics.attachment_scores`.
+            in training; without them, these tables are left out.
+        log: the figures of all epochs: the file of `fit(log=...)`, the history that
+            `fit` returned, or a table.
+        title: the title of the report.
+        punctuation, subtypes: for parsers, see `metrics.attachment_scores`.
+
+    Returns:
+        An `Analysis`.
 
     Raises:
         ValueError: if there is no token, or the annotation is missing.
@@ -156,8 +160,8 @@ def analyse(
         >>> corpus = load_corpus("demo")
         >>> model = build("bigru", units=4, num_layers=1, seed=1)
         >>> model.adapt(corpus.train)
-        >>> found = analyse(model, corpus.test[:20], corpus.train)
-        >>> list(found.by_label_frequency["training"])
+        >>> analysis = analyse(model, corpus.test[:20], corpus.train)
+        >>> list(analysis.by_label_frequency["training"])
         ['unseen', '1-9', '10+ (all)', '10-99', '100-999', '1000+']
     """
     from keras_tagging.experiments.analysis.parsing import analyse_parser
@@ -167,16 +171,16 @@ def analyse(
     counting = {"punctuation": punctuation, "subtypes": subtypes}
     counting = {k: v for k, v in counting.items() if k in model.report_options}
     find = {"tagger": analyse_tagger, "parser": analyse_parser}[model.kind]
-    found = find(model, sentences, train or None, title, **counting)
-    _add_curves(found, log, model.default_monitor)
-    return found
+    analysis = find(model, sentences, train or None, title, **counting)
+    _add_curves(analysis, log, model.default_monitor)
+    return analysis
 
 
-def _add_curves(found: Analysis, log, monitor: str) -> None:
+def _add_curves(analysis: Analysis, log, monitor: str) -> None:
     from keras_tagging.experiments.analysis.plots import curves
 
     if log is None or (isinstance(log, str | Path) and not Path(log).is_file()):
-        found.missing["learning_curves"] = "there is no log of the training"
+        analysis.missing["learning_curves"] = "there is no log of the training"
         return
     if isinstance(log, str | Path):
         try:
@@ -185,8 +189,9 @@ def _add_curves(found: Analysis, log, monitor: str) -> None:
                 raise ValueError("not all of it is numbers")
         except ValueError as error:
             what = " ".join(str(error).split())
-            found.missing["learning_curves"] = f"{log} is damaged: {what}"
-            found.warnings.append(f"{log} is damaged, so there are no learning curves")
+            analysis.missing["learning_curves"] = f"{log} is damaged: {what}"
+            warning = f"{log} is damaged, so there are no learning curves"
+            analysis.warnings.append(warning)
             return
     else:
         table = pd.DataFrame(getattr(log, "history", log))
@@ -195,13 +200,13 @@ def _add_curves(found: Analysis, log, monitor: str) -> None:
     text = "The figures of all epochs"
     if monitor in table and table[monitor].notna().any():
         best = table.loc[table[monitor].idxmax(), "epoch"]
-        text += f"; {monitor} is highest in epoch {best:g}, which the plots mark"
-    found.sections.append(
+        text += f"; {monitor} is highest in epoch {best:g}, marked in the plots"
+    analysis.sections.append(
         Section(
             "learning_curves",
             "Learning curves",
-            f"{text}. Figures that begin with val_ are of the development sentences; "
-            "the others are of training, with dropout.",
+            f"{text}. Figures that begin with val_ were measured on the development "
+            "sentences; the others in training, with dropout.",
             table,
             lambda figure, table: curves(figure, table, monitor),
         )

@@ -1,4 +1,4 @@
-"""What the analyses of taggers and parsers have in common."""
+"""Common parts of the analyses of taggers and parsers."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -13,8 +13,8 @@ from keras_tagging.experiments.analysis.predictions import (
 )
 
 INTERVAL = (
-    "Intervals are Wilson's, at 95 %. They take tokens for independent, which those of "
-    "one sentence are not, so they are somewhat too narrow."
+    "Intervals are Wilson's, at 95 %. They assume independent tokens. Tokens of one "
+    "sentence are not independent, so the intervals are somewhat too narrow."
 )
 
 LABELS = "occurrences of the gold label in training"
@@ -42,10 +42,11 @@ def _size(sentences) -> str:
 
 
 def overall(rows: Sequence[tuple]) -> pd.DataFrame:
-    """The figures of `evaluate`, those that are shares of counts with an interval.
+    """The figures of `evaluate`, with an interval for those that are shares of counts.
 
     Args:
-        rows: name, value, and of how many tokens or sentences it is a share, or None.
+        rows: name, value, and the number of tokens or sentences of which it is a share,
+            or None.
     """
     table = []
     for name, value, total in rows:
@@ -57,24 +58,26 @@ def overall(rows: Sequence[tuple]) -> pd.DataFrame:
     return table.astype({"value": float, "low": float, "high": float, "of": "Int64"})
 
 
-def frequency_sections(model, tokens, train, labels, figures, found) -> list[Section]:
-    """The tables by frequency in training, or the reason why there are none.
+def frequency_sections(
+    model, tokens, train, labels, figures, analysis
+) -> list[Section]:
+    """The tables by frequency in training; the reason goes to `missing` without them.
 
     Args:
-        model: whose vocabulary says which words are unknown.
+        model: the model, whose vocabulary decides which words are unknown.
         tokens: a table with `form` and `gold`.
         train: the training sentences, or None.
         labels: the gold labels of all their tokens.
         figures: as in `tables.shares_by`.
-        found: the `Analysis`, for warnings and what is missing.
+        analysis: the `Analysis`, which gets warnings and missing tables.
     """
     if train is None:
         for name in ("by_label_frequency", "by_word_frequency"):
-            found.missing[name] = "no training sentences were given"
+            analysis.missing[name] = "no training sentences were given"
         return []
     counts = TrainingCounts(model, train, labels)
     if warning := counts.mismatch():
-        found.warnings.append(warning)
+        analysis.warnings.append(warning)
     tokens = tokens.assign(
         frequency=[counts.words[form] for form in tokens["form"]],
         label_frequency=[counts.labels[label] for label in tokens["gold"]],
@@ -83,7 +86,7 @@ def frequency_sections(model, tokens, train, labels, figures, found) -> list[Sec
         unknown = "Unknown words have no entry in the model's vocabulary of training."
         tokens["known"] = tokens["form"].isin(model.known_words(counts.words))
     else:
-        unknown = "The model reads no words, so unknown are those not in training."
+        unknown = "The model reads no words; words not in training count as unknown."
         tokens["known"] = tokens["frequency"] > 0
     plot = partial(plots.groups, key="training", figures=figures)
     return [
@@ -91,7 +94,7 @@ def frequency_sections(model, tokens, train, labels, figures, found) -> list[Sec
             "by_label_frequency",
             "By frequency of the label in training",
             "How often the gold label occurs in the training sentences. No model can "
-            f"predict an unseen one. The row {tables.FREQUENT} is the sum of those "
+            f"predict an unseen one. The row {tables.FREQUENT} is the sum of the rows "
             "below it.",
             tables.by_label_frequency(tokens, figures),
             _without_sum(partial(plot, xlabel=LABELS)),
@@ -100,7 +103,7 @@ def frequency_sections(model, tokens, train, labels, figures, found) -> list[Sec
             "by_word_frequency",
             "By frequency of the word in training",
             "How often the word occurs in the training sentences, in the normal form "
-            f"by which the model knows it. {unknown}",
+            f"that the model reads. {unknown}",
             tables.by_word_frequency(tokens, figures),
             partial(plot, xlabel="occurrences of the word in training"),
         ),

@@ -1,4 +1,4 @@
-"""What a parser gets wrong."""
+"""The analysis of a parser's errors."""
 
 from functools import partial
 
@@ -30,19 +30,19 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
     """See `analyse`; `train` is a list that is not empty, or None."""
     sentences = as_sentences(sentences)
     train = None if train is None else as_sentences(train)
-    found = begin(model, sentences, train, title)
+    analysis = begin(model, sentences, train, title)
     tokens, scores = parsed_tokens(model, sentences, **counting)
-    found.facts["Punctuation"] = PUNCTUATION[counting["punctuation"]]
+    analysis.facts["Punctuation"] = PUNCTUATION[counting["punctuation"]]
     if not len(tokens):
         raise ValueError("there is nothing to analyse: no token counts")
     deprels = (x for s in train or () for x in s.columns.get("deprel", ()))
     if not counting["subtypes"]:
         deprels = (deprel.partition(":")[0] for deprel in deprels)
-    found.sections += [
+    analysis.sections += [
         _overall(scores),
         _kinds(tokens),
         _label_confusions(tokens, sentences),
-        *_by_pos(tokens, sentences, found),
+        *_by_pos(tokens, sentences, analysis),
         Section(
             "by_relation",
             "By relation",
@@ -55,7 +55,7 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
             "by_distance",
             "By distance of head and dependent",
             "Precision is the share of the predicted arcs of this distance that are "
-            "right, recall the share of the gold ones that were found; bins of "
+            "right, recall the share of the gold ones that were predicted; bins of "
             f"McDonald & Nivre (2007). {INTERVAL}",
             tables.with_interval(scores.by_distance(), "recall", "gold"),
             partial(
@@ -77,10 +77,10 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
                 xlabel="words in the sentence",
             ),
         ),
-        *frequency_sections(model, tokens, train, deprels, FIGURES, found),
+        *frequency_sections(model, tokens, train, deprels, FIGURES, analysis),
     ]
-    found.missing["calibration"] = "a parser gives no probabilities"
-    return found
+    analysis.missing["calibration"] = "a parser gives no probabilities"
+    return analysis
 
 
 def _overall(scores) -> Section:
@@ -121,7 +121,7 @@ def _label_confusions(tokens, sentences) -> Section:
     return Section(
         "confusions",
         "Confusions of relations",
-        f"{errors.sum():,} wrong labels of {len(table):,} kinds, whatever the head; "
+        f"{errors.sum():,} wrong labels of {len(table):,} kinds, whatever the head, "
         "and how many of them have the right head.",
         table,
         plots.matrix if len(table) > 1 else None,
@@ -130,19 +130,19 @@ def _label_confusions(tokens, sentences) -> Section:
     )
 
 
-def _by_pos(tokens, sentences, found) -> list[Section]:
-    """Two tables that go by parts of speech, if there are any."""
+def _by_pos(tokens, sentences, analysis) -> list[Section]:
+    """Two tables by part of speech, if the sentences have any."""
     column = next((c for c in ("pos", "xpos") if _filled(sentences, c)), None)
     if column is None:
         for name in ("by_pos", "head_errors"):
-            found.missing[name] = "the sentences have no column pos or xpos"
+            analysis.missing[name] = "the sentences have no column pos or xpos"
         return []
     words = [["ROOT", *s.tokens] for s in sentences]
     tags = [["ROOT", *s.columns.get(column, ())] for s in sentences]
 
     def column_of(rows, places):
         pairs = zip(tokens["sentence"], tokens[places], strict=True)
-        return [rows[sentence - 1][place] for sentence, place in pairs]
+        return [rows[sentence - 1][position] for sentence, position in pairs]
 
     errors = ~tokens["uas"]
     tokens = tokens.assign(
@@ -158,8 +158,8 @@ def _by_pos(tokens, sentences, found) -> list[Section]:
             "head_errors",
             "Wrong heads",
             f"{errors.sum():,} wrong heads: the part of speech of the word, of its "
-            f"gold head and of the predicted one (column {column}). In brackets stand "
-            "the two heads: gold \u2192 predicted.",
+            f"gold head and of the predicted one (column {column}). The examples have "
+            "the two heads in brackets: gold \u2192 predicted.",
             tables.confusions(tokens, HEADS, errors),
             examples=tables.examples(tokens, HEADS, errors, sentences, details),
             ranked=True,
@@ -167,7 +167,7 @@ def _by_pos(tokens, sentences, found) -> list[Section]:
         Section(
             "by_pos",
             "By part of speech",
-            f"Of the dependent, by the gold tags in the column {column}.",
+            f"Gold part of speech of the dependent, in the column {column}.",
             tables.shares_by(tokens, "pos", tokens["pos"].to_numpy(), FIGURES),
             partial(plots.groups, key="pos", figures=FIGURES, xlabel="part of speech"),
             ranked=True,

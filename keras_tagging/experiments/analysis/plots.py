@@ -1,4 +1,4 @@
-"""Pictures of the tables, as SVG that stands in a page; needs matplotlib."""
+"""Plots of the tables, as SVG inside a page; needs matplotlib."""
 
 import re
 import warnings
@@ -15,7 +15,7 @@ LONGEST = 26  # characters of a label
 STYLE = {
     "svg.fonttype": "none",  # text stays text, in the fonts of the page
     "svg.hashsalt": "keras-tagging",  # the same table gives the same file
-    "text.parse_math": False,  # a label such as PRP$ is no formula
+    "text.parse_math": False,  # a label such as PRP$ is not a formula
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -27,7 +27,7 @@ STYLE = {
 
 
 def available() -> bool:
-    """Whether there is matplotlib."""
+    """Whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
@@ -39,7 +39,7 @@ def svg(section) -> str:
     from matplotlib.figure import Figure
 
     with rc_context(STYLE), warnings.catch_warnings():
-        # letters that this font lacks are drawn by the browser, from another one
+        # the browser draws letters that this font lacks, from another font
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure = Figure(figsize=(5.6, 3.2), layout="constrained")
         section.plot(figure, section.table)
@@ -47,11 +47,11 @@ def svg(section) -> str:
         unknown = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(file, format="svg", metadata=unknown, transparent=True)
     text = file.getvalue()
-    # without the XML prolog; ids are those of all plots of a page
+    # without the XML prolog; ids must be unique among all plots of a page
     text = text[text.index("<svg") :]
     prefix = f"{section.name}-"
     text = re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>{prefix}", text)
-    # a style would be one of the whole page
+    # a style element would apply to the whole page
     text = re.sub("<style.*?</style>", "", text, flags=re.DOTALL)
     return text.replace("<svg", '<svg role="img" stroke-linejoin="round"', 1)
 
@@ -114,7 +114,7 @@ def reliability(figure, table) -> None:
         color=COLOURS[0],
         edgecolor="white",
     )
-    # from 1 on, so that there is a power of ten to label; of few tokens others too
+    # start at 1, to have a power of ten to label; few tokens need minor labels too
     below.set_yscale("log")
     most = table["tokens"].max()
     below.set_ylim(0.7, 1.5 * most)
@@ -128,7 +128,7 @@ def reliability(figure, table) -> None:
 
 
 def matrix(figure, table) -> None:
-    """The most frequent confusions, of so many labels."""
+    """The confusions of the most frequent labels."""
     labels = set()
     for pair in zip(table["gold"], table["predicted"], strict=True):
         if len(labels.union(pair)) <= MATRIX_LABELS:
@@ -138,7 +138,7 @@ def matrix(figure, table) -> None:
     values = counts.reindex(index=labels, columns=labels).to_numpy(float)
     figure.set_size_inches(8.4, 1.9 + 0.3 * len(labels))
     axes = figure.subplots()
-    # cells, as imshow would be a bitmap; not to the darkest: black figures stand on it
+    # cells, because imshow makes a bitmap; not too dark, because of the black numbers
     places = range(len(labels))
     masked, most = np.ma.masked_invalid(values), np.nanmax(values)
     axes.pcolormesh(places, places, masked, cmap="Blues", vmin=0, vmax=1.8 * most)
@@ -156,9 +156,9 @@ def matrix(figure, table) -> None:
 
 
 def curves(figure, table, monitor: str) -> None:
-    """Losses, and the figures beside them, over the epochs.
+    """Losses, and the other figures beside them, over the epochs.
 
-    A colour is that of training or of development, in both plots.
+    Both plots have one colour for training and one for development.
     """
     figure.set_size_inches(8.4, 3.2)
     left, right = figure.subplots(1, 2)

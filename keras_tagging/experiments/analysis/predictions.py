@@ -1,4 +1,4 @@
-"""What a model makes of sentences: one row a token."""
+"""The predictions of a model as a table: one row a token."""
 
 from collections import Counter
 
@@ -12,17 +12,17 @@ from keras_tagging.metrics import AttachmentScores, attachment_scores
 
 
 def tagged_tokens(model, sentences: list[Sentence]) -> pd.DataFrame:
-    """Tags all sentences.
+    """Tag all sentences.
 
     Returns:
         A table with `sentence` and `position`, both from 1, `length` (of the sentence),
-        `word`, `form` (the word as the model knows it), `gold`, `predicted`, `accuracy`
-        (whether these two are equal) and `confidence`, the probability of the predicted
-        tag.
+        `word`, `form` (the normal form that the model reads), `gold`, `predicted`,
+        `accuracy` (whether these two are equal) and `confidence`, the probability of
+        the predicted tag.
     """
     tokens = _places(model, sentences)
     tokens["gold"] = [tag for s in sentences for tag in s.tags]
-    # of a batch of sentences the probabilities of all tags, then that of the best only
+    # keep all probabilities for one slice of sentences at a time, then only the best
     pairs = [pair for s in model.tag(sentences, probabilities=True) for pair in s]
     tokens["predicted"] = [tag for tag, _ in pairs]
     tokens["accuracy"] = tokens["gold"] == tokens["predicted"]
@@ -33,18 +33,18 @@ def tagged_tokens(model, sentences: list[Sentence]) -> pd.DataFrame:
 def parsed_tokens(
     model, sentences: list[Sentence], **counting
 ) -> tuple[pd.DataFrame, AttachmentScores]:
-    """Parses all sentences.
+    """Parse all sentences.
 
     Args:
         model: a `Parser`.
-        sentences: with trees.
+        sentences: sentences with trees.
         counting: `punctuation` and `subtypes`, see `metrics.attachment_scores`.
 
     Returns:
         A table of the tokens that count, with the columns `sentence` to `form` as in
         `tagged_tokens`, `gold` and `predicted` (relations), `gold_head` and `head`
-        (positions, 0 is ROOT), `uas` and `las` (whether the head, head and relation
-        are right); and the scores.
+        (positions, 0 is ROOT), `uas` (whether the head is right) and `las` (whether
+        head and relation are right); and the scores.
     """
     trees = model.predict(sentences)
     heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
@@ -80,16 +80,16 @@ def _places(model, sentences) -> pd.DataFrame:
 
 
 class TrainingCounts:
-    """What stood in training, and how often.
+    """The frequencies of words and labels in training.
 
     Args:
-        model: its features say which words are one word.
+        model: the model, whose features give the normal forms of words.
         train: the training sentences.
         labels: the gold labels of all their tokens.
 
     Attributes:
-        words: how often each word occurs, by its normal form.
-        labels: how often each label occurs.
+        words: the frequency of each word, by its normal form.
+        labels: the frequency of each label.
     """
 
     def __init__(self, model, train: list[Sentence], labels):
@@ -99,11 +99,11 @@ class TrainingCounts:
         self._fingerprint = Corpus(train).fingerprint()
 
     def mismatch(self) -> str | None:
-        """What to say if the model was trained on other sentences.
+        """A warning if the model was trained on other sentences, else None.
 
-        They are taken for the same if their fingerprint is, or if they give the same
-        vocabularies in the same order of frequency: a fingerprint also changes with
-        columns that are of no matter.
+        Sentences count as the same if their fingerprints are equal, or if they give the
+        same vocabularies in the same order: a fingerprint also changes with irrelevant
+        columns.
         """
         model, least = self._model, self._model.settings.features.word_min_count
         if model.metadata.get("training_sentences") == self._fingerprint:
@@ -119,12 +119,12 @@ class TrainingCounts:
             return None
         return (
             "the model was trained on other sentences than the training sentences "
-            "here, in which the tables by frequency count"
+            "here, which the tables by frequency use"
         )
 
 
 def word_forms(model, sentences: list[Sentence]) -> list[str]:
-    """Their words as the model knows them; as written if it reads no words."""
+    """The normal forms of all words; as written if the model reads no words."""
     words = flat_strings(sentences)["tokens"]
     return model.features.normal_forms(words) if reads_words(model) else words
 

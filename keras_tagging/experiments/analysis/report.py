@@ -11,19 +11,19 @@ from keras_tagging.experiments.analysis import plots
 TEMPLATES = Path(__file__).with_name("templates")
 HEADINGS = {"low": "95 % interval", "f1": "F1", "uas": "UAS", "las": "LAS"}
 HEADINGS |= {"pos": "part of speech"}
-BAR = "share_of_errors"  # which is drawn behind the figure
-CONTEXT = ("left", "word", "right")  # which share a cell
+BAR = "share_of_errors"  # drawn as a bar behind the figure
+CONTEXT = ("left", "word", "right")  # columns that share a cell
 NO_SHARE = ("loss", "entropy", "rate", "seconds")
 NO_PLOTS = "Plots need matplotlib: pip install 'keras-tagging[plots]'."
 
 
 def page(analysis, rows: int = 25, csv: str | Path | None = None) -> str:
-    """The whole page, which loads nothing."""
+    """The whole page, which loads no other file."""
     return _render("page.html", analysis, rows, csv)
 
 
 def fragment(analysis, rows: int = 10) -> str:
-    """What a notebook shows: the same without style and table of contents."""
+    """The HTML for a notebook: the page without style and table of contents."""
     return _render("sections.html", analysis, rows, None)
 
 
@@ -39,14 +39,14 @@ def _render(template, analysis, rows, csv) -> str:
     return environment.get_template(template).render(
         analysis=analysis,
         sections=sections,
-        missing={_title(name): why for name, why in analysis.missing.items()},
+        missing={_title(name): reason for name, reason in analysis.missing.items()},
         no_plots="" if drawn else NO_PLOTS,
         version=keras_tagging.__version__,
     )
 
 
 def _shown(section, rows, drawn, csv) -> dict:
-    """What the template needs of a section."""
+    """The variables of the template for a section."""
     table = section.table.head(rows) if section.ranked else section.table
     left_out = ""
     if len(table) < len(section.table):
@@ -66,11 +66,11 @@ def _shown(section, rows, drawn, csv) -> dict:
     ]
     if section.examples is not None and len(table):
         keys = [name for name in table if name in section.examples]
-        found = section.examples.merge(table[keys])  # of the rows that are shown
-        found = dict(iter(found.groupby(keys)))
+        shown = section.examples.merge(table[keys])  # only of the rows shown
+        shown = dict(iter(shown.groupby(keys)))
         for row, key in zip(body, table[keys].itertuples(index=False), strict=True):
             row["examples"] = [
-                _example(e) for e in found[tuple(key)].to_dict("records")
+                _example(e) for e in shown[tuple(key)].to_dict("records")
             ]
     return {
         "name": section.name,
@@ -94,7 +94,7 @@ def _title(name: str) -> str:
 def _heading(name: str, table) -> dict:
     column = table[name]
     text = HEADINGS.get(name, name.replace("_", " "))
-    if name == "low":  # it stands behind its figure
+    if name == "low":  # it follows its figure
         figure = table.columns[table.columns.get_loc(name) - 1]
         text += f" of {HEADINGS.get(figure, figure)}" * (figure != "value")
     number = pd.api.types.is_numeric_dtype(column)

@@ -1,5 +1,7 @@
-"""Tables from a table of tokens: one row a token, with bool columns such as `accuracy`
-that say whether it is right."""
+"""Statistics of a table of tokens.
+
+It has one row a token, and bool columns such as `accuracy` for whether it is right.
+"""
 
 from collections.abc import Sequence
 
@@ -9,7 +11,7 @@ from scipy.stats import binomtest
 
 from keras_tagging.metrics.accuracy import share
 
-CONFIDENCE = 0.95  # of the intervals
+CONFIDENCE = 0.95  # level of the intervals
 CONTEXT = 4  # words on either side of an example
 EXAMPLES = 3
 
@@ -29,12 +31,12 @@ def wilson(right: int, total: int) -> tuple[float, float]:
 
 
 def bins(values: Sequence[int], names: dict[int, str], below: str | None = None):
-    """An ordered `Categorical`: the name of the largest bound that is not larger.
+    """Sort values into bins, as an ordered `Categorical`.
 
     Args:
         values: integers.
-        names: names of the bins by their lowest values, in rising order.
-        below: name of what is below the first of them.
+        names: the names of the bins by their lowest values, in ascending order.
+        below: the name of the bin below the first of them.
     """
     codes = np.digitize(np.asarray(values, int), list(names))
     categories = [below, *names.values()]
@@ -51,14 +53,14 @@ def tens(lengths: Sequence[int]):
 
 
 def shares_by(tokens: pd.DataFrame, key: str, groups, figures: Sequence[str]):
-    """How many tokens of each group are right.
+    """The share of right tokens in each group.
 
     Args:
-        tokens: with bool columns of the names in `figures`.
-        key: name of the groups in the table.
-        groups: the group of each token, a `Categorical`, whose categories are the rows;
-            or any other values, whose rows are in order of frequency.
-        figures: the last of them gets the interval.
+        tokens: a table with the bool columns in `figures`.
+        key: the name of the groups' column in the result.
+        groups: the group of each token: a `Categorical`, whose categories become the
+            rows; or any other values, whose rows are in order of frequency.
+        figures: names of columns; the last one gets the interval.
 
     Returns:
         A table with the columns `key`, `tokens`, the figures, and `low` and `high`.
@@ -73,7 +75,7 @@ def shares_by(tokens: pd.DataFrame, key: str, groups, figures: Sequence[str]):
 
 
 def with_shares(table: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
-    """Counts of what is right, among `tokens`, as shares, with `low` and `high`."""
+    """Turn counts of right tokens into shares of `tokens`, with `low` and `high`."""
     counts = list(zip(table[figures[-1]], table["tokens"], strict=True))
     table = table.astype(dict.fromkeys(figures, float))
     for name in figures:
@@ -84,23 +86,23 @@ def with_shares(table: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
 
 
 def with_interval(table: pd.DataFrame, share: str, total: str) -> pd.DataFrame:
-    """The table with `low` and `high` behind a column that is a share of another."""
+    """Insert `low` and `high` after a column that is a share of another."""
     right = (table[share] * table[total]).fillna(0).round().astype(int)
     intervals = [wilson(*pair) for pair in zip(right, table[total], strict=True)]
-    table, place = table.copy(), table.columns.get_loc(share) + 1
+    table, position = table.copy(), table.columns.get_loc(share) + 1
     low, high = np.reshape(intervals, (-1, 2)).T
-    table.insert(place, "low", low)
-    table.insert(place + 1, "high", high)
+    table.insert(position, "low", low)
+    table.insert(position + 1, "high", high)
     return table
 
 
 def by_label_frequency(tokens: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
-    """By how often the gold label occurs in training.
+    """The figures by the frequency of the gold label in training.
 
-    The row `FREQUENT`, the third, is the sum of those below it.
+    The row `FREQUENT`, the third, is the sum of the rows below it.
 
     Args:
-        tokens: with the column `label_frequency`, and `gold`.
+        tokens: a table with the columns `label_frequency` and `gold`.
         figures: as in `shares_by`.
     """
     groups = bins(tokens["label_frequency"], FREQUENCIES, "unseen")
@@ -115,17 +117,18 @@ def by_label_frequency(tokens: pd.DataFrame, figures: Sequence[str]) -> pd.DataF
 
 
 def by_word_frequency(tokens: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
-    """By how often the word occurs in training.
+    """The figures by the frequency of the word in training.
 
     Args:
-        tokens: with the columns `known`, bool, and `frequency`, how often the word's
-            normal form occurs; an unknown word is in the first row however often.
+        tokens: a table with the columns `known`, bool, and `frequency`, that of the
+            word's normal form. Unknown words are in the first row whatever their
+            frequency.
         figures: as in `shares_by`.
     """
     frequency = tokens["frequency"].where(tokens["known"], -1)
     names = {0: "0", **WORD_FREQUENCIES}
     table = shares_by(tokens, "training", bins(frequency, names, "unknown"), figures)
-    # known words that do not occur: of pretrained vectors, or of other sentences
+    # known words of frequency 0 come from pretrained vectors, or from other sentences
     return table[(table["training"] != "0") | (table["tokens"] > 0)].reset_index(
         drop=True
     )
@@ -135,8 +138,8 @@ def confusions(tokens: pd.DataFrame, keys: Sequence[str], errors) -> pd.DataFram
     """Kinds of errors, the most frequent first.
 
     Args:
-        tokens: with the columns in `keys`.
-        keys: columns whose values make the kind; the first are gold.
+        tokens: a table with the columns in `keys`.
+        keys: the columns whose values define the kind, gold ones first.
         errors: `(tokens,)` bool.
 
     Returns:
@@ -154,19 +157,19 @@ def examples(tokens, keys, errors, sentences, details=()) -> pd.DataFrame:
 
     Args:
         tokens, keys, errors: as in `confusions`.
-        sentences: which `tokens` counts from 1.
+        sentences: the sentences, which `tokens` counts from 1.
         details: further columns to show.
     """
-    found = tokens[errors]
-    # stable: a word that has been shown comes after those that have not
-    order = found.duplicated([*keys, "word"]).sort_values(kind="stable").index
-    found = found.loc[order].groupby(list(keys), sort=False).head(EXAMPLES)
-    found = found.sort_index()
-    return found[list(keys)].join(in_context(found, sentences, details))
+    wrong = tokens[errors]
+    # stable: repeated words come after new ones
+    order = wrong.duplicated([*keys, "word"]).sort_values(kind="stable").index
+    wrong = wrong.loc[order].groupby(list(keys), sort=False).head(EXAMPLES)
+    wrong = wrong.sort_index()
+    return wrong[list(keys)].join(in_context(wrong, sentences, details))
 
 
 def in_context(tokens, sentences, details=()) -> pd.DataFrame:
-    """Where tokens stand: `sentence`, `position`, both from 1, and the words around."""
+    """The position of tokens, `sentence` and `position` from 1, and their context."""
     rows = []
     for sentence, position in zip(tokens["sentence"], tokens["position"], strict=True):
         words = sentences[sentence - 1].tokens
@@ -179,11 +182,12 @@ def in_context(tokens, sentences, details=()) -> pd.DataFrame:
 
 
 def calibration(confidence, right, count: int = 15) -> tuple[pd.DataFrame, float]:
-    """How far probabilities can be believed: a reliability table, and its ECE.
+    """The reliability table of probabilities, and the expected calibration error.
 
     Section 2 of Guo et al. (2017): confidences fall into M bins of equal width, (0,
-    1/M], (1/M, 2/M] and so on; the expected calibration error is the mean distance of
-    a bin's accuracy and its mean confidence, weighted with its tokens. M=15, as there.
+    1/M], (1/M, 2/M] and so on. The expected calibration error is the mean distance
+    between a bin's accuracy and its mean confidence, weighted by its number of tokens.
+    M=15, as in the paper.
 
     Args:
         confidence: `(tokens,)`, the probability of the predicted tag.
@@ -191,11 +195,11 @@ def calibration(confidence, right, count: int = 15) -> tuple[pd.DataFrame, float
         count: M.
 
     Returns:
-        A table with a row for each bin that is not empty, and the error; nan if there
-        is no token.
+        A table with a row for each bin that is not empty, and the error, nan without
+        tokens.
     """
     confidence = np.asarray(confidence, float)
-    # rounding may leave a probability a little above 1
+    # rounding may make a probability slightly larger than 1
     index = np.clip(np.ceil(confidence * count).astype(int) - 1, 0, count - 1)
     tokens = np.bincount(index, minlength=count)
     rows = pd.DataFrame({"above": np.arange(count) / count, "tokens": tokens})

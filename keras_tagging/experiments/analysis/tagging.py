@@ -1,4 +1,4 @@
-"""What a tagger gets wrong."""
+"""The analysis of a tagger's errors."""
 
 from functools import partial
 from itertools import chain
@@ -30,9 +30,9 @@ def analyse_tagger(model, sentences, train, title) -> Analysis:
     """See `analyse`; `train` is a list that is not empty, or None."""
     sentences = as_sentences(sentences, tagged=True)
     train = None if train is None else as_sentences(train, tagged=True)
-    found = begin(model, sentences, train, title)
+    analysis = begin(model, sentences, train, title)
     if warning := unknown_tags(model.tags, sentences):
-        found.warnings.append(warning)
+        analysis.warnings.append(warning)
     tokens = tagged_tokens(model, sentences)
     chunks = None
     if looks_like_chunks(model.tags):
@@ -40,17 +40,17 @@ def analyse_tagger(model, sentences, train, title) -> Analysis:
         chunks = chunk_scores(*rows)
     bins, error = tables.calibration(tokens["confidence"], tokens["accuracy"])
     labels = chain.from_iterable(s.tags for s in train or ())
-    found.sections += [
+    analysis.sections += [
         _overall(model, tokens, chunks, error),
         _confusions(tokens, sentences),
         _chunk_types(chunks) if chunks else _by_tag(tokens),
-        *frequency_sections(model, tokens, train, labels, FIGURES, found),
+        *frequency_sections(model, tokens, train, labels, FIGURES, analysis),
         _by_length(tokens),
         _by_position(tokens),
         _calibration(model, bins, error),
         _confident_errors(tokens, sentences),
     ]
-    return found
+    return analysis
 
 
 def _overall(model, tokens, chunks, error) -> Section:
@@ -67,10 +67,10 @@ def _overall(model, tokens, chunks, error) -> Section:
     return Section(
         "overall",
         "Overall figures",
-        "Of all tokens, of words unknown to the model (oov), and of sentences without "
-        "an error"
-        + ("; precision, recall and F1 of chunks. " if chunks else ". ")
-        + f"The last figure is explained under Calibration. {INTERVAL}",
+        "Accuracy of all tokens and of words unknown to the model (oov), the share of "
+        "sentences without an error"
+        + (", precision, recall and F1 of chunks. " if chunks else ". ")
+        + f"The section on calibration explains the last figure. {INTERVAL}",
         overall(rows),
     )
 
@@ -83,9 +83,8 @@ def _confusions(tokens, sentences) -> Section:
     return Section(
         "confusions",
         "Confusions",
-        f"{errors.sum():,} errors of {len(table):,} kinds: a gold tag and what was "
-        "predicted in its place, the share of all errors and of the tokens with this "
-        "gold tag.",
+        f"{errors.sum():,} errors of {len(table):,} kinds: a gold tag, the predicted "
+        "one, the share of all errors, and of the tokens with this gold tag.",
         table,
         plots.matrix if len(table) > 1 else None,
         tables.examples(tokens, KEYS, errors, sentences),
@@ -122,9 +121,9 @@ def _chunk_types(chunks) -> Section:
 
 
 def _with_f1(table, key):
-    """Counts of gold, predicted and correct with precision, recall and F1.
+    """Add precision, recall and F1 to counts of gold, predicted and correct.
 
-    nan where there is nothing to count.
+    A figure with nothing to count is nan.
     """
     table["precision"] = table["correct"] / table["predicted"]
     table["recall"] = table["correct"] / table["gold"]
@@ -179,8 +178,8 @@ def _calibration(model, table, error) -> Section:
         )
     elif len(model.network.inputs) > 1:
         what = (
-            "its probability after the labels before it on the path that was found, "
-            "not that of the path"
+            "its probability after the preceding labels of the path, not that of the "
+            "whole path"
         )
     else:
         what = "its probability"
@@ -190,7 +189,7 @@ def _calibration(model, table, error) -> Section:
         f"Confidence in a predicted tag is {what}. The confidences fall into 15 bins "
         "of equal width; in a calibrated model the accuracy in each is the mean "
         "confidence. The expected calibration error (Guo et al. 2017) is the mean "
-        f"distance of the two, weighted with the tokens: {100 * error:.2f} %.",
+        f"distance of the two, weighted by the tokens: {100 * error:.2f} %.",
         table,
         plots.reliability,
     )
@@ -203,7 +202,7 @@ def _confident_errors(tokens, sentences) -> Section:
     return Section(
         "confident_errors",
         "Errors with the highest confidence",
-        "Where the model is sure and wrong, the gold tag is worth a second look.",
+        "If the model is sure and wrong, the gold tag is worth a second look.",
         errors[[*KEYS, "confidence"]]
         .join(tables.in_context(errors, sentences))
         .reset_index(drop=True),

@@ -38,7 +38,7 @@ __all__ = ["PAPERS", "Column", "Row", "Settings", "Table", "table"]
 
 
 def table(paper: str, number: int) -> Table | Settings:
-    """Returns a table of a paper.
+    """Return a table of a paper.
 
     Args:
         paper: a name in `PAPERS`.

@@ -17,8 +17,8 @@ _DEV_AND_TEST = (
     Column("Test LAS", "las", "test"),
 )
 _TAGS = (
-    "The paper's part-of-speech tags are predicted; --set tags=predicted does so here, "
-    "else they are gold."
+    "The paper's part-of-speech tags are predicted; here they are gold, unless --set "
+    "tags=predicted."
 )
 
 _FFN, _LSTM = "Feed-Forward Network", "LSTM Network"
@@ -192,7 +192,7 @@ TABLES = {
         _DEV_AND_TEST,
         _SYSTEMS,
         punctuation="ptb",
-        note=f"{_TAGS} Of Andor et al. and Weiss et al. the greedy models; Zhang et "
+        note=f"{_TAGS} Andor et al. and Weiss et al. are the greedy models; Zhang et "
         "al. use no pretrained vectors.",
     ),
     3: Table(

@@ -21,7 +21,7 @@ _SETTINGS = Settings(
         ("Optimizer", "SGD", "optimizer", "sgd"),
         ("Learning rate", "0.01", "learning_rate", 0.01),
     ),
-    note="The recipe holds no vectors: vectors= takes the file of Google's.",
+    note="The recipe has no vectors: pass Google's file with vectors=.",
 )
 
 
@@ -106,8 +106,8 @@ TABLES = {
         "Multi-tagging accuracy on section 00 at different levels of beta",
         "CCGbank",
         *_multi_tagging(),
-        note="The text has the GRU better than all others on all levels. In the table "
-        "the RNN has more words right at 0.075 and 0.030, and C&C with gold parts of "
-        "speech more words and sentences at 0.075.",
+        note="According to the text, the GRU is better than all others on all levels. "
+        "In the table the RNN has more words right at 0.075 and 0.030, and C&C with "
+        "gold parts of speech more words and sentences at 0.075.",
     ),
 }

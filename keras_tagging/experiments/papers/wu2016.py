@@ -10,13 +10,13 @@ _PAPER = "wu2016"
 _DEV = Column("Dev", "accuracy", "dev")
 _TEST = Column("Test", "accuracy", "test")
 
-# Table 1: characters are the only features of the form of a word, in either recipe
+# Table 1: characters are the only features of a word's form, in both recipes
 _FORMS = {"characters": 5, "suffixes": (), "prefixes": (), "shapes": False}
 _NO_DROPOUT = {"dropout": 0.0, "layer_dropout": 0.0, "window_dropout": 0.0}
 
 
 def _skip(num_layers, name, *published, group="", note=None, **settings):
-    """A row of ours: gated skip connections to the outputs, unless given otherwise."""
+    """One of our rows: gated skip connections to the outputs, except for `settings`."""
     settings = {"skip": "outputs", "gate": "joint", **settings}
     settings["num_layers"] = num_layers
     return Row(
@@ -89,7 +89,7 @@ _SKIPS = (
         *(94.24, 94.52),
         group=_INTERNALS,
         skip="internals",
-        note="No equation is given for its gate; here it is that of Eq. 15.",
+        note="The paper has no equation for its gate; here it is the gate of Eq. 15.",
     ),
     _skip(7, "to the outputs, no gate", 93.89, 93.98, group=_OUTPUTS, gate=None),
     _skip(
@@ -112,7 +112,8 @@ _SKIPS = (
         *(94.02, 94.18),
         group=_OUTPUTS,
         mapping="sigmoid",
-        note="The table maps the layer below; that is a slip for the skipped output.",
+        note="The table maps the layer below; this must be an error for the skipped "
+        "output.",
     ),
 )
 

@@ -12,7 +12,7 @@ _COLUMNS = (Column("Dev", "accuracy", "dev"), Column("Test", "accuracy", "test")
 
 
 def _row(name, *published, group="", vectors=True, note=None, **settings):
-    """A row of ours: 9 shortcut blocks of Eq. 10, changed by the settings."""
+    """One of our rows: 9 shortcut blocks of Eq. 10, changed by the settings."""
     return Row(
         name,
         published,
@@ -50,7 +50,7 @@ _SYSTEMS = (
         "9-stacked: mixed block",
         *(94.72, 95.08),
         self_connection=True,
-        note="Built as the caption has it, Eq. 7. The figure on the development set "
+        note="Built according to the caption, Eq. 7. The figure on the development set "
         "is that of Table 2's row with the lower cell; that row has 94.98 on the test "
         "set.",
     ),
@@ -151,7 +151,7 @@ _GATES = (
     ),
 )
 
-# Table 4: the inputs of section 4.1 and no others, in either recipe
+# Table 4: the inputs of section 4.1 and no others, in both recipes
 _INPUTS = {
     "words": True,
     "capitals": True,

@@ -21,7 +21,7 @@ CLASSES = "word_class"  # the column that can be learnt
 def reading(
     corpus: str | None, format, options: Mapping, *, dev, test, errors: str, trees: bool
 ) -> dict:
-    """Describes how to read a corpus, so that every process reads the same.
+    """Describe how to read a corpus, so that every process reads the same.
 
     Args:
         corpus, format, options, dev, test, errors: as for `load_corpus`.
@@ -38,17 +38,17 @@ def reading(
 
 
 def absolute(path: str | None) -> str | None:
-    """Makes the path or pattern of existing files absolute; corpus names stay."""
+    """Make the path or pattern of existing files absolute; corpus names stay."""
     if path is None or not (os.path.exists(path) or glob.glob(path)):
         return path
     return os.path.abspath(path)
 
 
 def read_corpus(reading: Mapping) -> Corpus:
-    """Reads the corpus that `reading` described."""
-    given = {name: reading[name] for name in ("format", "dev", "test", "errors")}
+    """Read the corpus that `reading` described."""
+    options = {name: reading[name] for name in ("format", "dev", "test", "errors")}
     load = load_treebank if reading["trees"] else load_corpus
-    return load(reading["path"], **given | reading["options"])
+    return load(reading["path"], **options | reading["options"])
 
 
 def described(corpus: Corpus) -> dict:
@@ -62,7 +62,7 @@ def described(corpus: Corpus) -> dict:
 
 
 def surroundings() -> dict:
-    """The versions and the machine of a job; other jobs may have others."""
+    """The installed versions and the machine of a job; they may differ between jobs."""
     return {
         "versions": {**versions(), "python": platform.python_version()},
         "machine": f"{platform.platform()}, {os.cpu_count()} cores",
@@ -70,7 +70,7 @@ def surroundings() -> dict:
 
 
 def hold_out_dev(corpus: Corpus, table: Table, share: float | None, seed: int) -> None:
-    """Moves sentences to the development set, if the table or --dev-share says so.
+    """Move sentences to the development set, if the table or --dev-share says so.
 
     The share of a table is drawn from the training and development sentences, anew for
     each seed. The share of --dev-share is the same for all seeds.
@@ -89,7 +89,7 @@ def hold_out_dev(corpus: Corpus, table: Table, share: float | None, seed: int) -
 
 
 def add_classes(corpus: Corpus, columns: Iterable[str]) -> str | None:
-    """Adds word classes learnt from the training sentences, if a model needs them.
+    """Add word classes learnt from the training sentences, if a model needs them.
 
     Args:
         corpus: the corpus, which is changed in place.
@@ -121,7 +121,7 @@ def lacking(corpus: Corpus, column: str) -> bool:
 
 
 def check_corpus(corpus: Corpus, table: Table, punctuation: str) -> None:
-    """Checks that all jobs can train on a corpus and measure every figure.
+    """Check that all jobs can train on a corpus and measure every figure.
 
     Args:
         corpus: the corpus, after `hold_out_dev`.
@@ -160,7 +160,7 @@ def is_of_parsers(table: Table) -> bool:
 
 
 def missing_columns(corpus: Corpus, settings: Mapping[str, Mapping]) -> dict[str, str]:
-    """Finds rows that read a column which the corpus lacks and cannot learn.
+    """Find rows that need a column which the corpus lacks and cannot learn.
 
     Args:
         settings: the settings of each row, by its name.
@@ -168,12 +168,12 @@ def missing_columns(corpus: Corpus, settings: Mapping[str, Mapping]) -> dict[str
     Returns:
         The reason for each such row, by its name.
     """
-    columns = {name for given in settings.values() for name in given["columns"]}
+    columns = {name for keywords in settings.values() for name in keywords["columns"]}
     reasons = {name: _reason_missing(corpus, name) for name in sorted(columns)}
     return {
         row: reasons[name]
-        for row, given in settings.items()
-        for name in given["columns"]
+        for row, keywords in settings.items()
+        for name in keywords["columns"]
         if reasons[name]
     }
 

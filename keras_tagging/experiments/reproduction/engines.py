@@ -1,4 +1,4 @@
-"""Runs jobs in processes of this machine.
+"""Engines that run jobs in processes of this machine.
 
 An engine starts jobs and reports which ones ended; `RayEngine` does the same on a
 cluster. Each job is a process of its own, so a job that runs out of memory, or that the
@@ -19,7 +19,7 @@ MODULE = "keras_tagging.experiments.reproduction.work"
 
 
 class Engine(Protocol):
-    """Runs jobs.
+    """An engine that runs jobs.
 
     Attributes:
         workers: number of jobs at once.
@@ -31,18 +31,18 @@ class Engine(Protocol):
         """Whether another job can start now."""
 
     def start(self, job: Job) -> None:
-        """Starts a job."""
+        """Start a job."""
 
     def ended(self) -> list[tuple[Job, str | None]]:
         """The jobs that ended since the last call, each with None or, in one line, the
         reason why it failed."""
 
     def close(self) -> None:
-        """Kills the jobs that still run."""
+        """Kill the jobs that still run."""
 
 
 class LocalEngine:
-    """Runs jobs in processes of this machine.
+    """An engine that runs jobs in processes of this machine.
 
     Args:
         store: the folder of the reproduction.
@@ -103,7 +103,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def environment(threads: int, given: Mapping = os.environ) -> dict[str, str]:
+def environment(threads: int, own: Mapping = os.environ) -> dict[str, str]:
     """Environment variables of a job's process; the user's own values win."""
     defaults = {
         "TF_NUM_INTRAOP_THREADS": str(threads),
@@ -112,7 +112,7 @@ def environment(threads: int, given: Mapping = os.environ) -> dict[str, str]:
         "TF_FORCE_GPU_ALLOW_GROWTH": "true",  # else one job takes all memory
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
-    return {name: given.get(name, value) for name, value in defaults.items()}
+    return {name: own.get(name, value) for name, value in defaults.items()}
 
 
 def failure_reason(store: Store, job: Job, code: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Estimates how long the jobs of a reproduction will still take."""
+"""Estimates of the time that the jobs of a reproduction will still take."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from keras_tagging.experiments.reproduction.store import Store
 
 
 class Estimate:
-    """Estimates the time of future epochs from finished ones.
+    """An estimate of the time of future epochs, from finished ones.
 
     Args:
         store: the folder of the reproduction; its finished jobs count.
@@ -33,22 +33,22 @@ class Estimate:
                 self.learn(job, store.read(job))
 
     def learn(self, job: Job, result: Mapping) -> None:
-        """Adds the result of a finished job."""
+        """Add the result of a finished job."""
         cost = result["seconds"] / result["epochs"]
         self.costs.setdefault(job.row, []).append(cost)
 
     def start(self, job: Job) -> int:
-        """Records that a job starts. Returns the number of epochs it already has."""
+        """Record that a job starts; return the number of its finished epochs."""
         before = self.store.epochs(job)
         self.running[job] = time.monotonic(), before
         return before
 
     def end(self, job: Job) -> None:
-        """Records that a job no longer runs."""
+        """Record that a job no longer runs."""
         self.running.pop(job, None)
 
     def seconds_left(self, left: Iterable[Job]) -> float | None:
-        """Estimates the time for the unfinished epochs of these jobs.
+        """Estimate the time for the unfinished epochs of these jobs.
 
         An epoch takes as long as the epochs of its row did in finished jobs, or else in
         running ones; without any, as long as an average epoch.

@@ -66,7 +66,7 @@ def _hash(name: str) -> str:
 
 
 def choose_rows(table: Table, names: Sequence[str] | None) -> list[Row]:
-    """Picks rows of the table by their names, in the order of the table.
+    """Pick rows of the table by their names, in the order of the table.
 
     Args:
         names: full names, slugs, or beginnings that fit a single row, in any case. None
@@ -86,14 +86,14 @@ def _row_named(table: Table, name: str) -> Row:
     wanted = name.casefold()
 
     def rows(fits) -> list[Row]:
-        found = [row for row in table.rows if any(map(fits, _names(row, known)))]
-        return [row for row in found if row.architecture] or found
+        fitting = [row for row in table.rows if any(map(fits, _names(row, known)))]
+        return [row for row in fitting if row.architecture] or fitting
 
-    found = rows(wanted.__eq__) or rows(lambda other: other.startswith(wanted))
-    if len(found) == 1 and found[0].architecture:
-        return found[0]
+    fitting = rows(wanted.__eq__) or rows(lambda other: other.startswith(wanted))
+    if len(fitting) == 1 and fitting[0].architecture:
+        return fitting[0]
     ours = _quoted(known)
-    if not found:
+    if not fitting:
         spelled = {row.name.casefold(): row.name for row in table.rows}
         near = nearest(wanted, spelled)
         hint = f"; did you mean {spelled[near]!r}?" if near else "."
@@ -101,12 +101,12 @@ def _row_named(table: Table, name: str) -> Row:
             f"--rows {name!r}: Table {table.number} of {table.paper} has no such row"
             f"{hint} Its rows: {ours}"
         )
-    if not found[0].architecture:
+    if not fitting[0].architecture:
         raise ValueError(
-            f"--rows {name!r}: {found[0].name} is a system of other authors, printed "
+            f"--rows {name!r}: {fitting[0].name} is a system of other authors, printed "
             f"for comparison only. Ours: {ours}"
         )
-    several = _quoted(row.name for row in found)
+    several = _quoted(row.name for row in fitting)
     raise ValueError(f"--rows {name!r} could be {several}: write more of it")
 
 
@@ -121,7 +121,7 @@ def _names(row: Row, known: Mapping[str, str]) -> list[str]:
 def make_jobs(
     table: Table, rows: Sequence[Row], seeds: Sequence[int]
 ) -> tuple[list[Job], list[str]]:
-    """Lists the jobs of some rows, seed by seed.
+    """List the jobs of some rows, seed by seed.
 
     A job comes after the one that it needs.
 

@@ -53,7 +53,7 @@ def make_plan(
     names: Sequence[str] | None,
     seeds: Sequence[int],
 ) -> Plan:
-    """Plans the jobs of some rows, and of the rows that they start from.
+    """Plan the jobs of some rows, and of the rows that they start from.
 
     Args:
         names: the names of the rows, see `choose_rows`.
@@ -72,7 +72,7 @@ def make_plan(
 
 
 def add_corpus(plan: Plan, named: bool) -> Corpus:
-    """Reads the corpus of a plan, and adds its description to `info`.
+    """Read the corpus of a plan, and add its description to `info`.
 
     Rows that need a missing column are left out, unless the user named them.
 

@@ -12,7 +12,7 @@ INTERVAL = 2.0  # seconds between two looks at the epochs of running jobs
 
 
 class Progress:
-    """Reports started, finished and remaining jobs on standard error.
+    """Reporter of started, finished and remaining jobs on standard error.
 
     Args:
         jobs: all jobs of the reproduction, including finished ones.
@@ -51,7 +51,7 @@ class Progress:
             self.bars.stop()
 
     def say(self, text: str) -> None:
-        """Prints a line."""
+        """Print a line."""
         if self.bars:
             self.bars.console.print(text, markup=False, highlight=False)
         else:
@@ -86,7 +86,7 @@ class Progress:
         self.say(f"{job}: failed: {reason}")
 
     def tick(self, at_once: bool = False) -> None:
-        """Updates the display every few seconds, however often it is called."""
+        """Update the display every few seconds, however often it is called."""
         now = time.monotonic()
         if now - self.looked < INTERVAL and not at_once:
             return

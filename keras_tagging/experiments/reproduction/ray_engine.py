@@ -1,4 +1,4 @@
-"""Runs jobs on the machines of a Ray cluster.
+"""An engine that runs jobs on the machines of a Ray cluster.
 
 The environment variable RAY_ADDRESS names the cluster. Without it, the engine uses a
 cluster that was started on this machine, or starts one on its cores that ends with this
@@ -23,7 +23,7 @@ PASSED = ("KERAS_BACKEND", "KERAS_TAGGING_DATA", "KERAS_TAGGING_CACHE")
 
 
 class RayEngine:
-    """Sends each job to a Ray cluster, where it is a process of its own.
+    """An engine that sends jobs to a Ray cluster, each to a process of its own.
 
     Args:
         store: the folder of the reproduction.
@@ -111,15 +111,15 @@ def _connect(ray) -> None:
         reason = str(error).strip().splitlines()[0]
         where = os.environ.get("RAY_ADDRESS", "this machine")
         raise ValueError(
-            f"no Ray cluster at {where} ({reason}): ray status tells more; RAY_ADDRESS "
-            "names the cluster, without it one starts here"
+            f"no Ray cluster at {where} ({reason}): see ray status; set RAY_ADDRESS to "
+            "a cluster, or unset it to start one here"
         ) from None
 
 
 def _process():
-    """A function that runs a Python program and gives its exit code.
+    """A function that runs a Python program and returns its exit code.
 
-    Ray sends it as it stands, so that its workers need not import this package, which
+    Ray sends the function itself, so its workers need not import this package, which
     takes memory and starts TensorFlow.
     """
 

@@ -26,7 +26,7 @@ NO_PLOT = "No plot: it needs matplotlib, pip install 'keras-tagging[plots]'."
 
 
 def markdown(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
-    """Returns the report of a reproduction as Markdown, without its plot.
+    """Return the report of a reproduction as Markdown, without its plot.
 
     Args:
         table: the table that was reproduced.
@@ -40,7 +40,7 @@ def markdown(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
 def write_report(
     table: Table, info: Mapping, results: Sequence[Mapping], folder: str | Path
 ) -> list[Path]:
-    """Writes the report of a reproduction. Each file is replaced as a whole.
+    """Write the report of a reproduction. Each file is replaced as a whole.
 
     Args:
         table, info, results: as for `markdown`.
@@ -62,7 +62,7 @@ def write_report(
         "report.tex": render(LATEX, "report.j2", **variables),
         "report.csv": _csv(frame),
     }
-    tested = [found for found in pairs.values() if found is not None]
+    tested = [part for part in pairs.values() if part is not None]
     if tested:
         contents["report.pairs.csv"] = _csv(pd.concat(tested))
     for name, content in contents.items():
@@ -76,7 +76,7 @@ def _csv(table: pd.DataFrame) -> str:
 
 
 def settings_markdown(table: Settings) -> str:
-    """Returns published settings beside those of `build(..., recipe="paper")`."""
+    """Return published settings beside those of `build(..., recipe="paper")`."""
     ours = resolve_settings(table.architecture, "paper", {})
     lines = []
     for name, published, keyword, value in table.rows:
@@ -103,7 +103,7 @@ def _variables(table, info, results, frame, pairs, folder=None) -> dict:
     agreements = [statistics.agreement(frame, column) for column in table.columns]
     ranked = [agreement for agreement in agreements if agreement.rows > 1]
     others = ", ".join(a.column for a in agreements if a.rows < 2)
-    tested = [found for found in pairs.values() if found is not None]
+    tested = [part for part in pairs.values() if part is not None]
     return {
         "title": facts.title(table),
         "table": table,
@@ -120,9 +120,9 @@ def _variables(table, info, results, frame, pairs, folder=None) -> dict:
         "no_plot": NO_PLOT,
         "agreements": ranked + [others] * bool(ranked and others),
         "ranking": tables.ranking(table, frame),
-        "seeds": sorted({n for found in tested for n in found["seeds"]}),
+        "seeds": sorted({n for part in tested for n in part["seeds"]}),
         "by_tokens": any(column.figure in BY_TOKENS for column in pairs),
-        "tested": [tables.pairs(column.name, found) for column, found in pairs.items()],
+        "tested": [tables.pairs(column.name, part) for column, part in pairs.items()],
         "resamples": statistics.RESAMPLES,
         "level": statistics.LEVEL,
         "runs": tables.runs(table, results),

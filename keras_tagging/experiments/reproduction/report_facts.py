@@ -51,10 +51,10 @@ def scale(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
     """The options --set and --epochs that differ from the paper in some row."""
     rows = measured_rows(table, results)
     names = {name for name, _, _ in _changed_settings(rows, info)}
-    found = [f"{k} {in_words(v)}" for k, v in info["settings"].items() if k in names]
+    changed = [f"{k} {in_words(v)}" for k, v in info["settings"].items() if k in names]
     if info["epochs"] is not None and _paper_epochs(rows) - {info["epochs"]}:
-        found.append(f"epochs {info['epochs']}")
-    return ", ".join(found)
+        changed.append(f"epochs {info['epochs']}")
+    return ", ".join(changed)
 
 
 def corpus_name(info: Mapping) -> str:

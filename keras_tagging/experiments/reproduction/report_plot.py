@@ -14,7 +14,7 @@ _WIDTH = 9  # inches
 
 
 def draw(table: Table, frame: pd.DataFrame, folder: Path) -> list[Path]:
-    """Draws `report-plot.png` and `report-plot.pdf` with matplotlib.
+    """Draw `report-plot.png` and `report-plot.pdf` with matplotlib.
 
     Args:
         frame: `report_statistics.figures` of the table.

@@ -85,7 +85,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(frame: pd.DataFrame, column: Column) -> Agreement:
-    """Compares the two rankings of a column in a frame of `figures`."""
+    """Compare the two rankings of a column in a frame of `figures`."""
     frame = frame[(frame["column"] == column.name) & frame["rank"].notna()]
     ranks = frame[["rank", "published_rank"]].to_numpy()
     first, second = np.triu_indices(len(frame), 1)
@@ -120,9 +120,9 @@ def tested_columns(table: Table) -> tuple[Column, ...]:
 def pairs(
     table: Table, results: Sequence[Mapping], column: Column
 ) -> pd.DataFrame | None:
-    """Tests which measured rows differ in a column: all pairs, the smallest p first.
+    """Test which measured rows differ in a column: all pairs, the smallest p first.
 
-    A pair is tested on the seeds that both rows have: see `metrics.paired_permutation`.
+    A pair is tested on the seeds that both rows have, see `metrics.paired_permutation`.
 
     Returns:
         A line for each pair, with `column`; `better` and `worse`, the names of the
@@ -138,8 +138,8 @@ def pairs(
         if result["figures"][column.name] is not None:
             # the third count of `word`, which some results lack, is not tested
             used = 3 if column.figure == "f1" else 2
-            evidence = np.array(result["evidence"][column.name][:used]).T
-            counts.setdefault(result["row"], {})[result["seed"]] = evidence
+            rows = np.array(result["evidence"][column.name][:used]).T
+            counts.setdefault(result["row"], {})[result["seed"]] = rows
     held_out = table.held_out is not None and column.split == "dev"
     if held_out and len({seed for seeds in counts.values() for seed in seeds}) > 1:
         return None

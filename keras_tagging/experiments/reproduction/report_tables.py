@@ -96,14 +96,14 @@ def ranking(table: Table, frame: pd.DataFrame) -> Grid:
     return Grid(["System", *header], lines)
 
 
-def pairs(name: str, found: pd.DataFrame | None) -> dict:
+def pairs(name: str, tested: pd.DataFrame | None) -> dict:
     """The pairs of rows in one column: how many differ, and which."""
-    if found is None:  # not tested
+    if tested is None:  # not tested
         return {"name": name, "pairs": None}
-    sure = found[found["holm"] < LEVEL]
+    sure = tested[tested["holm"] < LEVEL]
     directions = sure["direction"].value_counts()
     lines = []
-    for pair in found.head(SHOWN).to_dict("records"):
+    for pair in tested.head(SHOWN).to_dict("records"):
         corrected = _p(pair["holm"], pair["p"])
         if pair["holm"] < LEVEL and pair["ahead"] == pair["seeds"]:
             corrected = Bold(corrected)
@@ -113,10 +113,10 @@ def pairs(name: str, found: pd.DataFrame | None) -> dict:
         cells += [f"{pair['ahead']} of {pair['seeds']}", _p(pair["p"], pair["p"])]
         lines.append(Line([*cells, corrected]))
     header = ["Better", "Worse", "Direction", "difference", "published", "ahead", "p"]
-    least = found["p"][SHOWN:].min()
+    least = tested["p"][SHOWN:].min()
     return {
         "name": name,
-        "pairs": len(found),
+        "pairs": len(tested),
         "differ": len(sure),
         "always_ahead": (sure["ahead"] == sure["seeds"]).sum(),
         "compared": len(sure) - directions.get("", 0),

@@ -1,4 +1,4 @@
-"""Fills the templates of a report, and escapes text for Markdown or LaTeX."""
+"""The templates of a report, and the escaping of text for Markdown and LaTeX."""
 
 import re
 import unicodedata
@@ -75,7 +75,7 @@ class Grid:
 
 
 def render(template: str, content: str, **variables) -> str:
-    """Returns a document: `MARKDOWN` or `LATEX`, filled with a template of content."""
+    """Return a document: `MARKDOWN` or `LATEX`, filled with a template of content."""
     filled = _environment(template).get_template(template)
     text = filled.render(variables, content=content)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
@@ -88,7 +88,7 @@ def _environment(template: str) -> Environment:
         escape, bold = escape_latex, r"\textbf{{{}}}"
 
     def escaped(value) -> Markup:
-        """Escapes every value that a template prints, except the output of macros."""
+        """Escape every value that a template prints, except the output of macros."""
         if isinstance(value, Markup):
             return value
         text = escape(one_line(str(value)))
@@ -135,7 +135,7 @@ def _unicode_name(match: re.Match) -> str:
 
 
 def column_format(grid: Grid) -> Markup:
-    """LaTeX columns as wide as they need; if they need too much, those of text wrap."""
+    """The LaTeX column specification; columns of text wrap if the table is too wide."""
     rows = [line.cells for line in grid.lines if isinstance(line, Line)]
     rows.append([max(name.split(" "), key=len) for _, name in grid.header])
     widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]

@@ -1,4 +1,4 @@
-"""Runs the jobs of a reproduction in their order."""
+"""The loop that runs the jobs of a reproduction in order."""
 
 import time
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ PAUSE = 0.2  # seconds between two looks at the running jobs
 def run_jobs(
     jobs: Sequence[Job], store: Store, engine: Engine, progress: Progress
 ) -> dict[Job, str]:
-    """Runs the jobs that have no result yet; one that fails does not stop the rest.
+    """Run the jobs that have no result yet; one that fails does not stop the rest.
 
     Args:
         jobs: the jobs, each after the one that it needs.
@@ -27,7 +27,7 @@ def run_jobs(
     """
     waiting = [job for job in jobs if not store.done(job)]
     for job in set(jobs) - set(waiting):
-        store.tidy(job)  # as a kill may have left it
+        store.tidy(job)  # a kill may have left files
     failed: dict[Job, str] = {}
     running: set[Job] = set()
 
@@ -43,7 +43,7 @@ def run_jobs(
             for job in list(waiting):
                 if job.needed in failed_names:
                     waiting.remove(job)
-                    fail(job, f"not run, as {job.needed}, which it needs, failed")
+                    fail(job, f"not run, because {job.needed}, which it needs, failed")
                 elif job.needed not in open_names and engine.has_room():
                     waiting.remove(job)
                     engine.start(job)

@@ -20,7 +20,7 @@ OPTIONS = {
 
 
 def check_scale(table: Table, scale: Mapping) -> dict:
-    """Checks the settings of --scale and --set, which hold for every row.
+    """Check the settings of --scale and --set, which hold for every row.
 
     Returns:
         The settings, with short names spelled out.
@@ -35,8 +35,8 @@ def check_scale(table: Table, scale: Mapping) -> dict:
             raise ValueError(f"{name}={scale[name]!r}: give {OPTIONS[name]} instead")
         if name in table.varies:
             raise ValueError(
-                f"{name}={scale[name]!r}: it is what the rows of Table {table.number} "
-                f"of {table.paper} differ in, so it cannot be one for all: leave it out"
+                f"{name}={scale[name]!r}: the rows of Table {table.number} of "
+                f"{table.paper} differ in it, so it cannot be one for all: leave it out"
             )
     ours = [row for row in table.rows if row.architecture]
     every = set().union(*map(known_keywords, ours))
@@ -77,64 +77,64 @@ def check_settings(rows: Sequence[Row], info: Mapping) -> dict[str, dict]:
     Raises:
         ValueError: if `build` would refuse the settings of a row, with its name.
     """
-    found = {}
+    settings = {}
     for row in rows:
         try:
-            found[row.name] = resolve_settings(
+            settings[row.name] = resolve_settings(
                 row.architecture, info["recipe"], settings_of(row, info)
             )
         except ValueError as error:
             raise ValueError(f"row {row.name!r}: {error}") from None
         if info["epochs"] is not None:
-            found[row.name]["epochs"] = info["epochs"]
-    return found
+            settings[row.name]["epochs"] = info["epochs"]
+    return settings
 
 
 # Keywords that have an option of their own
 
 
-def check_embeddings(table: Table, given: str | None) -> str | None:
-    """Checks --embeddings: "train", "none" or a file, for rows with vectors.
+def check_embeddings(table: Table, embeddings: str | None) -> str | None:
+    """Check --embeddings: "train", "none" or a file, for rows with vectors.
 
     Raises:
         ValueError: if there is no such file, or the table has no such rows.
     """
     if not any(row.vectors for row in table.rows):
-        if given is not None:
+        if embeddings is not None:
             raise ValueError(
                 f"--embeddings: no row of Table {table.number} of {table.paper} has "
                 "pretrained vectors"
             )
         return None
-    if given in (None, "train", "none"):
-        return given or "train"
-    load_vectors(given, limit=1)  # refuses a file without vectors
-    return absolute(given)
+    if embeddings in (None, "train", "none"):
+        return embeddings or "train"
+    load_vectors(embeddings, limit=1)  # refuses a file without vectors
+    return absolute(embeddings)
 
 
-def check_punctuation(table: Table, given: str | None) -> str:
-    """Checks --punctuation: the words of a parser's sentences that do not count.
+def check_punctuation(table: Table, punctuation: str | None) -> str:
+    """Check --punctuation: the words of a parser's sentences that do not count.
 
     Raises:
         ValueError: if the table is not of parsers.
     """
-    if given is not None and not is_of_parsers(table):
+    if punctuation is not None and not is_of_parsers(table):
         raise ValueError(
             f"--punctuation is for parsers, but Table {table.number} of {table.paper} "
             "measures taggers"
         )
-    return given or table.punctuation
+    return punctuation or table.punctuation
 
 
-def check_dev_share(table: Table, given: float | None) -> float | None:
-    """Checks --dev-share, the share of the training sentences for development.
+def check_dev_share(table: Table, share: float | None) -> float | None:
+    """Check --dev-share, the share of the training sentences for development.
 
     Raises:
         ValueError: if the table has a share of its own.
     """
-    if given is not None and table.held_out is not None:
+    if share is not None and table.held_out is not None:
         raise ValueError(
             f"--dev-share: Table {table.number} of {table.paper} holds out "
             f"{table.held_out} itself, other sentences with each seed"
         )
-    return given
+    return share

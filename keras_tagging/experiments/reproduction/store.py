@@ -3,7 +3,7 @@
 It has `reproduction.json`, with the settings of the run, and for each job, named by row
 and seed, `results/JOB.json` once it is done, `failures/JOB.txt` if it failed, and
 `jobs/JOB/` with its training: `resume.npz` until the end, `training.csv`, `log.txt`,
-`model.keras`. Each file is written at once, as a whole.
+`model.keras`. Each file is replaced atomically.
 """
 
 import json
@@ -15,7 +15,7 @@ from keras_tagging.utils.atomic import locked, remove_partial, replacing
 from keras_tagging.utils.stored import read_object
 
 INFO = "reproduction.json"
-# What a result has at least, and of which kind
+# The required entries of a result, and their types
 RESULT = dict.fromkeys(("settings", "figures", "evidence"), dict)
 RESULT |= dict.fromkeys(("seed", "best_epoch", "epochs", "parameters"), int)
 RESULT |= {"row": str, "seconds": int | float}
@@ -23,10 +23,10 @@ CONTENT = ("sentences", "training fingerprint", "fingerprint")  # of the corpus
 
 
 class Store:
-    """Reads and writes such a folder.
+    """The folder of a reproduction, and its files.
 
     Args:
-        folder: need not exist yet.
+        folder: the folder, which need not exist yet.
     """
 
     def __init__(self, folder: str | Path):
@@ -52,7 +52,7 @@ class Store:
     # The settings of the run
 
     def read_info(self) -> dict:
-        """Reads `reproduction.json`.
+        """Read `reproduction.json`.
 
         Raises:
             ValueError: if there is no such file, or it cannot be read.
@@ -65,7 +65,7 @@ class Store:
         return _read(path)
 
     def open(self, info: dict) -> bool:
-        """Writes `reproduction.json`, or checks that it has the same content already.
+        """Write `reproduction.json`, or check that it has the same content already.
 
         The name and the place of the corpus, the machine and the installed versions may
         differ; the fingerprint identifies the corpus. If the corpus has moved, the jobs
@@ -87,7 +87,7 @@ class Store:
         return True
 
     def check(self, info: dict, whole: bool = False) -> bool:
-        """Compares `reproduction.json` with `info`.
+        """Compare `reproduction.json` with `info`.
 
         Args:
             info: the expected content, or a part of it.
@@ -127,14 +127,14 @@ class Store:
         return True
 
     def locked(self) -> AbstractContextManager:
-        """Keeps other processes from running jobs in this folder.
+        """Keep other processes from running jobs in this folder.
 
         Raises:
             ValueError: if one does.
         """
         return locked(
             self.folder,
-            f"another process runs the jobs of {self.folder}: wait for its end, or "
+            f"another process runs the jobs of {self.folder}: wait until it ends, or "
             "give another --out",
         )
 
@@ -147,18 +147,18 @@ class Store:
         return _read_result(self.result(job))
 
     def write(self, job: Job, result: dict) -> None:
-        """Writes the result of a job, and removes the state of its training."""
+        """Write the result of a job, and remove the state of its training."""
         _write(self.result(job), result)
         self.tidy(job)
 
     def tidy(self, job: Job) -> None:
-        """Removes what a job that is done does not need any more."""
+        """Remove the files that a finished job no longer needs."""
         self.failure(job).unlink(missing_ok=True)
         (self.training(job.name) / "resume.npz").unlink(missing_ok=True)
         remove_partial(self.training(job.name))
 
     def write_failure(self, job: Job, reason: str) -> None:
-        """Writes why a job failed, with the end of its output."""
+        """Write the reason for the failure of a job, with the end of its output."""
         with replacing(self.failure(job)) as partial:
             lines = [f"{job}: {reason}", "", *self.log_tail(job)]
             partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -172,13 +172,13 @@ class Store:
         return text.splitlines()[-lines:]
 
     def epochs(self, job: Job) -> int:
-        """How many epochs of its training are finished."""
+        """The number of finished epochs of a job."""
         path = self.training(job.name) / "training.csv"
         lines = path.read_bytes().count(b"\n") if path.exists() else 0
         return max(0, lines - 1)
 
     def by_epoch(self, job: Job, figure: str) -> list[float]:
-        """A figure of each finished epoch.
+        """A figure of each finished epoch of a job.
 
         Raises:
             ValueError: if the log of the training does not have it.
@@ -198,10 +198,10 @@ class Store:
 
 
 def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
-    """Reads the results that `keras-tagging reproduce` has written so far.
+    """Read the results that `keras-tagging reproduce` has written so far.
 
     Args:
-        folder: its `--out`.
+        folder: the folder of its `--out`.
 
     Returns:
         The content of `reproduction.json`, and of each file of `results`, in the order
@@ -220,7 +220,7 @@ def read_results(folder: str | Path) -> tuple[dict, list[dict]]:
 
 
 def _read(path: Path) -> dict:
-    return read_object(path, "remove it, and the same command makes it again")
+    return read_object(path, "remove it, and the same command creates it again")
 
 
 def _read_result(path: Path) -> dict:
@@ -228,8 +228,8 @@ def _read_result(path: Path) -> dict:
     for name, kind in RESULT.items():
         if not isinstance(result.get(name), kind):
             raise ValueError(
-                f"{path}: is no result, it has no {name}: remove it, and the same "
-                "command makes it again"
+                f"{path}: is not a result, as it has no {name}: remove it; the same "
+                "command creates it again"
             )
     return result
 
@@ -241,7 +241,7 @@ def _write(path: Path, content: dict) -> None:
 
 
 def _placeless(reading):
-    """How a corpus is read, without its place; as it is if it was damaged."""
+    """The description of how to read a corpus, without paths; unchanged if damaged."""
     if not isinstance(reading, dict):
         return reading or {}
     places = ("path", "dev", "test")

@@ -127,7 +127,7 @@ def vectors(row: Row, settings, info: Mapping, corpus: Corpus, seed: int) -> dic
 
 
 class Stopwatch(keras.callbacks.Callback):
-    """Adds up the seconds of all epochs, including those before a kill.
+    """Callback that adds up the seconds of all epochs, also of those before a kill.
 
     The sum goes to the model's metadata, which is saved with the model.
     """
@@ -147,7 +147,7 @@ class Stopwatch(keras.callbacks.Callback):
 
 
 def train(model, corpus: Corpus, row: Row, job: Job, store: Store, **fitting) -> None:
-    """Trains a model in the folder of its job and saves it there.
+    """Train a model in the folder of its job and save it there.
 
     Args:
         fitting: further arguments for its `fit`.
@@ -182,8 +182,8 @@ def measure(model, corpus: Corpus, table: Table, punctuation) -> tuple[dict, dic
         sentences = getattr(corpus, split)
         counting = {"punctuation": punctuation} if model.reads_trees else {}
         wanted = [(column.figure, column.beta) for column in columns]
-        found = model.counts(sentences, wanted, **counting)
-        for column, rows in zip(columns, found, strict=True):
+        results = model.counts(sentences, wanted, **counting)
+        for column, rows in zip(columns, results, strict=True):
             figure = float(figure_of(column.figure)(rows.sum(axis=0)))
             figures[column.name] = None if math.isnan(figure) else figure
             counts[column.name] = rows.T.tolist()
@@ -199,7 +199,7 @@ def find_job(table: Table, slug: str, seed: int) -> Job:
 
 
 def end_with_parent() -> None:
-    """Ends this process when the one that started it is gone."""
+    """End this process when the one that started it is gone."""
 
     def wait():
         while os.read(sys.stdin.fileno(), 1):
@@ -210,7 +210,7 @@ def end_with_parent() -> None:
 
 
 def main(folder: str, slug: str, seed: str) -> None:
-    """Runs a job. The last line printed is the error, if the user can fix it."""
+    """Run a job. The last line printed is the error, if the user can fix it."""
     end_with_parent()
     store = Store(folder)
     info = store.read_info()

@@ -1,0 +1,153 @@
+"""Fine-tuning: a tagger for other sentences that starts from the weights of one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from keras import ops
+
+from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.encoding.vocabulary import FIRST_ID
+from keras_tagging.models.constraint import decoding_scheme
+from keras_tagging.training.settings import FitSettings, OptimizerSettings
+from keras_tagging.utils.suggestions import check_known
+
+#: keywords beside those of training that leave the shapes of the weights as they are
+FREE = ("dropout", "layer_dropout", "constrained", "monitor")
+# of the metadata of the tagger that was started from
+KEPT = ("training_sentences", "corpus", "scores")
+#: the axes that have a place for each tag, by the name of the weight
+TAG_AXES = {
+    "label_embeddings": (0,),
+    "output_kernel": (1,),
+    "output_bias": (0,),
+    "transitions": (0, 1),
+    "start": (0,),
+    "end": (0,),
+}
+LOGITS_AXES = {"kernel": (1,), "bias": (0,)}
+
+
+def retargeted(
+    model, sentences, tags: Sequence[str], keep_labels, frozen, seed, changes
+):
+    """What `Tagger.retarget` returns.
+
+    Args:
+        model: a `Tagger` with vocabularies.
+        sentences: those to train on, with tags.
+        tags: their tag inventory.
+        keep_labels, frozen, seed, changes: see there.
+    """
+    _check_changes(model, changes)
+    settings = model.settings.replaced(**changes)
+    if keep_labels is None:
+        keep_labels = not set(tags).isdisjoint(model.tags)
+    if keep_labels:
+        tags = _joined(model.tags, tags)
+    _check_labels(model, tags)
+
+    # the words of training stand before those that only vectors know
+    counted = _counted(model, sentences)
+    before = model.vocabularies
+    vocabularies = {
+        name: _joined(words, counted.get(name, ()))
+        for name, words in before.items()
+        if name != "tags"
+    }
+    if "word" in before:
+        trained = before["word"][: model.training_words]
+        trained = _joined(trained, counted["word"])
+        vocabularies["word"] = _joined(trained, before["word"])
+    new = type(model)(
+        model.architecture,
+        settings,
+        training_words=len(trained) if "word" in before else 0,
+        chunk_scheme=decoding_scheme(
+            settings.get("constrained", False), tags, [s.tags for s in sentences]
+        ),
+        frozen=frozen,
+        seed=seed,
+        vocabularies={**vocabularies, "tags": list(tags)},
+        vector_dim=model.vector_dim,
+        metadata={
+            "started_from": {k: v for k, v in model.metadata.items() if k in KEPT}
+        },
+    )
+    _carry_weights(model, new)
+    new.optimizer.build(new.trainable_variables)
+    return new
+
+
+def _check_changes(model, changes) -> None:
+    owners = model.settings.architecture.keywords
+    free = {name for name in FREE if name in owners}
+    free |= {k for k, o in owners.items() if o in (OptimizerSettings, FitSettings)}
+    for name in changes:
+        check_known(f"{model.architecture} keyword", name, sorted(owners))
+        if name not in free:
+            raise ValueError(
+                f"{name}={changes[name]!r} is part of the network, which is kept: "
+                f"what may change is {', '.join(sorted(free))}"
+            )
+
+
+def _check_labels(model, tags) -> None:
+    reads = getattr(model.settings.label_options, "label_input", None)
+    if reads in ("probabilities", "one-hot") and list(tags) != model.tags:
+        raise ValueError(
+            f"a network with label_input={reads!r} has a weight for each tag that it "
+            f"reads, so it keeps its {len(model.tags)} tags: train a new one, or one "
+            "with label_input='embedding'"
+        )
+
+
+def _counted(model, sentences) -> dict[str, list[str]]:
+    """The vocabularies of the sentences alone."""
+    features = model._new_features()
+    strings = flat_strings(sentences, features.columns)
+    features.adapt(strings, lengths=list(map(len, sentences)))
+    return features.vocabularies
+
+
+def _joined(words: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The words, then the others that are not among them."""
+    return list(dict.fromkeys([*words, *others]))
+
+
+def _carry_weights(old, new) -> None:
+    """Copies all weights; of tables and outputs the rows of the names that stay."""
+    rows = {
+        name: _sources(old.vocabularies[name], words, 0 if name == "tags" else FIRST_ID)
+        for name, words in new.vocabularies.items()
+    }
+    for source, target in zip(old.network.weights, new.network.weights, strict=True):
+        if "int" in str(source.dtype):  # the state of a generator of random numbers
+            continue
+        layer = source.path.split("/")[0]
+        axes = _axes(layer, source.name)
+        values = [ops.convert_to_numpy(weight) for weight in (source, target)]
+        picks = [
+            rows[axes[axis]] if axis in axes else np.arange(size)
+            for axis, size in enumerate(source.shape)
+        ]
+        here = [np.flatnonzero(pick >= 0) for pick in picks]
+        there = [pick[index] for pick, index in zip(picks, here, strict=True)]
+        value = np.array(values[1])
+        value[np.ix_(*here)] = values[0][np.ix_(*there)]
+        target.assign(value)
+
+
+def _axes(layer: str, weight: str) -> dict[int, str]:
+    """The vocabulary of each axis that has one."""
+    if weight == "embeddings" and layer == "character_network":
+        return {0: "letters"}
+    if weight == "embeddings" and layer != "capital_embedding":
+        return {0: layer.removesuffix("_embedding")}
+    axes = LOGITS_AXES if layer == "logits" else TAG_AXES
+    return dict.fromkeys(axes.get(weight, ()), "tags")
+
+
+def _sources(old: Sequence[str], new: Sequence[str], first: int) -> np.ndarray:
+    """For each row of the new table that of the old one, -1 if it has none."""
+    ids = {name: i for i, name in enumerate(old, first)}
+    return np.array([*range(first), *(ids.get(name, -1) for name in new)], int)

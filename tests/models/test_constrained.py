@@ -1,0 +1,236 @@
+"""Chunk tags that come out of a tagger are consistent: how it is chosen, and kept."""
+
+import random
+from itertools import product
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from conftest import TINY, randomize
+from reference import crf as reference
+
+import keras_tagging
+from keras_tagging import Sentence
+from keras_tagging.metrics import is_consistent
+from keras_tagging.models.saved_config import checked_config
+
+TAGS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
+WORDS = "a b c d e".split()
+decoders = pytest.mark.parametrize("decoder", ["softmax", "crf"])
+
+
+def iob2(count, seed=1, longest=5):
+    """Random sentences, each tagged by a random consistent path."""
+    rng = random.Random(seed)
+    found = []
+    while len(found) < count:
+        size = rng.randint(1, longest)
+        tags = rng.choices(TAGS, k=size)
+        if is_consistent(tags, "iob2"):
+            found.append(Sentence(rng.choices(WORDS, k=size), tags))
+    return found
+
+
+def iob1(sentences):
+    """B only where a chunk of the same type ends just before."""
+    found = []
+    for sentence in sentences:
+        tags = [
+            "I" + tag[1:] if tag[0] == "B" and (before[1:] != tag[1:]) else tag
+            for before, tag in zip(["O", *sentence.tags], sentence.tags, strict=False)
+        ]
+        found.append(Sentence(sentence.tokens, tags))
+    return found
+
+
+def adapted(sentences, **options):
+    model = keras_tagging.build("bigru", **TINY, **options)
+    model.adapt(sentences)
+    return model
+
+
+TRAINING = iob2(40)
+SENTENCES = [s.tokens for s in iob2(25, 2)] + [[], ["never-seen"]]
+
+
+@pytest.fixture(scope="module", params=["softmax", "crf"])
+def model(request):
+    """Random weights that contradict themselves: to be read, not changed."""
+    model = randomize(adapted(TRAINING, decoder=request.param), 3)
+    logits = model.network.get_layer("logits")
+    logits.kernel.assign(3 * logits.kernel)
+    return model
+
+
+def scores(model, words):
+    """The scores of one sentence, computed alone, and the weights of the chain."""
+    encoded = model.encode([Sentence(words)])
+    ids, _, _ = encoded.batch(np.array([0]))
+    out = model.predict_on_batch(ids)
+    if "emissions" in out:
+        return out["emissions"][0], model.network.get_layer("crf").get_weights()
+    n = len(model.tags)
+    return out["logits"][0], (np.zeros((n, n)), np.zeros(n), np.zeros(n))
+
+
+def test_the_best_consistent_path_comes_out(model):
+    changed = 0
+    assert model.chunk_scheme == "iob2" and sorted(model.tags) == sorted(TAGS)
+    for words, tags in zip(SENTENCES, model.tag(SENTENCES), strict=True):
+        if not words:
+            assert tags == []
+            continue
+        paths, values = reference.paths(*scores(model, words))
+        named = [[model.tags[i] for i in path] for path in paths]
+        fine = np.array([is_consistent(path, "iob2") for path in named])
+        assert tags == named[np.where(fine, values, -np.inf).argmax()]
+        changed += values[~fine].max(initial=-np.inf) > values[fine].max()
+    assert changed > 3
+
+
+def test_probabilities_and_beta_are_those_of_the_tokens(model):
+    rows = model.predict(SENTENCES)
+    tags = model.tag(SENTENCES)
+    for row, path, pairs, ranked in zip(
+        rows,
+        tags,
+        model.tag(SENTENCES, probabilities=True),
+        model.tag(SENTENCES, beta=1.0),
+        strict=True,
+    ):
+        assert [tag for tag, _ in pairs] == path
+        expected = [p[model.tags.index(tag)] for p, tag in zip(row, path, strict=True)]
+        np.testing.assert_allclose([p for _, p in pairs], expected, rtol=1e-5)
+        best = [model.tags[i] for i in row.argmax(-1)]
+        assert [found[0][0] for found in ranked] == best
+
+
+def test_evaluate_scores_what_tag_gives(model):
+    sentences = iob2(20, 5)
+    tagged = model.tag([s.tokens for s in sentences])
+    pairs = [
+        (a, b)
+        for sentence, tags in zip(sentences, tagged, strict=True)
+        for a, b in zip(sentence.tags, tags, strict=True)
+    ]
+    found = model.evaluate(sentences, return_dict=True)
+    assert found["accuracy"] == pytest.approx(np.mean([a == b for a, b in pairs]))
+
+
+def test_the_file_keeps_it(model, tmp_path):
+    model.save(tmp_path / "model.keras")
+    loaded = keras_tagging.load(tmp_path / "model.keras")
+    assert loaded.chunk_scheme == "iob2"
+    assert loaded.tag(SENTENCES) == model.tag(SENTENCES)
+
+
+def test_a_file_from_before_decodes_as_it_did(model):
+    """It has neither the keyword nor the scheme."""
+    config = model.get_config()
+    del config["chunk_scheme"]
+    settings = {k: v for k, v in config["settings"].items() if k != "constrained"}
+    before = type(model).from_config(config | {"settings": settings})
+    before.set_weights(model.get_weights())
+    assert before.chunk_scheme is None
+    tags = before.tag(SENTENCES)
+    assert not all(is_consistent(path, "iob2") for path in tags)
+    assert tags != model.tag(SENTENCES)
+
+
+def test_saved_model(model, tmp_path):
+    model.export(tmp_path / "served")
+    serve = tf.saved_model.load(str(tmp_path / "served")).signatures["serving_default"]
+    width = max(map(len, SENTENCES)) + 2
+    tokens = [[*words, *["junk"] * (width - len(words))] for words in SENTENCES]
+    lengths = [len(words) for words in SENTENCES]
+    out = serve(tokens=tf.constant(tokens), lengths=tf.constant(lengths))
+    for row, n, tags in zip(
+        out["tags"].numpy(), lengths, model.tag(SENTENCES), strict=True
+    ):
+        assert [tag.decode() for tag in row] == tags + [""] * (width - n)
+
+
+@decoders
+def test_training_and_its_figures_are_the_same_as_without(decoder):
+    """The search is no part of the loss: the weights are equal to the last bit."""
+    weights, histories = [], []
+    for constrained in (None, False):
+        model = adapted(TRAINING, decoder=decoder, constrained=constrained)
+        history = model.fit(TRAINING, epochs=2, verbose=0)
+        weights.append(model.get_weights())
+        histories.append(history.history)
+    assert all(map(np.array_equal, *weights))
+    assert histories[0] == histories[1]
+
+
+# How it is chosen
+
+
+@decoders
+@pytest.mark.parametrize("constrained", [None, True])
+def test_the_scheme_is_that_of_the_training_tags(decoder, constrained):
+    """The names alone would say IOB2: each type has a B."""
+    sentences = iob1(TRAINING)
+    assert {"B-X", "B-Y"} <= {tag for s in sentences for tag in s.tags}
+    model = adapted(sentences, decoder=decoder, constrained=constrained)
+    assert model.chunk_scheme == "iob1"
+    randomize(model, 1)
+    assert all(is_consistent(tags, "iob1") for tags in model.tag(SENTENCES))
+
+
+def test_tags_that_are_no_chunks_are_free(train_sentences):
+    model = adapted(train_sentences)
+    assert model.chunk_scheme is None
+    with pytest.raises(ValueError, match="constrained=True is for chunk tags .* 'D'"):
+        adapted(train_sentences, constrained=True)
+
+
+def test_false_is_free():
+    model = randomize(adapted(TRAINING, constrained=False), 3)
+    assert model.chunk_scheme is None
+    assert not all(is_consistent(tags, "iob2") for tags in model.tag(SENTENCES))
+
+
+def test_inconsistent_training_tags_are_told():
+    sentences = [*TRAINING, Sentence(["a", "b"], ["O", "I-X"])]
+    with pytest.warns(UserWarning, match="1 of 41 training sentences .* IOB2") as found:
+        model = adapted(sentences)
+    assert model.chunk_scheme is None and len(found) == 1
+    assert adapted(sentences, constrained=True).chunk_scheme == "iob2"
+    assert adapted(sentences, constrained=False).chunk_scheme is None
+
+
+def test_rare_tags_that_are_left_out_leave_a_path():
+    """Without B-Y no path leads to I-Y."""
+    sentences = [s for s in TRAINING if "B-Y" not in s.tags]
+    sentences += [Sentence(["a", "b", "c"], ["B-Y", "I-Y", "I-Y"])]
+    model = randomize(adapted(sentences, min_count=2), 1)
+    assert "I-Y" in model.tags and "B-Y" not in model.tags
+    for path in model.tag(SENTENCES):
+        assert is_consistent(path, "iob2") and "I-Y" not in path
+
+
+def test_a_label_decoder_takes_no_constraint():
+    with pytest.raises(ValueError, match="no effect with decoder='i-rnn'"):
+        keras_tagging.build("bigru", decoder="i-rnn", constrained=True)
+    with pytest.raises(ValueError, match="unknown elman-rnn keyword 'constrained'"):
+        keras_tagging.build("elman-rnn", constrained=True)
+    paper = keras_tagging.build("bilstm-crf", recipe="paper")
+    assert paper.settings["constrained"] is False
+
+
+@pytest.mark.parametrize("scheme", ["iob3", 2, ["iob2"]])
+def test_a_scheme_that_cannot_be_is_refused(scheme):
+    config = adapted(TRAINING).get_config() | {"chunk_scheme": scheme}
+    with pytest.raises(ValueError, match="chunk_scheme is"):
+        checked_config(keras_tagging.Tagger, config)
+
+
+def test_all_pairs_under_xla():
+    """Static shapes and a compiler change no tag."""
+    model = randomize(adapted(TRAINING), 3)
+    pairs = [list(pair) for pair in product(WORDS, repeat=2)]
+    tags = model.tag(pairs)
+    model.compile("adam", jit_compile=keras.backend.backend() == "tensorflow")
+    assert model.tag(pairs) == tags
