@@ -76,6 +76,8 @@ class StackedNetwork:
         input_layer: "tanh" or "linear", an input-to-hidden layer of `units`; or None.
         layer_dropout: of the output of recurrent layers.
         dropped_layers: "all" of them, or "ends": the first and the last.
+        hidden_layer: "tanh", a layer of `units` between the recurrent ones and the
+            output (Lample et al. 2016, section 4.1, :cite:`lample2016`); or None.
         decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden
             layer that also reads the labels before (`LabelDecoder`).
     """
@@ -87,6 +89,7 @@ class StackedNetwork:
     input_layer: Literal["tanh", "linear"] | None = None
     layer_dropout: Share = 0.0
     dropped_layers: Literal["all", "ends"] = "all"
+    hidden_layer: Literal["tanh"] | None = None
     decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
 
     def __post_init__(self):
@@ -113,23 +116,28 @@ class StackedNetwork:
             vector_dim: size of the pretrained vectors, 0 without.
 
         Returns:
-            A functional model: ids `(batch, time, features)`, and gold labels for
-            "i-rnn", to what `keras_tagging.architectures.output` describes.
+            A functional model from what `run_network` gives it to what
+            `keras_tagging.architectures.output` describes.
         """
         import keras
 
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
-        from keras_tagging.architectures.output import gold_labels, output_layer
+        from keras_tagging.architectures.output import (
+            functional,
+            gold_labels,
+            output_layer,
+        )
         from keras_tagging.layers import BidirectionalStack
         from keras_tagging.utils.seeds import seeds
 
         tables = settings.tables
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
-        ids, mask, x = token_inputs(
+        inputs, mask, x = token_inputs(
             features,
             draw,
             tables,
+            settings.letters,
             vector_dim=vector_dim,
             dropout=self.dropout,
             **asdict(settings.window),
@@ -154,12 +162,16 @@ class StackedNetwork:
             seed=next(draw),
             name="stack",
         )(x, mask=mask)
+        if self.hidden_layer:
+            x = keras.layers.Dense(
+                self.units,
+                activation=self.hidden_layer,
+                kernel_initializer=of_kernels(next(draw)),
+                name="hidden_layer",
+            )(x)
 
         # Output
-        inputs, labels = ids, None
-        if self.decoder == "i-rnn":
-            labels = gold_labels()
-            inputs = [ids, labels]
+        labels = gold_labels() if self.decoder == "i-rnn" else None
         outputs = output_layer(
             x,
             num_tags,
@@ -171,4 +183,4 @@ class StackedNetwork:
             initializer=of_kernels,
             table_initializer=of_tables,
         )
-        return keras.Model(inputs, outputs, name="tagger")
+        return functional(inputs, labels, outputs)

@@ -30,7 +30,8 @@ class FeatureSettings:
         capitals, shapes: whether capitalisation and word shape are features.
         characters: how many of the first and last characters, 0 for none.
         characters_of: "raw", or "normalised": of the word's normal form, so that the
-            capital alone tells the case (W16, W17).
+            capital alone tells the case (W16, W17); also of the characters that a
+            character network reads.
         columns: names of `Sentence.columns`.
         normalise: the normal form of words, by the paper that has it:
 

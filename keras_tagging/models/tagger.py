@@ -9,7 +9,12 @@ import numpy as np
 
 from keras_tagging import training
 from keras_tagging.architectures import TAGGERS
-from keras_tagging.architectures.output import path_loss, read_outputs, run_network
+from keras_tagging.architectures.output import (
+    path_loss,
+    read_outputs,
+    reads_labels,
+    run_network,
+)
 from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
@@ -144,7 +149,8 @@ class Tagger(SentenceModel):
     def call(self, inputs, training=False):
         """What the network gives for ids `(batch, time, features)`.
 
-        In training they may come in a tuple with gold tag ids `(batch, time)`.
+        With a character network they come in a dict with the letters. In training they
+        may come in a tuple with gold tag ids `(batch, time)`.
         """
         ids, labels = inputs if isinstance(inputs, (tuple, list)) else (inputs, None)
         return run_network(self.network, ids, labels, training)
@@ -183,8 +189,8 @@ class Tagger(SentenceModel):
 
     def dataset(self, batches):
         """What Keras trains on: see `training.dataset`."""
-        reads_labels = len(self.network.inputs) > 1
-        return training.dataset(batches, len(self.features.names), reads_labels)
+        tokens = training.token_signature(self.features)
+        return training.dataset(batches, tokens, reads_labels(self.network))
 
     # Training
 
