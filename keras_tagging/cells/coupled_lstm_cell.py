@@ -30,7 +30,7 @@ class CoupledLSTMCell(RecurrentCell):
     Weights:
         kernel: `(features, 3 * units)`, in order i, o, c.
         recurrent_kernel: `(units, 3 * units)`, in the same order.
-        cell_kernel: `(units, 2 * units)`, W_ci and W_co.
+        peephole_recurrent_kernel: `(units, 2 * units)`, W_ci and W_co.
         bias: `(3 * units,)`, in order i, o, c.
     """
 
@@ -43,7 +43,7 @@ class CoupledLSTMCell(RecurrentCell):
     def build(self, input_shape):
         self.kernel = self.add_kernel("kernel", input_shape[-1], 3)
         self.recurrent_kernel = self.add_recurrent_kernel("recurrent_kernel", 3)
-        self.cell_kernel = self.add_recurrent_kernel("cell_kernel", 2)
+        self.peephole_recurrent_kernel = self.add_recurrent_kernel("peephole_recurrent_kernel", 2)
         self.bias = self.add_bias(gates=self.gates)
 
     def project(self, inputs, training=False):
@@ -59,7 +59,7 @@ class CoupledLSTMCell(RecurrentCell):
 
     def recurrent_weights(self):
         """`recurrent_kernel`, then W_ci and W_co."""
-        return [self.recurrent_kernel, *ops.split(self.cell_kernel, 2, axis=1)]
+        return [self.recurrent_kernel, *ops.split(self.peephole_recurrent_kernel, 2, axis=1)]
 
     def step(self, projected, states, weights=None):
         """The recurrent part of one time step.
