@@ -81,9 +81,11 @@ def test_every_code_point_is_one_character():
 
 @pytest.mark.parametrize("most", [1, 2, 7, 8])
 def test_long_tokens_lose_their_middle(most):
-    tokens = ["", "a", "ab", "abcdefg", "abcdefgh", "éa👩‍👩‍👧xyz😀", "0123456789" * 10_000]
+    tokens = ["", "a", "ab", "abcdefg", "abcdefgh", "éa👩‍👩‍👧xyz😀"]
+    tokens.append("0123456789" * 10_000)
     found = cut(tf.constant(tokens), most).numpy().tolist()
-    assert [token.decode() for token in found] == ["".join(read(t, most)) for t in tokens]
+    expected = ["".join(read(token, most)) for token in tokens]
+    assert [token.decode() for token in found] == expected
 
 
 def test_100000_characters():
@@ -208,9 +210,7 @@ def test_few_shapes():
     sentences = EncodedSentences(
         rows[:, None].astype("int32"), np.cumsum([0, *lengths]), None, letters, 0
     )
-    batches = TrainingBatches(
-        sentences, token_budget=200, multiple=8, word_column=None
-    )
+    batches = TrainingBatches(sentences, token_budget=200, multiple=8, word_column=None)
     shapes = {tokens["letters"].shape for tokens, *_ in batches}
     assert len(batches) > 40 and len(shapes) < 9
     assert all(width % 8 == 0 for _, width in shapes)

@@ -1,7 +1,8 @@
 r"""Bi-LSTM with a CRF output layer: the baseline of chunks, slots and names.
 
 .. math::
-    x_t &= [e(w_t); \overrightarrow{h}(c_1 \dots c_n); \overleftarrow{h}(c_1 \dots c_n)] \\
+    x_t &= [e(w_t); \overrightarrow{h}(c_1 \dots c_n);
+        \overleftarrow{h}(c_1 \dots c_n)] \\
     h_t &= [\overrightarrow{h}_t; \overleftarrow{h}_t], \quad
     P_t = W \tanh(V h_t + a) + b, \quad y = \mathrm{CRF}(P)
 

@@ -6,7 +6,7 @@ from keras_tagging.cells.recurrent_cell import RecurrentCell
 
 @keras.saving.register_keras_serializable("keras_tagging")
 class CoupledLSTMCell(RecurrentCell):
-    r"""One step of an LSTM whose gates read the cell and which forgets what it replaces.
+    r"""One step of an LSTM that forgets what it replaces; its gates read the cell.
 
     .. math::
         i_t &= \sigma(W_{xi} x_t + W_{hi} h_{t-1} + W_{ci} c_{t-1} + b_i) \\
@@ -43,7 +43,7 @@ class CoupledLSTMCell(RecurrentCell):
     def build(self, input_shape):
         self.kernel = self.add_kernel("kernel", input_shape[-1], 3)
         self.recurrent_kernel = self.add_recurrent_kernel("recurrent_kernel", 3)
-        self.peephole_recurrent_kernel = self.add_recurrent_kernel("peephole_recurrent_kernel", 2)
+        self.peephole_kernel = self.add_recurrent_kernel("peephole_recurrent_kernel", 2)
         self.bias = self.add_bias(gates=self.gates)
 
     def project(self, inputs, training=False):
@@ -59,7 +59,7 @@ class CoupledLSTMCell(RecurrentCell):
 
     def recurrent_weights(self):
         """`recurrent_kernel`, then W_ci and W_co."""
-        return [self.recurrent_kernel, *ops.split(self.peephole_recurrent_kernel, 2, axis=1)]
+        return [self.recurrent_kernel, *ops.split(self.peephole_kernel, 2, axis=1)]
 
     def step(self, projected, states, weights=None):
         """The recurrent part of one time step.

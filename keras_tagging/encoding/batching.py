@@ -78,10 +78,11 @@ class EncodedSentences:
         mask = real.astype("float32")
         if self.letters is None:
             return ids, targets, mask
-        return {"ids": ids, "letters": self._letters(ids, real, multiple)}, targets, mask
+        letters = self._letters(ids, real, multiple)
+        return {"ids": ids, "letters": letters}, targets, mask
 
     def _letters(self, ids, real, multiple):
-        """The letters of the distinct tokens of a batch, to which ids are made to point.
+        """The letters of the distinct tokens of a batch; makes the ids point to them.
 
         Above 1, the columns are a multiple of `multiple`, and the rows a power of two.
         """
@@ -100,7 +101,7 @@ class EncodedSentences:
 
 
 def ids_of(tokens):
-    """The ids `(batch, time, features)` of a batch that may have letters beside them."""
+    """The ids `(batch, time, features)` of a batch, which may have letters too."""
     return tokens["ids"] if isinstance(tokens, dict) else tokens
 
 

@@ -59,8 +59,9 @@ class MoveBatches(TrainingBatches):
         self.moves = moves
 
     def arrays(self, chosen):
-        """Tokens as `EncodedSentences.batch` gives them, nodes `(batch, time, 18)`, labels `(batch,
-        time, 12)`, targets and mask `(batch, time)`: two moves for each word."""
+        """Tokens as `EncodedSentences.batch` gives them, nodes `(batch, time, 18)`,
+        labels `(batch, time, 12)`, targets and mask `(batch, time)`: two moves for
+        each word."""
         tokens, _, real = super().arrays(chosen)
         real = np.repeat(real > 0, 2, axis=1)
         rows = len(real) - len(chosen)

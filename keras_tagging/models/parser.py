@@ -176,8 +176,8 @@ class Parser(SentenceModel):
 
         Args:
             inputs: ids `(batch, words, features)`, nodes `(batch, time, 18)` and
-                labels `(batch, time, 12)`; or the ids alone. With a character network, a
-            dict of ids and letters in place of the ids.
+                labels `(batch, time, 12)`; or the ids alone. With a character network,
+                a dict of ids and letters in place of the ids.
 
         Returns:
             Logits `(batch, time, 2 V + 1)`; of ids alone a dict of `heads` and

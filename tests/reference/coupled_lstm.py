@@ -1,6 +1,6 @@
 """NumPy LSTM with coupled gates, from the equations of Lample et al. (2016), 2.1.
 
-Arguments as in `skip_lstm`. `peephole_recurrent_kernel` holds W_ci and W_co side by side.
+Arguments as in `skip_lstm`. `peephole_recurrent_kernel` is W_ci, then W_co.
 """
 
 import numpy as np
