@@ -208,16 +208,6 @@ def test_other_networks_have_it_too(name, train_sentences):
     assert np.abs(model.predict([["abxdef"]])[0] - before).max() > 0
 
 
-def test_alone_without_any_other_feature(train_sentences):
-    """Words that differ in one character, and nothing else to tell them by."""
-    only = {"words": False, "suffixes": (), "prefixes": (), "capitals": False}
-    model = build(kind="gru", **only, shapes=False, learning_rate=0.05, dropout=0.0)
-    model.fit(train_sentences, epochs=30, batch_size=8, verbose=0)
-    assert model.features.names == ("letters",)
-    accuracy = model.evaluate(train_sentences, return_dict=True)["accuracy"]
-    assert accuracy > 0.9
-
-
 # Training
 
 
