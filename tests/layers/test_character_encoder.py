@@ -134,6 +134,15 @@ def test_dropout_is_of_training_alone(kind):
     assert np.abs(one - other).max() > 1e-3
 
 
+@EVERY
+def test_half_precision(kind):
+    layer = encoder(kind, dtype="mixed_bfloat16")
+    found = layer(ops.convert_to_tensor(padded(TOKENS)))
+    assert keras.backend.standardize_dtype(found.dtype) == "bfloat16"
+    found = ops.convert_to_numpy(ops.cast(found, "float32"))
+    np.testing.assert_allclose(found, expected(layer, TOKENS), atol=0.05)
+
+
 @pytest.mark.one_backend
 def test_saved_in_a_functional_model(tmp_path):
     letters = keras.Input((None,), dtype="int32")

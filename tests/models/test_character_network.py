@@ -225,6 +225,20 @@ def test_a_resumed_run_equals_one_that_was_not_interrupted(
     assert equal(weights(resumed), weights(whole))
 
 
+@pytest.mark.one_backend
+def test_compiled_with_xla_the_loss_is_the_same(train_sentences):
+    """Rows and columns are rounded up there, and characters of padding with them."""
+    losses = []
+    for jit in (False, True):
+        model = build(
+            kind="cnn", jit_compile=jit, dropout=0.0, layer_dropout=0.0, unknown_rate=0
+        )
+        history = model.fit(train_sentences, epochs=2, batch_size=30, verbose=0)
+        losses.append(history.history["cross_entropy"])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert losses[0][0] != pytest.approx(losses[0][1], rel=1e-4)
+
+
 def test_every_weight_is_trained(train_sentences):
     model = build(dropout=0.0, unknown_rate=0.0)
     model.adapt(train_sentences)
