@@ -10,7 +10,11 @@ from keras_tagging.architectures.label_network import LabelNetwork
 from keras_tagging.architectures.parser_network import ParserNetwork
 from keras_tagging.architectures.stacked_network import LabelDecoder, StackedNetwork
 from keras_tagging.architectures.tasks import ParserSettings, TaggerSettings
-from keras_tagging.architectures.token_inputs import ContextWindow, Embeddings
+from keras_tagging.architectures.token_inputs import (
+    CharacterNetwork,
+    ContextWindow,
+    Embeddings,
+)
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.checks import possible
@@ -18,10 +22,11 @@ from keras_tagging.utils.suggestions import check_known
 
 RECIPES = ("fast", "paper")
 #: what each kind of network needs beside itself, what is learnt first
+_TABLES = (Embeddings, CharacterNetwork)
 _PARTS = {
-    StackedNetwork: (TaggerSettings, Embeddings, ContextWindow, LabelDecoder),
-    LabelNetwork: (TaggerSettings, Embeddings, ContextWindow),
-    ParserNetwork: (ParserSettings, Embeddings),
+    StackedNetwork: (TaggerSettings, *_TABLES, ContextWindow, LabelDecoder),
+    LabelNetwork: (TaggerSettings, *_TABLES, ContextWindow),
+    ParserNetwork: (ParserSettings, *_TABLES),
 }
 Owner = TypeVar("Owner")
 
@@ -94,6 +99,7 @@ class Architecture:
         fast = self.fast if recipe == "fast" else {}
         found = self.restored({**self.paper, **fast, **sizes, **overrides})
         found.network.refuse_unused(overrides)
+        found.letters.refuse_unused(overrides)
         return found
 
     def restored(self, keywords: Mapping[str, object]) -> "Settings":
@@ -183,6 +189,10 @@ class Settings(Mapping):
     @property
     def tables(self) -> Embeddings:
         return self.parts[Embeddings]
+
+    @property
+    def letters(self) -> CharacterNetwork:
+        return self.parts[CharacterNetwork]
 
     @property
     def window(self) -> ContextWindow:

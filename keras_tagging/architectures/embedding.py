@@ -1,10 +1,10 @@
-"""What every architecture starts with: look-up tables and context windows."""
+"""What every architecture starts with: tables, characters and context windows."""
 
 import keras
 from keras import ops
 
 from keras_tagging.cells.initializers import gaussian, gaussian_table
-from keras_tagging.layers import ContextWindow
+from keras_tagging.layers import CharacterEncoder, ContextWindow
 from keras_tagging.utils.checks import check_choice
 from keras_tagging.utils.seeds import seeds
 
@@ -27,23 +27,31 @@ INITIALIZERS = {
 }
 
 
-def token_inputs(features, draw, tables, *, dropout, vector_dim=0, **window):
-    """What every network begins with: its input of ids, and a vector for each token.
+def token_inputs(
+    features, draw, tables, characters, *, dropout, vector_dim=0, **window
+):
+    """What every network begins with: its inputs, and a vector for each token.
 
     Args:
         features: an adapted `TokenFeatures`.
         draw: iterator of seeds.
         tables: the `Embeddings`: sizes and initializer.
+        characters: the `CharacterNetwork`.
         dropout: of the vectors.
         vector_dim: size of the pretrained vectors that are a feature; 0 without.
         **window: the fields of `ContextWindow`.
 
     Returns:
-        ids `(batch, time, features)`, mask `(batch, time)`, vectors `(batch, time,
-        size)`.
+        The list of inputs: ids `(batch, time, features)`, and with a character network
+        letters `(rows, characters)`; then mask `(batch, time)` and vectors `(batch,
+        time, size)`.
     """
     ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
     mask = ops.not_equal(ids[:, :, 0], 0)
+    inputs, letters = [ids], None
+    if characters.character_network:
+        letters = keras.Input((None,), dtype="int32", name="letters")
+        inputs.append(letters)
     of_tables, of_kernels = INITIALIZERS[tables.initializer]
     sizes = {
         "word": tables.word_dim,
@@ -59,10 +67,12 @@ def token_inputs(features, draw, tables, *, dropout, vector_dim=0, **window):
         trainable=tables.trainable,
         table_initializer=of_tables,
         kernel_initializer=of_kernels,
+        characters=characters,
+        letters=letters,
         **window,
     )
     x = keras.layers.Dropout(dropout, seed=next(draw), name="input_dropout")(x)
-    return ids, mask, x
+    return inputs, mask, x
 
 
 def embed_features(
@@ -78,6 +88,8 @@ def embed_features(
     trainable=True,
     table_initializer=uniform,
     kernel_initializer=keras.initializers.GlorotUniform,
+    characters=None,
+    letters=None,
 ):
     """One vector a token: the embeddings of all its features, concatenated.
 
@@ -104,6 +116,8 @@ def embed_features(
         trainable: whether the word table is trained; all others are.
         table_initializer, kernel_initializer: functions of a seed that give the
             initializers of the tables and of the window's gates.
+        characters: the `CharacterNetwork`, if `features` have letters.
+        letters: `(rows, characters)`, what it reads: see `TokenFeatures`.
 
     Returns:
         `(batch, time, size)`.
@@ -116,6 +130,8 @@ def embed_features(
     draw = seeds(seed)
     tables = {}
     for column, (name, rows) in enumerate(features.sizes.items()):
+        if name == "letters":
+            continue
         name = "character" if name in features.ends else name
         tables.setdefault(name, (rows, []))[1].append(column)
     words, others = [], []
@@ -135,6 +151,22 @@ def embed_features(
             size = dim * len(columns)
             embedded = keras.layers.Reshape((-1, size), name=f"{name}s")(embedded)
         (words if name in ("word", "vector") else others).append(embedded)
+    if letters is not None:
+        encoder = CharacterEncoder(
+            features.sizes["letters"],
+            characters.character_units,
+            kind=characters.character_network,
+            embedding_dim=characters.character_embedding_dim,
+            dropout=characters.character_dropout,
+            embeddings_initializer=table_initializer(next(draw)),
+            kernel_initializer=kernel_initializer(next(draw)),
+            recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+            seed=next(draw),
+            name="character_network",
+        )
+        rows = ids[:, :, features.names.index("letters")]
+        # once for each distinct token, then to where it stands
+        others.append(ops.take(encoder(letters), rows, axis=0))
     if window not in (0, 1) or window_gated or window_dropout:
         if window_over == "features":
             words, others = [*words, *others], []

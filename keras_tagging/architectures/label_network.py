@@ -78,24 +78,26 @@ class LabelNetwork:
             scheme: None: its search is not constrained.
 
         Returns:
-            A functional model: ids `(batch, time, features)`, and where labels are read
-            `(batch, time)` gold labels, to what `keras_tagging.architectures.output`
-            describes.
+            A functional model from what `run_network` gives it to what
+            `keras_tagging.architectures.output` describes.
         """
-        import keras
-
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
-        from keras_tagging.architectures.output import first_feedback, gold_labels
+        from keras_tagging.architectures.output import (
+            first_feedback,
+            functional,
+            gold_labels,
+        )
         from keras_tagging.layers import LabelEmbeddingRNN
         from keras_tagging.utils.seeds import seeds
 
         tables = settings.tables
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
-        ids, mask, x = token_inputs(
+        inputs, mask, x = token_inputs(
             features,
             draw,
             tables,
+            settings.letters,
             vector_dim=vector_dim,
             dropout=self.dropout,
             **asdict(settings.window),
@@ -124,7 +126,6 @@ class LabelNetwork:
 
         labels = gold_labels(self.label_input)
         given = {} if labels is None else {"labels": labels}
-        inputs = ids if labels is None else [ids, labels]
         if self.direction == "bidirectional":
             future = layer("backward", go_backwards=True)(x, mask=mask, **given)
             rnn = layer(
@@ -139,4 +140,4 @@ class LabelNetwork:
         outputs = {name: found[name] for name in ("logits", "tags")}
         if self.direction == "bidirectional":
             outputs["other_logits"] = future["logits"]
-        return keras.Model(inputs, outputs, name="tagger")
+        return functional(inputs, labels, outputs)

@@ -6,14 +6,16 @@ probabilities of each token's tags, and `tags` `(batch, time)`, the best path. I
 dict, `emissions` are the scores a CRF was given, and `other_logits` those of a second
 network that is trained too.
 
-A network whose output layer reads labels has a second input: gold labels `(batch,
-time)`, read in training only.
+A network reads ids `(batch, time, features)`. With a character network it has a second
+input, letters `(rows, characters)`: see `TokenFeatures`. One whose output layer reads
+labels has a last input: gold labels `(batch, time)`, read in training only.
 """
 
 import keras
 from keras import ops
 
 from keras_tagging.architectures.embedding import uniform
+from keras_tagging.encoding.batching import ids_of
 from keras_tagging.layers import CRF, ChunkDecoder, LabelEmbeddingRNN
 
 
@@ -89,20 +91,41 @@ def gold_labels(label_input="embedding"):
     return keras.Input((None,), dtype="int32", name="labels")
 
 
-def run_network(network, ids, labels=None, training=False):
-    """Calls a network with or without an input for gold labels.
+def functional(inputs, labels, outputs, name="tagger"):
+    """The functional network.
+
+    Args:
+        inputs: the list that `token_inputs` gives.
+        labels: the input for gold labels, or None.
+        outputs: of the network.
+        name: of the model.
+    """
+    inputs = inputs if labels is None else [*inputs, labels]
+    return keras.Model(inputs if len(inputs) > 1 else inputs[0], outputs, name=name)
+
+
+def reads_labels(network) -> bool:
+    """Whether a network has an input for gold labels."""
+    return any(given.name == "labels" for given in network.inputs)
+
+
+def run_network(network, tokens, labels=None, training=False):
+    """Calls a network with or without inputs for letters and gold labels.
 
     Args:
         network: of one of the architectures.
-        ids: `(batch, time, features)`.
+        tokens: ids `(batch, time, features)`, or a dict of them and "letters".
         labels: `(batch, time)` gold labels, or None where they are not known.
         training: whether dropout and gold labels count.
     """
-    if len(network.inputs) == 1:
-        return network(ids, training=training)
-    if labels is None:
-        labels = ops.zeros_like(ids[:, :, 0]) - 1
-    return network([ids, labels], training=training)
+    given = [ids_of(tokens)]
+    if isinstance(tokens, dict):
+        given.append(tokens["letters"])
+    if reads_labels(network):
+        if labels is None:
+            labels = ops.zeros_like(given[0][:, :, 0]) - 1
+        given.append(labels)
+    return network(given if len(given) > 1 else given[0], training=training)
 
 
 def first_feedback(feedback):

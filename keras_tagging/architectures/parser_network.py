@@ -83,12 +83,13 @@ class ParserNetwork:
             seed: int. Seed of the initial weights and of dropout.
 
         Returns:
-            A functional model, ids `(batch, time, features)` to vectors `(batch, time,
-            size)`, and a built `TransitionScorer`.
+            A functional model from what `run_network` gives it to vectors `(batch,
+            time, size)`, and a built `TransitionScorer`.
         """
         import keras
 
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
+        from keras_tagging.architectures.output import functional
         from keras_tagging.layers import BidirectionalStack, TransitionScorer
         from keras_tagging.layers.bidirectional_stack import copy_cell
         from keras_tagging.utils.seeds import seeds
@@ -97,7 +98,9 @@ class ParserNetwork:
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
         dropout = self.encoder_dropout if self.encoder else 0.0
-        ids, mask, x = token_inputs(features, draw, tables, dropout=dropout)
+        inputs, mask, x = token_inputs(
+            features, draw, tables, settings.letters, dropout=dropout
+        )
         if self.encoder:
             cell = ENCODERS[self.encoder](
                 self.encoder_units,
@@ -114,7 +117,7 @@ class ParserNetwork:
                 seed=next(draw),
                 name="encoder",
             )(x, mask=mask)
-        network = keras.Model(ids, x, name="tokens")
+        network = functional(inputs, None, x, name="tokens")
         recurrent = keras.initializers.Orthogonal(seed=next(draw))
         if tables.initializer == "uniform":  # the paper's, of all weights
             recurrent = of_kernels(next(draw))

@@ -82,6 +82,8 @@ class StackedNetwork:
         language_model: weight of a second objective in training: each direction also
             predicts the next word (:class:`keras_tagging.layers.LanguageModelLoss`),
             0.1 in Rei (2017), :cite:`rei2017`; 0 for none.
+        hidden_layer: "tanh", a layer of `units` between the recurrent ones and the
+            output (Lample et al. 2016, section 4.1, :cite:`lample2016`); or None.
         decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden
             layer that also reads the labels before (`LabelDecoder`).
         constrained: whether only consistent chunks come out, no I-NP after O in IOB2
@@ -98,6 +100,7 @@ class StackedNetwork:
     dropped_layers: Literal["all", "ends"] = "all"
     recurrent_initializer: Literal["orthogonal", "glorot"] = "orthogonal"
     language_model: Rate = 0.0
+    hidden_layer: Literal["tanh"] | None = None
     decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
     constrained: bool | None = None
 
@@ -131,23 +134,28 @@ class StackedNetwork:
             scheme: the chunk scheme that the best tags keep to; None if they are free.
 
         Returns:
-            A functional model: ids `(batch, time, features)`, and gold labels for
-            "i-rnn", to what `keras_tagging.architectures.output` describes.
+            A functional model from what `run_network` gives it to what
+            `keras_tagging.architectures.output` describes.
         """
         import keras
 
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
-        from keras_tagging.architectures.output import gold_labels, output_layer
+        from keras_tagging.architectures.output import (
+            functional,
+            gold_labels,
+            output_layer,
+        )
         from keras_tagging.layers import BidirectionalStack, LanguageModelLoss
         from keras_tagging.utils.seeds import seeds
 
         tables = settings.tables
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
-        ids, mask, x = token_inputs(
+        inputs, mask, x = token_inputs(
             features,
             draw,
             tables,
+            settings.letters,
             vector_dim=vector_dim,
             dropout=self.dropout,
             **asdict(settings.window),
@@ -185,13 +193,17 @@ class StackedNetwork:
                 weight=self.language_model,
                 seed=next(seeds(seed + 1)),
                 name="language_model",
-            )(x, directions, ids[:, :, features.names.index("word")], mask=mask)
+            )(x, directions, inputs[0][:, :, features.names.index("word")], mask=mask)
+        if self.hidden_layer:
+            x = keras.layers.Dense(
+                self.units,
+                activation=self.hidden_layer,
+                kernel_initializer=of_kernels(next(draw)),
+                name="hidden_layer",
+            )(x)
 
         # Output
-        inputs, labels = ids, None
-        if self.decoder == "i-rnn":
-            labels = gold_labels()
-            inputs = [ids, labels]
+        labels = gold_labels() if self.decoder == "i-rnn" else None
         outputs = output_layer(
             x,
             tags,
@@ -204,4 +216,4 @@ class StackedNetwork:
             initializer=of_kernels,
             table_initializer=of_tables,
         )
-        return keras.Model(inputs, outputs, name="tagger")
+        return functional(inputs, labels, outputs)

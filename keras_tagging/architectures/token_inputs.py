@@ -1,10 +1,11 @@
-"""The settings of what every network begins with: look-up tables and a window."""
+"""The settings of what every network begins with: tables, characters, a window."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from keras_tagging.utils.checks import (
     Share,
+    Steps,
     Units,
     Window,
     check_fields,
@@ -33,6 +34,53 @@ class Embeddings:
 
     def __post_init__(self):
         check_fields(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharacterNetwork:
+    """The network that reads all characters of a token: `layers.CharacterEncoder`.
+
+    Its vector is one more feature. It is computed once for each distinct token of a
+    batch. A character that training does not have is the unknown one, which
+    `unknown_rate` trains.
+
+    Args:
+        character_network: "lstm", "coupled-lstm" (that of Lample et al. 2016), "gru" or
+            "cnn" (Ma & Hovy 2016); None for no such network.
+        character_units: of each direction, or the number of filters of "cnn".
+        character_embedding_dim: of the embedding of a character.
+        character_dropout: of the embedded characters.
+        max_characters: of a longer token the first and the last half of this are read.
+    """
+
+    character_network: Literal["gru", "lstm", "coupled-lstm", "cnn"] | None = None
+    character_units: Units = 25
+    character_embedding_dim: Units = 25
+    character_dropout: Share = 0.0
+    max_characters: Steps = 40
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def refuse_unused(self, given) -> None:
+        """Refuses options of the network that are given where there is none."""
+        names = [field.name for field in fields(self) if field.name in given]
+        if names and self.character_network is None:
+            raise ValueError(
+                f"{names[0]}={given[names[0]]!r} is of a character network, and "
+                'character_network=None: give one, such as "lstm"'
+            )
+
+    @property
+    def letters(self) -> int:
+        """The characters that are read of a token: 0 without the network."""
+        return self.max_characters if self.character_network else 0
+
+    @property
+    def size(self) -> int:
+        """Of the vector of a token: 0 without the network."""
+        directions = {None: 0, "cnn": 1}.get(self.character_network, 2)
+        return directions * self.character_units
 
 
 @dataclass(frozen=True, kw_only=True)

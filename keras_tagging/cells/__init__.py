@@ -6,6 +6,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
+        "coupled_lstm_cell": ["CoupledLSTMCell"],
         "elman_cell": ["ElmanCell"],
         "feed_forward_cell": ["FeedForwardCell"],
         "gru_cell": ["GRUCell"],

@@ -89,6 +89,36 @@ class LSTM:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CoupledLSTM(LSTM):
+    """Of the same cell, or with `coupled` :class:`keras_tagging.cells.CoupledLSTMCell`.
+
+    That of Lample et al. (2016), :cite:`lample2016`, has no gate f.
+    """
+
+    coupled: bool = False
+
+    def __post_init__(self):
+        check_fields(self)
+        if self.coupled and self.forget_bias:
+            raise ValueError(
+                f"forget_bias={self.forget_bias} is of an LSTM with a gate f, which "
+                "coupled=True has not: set it to 0"
+            )
+        if self.coupled and self.peepholes:
+            raise ValueError(
+                "peepholes=True is of an LSTM without coupled=True, whose gates read "
+                "the cell in any case: leave it out"
+            )
+
+    def __call__(self, units, *, seed=None, **initializers):
+        if not self.coupled:
+            return super().__call__(units, seed=seed, **initializers)
+        from keras_tagging.cells import CoupledLSTMCell
+
+        return CoupledLSTMCell(units, **initializers)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ShortcutBlock:
     """Of :class:`keras_tagging.cells.ShortcutBlockCell`."""
 

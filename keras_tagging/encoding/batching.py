@@ -17,11 +17,16 @@ class EncodedSentences:
         offsets: `(sentences + 1,)`: sentence `i` is `ids[offsets[i]:offsets[i + 1]]`.
         targets: `(tokens,)` int32 tag ids, -1 for a tag outside the inventory, or
             None without gold tags.
+        letters: `(distinct tokens + 1, characters)` int32, the characters of each
+            distinct token; row 0 is padding. None without a character network.
+        letter_column: the column of `ids` that holds rows of `letters`.
     """
 
     ids: np.ndarray
     offsets: np.ndarray
     targets: np.ndarray | None = None
+    letters: np.ndarray | None = None
+    letter_column: int | None = None
 
     @property
     def lengths(self) -> np.ndarray:
@@ -39,7 +44,7 @@ class EncodedSentences:
         *,
         batch_size: int | None = None,
         token_budget: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray | dict, np.ndarray, np.ndarray]:
         """Pad sentences on the right to the longest of them.
 
         Args:
@@ -51,7 +56,10 @@ class EncodedSentences:
 
         Returns:
             ids `(batch, time, features)` int32, targets `(batch, time)` int32 (-1
-            in the padding) and mask `(batch, time)` float32, 1 for a real token.
+            in the padding) and mask `(batch, time)` float32, 1 for a real token. With
+            `letters`, a dict in place of the ids: "ids", and "letters" `(rows,
+            characters)`, the characters of each distinct token of the batch, to whose
+            rows the column of the ids now points.
         """
         lengths = self.lengths[sentences]
         time = int(round_up(lengths, multiple).max(initial=0))
@@ -66,7 +74,34 @@ class EncodedSentences:
         targets = np.full(real.shape, -1, "int32")
         if self.targets is not None:
             targets[real] = self.targets[tokens]
-        return ids, targets, real.astype("float32")
+        mask = real.astype("float32")
+        if self.letters is None:
+            return ids, targets, mask
+        letters = self._letters(ids, real, multiple)
+        return {"ids": ids, "letters": letters}, targets, mask
+
+    def _letters(self, ids, real, multiple):
+        """The letters of the distinct tokens of a batch; makes the ids point to them.
+
+        Above 1, the columns are a multiple of `multiple`, and the rows a power of two.
+        """
+        column = ids[..., self.letter_column]
+        rows, places = np.unique(column[real], return_inverse=True)
+        column[real] = 1 + places.reshape(-1)
+        letters = self.letters[rows]
+        width = max(1, int(letters.any(0).sum()))
+        count = 1 + len(rows)
+        if multiple > 1:
+            width = int(round_up(width, multiple))
+            count = padded_rows(count, 1 + real.size)
+        found = np.zeros((count, width), "int32")
+        found[1 : 1 + len(rows), : letters.shape[1]] = letters[:, :width]
+        return found
+
+
+def ids_of(tokens):
+    """The ids `(batch, time, features)` of a batch, which may have letters too."""
+    return tokens["ids"] if isinstance(tokens, dict) else tokens
 
 
 def round_up(lengths: np.ndarray, multiple: int) -> np.ndarray:
@@ -144,7 +179,7 @@ class TrainingBatches:
             shape, so few shapes are better: above 1, rows of padding fill up batches.
         unknown_rate: probability with which a word that occurs once in these sentences
             becomes the unknown word, drawn again in every epoch, so that the unknown
-            vector is trained.
+            vector is trained. So does a character that occurs once.
         word_column: the column of `ids` with the word ids.
     """
 
@@ -169,6 +204,8 @@ class TrainingBatches:
         self.epoch = 0
         if unknown_rate and word_column is not None:
             self.singletons = np.bincount(sentences.ids[:, word_column]) == 1
+        if unknown_rate and sentences.letters is not None:
+            self.single_letters = letter_counts(sentences) == 1
 
     def __len__(self) -> int:
         return len(plan_batches(self.lengths, **self.sizes))
@@ -176,13 +213,19 @@ class TrainingBatches:
     def __iter__(self):
         rng = np.random.default_rng([self.seed, self.epoch])
         for chosen in plan_batches(self.lengths, rng=rng, **self.sizes):
-            ids, *others = self.arrays(chosen)
+            tokens, *others = self.arrays(chosen)
             if self.unknown_rate and self.word_column is not None:
-                words = ids[..., self.word_column]
-                rare = self.singletons[words]
-                rare &= rng.random(words.shape) < self.unknown_rate
-                words[rare] = UNKNOWN_ID
-            yield ids, *others
+                words = ids_of(tokens)[..., self.word_column]
+                self._forget(words, self.singletons, rng)
+            if self.unknown_rate and isinstance(tokens, dict):
+                self._forget(tokens["letters"], self.single_letters, rng)
+            yield tokens, *others
+
+    def _forget(self, ids, singletons, rng):
+        """Makes some of the ids that occur once unknown, in their array."""
+        rare = singletons[ids]
+        rare &= rng.random(ids.shape) < self.unknown_rate
+        ids[rare] = UNKNOWN_ID
 
     def arrays(self, chosen):
         """Ids, targets and mask of these sentences."""
@@ -192,3 +235,13 @@ class TrainingBatches:
     def num_targets(self) -> int:
         """The number of predictions in an epoch."""
         return int(self.sentences.lengths.sum())
+
+
+def letter_counts(sentences: EncodedSentences) -> np.ndarray:
+    """How often each letter occurs in sentences, by its id; 0 for padding."""
+    letters = sentences.letters
+    tokens = np.bincount(sentences.ids[:, sentences.letter_column], None, len(letters))
+    weights = np.repeat(tokens, letters.shape[1])
+    counts = np.bincount(letters.ravel(), weights)
+    counts[0] = 0
+    return counts

@@ -30,7 +30,8 @@ class FeatureSettings:
         capitals, shapes: whether capitalisation and word shape are features.
         characters: the number of first and of last characters, 0 for none.
         characters_of: "raw", or "normalised" for characters of the word's normal form,
-            so that the feature `capitals` alone tells the case (W16, W17).
+            so that the feature `capitals` alone tells the case (W16, W17). Applies to a
+            character network too.
         columns: names of `Sentence.columns`.
         normalise: the normal form of words, by paper:
 

@@ -59,18 +59,20 @@ class MoveBatches(TrainingBatches):
         self.moves = moves
 
     def arrays(self, chosen):
-        """Ids `(batch, words, features)`, nodes `(batch, time, 18)`, labels `(batch,
-        time, 12)`, targets and mask `(batch, time)`: two moves for each word."""
-        ids, _, real = super().arrays(chosen)
+        """Tokens as `EncodedSentences.batch` gives them, nodes `(batch, time, 18)`,
+        labels `(batch, time, 12)`, targets and mask `(batch, time)`: two moves for
+        each word."""
+        tokens, _, real = super().arrays(chosen)
         real = np.repeat(real > 0, 2, axis=1)
-        starts = 2 * np.pad(self.sentences.offsets[chosen], (0, len(ids) - len(chosen)))
+        rows = len(real) - len(chosen)
+        starts = 2 * np.pad(self.sentences.offsets[chosen], (0, rows))
         places = (starts[:, None] + np.arange(real.shape[1]))[real]
         arrays = []
         for flat in (self.moves.nodes, self.moves.labels, self.moves.targets):
             padded = np.zeros((*real.shape, *flat.shape[1:]), "int32")
             padded[real] = flat[places]
             arrays.append(padded)
-        return ids, *arrays, real.astype("float32")
+        return tokens, *arrays, real.astype("float32")
 
     @property
     def num_targets(self) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_tagging.encoding.feature_settings import FeatureSettings
+from keras_tagging.encoding.letters import count_letters, cut, distinct, joined
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
 # D16 does not define numbers. Here they are groups of decimal digits, separated by one
@@ -52,6 +53,8 @@ class TokenFeatures:
     `shapes`        word shape: `Xx`, `X.X.`, `0,0`, `x-0`
     `characters`    first n and last n characters, one column each; "" if the
                     word is shorter (W16: 5, "the same special symbol")
+    `letters`       the row of the token in a second array, which holds all
+                    characters of each distinct token
     `columns`       further columns of the sentences, such as `pos`
     ==============  =========================================================
 
@@ -60,6 +63,8 @@ class TokenFeatures:
 
     Args:
         vectors: whether there are pretrained vectors beside the words.
+        letters: the number of characters of a token that the character network reads:
+            the first and the last half of a longer one. 0 without such a network.
         **keywords: the arguments of `encoding.feature_settings.FeatureSettings`.
 
     Raises:
@@ -75,13 +80,14 @@ class TokenFeatures:
     speech. D16 does not say what a number is: see `NUMBER`.
     """
 
-    def __init__(self, *, vectors: bool = False, **keywords):
+    def __init__(self, *, vectors: bool = False, letters: int = 0, **keywords):
         settings = FeatureSettings(**keywords)
         self.settings = settings
         self.normalise = settings.normalise
         self.lookup = settings.lookup
         self.characters = characters = settings.characters
         self.characters_of = settings.characters_of
+        self.letters = letters
         self.columns = settings.columns
         self.affixes = {f"suffix{n}": -n for n in settings.suffixes}
         self.affixes |= {f"prefix{n}": n for n in settings.prefixes}
@@ -94,6 +100,7 @@ class TokenFeatures:
             + ["capital"] * settings.capitals
             + ["shape"] * settings.shapes
             + self.ends
+            + ["letters"] * bool(letters)
             + list(self.columns)
         )
         if len(set(self.names)) < len(self.names) or RESERVED & set(self.columns):
@@ -136,6 +143,8 @@ class TokenFeatures:
                 counts.setdefault(self._table(name), Counter()).update(values)
         for name, counter in counts.items():
             words = Counter({word.decode(): n for word, n in counter.items()})
+            if name == "letters":
+                words = count_letters(words)
             least = self.settings.word_min_count if name == "word" else 1
             vocabularies[name] = count_vocabulary(words, least)
         if "vector" in self.names:
@@ -176,7 +185,7 @@ class TokenFeatures:
 
     # Strings to ids
 
-    def __call__(self, strings: dict[str, tf.Tensor]) -> tf.Tensor:
+    def __call__(self, strings: dict[str, tf.Tensor]) -> tf.Tensor | dict:
         """Ids of tokens, in a graph or eagerly.
 
         Args:
@@ -184,10 +193,17 @@ class TokenFeatures:
                 of further columns. They should be in NFC, as readers return them.
 
         Returns:
-            int32 tensor of that shape with one more axis, `(..., features)`.
+            int32 tensor of that shape with one more axis, `(..., features)`. With
+            `letters` a dict of it, "ids", and of "letters" `(rows + 1, characters)`
+            int32: the characters of each distinct token, 0 behind its end. Row 0 is
+            padding.
         """
         ids = {}
-        for name, forms in self._forms(strings).items():
+        forms_of = self._forms(strings)
+        if self.letters:
+            [text] = forms_of.pop("letters")
+            ids["letters"], letters = distinct(text, self.tables["letters"])
+        for name, forms in forms_of.items():
             table = self.tables[self._table(name)]
             column = table.lookup(forms[0])
             for form in forms[1:]:
@@ -195,12 +211,23 @@ class TokenFeatures:
             ids[name] = column
         if "capital" in self.names:
             ids["capital"] = 1 + tf.cast(_is_capital(_raw(strings)), tf.int64)
-        return tf.cast(tf.stack([ids[name] for name in self.names], -1), tf.int32)
+        stacked = tf.stack([ids[name] for name in self.names], -1)
+        stacked = tf.cast(stacked, tf.int32)
+        return {"ids": stacked, "letters": letters} if self.letters else stacked
 
-    def encode(self, strings: dict[str, list[str]]) -> np.ndarray:
-        """Ids of a flat list of tokens: `(tokens, features)` int32."""
-        parts = [self(chunk).numpy() for chunk in _chunks(strings)]
-        return np.concatenate([np.zeros((0, len(self.names)), "int32"), *parts])
+    def encode(self, strings: dict[str, list[str]]) -> np.ndarray | dict:
+        """Ids of a flat list of tokens, as a call gives them, but in NumPy."""
+        parts = [self(chunk) for chunk in _chunks(strings)]
+        nothing = np.zeros((0, len(self.names)), "int32")
+        if not self.letters:
+            return np.concatenate([nothing, *(part.numpy() for part in parts)])
+        letters, rows = joined([part["letters"].numpy() for part in parts])
+        ids = np.concatenate([nothing, *(part["ids"].numpy() for part in parts)])
+        of_parts = np.split(ids, np.cumsum([len(part["ids"]) for part in parts]))
+        column = self.names.index("letters")
+        for part, new in zip(of_parts, rows, strict=False):
+            part[:, column] = new[part[:, column]]
+        return {"ids": ids, "letters": letters}
 
     def normal_forms(self, words: list[str]) -> list[str]:
         """The forms of words that have word ids: see `normalise`."""
@@ -223,7 +250,7 @@ class TokenFeatures:
         raw = _raw(strings)
         length = tf.strings.length(raw, unit="UTF8_CHAR")
         forms = {}
-        if {"word", "vector", *self.ends} & set(self.names):
+        if {"word", "vector", "letters", *self.ends} & set(self.names):
             lower = normalised = _lower(raw)
             if self.normalise == "dinarelli":
                 normalised = tf.where(self._is_lowered(raw, lower), lower, raw)
@@ -241,9 +268,11 @@ class TokenFeatures:
             for pattern, replacement in SHAPES:
                 shape = tf.strings.regex_replace(shape, pattern, replacement)
             forms["shape"] = [shape]
-        if self.ends:
+        if self.ends or self.letters:
             text = raw if self.characters_of == "raw" else normalised
             length = tf.strings.length(text, unit="UTF8_CHAR")
+        if self.letters:
+            forms["letters"] = [cut(text, self.letters)]
         for i in range(self.characters):
             forms[f"first{i}"] = [_substr(text, tf.minimum(i, length), 1)]
             # "" if the token is too short, at either end

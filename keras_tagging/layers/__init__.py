@@ -7,6 +7,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "bidirectional_stack": ["BidirectionalStack"],
+        "character_encoder": ["CharacterEncoder"],
         "chunk_decoder": ["ChunkDecoder"],
         "context_window": ["ContextWindow"],
         "crf": ["CRF"],

@@ -9,6 +9,7 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
+from keras_tagging.encoding.batching import ids_of
 from keras_tagging.models.jackknife import PREDICTED
 from keras_tagging.models.metadata import write_metadata
 from keras_tagging.utils.atomic import naming
@@ -99,9 +100,9 @@ def _write(model, path, top_k, verbose):
         real = tf.sequence_mask(tf.pad(lengths, pad[:1]), steps)
         strings = {k: tf.where(real, tf.pad(v, pad), "") for k, v in strings.items()}
         if tagger:
-            tags = predicted(_ids(tagger.features, strings, real), real)
+            tags = predicted(_tokens(tagger.features, strings, real), real)
             strings[PREDICTED] = tags["tags"]
-        answers = answer(_ids(features, strings, real), real)
+        answers = answer(_tokens(features, strings, real), real)
         # remove the added row and step
         return {k: v[: shape[0], : shape[1]] for k, v in answers.items()}
 
@@ -117,8 +118,11 @@ def _write(model, path, top_k, verbose):
     archive.write_out(str(path), verbose=verbose)
 
 
-def _ids(features, strings, real):
-    return features(strings) * tf.cast(real[:, :, None], tf.int32)
+def _tokens(features, strings, real):
+    """What the network reads of a token, 0 in the padding; letters have rows of it."""
+    found = features(strings)
+    ids = ids_of(found) * tf.cast(real[:, :, None], tf.int32)
+    return {**found, "ids": ids} if features.letters else ids
 
 
 def _write_in_subprocess(model, path, top_k):

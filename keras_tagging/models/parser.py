@@ -10,10 +10,11 @@ from keras import ops
 
 from keras_tagging import training
 from keras_tagging.architectures import PARSERS
+from keras_tagging.architectures.output import run_network
 from keras_tagging.data.projectivity import SEPARATOR, unlift
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import trainable, trees_of
-from keras_tagging.encoding.batching import round_up
+from keras_tagging.encoding.batching import ids_of, round_up
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
@@ -162,6 +163,7 @@ class Parser(SentenceModel):
         """Take the vocabularies of another parser, and the settings tied to them."""
         theirs = other.settings
         taken = asdict(theirs.features)
+        taken |= asdict(theirs.letters)
         names = ["tags", "embeddings", "trainable", "nonprojective"]
         if theirs.task.embeddings is not None or self.pretrained:
             names.append("word_dim")
@@ -181,7 +183,8 @@ class Parser(SentenceModel):
 
         Args:
             inputs: ids `(batch, words, features)`, nodes `(batch, time, 18)` and
-                labels `(batch, time, 12)`; or the ids alone.
+                labels `(batch, time, 12)`; or the ids alone. With a character network,
+                a dict of ids and letters in place of the ids.
 
         Returns:
             Logits `(batch, time, 2 V + 1)`; for ids alone the output of
@@ -189,11 +192,12 @@ class Parser(SentenceModel):
             int32.
         """
         if isinstance(inputs, (tuple, list)):
-            ids, nodes, labels = inputs
-            tokens = self.network(ids, training=training)
-            return self.scorer(tokens, nodes, labels, training=training)
-        lengths = ops.sum(ops.cast(inputs[:, :, 0] > 0, "int32"), 1)
-        heads, labels = self.scorer.parse(self.network(inputs), lengths)
+            tokens, nodes, labels = inputs
+            vectors = run_network(self.network, tokens, training=training)
+            return self.scorer(vectors, nodes, labels, training=training)
+        lengths = ops.sum(ops.cast(ids_of(inputs)[:, :, 0] > 0, "int32"), 1)
+        vectors = run_network(self.network, inputs)
+        heads, labels = self.scorer.parse(vectors, lengths)
         return {"heads": heads, "labels": labels}
 
     # Training
@@ -262,14 +266,14 @@ class Parser(SentenceModel):
 
     def dataset(self, batches):
         """The data for training, with any backend; one pass is one epoch."""
-        width = len(self.features.names)
-        ids, nodes, labels = (
+        tokens = training.token_signature(self.features)
+        nodes, labels = (
             tf.TensorSpec((None, None, size), tf.int32)
-            for size in (width, NUM_NODES, NUM_LABELS)
+            for size in (NUM_NODES, NUM_LABELS)
         )
         targets = tf.TensorSpec((None, None), tf.int32)
         mask = tf.TensorSpec((None, None), tf.float32)
-        data = training.streamed(batches, ids, nodes, labels, targets, mask)
+        data = training.streamed(batches, tokens, nodes, labels, targets, mask)
         return data.map(lambda *parts: (parts[:3], *parts[3:]))
 
     def compute_loss(

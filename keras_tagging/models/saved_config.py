@@ -152,11 +152,17 @@ def least_weights(config: Mapping) -> int:
         return least_weights(tagger) + least_weights({**config, "tagger": None})
     dims = {"word": settings["word_dim"], "character": settings["character_dim"]}
     dims["vector"] = config.get("vector_dim", 0)
+    dims["letters"] = settings["character_embedding_dim"]
+    kind = settings["character_network"]
     outputs = {"tags", "labels", "spelling"}
     tables = {k: dims.get(k, settings["affix_dim"]) for k in {*vocabularies} - outputs}
     count = sum(len(vocabularies[name]) * dim for name, dim in tables.items())
 
     inputs = sum(tables.values())
+    if "letters" in tables:
+        size = settings["character_units"] * (1 + (kind != "cnn"))
+        inputs += size - tables["letters"]
+        count += size * tables["letters"]
     if "character" in tables:
         inputs += (2 * settings["characters"] - 1) * tables["character"]
     inputs *= max(1, settings.get("window", 0))

@@ -110,7 +110,8 @@ class SentenceModel(SentenceCalls):
 
     def _new_features(self) -> TokenFeatures:
         chosen = asdict(self.settings.features) | {"columns": self._columns()}
-        return TokenFeatures(vectors=self.vector_dim > 0, **chosen)
+        letters = self.settings.letters.letters
+        return TokenFeatures(vectors=self.vector_dim > 0, letters=letters, **chosen)
 
     def _columns(self) -> tuple[str, ...]:
         """The columns of sentences that are features."""
@@ -134,9 +135,12 @@ class SentenceModel(SentenceCalls):
     def encode(self, sentences) -> EncodedSentences:
         """Ids of all tokens of the sentences."""
         self._require_network()
-        ids = self.features.encode(flat_strings(sentences, self.features.columns))
+        found = self.features.encode(flat_strings(sentences, self.features.columns))
         offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
-        return EncodedSentences(ids, offsets)
+        if not self.features.letters:
+            return EncodedSentences(found, offsets)
+        column = self.features.names.index("letters")
+        return EncodedSentences(offsets=offsets, letter_column=column, **found)
 
     def _require_network(self):
         if self.network is None:

@@ -16,8 +16,8 @@ def tag_answer(network, tags, top_k):
     names = tf.constant(tags, tf.string)
     top_k = min(top_k, len(tags))
 
-    def answer(ids, real):
-        logits, chosen = read_outputs(run_network(network, ids), tf.argmax)
+    def answer(tokens, real):
+        logits, chosen = read_outputs(run_network(network, tokens), tf.argmax)
         rows = tf.nn.softmax(logits) * tf.cast(real[:, :, None], logits.dtype)
         best, order = tf.math.top_k(rows, top_k)
         return {
@@ -39,8 +39,8 @@ def tree_answer(parse, labels):
     """
     names = tf.constant(["", *labels], tf.string)
 
-    def answer(ids, real):
-        trees = parse(ids)
+    def answer(tokens, real):
+        trees = parse(tokens)
         return {
             "heads": tf.where(real, trees["heads"], -1),
             "deprels": tf.where(real, tf.gather(names, trees["labels"]), ""),

@@ -9,7 +9,12 @@ import numpy as np
 
 from keras_tagging import training
 from keras_tagging.architectures import TAGGERS
-from keras_tagging.architectures.output import path_loss, read_outputs, run_network
+from keras_tagging.architectures.output import (
+    path_loss,
+    read_outputs,
+    reads_labels,
+    run_network,
+)
 from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.batching import (
@@ -174,7 +179,8 @@ class Tagger(SentenceModel):
     def call(self, inputs, training=False):
         """The outputs of the network for ids `(batch, time, features)`.
 
-        In training, `inputs` may be a tuple of ids and gold tag ids `(batch, time)`.
+        With a character network, the ids come in a dict with the letters. In training,
+        `inputs` may be a tuple of these and gold tag ids `(batch, time)`.
         """
         ids, labels = inputs if isinstance(inputs, (tuple, list)) else (inputs, None)
         return run_network(self.network, ids, labels, training)
@@ -213,8 +219,8 @@ class Tagger(SentenceModel):
 
     def dataset(self, batches):
         """The data for training: see `training.dataset`."""
-        reads_labels = len(self.network.inputs) > 1
-        return training.dataset(batches, len(self.features.names), reads_labels)
+        tokens = training.token_signature(self.features)
+        return training.dataset(batches, tokens, reads_labels(self.network))
 
     # Training
 

@@ -12,6 +12,14 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "pretraining": ["cbow_embeddings", "window_embeddings"],
         "recipes": ["compile_arguments"],
         "resume": ["Resume"],
-        "run": ["Plan", "carry_out", "check_fitting", "dataset", "mode_of", "streamed"],
+        "run": [
+            "Plan",
+            "carry_out",
+            "check_fitting",
+            "dataset",
+            "mode_of",
+            "streamed",
+            "token_signature",
+        ],
     },
 )

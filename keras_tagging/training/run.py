@@ -144,12 +144,24 @@ def check_fitting(figures, has_dev, decay=None, monitor=None, patience=None):
         raise ValueError(f"monitor={monitor!r}: known are {', '.join(known)}")
 
 
-def dataset(batches, num_features, reads_labels=False):
+def token_signature(features):
+    """The shape and type of tokens in the output of `EncodedSentences.batch`.
+
+    Args:
+        features: the `TokenFeatures`.
+    """
+    ids = tf.TensorSpec((None, None, len(features.names)), tf.int32)
+    if not features.letters:
+        return ids
+    return {"ids": ids, "letters": tf.TensorSpec((None, None), tf.int32)}
+
+
+def dataset(batches, tokens, reads_labels=False):
     """The training data for Keras, with any backend; one pass is one epoch.
 
     Args:
         batches: `TrainingBatches`.
-        num_features: number of columns of the ids.
+        tokens: the `token_signature`.
         reads_labels: whether the targets are an input as well.
 
     Returns:
@@ -158,7 +170,7 @@ def dataset(batches, num_features, reads_labels=False):
     """
     data = streamed(
         batches,
-        tf.TensorSpec((None, None, num_features), tf.int32),
+        tokens,
         tf.TensorSpec((None, None), tf.int32),
         tf.TensorSpec((None, None), tf.float32),
     )

@@ -13,6 +13,7 @@ import wrapt
 PACKAGE = "keras_tagging"
 #: every registered class, and the module that registers it
 CLASSES = {
+    "CoupledLSTMCell": "cells.coupled_lstm_cell",
     "ElmanCell": "cells.elman_cell",
     "FeedForwardCell": "cells.feed_forward_cell",
     "GRUCell": "cells.gru_cell",
@@ -26,6 +27,7 @@ CLASSES = {
     "CRF": "layers.crf",
     "CRFAccuracy": "layers.crf_objectives",
     "CRFLoss": "layers.crf_objectives",
+    "CharacterEncoder": "layers.character_encoder",
     "ChunkDecoder": "layers.chunk_decoder",
     "ContextWindow": "layers.context_window",
     "LabelEmbeddingRNN": "layers.label_embedding_rnn",

@@ -1,4 +1,5 @@
-"""The cells of Wu et al. (2016, 2017), one case a table row, with their references."""
+"""The cells of Wu et al. (2016, 2017), one case a table row, and that of Lample et al.,
+with their references."""
 
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -6,9 +7,10 @@ from typing import Any, NamedTuple
 import keras
 import numpy as np
 from keras import ops
-from reference import highway, shortcut_block, skip_lstm, skip_stack
+from reference import coupled_lstm, highway, shortcut_block, skip_lstm, skip_stack
 
 from keras_tagging.cells import (
+    CoupledLSTMCell,
     HighwayLSTMCell,
     LayeredCell,
     RecurrentHighwayCell,
@@ -104,6 +106,8 @@ CASES = {
     "block-bernoulli": block(gate="bernoulli"),
     "block-bernoulli-0.3": block(gate="bernoulli", bernoulli_p=0.3),
     "block-learned-bernoulli": block(gate="learned-bernoulli"),
+    # Section 2.1 of Lample et al. (2016)
+    "coupled-lstm": Case(CoupledLSTMCell, coupled_lstm, {}),
 }
 
 

@@ -35,6 +35,39 @@ def test_fit_save_load_and_tag(tmp_path, train_sentences, dev_sentences, decoder
     assert np.mean(pairs) == pytest.approx(accuracy)
 
 
+@pytest.mark.parametrize("kind", ["lstm", "cnn"])
+def test_a_character_network_alone(tmp_path, train_sentences, kind):
+    """No other feature tells the words apart, also where rows are padding."""
+    only = {"words": False, "suffixes": (), "prefixes": (), "capitals": False}
+    model = keras_tagging.build(
+        "bigru",
+        **TINY | only,
+        shapes=False,
+        character_network=kind,
+        character_units=8,
+        learning_rate=0.05,
+        dropout=0.0,
+    )
+    model.fit(train_sentences, epochs=40, batch_size=32, verbose=0)
+    assert model.features.names == ("letters",)
+    accuracy = model.evaluate(train_sentences, return_dict=True)["accuracy"]
+    assert accuracy > 0.9
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    assert again.tag(train_sentences) == model.tag(train_sentences)
+    encoded = model.encode(train_sentences[:5])
+    (one, _, mask), (other, _, _) = (
+        encoded.batch(np.arange(5), *sizes, **more)
+        for sizes, more in (((1,), {}), ((8,), {"batch_size": 8}))
+    )
+    found, padded = (
+        keras.ops.convert_to_numpy(model.predict_on_batch(x)) for x in (one, other)
+    )
+    real = mask > 0
+    padded = padded[:5, : real.shape[1]]
+    np.testing.assert_allclose(padded[real], found[real], rtol=1e-4, atol=1e-4)
+
+
 # That the layer of the CRF reads no padding is tested on every backend.
 @pytest.mark.parametrize(
     "decoder", ["softmax", pytest.param("crf", marks=pytest.mark.one_backend)]

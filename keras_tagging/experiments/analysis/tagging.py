@@ -5,6 +5,7 @@ from itertools import chain
 
 import pandas as pd
 
+from keras_tagging.architectures.output import reads_labels
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.experiments.analysis import plots, tables
 from keras_tagging.experiments.analysis.analysis import Analysis, Section
@@ -176,7 +177,7 @@ def _calibration(model, table, error) -> Section:
             "its marginal probability; the tag is that of the best path, which need "
             "not be the most probable one of the token"
         )
-    elif len(model.network.inputs) > 1:
+    elif reads_labels(model.network):
         what = (
             "its probability after the preceding labels of the path, not that of the "
             "whole path"

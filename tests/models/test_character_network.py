@@ -1,0 +1,357 @@
+"""Models that read all characters of their words."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from conftest import TINY, random_sentences, randomize
+from models.parsers import TRAIN as TREES
+from models.parsers import build as build_parser
+from models.parsers import equal, weights
+from models.test_crf_tagger import field
+from reference import characters, coupled_lstm, skip_stack
+from test_export import SENTENCES as SERVED
+from test_export import check, padded
+
+import keras_tagging
+from keras_tagging import Sentence
+from keras_tagging.architectures import architecture
+from keras_tagging.models.saved_config import checked_config, least_weights
+
+SMALL = {"character_units": 3, "character_embedding_dim": 4, "max_characters": 8}
+WORDS = ["the", "Dog", "unheard-of", "barks", "ß", "the", "wife\\/mother-in-law"]
+
+
+def build(name="bigru", kind="lstm", **options):
+    return keras_tagging.build(name, character_network=kind, **TINY | SMALL | options)
+
+
+# a loop and a convolution: `tests/layers` has all kinds
+@pytest.fixture(scope="module", params=["gru", "cnn"])
+def model(request, train_sentences):
+    """Random weights: to be read, not changed."""
+    model = build(kind=request.param)
+    model.adapt(train_sentences)
+    return randomize(model, 2)
+
+
+# Lample et al. (2016)
+
+
+@pytest.fixture(scope="module")
+def lample(train_sentences):
+    sizes = {"units": 5, "word_dim": 4, "character_units": 3}
+    sizes |= {"character_embedding_dim": 2, "seed": 1}
+    model = keras_tagging.build("bilstm-crf", recipe="paper", **sizes)
+    model.adapt(train_sentences)
+    return randomize(model, 5)
+
+
+def named(layer):
+    """What the references take."""
+    values = zip(layer.weights, layer.get_weights(), strict=True)
+    return {variable.name: value.astype("float64") for variable, value in values}
+
+
+@pytest.mark.parametrize("words", [WORDS, WORDS[:1], ["x" * 50]])
+def test_the_recipe_paper_is_the_network_of_lample_et_al(lample, words):
+    """From the ids of words and characters to the scores that the CRF is given."""
+    layer = lample.network.get_layer
+    encoder = layer("character_network")
+    [table] = encoder.table.get_weights()
+    letters = {c: i for i, c in enumerate(lample.vocabularies["letters"], 2)}
+    known = {word: i for i, word in enumerate(lample.vocabularies["word"], 2)}
+    vectors = []
+    for word in words:
+        read = word if len(word) <= 40 else word[:20] + word[-20:]
+        spelled = table[[letters.get(c, 1) for c in read]].astype("float64")
+        both = [named(rnn.cell) for rnn in encoder.directions]
+        normal = word.lower().split("\\/")[-1]
+        row = layer("word_embedding").get_weights()[0][known.get(normal, 1)]
+        of_characters = characters.recurrent("coupled-lstm", spelled, *both)
+        vectors.append(np.concatenate([row, of_characters]))
+    stack = layer("stack")
+    layers = [(named(stack.forward_layers[0]), named(stack.backward_layers[0]))]
+    h = skip_stack.stack(coupled_lstm, np.array(vectors), layers, {}, "top")
+    kernel, bias = layer("hidden_layer").get_weights()
+    h = np.tanh(h @ kernel + bias)
+    kernel, bias = layer("logits").get_weights()
+    emissions, _ = field(lample, words)
+    np.testing.assert_allclose(emissions, h @ kernel + bias, rtol=1e-4, atol=1e-4)
+
+
+def test_sizes_of_the_paper():
+    """Section 5.1: LSTMs of 100 and 25, dropout 0.5, SGD at 0.01, clipping at 5."""
+    model = keras_tagging.build("bilstm-crf", recipe="paper", seed=1)
+    model.adapt(random_sentences(3, 1))
+    encoder = model.network.get_layer("character_network")
+    assert [rnn.cell.units for rnn in encoder.directions] == [25, 25]
+    [(_, size)] = [w.shape for w in encoder.table.weights]
+    assert size == 25
+    stack = model.network.get_layer("stack")
+    assert type(stack.forward_layers[0].cell).__name__ == "CoupledLSTMCell"
+    kernel = stack.forward_layers[0].cell.kernel
+    assert tuple(kernel.shape) == (100 + 2 * 25, 3 * 100)
+    hidden = model.network.get_layer("hidden_layer")
+    assert tuple(hidden.kernel.shape) == (200, 100)
+    assert hidden.activation is keras.activations.tanh
+    assert model.network.get_layer("input_dropout").rate == 0.5
+
+
+def test_initial_weights_of_the_recurrences_are_all_different(lample):
+    model = keras_tagging.build("bilstm-crf", recipe="paper", seed=1, units=5)
+    model.adapt(random_sentences(3, 1))
+    kernels = [
+        w.numpy() if hasattr(w, "numpy") else np.array(w)
+        for w in model.network.weights
+        if "recurrent" in w.name
+    ]
+    columns = [tuple(block.ravel()) for k in kernels for block in np.split(k, 1)]
+    assert len(set(columns)) == len(columns) == 8
+
+
+# Tags
+
+
+def test_a_token_alone_and_beside_long_ones(model):
+    long = Sentence(["the", "y" * 100_000, "dog"])
+    many = [long, *random_sentences(20, 9), Sentence([])]
+    rows = model.predict(many)
+    for sentence, together in zip(many, rows, strict=True):
+        [alone] = model.predict([sentence])
+        np.testing.assert_allclose(alone, together, rtol=1e-4, atol=1e-5)
+
+
+def test_every_character_counts(model):
+    """In the first half and the last, beyond the reach of prefixes and suffixes."""
+    word = "t" * 12
+    before = model.predict([[word]])[0]
+
+    def change(start, end):
+        words = [word[:start] + c * (end - start) + word[end:] for c in "abegkrs"]
+        rows = model.predict([[other] for other in words])
+        return max(np.abs(row - before).max() for row in rows)
+
+    assert change(3, 4) > 1e-5 and change(8, 9) > 1e-5
+    # the middle of a word longer than max_characters is not read
+    assert change(4, 8) < 1e-6
+
+
+def test_rows_of_padding_change_nothing(model):
+    encoded = model.encode(random_sentences(5, 3))
+    [one, _, mask], [other, _, _] = (
+        encoded.batch(np.arange(5), *sizes, **more)
+        for sizes, more in (((1,), {}), ((8,), {"batch_size": 8}))
+    )
+    assert one["letters"].shape != other["letters"].shape
+    real = mask > 0
+    found = np.asarray(model.predict_on_batch(one))[real]
+    padded = np.asarray(model.predict_on_batch(other))[:5, : real.shape[1]][real]
+    np.testing.assert_allclose(padded, found, rtol=1e-4, atol=1e-5)
+
+
+def test_saved_and_loaded(tmp_path, model):
+    sentences = [s.tokens for s in random_sentences(9, 4)] + [WORDS]
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    assert again.vocabularies == model.vocabularies
+    for one, other in zip(
+        again.predict(sentences), model.predict(sentences), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.one_backend
+def test_the_saved_model_gives_the_same(tmp_path, model):
+    model.export(tmp_path / "served")
+    signature = tf.saved_model.load(str(tmp_path / "served")).signatures
+    serve = signature["serving_default"]
+    sentences = [*SERVED[:-2], ["y" * 20, "y" * 5000], WORDS]
+
+    def answer(rows, lengths):
+        strings = [[word.encode() for word in row] for row in rows]
+        strings = tf.constant(strings, tf.string, (len(rows), len(rows[0])))
+        out = serve(tokens=strings, lengths=tf.constant(lengths, tf.int32))
+        return {
+            name: np.vectorize(bytes.decode, otypes=[object])(values).tolist()
+            if values.dtype == object
+            else values.tolist()
+            for name, values in ((k, v.numpy()) for k, v in out.items())
+        }
+
+    found = answer(*padded(sentences))
+    check(found, model, sentences)
+    garbage = answer(*padded(sentences, "dog"))
+    assert garbage["tags"] == found["tags"]
+    nothing = serve(
+        tokens=tf.zeros((0, 0), tf.string), lengths=tf.zeros((0,), tf.int32)
+    )
+    assert nothing["top_tags"].shape == (0, 0, 5)
+    raw = tf.constant([[b"\xff", b"a\xc3"]])
+    invalid = serve(tokens=raw, lengths=tf.constant([2]))
+    expected = model.predict([["\ufffd", "a\ufffd"]])[0].max(-1)
+    np.testing.assert_allclose(invalid["probabilities"][0], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["ie-rnn", "shortcut-bilstm", "bilstm"])
+def test_other_networks_have_it_too(name, train_sentences):
+    options = {"label_dim": 3} if name == "ie-rnn" else {}
+    options |= {"num_layers": 2} if name != "ie-rnn" else {"num_layers": None}
+    given = {**TINY, **SMALL, **options, "character_network": "cnn", "pretrain": None}
+    given = {k: v for k, v in given.items() if v is not None or k == "pretrain"}
+    model = keras_tagging.build(name, **given)
+    model.fit(train_sentences, epochs=1, verbose=0)
+    assert len(model.tag([WORDS])[0]) == len(WORDS)
+    before = model.predict([["abcdef"]])[0]
+    assert np.abs(model.predict([["abxdef"]])[0] - before).max() > 0
+
+
+# Training
+
+
+@pytest.mark.parametrize("kind", ["lstm", "cnn"])
+def test_a_resumed_run_equals_one_that_was_not_interrupted(
+    tmp_path, train_sentences, kind
+):
+    options = {"kind": kind, "character_dropout": 0.3, "decay": None}
+    fitting = {"verbose": 0, "token_budget": 30}
+    whole = build(**options)
+    whole.fit(train_sentences, epochs=3, **fitting)
+    for epochs in (1, 3):
+        resumed = build(**options)
+        resumed.fit(train_sentences, epochs=epochs, resume=tmp_path, **fitting)
+    assert equal(weights(resumed), weights(whole))
+
+
+@pytest.mark.one_backend
+def test_compiled_with_xla_the_loss_is_the_same(train_sentences):
+    """Rows and columns are rounded up there, and characters of padding with them."""
+    losses = []
+    for jit in (False, True):
+        model = build(
+            kind="cnn", jit_compile=jit, dropout=0.0, layer_dropout=0.0, unknown_rate=0
+        )
+        history = model.fit(train_sentences, epochs=2, batch_size=30, verbose=0)
+        losses.append(history.history["cross_entropy"])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert losses[0][0] != pytest.approx(losses[0][1], rel=1e-4)
+
+
+def test_every_weight_is_trained(train_sentences):
+    model = build(dropout=0.0, unknown_rate=0.0)
+    model.adapt(train_sentences)
+    randomize(model, 4)
+    encoder = model.network.get_layer("character_network")
+    before = encoder.get_weights()
+    model.fit(train_sentences, epochs=1, verbose=0)
+    assert len(before) == 7
+    for variable, old, new in zip(
+        encoder.weights, before, encoder.get_weights(), strict=True
+    ):
+        assert np.abs(new - old).max() > 0, variable.path
+
+
+# Parsers
+
+
+@pytest.mark.parametrize("encoder", [None, "bigru"])
+def test_parsers_read_characters(tmp_path, encoder):
+    options = {"character_network": "lstm", **SMALL, "encoder": encoder}
+    parser = build_parser(**options, encoder_units=4)
+    parser.fit(TREES[:8], epochs=1, verbose=0)
+    parsed = parser.parse(TREES)
+    parser.save(tmp_path / "model.keras")
+    assert keras_tagging.load(tmp_path / "model.keras").parse(TREES) == parsed
+    alone = [tree for sentence in TREES for tree in parser.parse([sentence])]
+    assert alone == parsed
+
+
+@pytest.mark.one_backend
+def test_a_served_parser_gives_the_same(tmp_path):
+    tagging = {"tags": "predicted", "folds": 2, "tagger_epochs": 1}
+    parser = build_parser(character_network="cnn", **SMALL, **tagging)
+    parser.fit(TREES[:8], epochs=1, verbose=0)
+    parser.export(tmp_path / "served")
+    serve = tf.saved_model.load(str(tmp_path / "served")).signatures
+    sentences = [s.tokens for s in TREES[:5]]
+    rows, lengths = padded(sentences)
+    out = serve["serving_default"](
+        tokens=tf.constant(rows), lengths=tf.constant(lengths)
+    )
+    for i, tree in enumerate(parser.parse(sentences)):
+        heads = out["heads"][i, : lengths[i]].numpy()
+        assert list(map(str, heads)) == tree.columns["head"]
+
+
+def test_a_parser_takes_over_the_characters_of_another():
+    ffn = build_parser("ffn-parser", character_network="gru", **SMALL)
+    ffn.fit(TREES[:4], epochs=1, verbose=0)
+    parser = build_parser("lstm-parser")
+    parser.bootstrap(ffn)
+    assert parser.settings["character_network"] == "gru"
+    for one, other in zip(
+        parser.network.get_weights(), ffn.network.get_weights(), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"character_network": "rnn"}, "known are 'gru', 'lstm', 'coupled-lstm'"),
+        ({"max_characters": 5}, "max_characters=5 is of a character network"),
+        ({"character_units": 5}, "character_units=5 is of a character network"),
+        (
+            {"character_network": "cnn", "max_characters": 0},
+            "max_characters=0: it is from 1",
+        ),
+        ({"character_network": "cnn", "character_dropout": 1.0}, "character_dropout=1"),
+    ],
+)
+def test_impossible_settings(options, message):
+    with pytest.raises(ValueError, match=message):
+        keras_tagging.build("bigru", **options)
+
+
+def test_a_forget_bias_needs_a_forget_gate():
+    with pytest.raises(ValueError, match="forget_bias=1.0 is of an LSTM with a gate f"):
+        keras_tagging.build("bilstm-crf", recipe="paper", forget_bias=1.0)
+
+
+def test_configurations_without_the_keywords_have_no_network(train_sentences):
+    """Of models saved by an earlier version."""
+    model = keras_tagging.build("bilstm-crf", **TINY)
+    model.adapt(train_sentences)
+    config = json.loads(json.dumps(model.get_config()))
+    new = {"character_network", "character_units", "character_embedding_dim"}
+    new |= {"character_dropout", "max_characters", "hidden_layer", "coupled"}
+    assert new <= set(config["settings"])
+    for name in new:
+        del config["settings"][name]
+    again = type(model).from_config(config)
+    assert again.settings["character_network"] is None
+    assert [w.shape for w in again.get_weights()] == [
+        w.shape for w in model.get_weights()
+    ]
+    assert "letters" not in again.vocabularies
+
+
+def test_the_least_weights_are_no_more_than_there_are(model):
+    least = least_weights(checked_config(type(model), model.get_config()))
+    assert least <= model.count_params() <= 30 * least
+    config = model.get_config()
+    config["settings"] |= {"character_units": 65_536, "character_embedding_dim": 65_536}
+    with pytest.raises(ValueError, match="settings ask for .* weights or more"):
+        checked_config(type(model), config)
+
+
+def test_every_architecture_has_the_keywords():
+    for name in keras_tagging.available():
+        settings = architecture(name).settings("fast", character_network="cnn")
+        assert settings.letters.letters == 40 and settings.letters.size > 0
+        assert architecture(name).settings("fast").letters.size == 0
