@@ -30,16 +30,13 @@ BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py \
 test-backends: $(VENV)/installed-test $(VENV)/installed-backends  ## run what any backend must do on JAX and PyTorch
 	$(MAKE) --no-print-directory -j2 test-jax test-torch
 
-# Both run at once, each on half of the cores.
-HALF := $(shell expr \( $$(nproc 2>/dev/null || echo 2) + 1 \) / 2)
-
-# JAX compiles much and computes little here: it is told to compile quickly. A process
-# of PyTorch's tests grows to 5 GB.
+# JAX compiles much and computes little here: it is told to compile quickly. PyTorch
+# compiles nothing, so that one process is done before JAX's are.
 test-jax:
-	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q -n $(HALF) --maxprocesses 4 $(BY_FILE) -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 $(BY_FILE) -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
 
 test-torch:
-	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(HALF) --maxprocesses 2 $(BY_FILE) -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
 
 fuzz: $(VENV)/installed-test  ## try a million mutated lines on all readers; goes on where it was stopped
 	PYTHONPATH=tests $(BIN)/python -m hostile.fuzz $(ARGS)

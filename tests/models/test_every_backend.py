@@ -4,14 +4,14 @@ import keras
 import numpy as np
 import pytest
 from conftest import TINY, random_sentences, randomize
-from models.parsers import LEARNING, fitted
+from models.parsers import DEMO, LEARNING, fitted
 from models.parsers import TINY as SMALL
-from models.parsers import TRAIN as TREES
 
 import keras_tagging
 from keras_tagging import Sentence, training
 from keras_tagging.vectors import WordVectors
 
+TREES = DEMO.train[:40]
 DECODERS = pytest.mark.parametrize("decoder", ["softmax", "crf"])
 
 

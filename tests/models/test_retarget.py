@@ -9,6 +9,8 @@ import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.encoding.vocabulary import FIRST_ID
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 OLD = random_sentences(30, 1)
 # other words, one tag of the model and two that it lacks
 NEW = [
