@@ -9,16 +9,20 @@ export KERAS_BACKEND ?= tensorflow
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-backends test-jax test-torch fuzz lint docs notebooks clean
+.PHONY: help demo test test-backends test-jax test-torch fuzz lint docs notebooks stored-notebooks clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/installed-test  ## train the Bi-GRU on the demo corpus (under 2 minutes)
 	$(BIN)/python -m keras_tagging demo
 
+# In the order of the folders: else the files with few tests, which are the long ones,
+# come last, and one process does the last of them alone.
+BY_FILE := --dist loadfile --no-loadscope-reorder
+
 test: $(VENV)/installed-test  ## run the tests and the docstring examples
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 $(BY_FILE) $(ARGS)
 
 BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py \
 	tests/models/test_label_networks.py::test_on_every_backend
@@ -26,13 +30,16 @@ BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py \
 test-backends: $(VENV)/installed-test $(VENV)/installed-backends  ## run what any backend must do on JAX and PyTorch
 	$(MAKE) --no-print-directory -j2 test-jax test-torch
 
+# Both run at once, each on half of the cores.
+HALF := $(shell expr \( $$(nproc 2>/dev/null || echo 2) + 1 \) / 2)
+
 # JAX compiles much and computes little here: it is told to compile quickly. A process
 # of PyTorch's tests grows to 5 GB.
 test-jax:
-	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q -n $(HALF) --maxprocesses 4 $(BY_FILE) -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
 
 test-torch:
-	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 2 --dist loadfile -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(HALF) --maxprocesses 2 $(BY_FILE) -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
 
 fuzz: $(VENV)/installed-test  ## try a million mutated lines on all readers; goes on where it was stopped
 	PYTHONPATH=tests $(BIN)/python -m hostile.fuzz $(ARGS)
@@ -44,14 +51,23 @@ lint: $(VENV)/installed-dev  ## check code, notebooks and the direction of impor
 docs: $(VENV)/installed-dev  ## build the documentation; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -d docs/_build/doctrees docs docs/_build/html
 
-# Notebooks run as copies, so that neither they nor their folder change.
+# Notebooks run as copies, on the demo corpus alone, so that neither they nor their
+# folder change; `make stored-notebooks` keeps what they print and draw.
+define EXECUTE
+set -e; unset KERAS_TAGGING_DATA; \
+scratch=$$(mktemp -d); \
+trap 'rm -rf "$$scratch"' EXIT; \
+cp notebooks/*.ipynb "$$scratch"; \
+printf '%s\n' "$$scratch"/*.ipynb \
+| xargs -n 1 -P 2 $(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+--ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False
+endef
+
 notebooks: $(VENV)/installed-dev  ## execute every notebook
-	@set -e; \
-	scratch=$$(mktemp -d); \
-	trap 'rm -rf "$$scratch"' EXIT; \
-	cp notebooks/*.ipynb "$$scratch"; \
-	printf '%s\n' "$$scratch"/*.ipynb \
-	| xargs -n 1 -P 2 $(BIN)/jupyter execute --timeout=600
+	@$(EXECUTE)
+
+stored-notebooks: $(VENV)/installed-dev  ## execute every notebook and store its outputs
+	@$(EXECUTE); cp "$$scratch"/*.ipynb notebooks
 
 clean:  ## remove the environment and everything that was built
 	rm -rf $(VENV) build dist *.egg-info docs/_build docs/notebooks demo-model .pytest_cache .ruff_cache
@@ -63,6 +79,10 @@ $(BIN)/pip:
 	'"make PYTHON=python3.12 test".' >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
+# uv takes a tenth of pip's time; where there is none, or it fails, pip does the same.
+UV = $(or $(wildcard $(BIN)/uv),$(shell command -v uv))
+WHAT = -c constraints.txt -e ".[$*]"
+
 $(VENV)/installed-%: setup.cfg setup.py pyproject.toml constraints.txt | $(BIN)/pip
-	$(BIN)/pip install -c constraints.txt -e ".[$*]"
+	$(if $(UV),$(UV) pip install --python $(BIN)/python $(WHAT) ||) $(BIN)/pip install $(WHAT)
 	@touch $@

@@ -44,7 +44,7 @@ bibtex_reference_style = "author_year"
 
 # Notebooks are shown as they are stored. Sphinx reads what lies in its own folder only.
 nb_execution_mode = "off"
-nb_output_stderr = "remove"  # the start-up lines of TensorFlow
+nb_merge_streams = True  # of the epochs of a training, each one output
 myst_enable_extensions = ["dollarmath"]
 _HERE = Path(__file__).parent
 shutil.copytree(

@@ -1,6 +1,7 @@
 """Tiny sentences and models that several test files share."""
 
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -37,6 +38,11 @@ def random_sentences(count, seed, longest=7):
     return sentences
 
 
+def short(sentences, count):
+    """The first so many of at most 8 tokens: a network computes as long as they are."""
+    return [s for s in sentences if len(s) <= 8][:count]
+
+
 def randomize(model, seed=0):
     """Gives all weights random values, those of padding and the biases too."""
     rng = np.random.default_rng(seed)
@@ -50,6 +56,39 @@ def spoil(model):
     """Makes a model give its rarest tag to every token."""
     bias = 1e4 * np.eye(len(model.tags), dtype="float32")[-1]
     model.network.get_layer("logits").bias.assign(bias)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def graphs_as_traced(request):
+    """TensorFlow runs graphs as they were traced.
+
+    To optimise a graph costs more than all that these tests compute with it. Modules
+    whose `OPTIMISED` is true, the served models and all processes of their own, among
+    them `make demo`, have what users have.
+    """
+    if "tensorflow" in sys.modules and not getattr(request.module, "OPTIMISED", False):
+        import tensorflow as tf
+
+        options = tf.config.optimizer
+        options.set_experimental_options({"disable_meta_optimizer": True})
+        yield
+        options.set_experimental_options({"disable_meta_optimizer": False})
+    else:
+        yield
+
+
+@pytest.fixture(scope="module")
+def eagerly():
+    """TensorFlow builds no graphs, which pays where a network sees a few batches.
+
+    For modules that look at what is around a network. Graphs of the same networks are
+    built by the tests of layers, models and training.
+    """
+    import tensorflow as tf
+
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.startup import start_keras
 from keras_tagging.vectors.word_vectors import WordVectors
 
 #: Words, sentences or token lists, or words with their counts.
@@ -110,9 +111,8 @@ def lookup_forms(words: list[str], normalise: Normalise) -> tuple[list, list]:
             "normalise='dinarelli' depends on the training sentences: give the "
             "normal_forms method of the TokenFeatures that were adapted to them"
         )
-    from keras_tagging.encoding.token_features import (
-        TokenFeatures,  # and with it TensorFlow
-    )
+    start_keras()
+    from keras_tagging.encoding.token_features import TokenFeatures
 
     return lower, TokenFeatures(normalise=normalise).normal_forms(words)
 

@@ -9,6 +9,8 @@ from keras import ops
 from keras_tagging.cells import LayeredCell
 from keras_tagging.layers import ProjectedRNN
 
+pytestmark = pytest.mark.one_backend
+
 READING = [name for name, case in CASES.items() if make(case).reads]
 
 
@@ -37,7 +39,6 @@ def test_untold_it_is_the_cell_of_layer_1(name):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.one_backend
 @pytest.mark.parametrize("name", READING)
 def test_what_was_asked_for_is_kept(name):
     """A cell that reads nothing yet is the prototype of the layers that will."""
@@ -60,7 +61,6 @@ def test_configurations_without_the_keyword_read_what_is_appended(name):
     assert ProjectedRNN(cell).get_config()["cell"]["config"]["appended_inputs"]
 
 
-@pytest.mark.one_backend
 @pytest.mark.parametrize("wrap", [list, keras.layers.StackedRNNCells])
 @pytest.mark.parametrize("name", ["outputs-joint", "block", "highway-lstm"])
 @pytest.mark.parametrize("told", [False, True])

@@ -8,6 +8,8 @@ from keras import ops
 
 from keras_tagging.cells import ElmanCell, FeedForwardCell, GRUCell
 
+pytestmark = pytest.mark.one_backend
+
 BATCH = 2  # as many rows as an LSTM has states: a tensor could pass for the two
 CELLS = {name: lambda case=case: make(case) for name, case in CASES.items()}
 CELLS |= {

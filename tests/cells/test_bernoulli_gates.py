@@ -41,6 +41,7 @@ def inputs_of(*leading):
     )
 
 
+@pytest.mark.one_backend
 @BLOCKS
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("p, how", [(1.0, "plain"), (0.0, None)])

@@ -13,6 +13,8 @@ from keras_tagging.cells import (
     SkipLSTMCell,
 )
 
+pytestmark = pytest.mark.one_backend
+
 STARTS = {"forget_bias": "f", "transform_bias": "t"}
 
 
@@ -33,7 +35,6 @@ def initial_biases(cell):
     return biases
 
 
-@pytest.mark.one_backend
 @pytest.mark.parametrize("name", CASES)
 def test_biases_start_at_zero(name):
     settings = CASES[name].settings
@@ -42,7 +43,6 @@ def test_biases_start_at_zero(name):
         np.testing.assert_array_equal(bias, np.full(UNITS, sum(starts)))
 
 
-@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "name, keyword",
     [
@@ -64,7 +64,6 @@ def test_one_gate_starts_elsewhere(name, keyword):
     assert moved == (CASES[name].settings.get("depth", 3) if "rhn" in name else 1)
 
 
-@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "cell_class, settings, message",
     [

@@ -27,6 +27,8 @@ from keras import ops
 
 from keras_tagging.cells import GRUCell
 
+pytestmark = pytest.mark.one_backend
+
 SHUT, OPEN = -1e4, 1e4  # a sigmoid's argument for exactly 0 and 1
 INPUTS = random_inputs(BATCH, FEATURES + 2 * UNITS)
 

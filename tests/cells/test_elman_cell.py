@@ -58,6 +58,7 @@ def test_a_step_by_hand():
     np.testing.assert_array_equal(array(found), [[2.5, 0]])
 
 
+@pytest.mark.one_backend
 def test_with_tanh_equals_keras_simple_rnn():
     cell = random_cell(activation="tanh")
     options = {"return_sequences": True, "return_state": True}
@@ -119,6 +120,7 @@ def test_keras_file_round_trip(tmp_path):
     assert type(again.layers[-1].cell) is ElmanCell
 
 
+@pytest.mark.one_backend
 def test_without_bias():
     cell = random_cell(use_bias=False)
     assert [weight.name for weight in cell.weights] == ["kernel", "recurrent_kernel"]
@@ -128,6 +130,7 @@ def test_without_bias():
     np.testing.assert_allclose(array(cell(x, [h])[0]), expected, **CLOSE)
 
 
+@pytest.mark.one_backend
 def test_config_round_trip():
     cell = ElmanCell(
         UNITS,
@@ -143,11 +146,13 @@ def test_config_round_trip():
     assert serialized["registered_name"] == "keras_tagging>ElmanCell"
 
 
+@pytest.mark.one_backend
 def test_the_papers_activation_is_the_default_and_survives_a_round_trip():
     again = ElmanCell.from_config(ElmanCell(UNITS).get_config())
     assert again.activation is keras.activations.relu
 
 
+@pytest.mark.one_backend
 def test_initial_weights():
     cell = ElmanCell(UNITS, bias_initializer=keras.initializers.Constant(0.02))
     cell.build((None, FEATURES))

@@ -77,6 +77,7 @@ def test_step_equals_the_papers_equations(name):
         np.testing.assert_allclose(found_state, expected_state, **CLOSE)
 
 
+@pytest.mark.one_backend
 @EVERY
 def test_compiled_step_equals_the_papers_equations(name, compiled_steps):
     case = CASES[name]
@@ -89,6 +90,7 @@ def test_compiled_step_equals_the_papers_equations(name, compiled_steps):
         np.testing.assert_allclose(found_state, expected_state, **CLOSE)
 
 
+@pytest.mark.one_backend
 @EVERY
 def test_without_bias(name):
     case = CASES[name]
@@ -102,6 +104,7 @@ def test_without_bias(name):
         np.testing.assert_allclose(found_state, expected_state, **CLOSE)
 
 
+@pytest.mark.one_backend
 @EVERY
 def test_activations_are_used(name):
     case = CASES[name]
@@ -114,6 +117,7 @@ def test_activations_are_used(name):
         np.testing.assert_allclose(found_state, expected_state, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.one_backend
 @EVERY
 def test_initial_state_is_zero(name):
     cell = make(CASES[name])
@@ -248,6 +252,7 @@ def test_one_training_step_changes_every_column_of_every_weight(
         assert (change.max(axis=0) > 1e-6).all(), key
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", [name for name in CASES if "bernoulli" not in name])
 def test_gradients_equal_those_of_the_stock_layer(
     name, projected_training, stock_training
@@ -348,6 +353,7 @@ def test_no_two_input_matrices_start_equal(name, seed):
         assert all(abs(block - other).max() > 1e-3 for other in blocks[:i])
 
 
+@pytest.mark.one_backend
 @EVERY
 def test_mixed_precision(name):
     cell = build(make(CASES[name], dtype="mixed_bfloat16"))

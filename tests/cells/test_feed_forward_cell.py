@@ -48,6 +48,7 @@ def test_step_equals_the_papers_equation(compiled):
     assert 0.2 < (found > 0).mean() < 0.8  # the ReLU has been at work
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 def test_equals_keras_dense_in_every_step(activation):
     cell = random_cell(activation=activation)
@@ -102,6 +103,7 @@ def test_keras_file_round_trip(tmp_path):
     assert type(again.layers[-1].cell) is FeedForwardCell
 
 
+@pytest.mark.one_backend
 def test_without_bias():
     cell = random_cell(use_bias=False)
     assert [weight.name for weight in cell.weights] == ["kernel"]
@@ -112,6 +114,7 @@ def test_without_bias():
     np.testing.assert_allclose(found, expected, **CLOSE)
 
 
+@pytest.mark.one_backend
 def test_config_round_trip():
     cell = FeedForwardCell(
         UNITS,

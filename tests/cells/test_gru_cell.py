@@ -68,6 +68,7 @@ def test_project_then_step_is_call_for_any_leading_shape():
         )
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("seed", [None, 7])
 def test_each_gate_has_an_orthogonal_recurrent_matrix_of_its_own(seed):
     cell = GRUCell(
@@ -81,6 +82,7 @@ def test_each_gate_has_an_orthogonal_recurrent_matrix_of_its_own(seed):
     assert abs(z - r).max() > 0.1 and abs(r - h).max() > 0.1 and abs(z - h).max() > 0.1
 
 
+@pytest.mark.one_backend
 def test_without_bias():
     cell = GRUCell(UNITS, use_bias=False)
     cell.build((None, FEATURES))
@@ -92,6 +94,7 @@ def test_without_bias():
     np.testing.assert_allclose(found[0], expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.one_backend
 def test_activations_are_used():
     cell = random_cell(activation="relu", recurrent_activation="hard_sigmoid")
     x, h = random_inputs(BATCH, FEATURES), random_inputs(BATCH, UNITS, seed=2)
@@ -108,6 +111,7 @@ def test_activations_are_used():
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.one_backend
 def test_config_round_trip():
     cell = GRUCell(
         UNITS,
@@ -125,6 +129,7 @@ def test_config_round_trip():
     assert serialized["registered_name"] == "keras_tagging>GRUCell"
 
 
+@pytest.mark.one_backend
 def test_unknown_update_is_named():
     with pytest.raises(ValueError, match="update='old': known are 'new', 'keep'"):
         GRUCell(3, update="old")

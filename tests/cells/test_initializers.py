@@ -11,6 +11,8 @@ from keras_tagging.cells.initializers import (
 )
 from keras_tagging.utils.seeds import seeds
 
+pytestmark = pytest.mark.one_backend
+
 
 @pytest.mark.parametrize("shape", [(16, 20_000), (400, 800), (10_000, 32)])
 def test_gaussian_has_the_papers_standard_deviation(shape):

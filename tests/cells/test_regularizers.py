@@ -30,6 +30,7 @@ def regularized(name):
     return CELLS[name](bias_initializer="ones", **options)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", CELLS)
 def test_every_weight_is_regularized_as_its_kind(name):
     layer = ProjectedRNN(regularized(name))
@@ -42,6 +43,7 @@ def test_every_weight_is_regularized_as_its_kind(name):
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", CELLS)
 def test_every_weight_is_constrained_as_its_kind(name):
     constraints = {
@@ -55,6 +57,7 @@ def test_every_weight_is_constrained_as_its_kind(name):
         assert weight.constraint is constraints[f"{kind_of(weight)}_constraint"]
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", ["outputs-joint", "gru", "feed-forward"])
 def test_config_round_trip(name):
     cell = CELLS[name](

@@ -86,6 +86,7 @@ def test_last_output_of_a_padded_sentence():
             np.testing.assert_allclose(row, alone[0], atol=1e-5)
 
 
+@pytest.mark.one_backend
 def test_cells_without_skips_may_differ():
     cell = SkipStackCell([GRUCell(3), make_cells("skip-none", 1)[0]])
     layer = keras.layers.RNN(cell)
@@ -107,6 +108,7 @@ def test_keras_file_round_trip(tmp_path):
     np.testing.assert_array_equal(*map(ops.convert_to_numpy, outputs))
 
 
+@pytest.mark.one_backend
 def test_dtype_is_that_of_the_cells():
     cells = [make(CASES["block"], dtype="mixed_bfloat16") for _ in range(2)]
     cell = SkipStackCell(cells)
@@ -116,6 +118,7 @@ def test_dtype_is_that_of_the_cells():
     assert keras.backend.standardize_dtype(layer(x).dtype) == "bfloat16"
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "cells, message",
     [
@@ -130,6 +133,7 @@ def test_impossible_cells_are_named(cells, message):
         SkipStackCell(cells)
 
 
+@pytest.mark.one_backend
 def test_input_of_another_width_cannot_be_skipped_from():
     with pytest.raises(ValueError, match="has 3 features, not units=4: put a Dense"):
         make_layer("outputs-joint", features=FEATURES)

@@ -8,6 +8,7 @@ import sys
 import warnings
 
 import pytest
+from conftest import short
 
 from keras_tagging import cli, load_corpus
 from keras_tagging.data import Sentence, write
@@ -92,7 +93,7 @@ def corpus_dir(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     corpus = load_corpus("demo")
     for name, sentences in corpus.splits():
-        sentences = [Sentence(s.tokens, s.tags) for s in sentences[:150]]
+        sentences = [Sentence(s.tokens, s.tags) for s in short(sentences, 60)]
         write(sentences, folder / f"{name}.conll")
     return folder
 

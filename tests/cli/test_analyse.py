@@ -5,6 +5,8 @@ import pytest
 
 from keras_tagging import load, load_corpus
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 
 def test_analyse(program, run_dir, corpus_dir, tmp_path):
     out, tables = tmp_path / "report.html", tmp_path / "tables"

@@ -9,6 +9,8 @@ from keras_tagging.cli.common import in_options
 from keras_tagging.corpora import PUBLIC, public
 from keras_tagging.corpora.public_table import File, PublicCorpus
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 ROWS = b"the\tD\ncat\tN\nsleeps\tV\n\n" * 30
 
 

@@ -6,10 +6,13 @@ import re
 
 import numpy as np
 import pytest
+from conftest import short
 
 from keras_tagging import load, load_corpus
 from keras_tagging.data import read
 from keras_tagging.data.conllu import as_conllu
+
+pytestmark = pytest.mark.usefixtures("eagerly")
 
 SIZES = ["units=8", "word_dim=4", "affix_dim=3", "label_dim=3", "truncation_limit=2"]
 TINY = [part for size in SIZES for part in ("--set", size)] + ["--epochs", "1"]
@@ -20,7 +23,7 @@ def treebank(tmp_path_factory):
     """CoNLL-U with comments, UPOS for its tags, and some trees with crossing arcs."""
     folder = tmp_path_factory.mktemp("treebank")
     for name, sentences in load_corpus("demo").splits():
-        sentences = sorted(sentences[:150], key=lambda s: not crosses(s))
+        sentences = sorted(short(sentences, 150), key=lambda s: not crosses(s))
         with open(folder / f"{name}.conllu", "w", encoding="utf-8") as stream:
             for number, s in enumerate(sentences[:40], 1):
                 stream.write(f"# sent_id = {number}\n")

@@ -8,6 +8,8 @@ from keras_tagging import load, load_corpus
 from keras_tagging.corpora.loading import hold_out
 from keras_tagging.data import Corpus, Sentence
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 
 def test_train_writes_its_folder(trained):
     folder, printed = trained
@@ -16,7 +18,7 @@ def test_train_writes_its_folder(trained):
     assert list((folder / "tensorboard").rglob("events*"))
     metadata = json.loads((folder / "metadata.json").read_text())
     assert metadata["settings"]["units"] == 16
-    assert metadata["corpus"]["sentences"] == {"train": 150, "dev": 150, "test": 150}
+    assert metadata["corpus"]["sentences"] == {"train": 60, "dev": 60, "test": 60}
     assert len((folder / "training.csv").read_text().splitlines()) == 3
     for split in ("dev", "test"):
         accuracy = metadata["scores"][split]["accuracy"]

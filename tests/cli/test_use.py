@@ -9,6 +9,8 @@ from keras_tagging import load, load_corpus
 from keras_tagging.cli.output import next_commands
 from keras_tagging.data import Sentence, write
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 ODD = "Who read it ?\n\n  \nna\u00efve\u00a0x \u200b , 3/4 a|b \u2028\nit\n"
 ODD_TOKENS = [
     ["Who", "read", "it", "?"],

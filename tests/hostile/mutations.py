@@ -213,10 +213,15 @@ VALUES = [
 def mutate_value(rng: Random, value, values: Sequence = VALUES):
     """What JSON can hold, changed in one or a few places."""
     value = copy.deepcopy(value)
+
+    def another():
+        # not the same list twice: it could come to hold itself
+        return copy.deepcopy(rng.choice(values))
+
     for _ in range(1 + int(rng.expovariate(1.2))):
         places = list(_places(value))
         if not places:
-            return rng.choice(values)
+            return another()
         holder, key = rng.choice(places)
         match rng.randrange(6):
             case 0:
@@ -225,11 +230,11 @@ def mutate_value(rng: Random, value, values: Sequence = VALUES):
                 other, name = rng.choice(places)
                 holder[key] = copy.deepcopy(other[name])
             case 2 if isinstance(holder, list):
-                holder.insert(key, rng.choice(values))
+                holder.insert(key, another())
             case 2:
                 holder[rng.choice(("", "x", key + "_"))] = holder[key]
             case _:
-                holder[key] = rng.choice(values)
+                holder[key] = another()
     return value
 
 

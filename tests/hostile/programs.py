@@ -5,6 +5,8 @@ import io
 import warnings
 from unittest import mock
 
+from conftest import short
+
 from keras_tagging import cli, load_corpus
 from keras_tagging.data import Sentence, write
 
@@ -40,6 +42,6 @@ def write_corpus(folder, count=30):
     folder.mkdir()
     corpus = load_corpus("demo")
     for name in ("train", "dev"):
-        some = [Sentence(s.tokens, s.tags) for s in getattr(corpus, name)[:count]]
+        some = [Sentence(s.tokens, s.tags) for s in short(getattr(corpus, name), count)]
         write(some, folder / f"{name}.conll")
     return folder

@@ -26,6 +26,8 @@ from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.models import export as exporting
 from keras_tagging.models.run_files import lock_run
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 FINISHED = {"model.keras", "metadata.json", "training.csv"}
 
 

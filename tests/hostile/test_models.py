@@ -18,6 +18,8 @@ import keras_tagging
 from keras_tagging import cli
 from keras_tagging.models.model_file import CONFIG
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 
 class Payload:
     """A pickle that makes a file when it is loaded."""

@@ -16,6 +16,8 @@ import keras_tagging
 from keras_tagging.training.resume import Resume
 from keras_tagging.utils import limits
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 TRAIN, DEV = random_sentences(12, 1), random_sentences(6, 2)
 EPOCHS = 3
 

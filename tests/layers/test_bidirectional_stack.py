@@ -113,6 +113,7 @@ def test_one_training_step_changes_every_weight(merge):
         assert (abs(new - old).max(axis=0) > 1e-7).all()
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("seed", [None, 11])
 def test_copies_start_from_different_weights(seed):
     cell = GRUCell(
@@ -129,6 +130,7 @@ def test_copies_start_from_different_weights(seed):
         assert all(abs(block - other).max() > 1e-2 for other in blocks[:i])
 
 
+@pytest.mark.one_backend
 def test_seeded_initializers_repeat():
     cell = GRUCell(UNITS, recurrent_initializer=keras.initializers.Orthogonal(seed=1))
     first, second = (BidirectionalStack(cell) for _ in range(2))
@@ -155,6 +157,7 @@ def test_dropout_only_in_training_and_repeatable_by_seed():
     )
 
 
+@pytest.mark.one_backend
 def test_dropout_rates_apply_to_their_own_layer():
     """Dropped on the last layer only, what is kept is the output times 1 / 0.5."""
     x = random_inputs()
@@ -163,6 +166,7 @@ def test_dropout_rates_apply_to_their_own_layer():
     np.testing.assert_allclose(kept[kept != 0], 2 * plain[kept != 0], rtol=1e-4)
 
 
+@pytest.mark.one_backend
 def test_layers_of_one_seed_drop_different_positions():
     ones = np.ones((4, TIME, 2 * UNITS), "float32")
     first, second = (
@@ -172,6 +176,7 @@ def test_layers_of_one_seed_drop_different_positions():
     assert (first != second).any()
 
 
+@pytest.mark.one_backend
 def test_prototype_cell_is_left_alone():
     cell = GRUCell(UNITS)
     BidirectionalStack(cell).build((None, None, FEATURES))
@@ -187,6 +192,7 @@ def test_mixed_precision():
     assert stack.weights[0].dtype == "float32"
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "kwargs, message",
     [

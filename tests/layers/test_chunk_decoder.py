@@ -154,6 +154,7 @@ def test_half_precision_is_computed_in_single():
     np.testing.assert_array_equal(array(layer(logits, mask=MASK)), array(expected))
 
 
+@pytest.mark.one_backend
 def test_another_number_of_tags_is_refused():
     with pytest.raises(ValueError, match="4 scores for 5 tags"):
         ChunkDecoder(TAGS["iob2"])(random_scores("iob1"))

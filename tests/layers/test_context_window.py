@@ -61,6 +61,7 @@ def test_without_mask_every_position_is_read(time, gated):
         np.testing.assert_allclose(row, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.one_backend
 def test_size_1_is_the_current_word():
     x = random_inputs()
     for size in (0, 1):
@@ -149,6 +150,7 @@ def test_mixed_precision():
     assert {w.dtype for w in layer.trainable_weights} == {"float32"}
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("size", [-1, 2, 4])
 def test_a_size_that_is_not_odd_is_refused(size):
     with pytest.raises(ValueError, match=f"an odd number of positions, not {size}"):

@@ -75,6 +75,7 @@ def test_log_likelihood(mask, lowest):
         assert value == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.one_backend
 def test_nothing_known_is_certain():
     layer, tags = random_crf(), np.full(MASK.shape, -1)
     found = layer.log_likelihood(random_emissions(), tags, MASK)
@@ -109,6 +110,7 @@ def test_without_a_mask_all_tokens_are_real():
         np.testing.assert_array_equal(array(one[name]), array(other[name]))
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("seed", range(20))
 def test_many_random_fields(seed):
     layer = random_crf(seed, scale=3)
@@ -139,6 +141,7 @@ def test_ties_are_broken_the_same_way_always():
     assert ties > 20
 
 
+@pytest.mark.one_backend
 def test_without_transitions_it_is_a_softmax():
     layer = CRF(return_dict=True)
     emissions, tags = random_emissions(), random_tags(2, 0)

@@ -69,6 +69,7 @@ def test_the_largest_value_of_each_token_is_that_of_the_path(mask):
     np.testing.assert_allclose((abs(output) - 1)[real], distances[real], atol=1e-5)
 
 
+@pytest.mark.one_backend
 def test_a_linear_layer_before_it():
     layer = CRF(NUM_TAGS)
     inputs = random_emissions(size=4)
@@ -113,6 +114,7 @@ def test_loss_of_no_token_is_0():
     assert loss_of(layer, random_tags(), marked) == 0
 
 
+@pytest.mark.one_backend
 def test_weights_of_sentences():
     layer, emissions, tags = random_crf(), random_emissions(), random_tags()
     weights = np.array([1, 0, 2, 0.5])
@@ -122,6 +124,7 @@ def test_weights_of_sentences():
     assert float(array(found)) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.one_backend
 def test_a_token_of_weight_0_has_an_unknown_tag():
     layer, emissions, tags = random_crf(), random_emissions(), random_tags()
     weights = np.random.default_rng(0).integers(0, 2, MASK.shape)
@@ -218,6 +221,7 @@ def test_fit_evaluate_predict():
         assert abs(new - old).max() > 1e-6
 
 
+@pytest.mark.one_backend
 def test_accuracy_counts_each_token_of_batches_of_any_length_once():
     model, _ = make_model(run_eagerly=True)
     ids, tags = random_ids(), random_tags()
@@ -243,6 +247,7 @@ def test_a_step_compiled_with_xla():
         np.testing.assert_allclose(one, two, atol=1e-4)
 
 
+@pytest.mark.one_backend
 def test_weighted_accuracy():
     layer, tags = random_crf(), random_tags()
     marked = layer(random_emissions(), mask=MASK)
@@ -270,12 +275,14 @@ def test_keras_file_round_trip(tmp_path):
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
+@pytest.mark.one_backend
 def test_a_loss_whose_layer_is_not_found_says_so():
     config = CRFLoss(CRF(name="long gone")).get_config()
     with pytest.raises(ValueError, match="the model's own layer"):
         CRFLoss.from_config(config)(random_tags(), random_emissions())
 
 
+@pytest.mark.one_backend
 def test_config_round_trip():
     tags = ["O", "B-X", "I-X"]
     layer = CRF(
@@ -293,6 +300,7 @@ def test_config_round_trip():
     assert again.scheme == "iob1" and again.constrained and again.return_dict
 
 
+@pytest.mark.one_backend
 def test_layers_saved_without_the_keyword_return_a_dict():
     old = {"name": "crf", "initializer": "zeros", "dtype": "float32"}
     assert set(CRF.from_config(old)(random_emissions())) == {
@@ -322,6 +330,7 @@ def test_mixed_precision(dtype):
 # Errors
 
 
+@pytest.mark.one_backend
 def test_a_loss_without_its_layer_is_refused():
     with pytest.raises(ValueError, match="the model's own layer"):
         CRFLoss(CRF())(random_tags(), random_emissions())
@@ -329,6 +338,7 @@ def test_a_loss_without_its_layer_is_refused():
         random_crf(return_dict=True).loss(random_tags(), random_emissions())
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "tags, marked, message",
     [
@@ -341,6 +351,7 @@ def test_other_shapes_are_refused(tags, marked, message):
         random_crf().loss(tags, marked)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "settings, message",
     [

@@ -39,6 +39,7 @@ def eager(monkeypatch):
     monkeypatch.setattr(keras.Model, "compile", compile_eagerly)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
 def test_example(number, eager):
     keras.utils.set_random_seed(0)
@@ -53,6 +54,7 @@ def test_example(number, eager):
         assert is_consistent(names["tags"][:9], "iob2")
 
 
+@pytest.mark.one_backend
 def test_every_cell_and_layer_is_on_the_page():
     page = PAGE.read_text("utf-8")
     every = {*keras_tagging.cells.__all__, *keras_tagging.layers.__all__}

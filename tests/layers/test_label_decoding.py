@@ -52,6 +52,7 @@ def test_greedy_decoding_equals_the_reference(network, direction):
     assert len(set(found["tags"][MASK])) > 1
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("network", READING_LABELS)
 def test_what_was_decoded_matters_later(network):
     chain, x = build(network), random_inputs()
@@ -66,7 +67,10 @@ def test_what_was_decoded_matters_later(network):
 
 
 @pytest.mark.parametrize("mode", ["greedy", "beam", "gold", "predicted"])
-@pytest.mark.parametrize("direction", ["bidirectional", "mirrored"])
+@pytest.mark.parametrize(
+    "direction",
+    [pytest.param("bidirectional", marks=pytest.mark.one_backend), "mirrored"],
+)
 @pytest.mark.parametrize("network", ["jordan-probabilities", "improved-elman"])
 def test_padding_does_not_matter(network, direction, mode):
     feedback = mode if mode in ("gold", "predicted") else "gold"
@@ -116,6 +120,7 @@ def test_what_the_other_direction_gives_at_padding_does_not_matter(network):
 # Beams
 
 
+@pytest.mark.one_backend
 @directions
 @pytest.mark.parametrize(
     "network, width",
@@ -144,6 +149,7 @@ def test_beam_equals_the_reference(network, direction, width):
         assert_same(row, expected(chain, sentence, beam(width)))
 
 
+@pytest.mark.one_backend
 @sparse
 @pytest.mark.parametrize("backwards", [False, True])
 def test_wider_beams_find_better_paths(network, backwards):
@@ -166,6 +172,7 @@ def test_wider_beams_find_better_paths(network, backwards):
     assert (paths[0] != paths[-1]).any()
 
 
+@pytest.mark.one_backend
 @directions
 @pytest.mark.parametrize("network", ["elman", "jordan-probabilities", "jordan-concat"])
 def test_where_all_hypotheses_agree_a_beam_is_greedy(network, direction):
@@ -177,6 +184,7 @@ def test_where_all_hypotheses_agree_a_beam_is_greedy(network, direction):
         assert_same(row, twin)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("feedback", ["gold", "predicted"])
 def test_training_knows_no_beam(feedback):
     x, labels = random_inputs(), random_labels()
@@ -190,6 +198,7 @@ def test_training_knows_no_beam(feedback):
 # Mixtures of gold and predicted labels
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("direction", ["forward", "mirrored"])
 @pytest.mark.parametrize("share, feedback", [(1.0, "gold"), (0.0, "predicted")])
 @pytest.mark.parametrize("network", ["jordan-probabilities", "improved-elman"])
@@ -260,6 +269,7 @@ def half_precision(request):
     keras.config.set_dtype_policy(before)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("width", [1, 3])
 @pytest.mark.parametrize("backwards", [False, True])
 def test_many_labels_in_half_precision(half_precision, backwards, width):
@@ -334,6 +344,7 @@ def test_keras_file_round_trip(network, width, tmp_path):
             assert_same(row, twin)
 
 
+@pytest.mark.one_backend
 def test_config_round_trip():
     """Every argument is kept, none of which has its default here."""
     settings = {"label_dim": 3, "label_context": 2, "label_input": "one-hot"}
@@ -381,6 +392,7 @@ def test_compiled_it_is_the_same():
             assert_same(row, twin)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("context", ["future_label_context", "future_hidden_context"])
 def test_future_context_without_a_future(context):
     layer = make({context: 1}).layer
@@ -388,6 +400,7 @@ def test_future_context_without_a_future(context):
         layer(random_inputs())
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("feedback", ["gold", 0.5])
 def test_gold_feedback_without_labels(feedback):
     layer = make(NETWORKS["improved"], feedback=feedback).layer

@@ -115,6 +115,7 @@ def test_fit(name):
         assert abs(new - old).max() > 1e-6 or not weight.trainable, weight.path
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", [*SAVED, "stack", "labels", "window"])
 def test_padding_is_not_read(name):
     model, ids = make_model(name), random_ids()
@@ -207,6 +208,7 @@ def test_last_output_of_a_padded_sentence():
         np.testing.assert_allclose(row, alone[0], atol=1e-5)
 
 
+@pytest.mark.one_backend
 def test_a_cell_reads_no_future():
     cell = cells.LabelEmbeddingCell(UNITS, NUM_TAGS, future_label_context=1)
     with pytest.raises(ValueError, match="use LabelEmbeddingRNN"):
@@ -261,6 +263,7 @@ def test_gold_labels_as_an_input():
     assert abs(ops.convert_to_numpy(one - other)).max() > 1e-3
 
 
+@pytest.mark.one_backend
 def test_label_layer_has_no_initial_state():
     with pytest.raises(ValueError, match="no initial_state"):
         label_rnn()(np.zeros((1, 2, WORD_DIM), "float32"), initial_state=[1])
@@ -276,6 +279,7 @@ def test_label_layer_is_regularized():
     assert again.get_config() == layer.get_config()
 
 
+@pytest.mark.one_backend
 def test_label_layers_saved_without_the_keyword_return_a_dict():
     config = label_rnn(feedback="gold").get_config()
     del config["return_dict"]

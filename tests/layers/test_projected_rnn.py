@@ -59,7 +59,9 @@ def run(layer, x, mask, compiled):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("update", ["new", "keep"])
+@pytest.mark.parametrize(
+    "update", ["new", pytest.param("keep", marks=pytest.mark.one_backend)]
+)
 def test_equals_the_stock_layer(kwargs, mask, compiled, update):
     layer = ProjectedRNN(GRUCell(UNITS, update=update), **kwargs)
     layer.build((None, None, FEATURES))
@@ -160,6 +162,7 @@ def test_bidirectional_takes_return_cell():
     assert both.compute_output_shape((4, TIME, FEATURES)) == (4, TIME, 4 * UNITS)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "cell, kwargs",
     [
@@ -191,6 +194,7 @@ def test_second_derivative_raises_instead_of_being_wrong():
         outer.gradient(penalty, layer.trainable_variables)
 
 
+@pytest.mark.one_backend
 def test_mask_unrolled_backwards_is_refused():
     layer = ProjectedRNN(GRUCell(UNITS), unroll=True, go_backwards=True)
     with pytest.raises(ValueError, match="unroll and go_backwards"):
@@ -303,6 +307,7 @@ def test_one_training_step_equals_the_stock_layers(jit_compile):
         np.testing.assert_allclose(ours, stock, atol=1e-5)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_dtype_is_the_cells(policy):
     layer = ProjectedRNN(
@@ -315,11 +320,13 @@ def test_dtype_is_the_cells(policy):
     assert layer.cell.recurrent_kernel.dtype == "float32"
 
 
+@pytest.mark.one_backend
 def test_cell_without_project_is_named():
     with pytest.raises(ValueError, match="SimpleRNNCell has no project method"):
         ProjectedRNN(keras.layers.SimpleRNNCell(3))
 
 
+@pytest.mark.one_backend
 def test_other_dtype_than_the_cells_is_refused():
     with pytest.raises(ValueError, match="computes in float32, the layer in float64"):
         ProjectedRNN(GRUCell(3), dtype="float64")

@@ -128,6 +128,7 @@ def test_without_mask_every_position_is_read(merge):
     assert_equals_reference("mixed-cell-shortcut", stack, stack(x), x, [TIME] * BATCH)
 
 
+@pytest.mark.one_backend
 @MERGES
 @pytest.mark.parametrize("features", [FEATURES, UNITS])
 @pytest.mark.parametrize("input_layer", ["tanh", "linear"])
@@ -139,6 +140,7 @@ def test_layer_2_skips_from_the_input_to_hidden_layer(input_layer, merge, featur
     assert "input_layer" in {layer.name for layer in stack._flatten_layers()}
 
 
+@pytest.mark.one_backend
 @MERGES
 @pytest.mark.parametrize("name", ["outputs-no-gate", "mixed-cell-shortcut"])
 def test_without_input_layer_layer_2_skips_from_the_input(name, merge):
@@ -148,12 +150,14 @@ def test_without_input_layer_layer_2_skips_from_the_input(name, merge):
     assert_equals_reference(name, stack, stack(x, mask=MASK), x)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", ["outputs-joint", "block", "mixed-cell-shortcut"])
 def test_input_of_another_width_cannot_be_skipped_from(name):
     with pytest.raises(ValueError, match="input_layer"):
         make_stack(name, input_layer=None)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize(
     "name, num_layers",
     [("highway-lstm", 3), ("rhn-depth-2", 2), ("skip-none", 3), ("outputs-joint", 1)],
@@ -164,11 +168,13 @@ def test_without_skip_the_input_may_have_any_width(name, num_layers):
     assert_equals_reference(name, stack, stack(x, mask=MASK), x)
 
 
+@pytest.mark.one_backend
 def test_unknown_input_layer_is_named():
     with pytest.raises(ValueError, match="'relu'"):
         BidirectionalStack(make(CASES["block"]), input_layer="relu")
 
 
+@pytest.mark.one_backend
 @CELLS
 @MERGES
 def test_every_consumer_reads_the_dropped_output(name, merge, monkeypatch):
@@ -301,6 +307,7 @@ def test_keras_file_round_trip(tmp_path, name, merge):
     np.testing.assert_array_equal(*map(ops.convert_to_numpy, outputs))
 
 
+@pytest.mark.one_backend
 def test_each_copy_is_made_for_its_layer():
     stack = make_stack("mixed-cell-shortcut", num_layers=4)
     for layers in (stack.forward_layers, stack.backward_layers):

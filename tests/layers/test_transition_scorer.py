@@ -230,6 +230,7 @@ def what_is_kept(scorer, nodes, labels, tokens=TOKENS):
     )
 
 
+@pytest.mark.one_backend
 def test_each_configuration_is_dropped_on_its_own():
     scorer = transparent_scorer(input_dropout=0.4, seed=3)
     nodes, labels = many_configurations()
@@ -242,6 +243,7 @@ def test_each_configuration_is_dropped_on_its_own():
         assert (abs(shares - 0.6) < 0.1).all()
 
 
+@pytest.mark.one_backend
 def test_each_token_and_label_is_dropped_once():
     scorer = transparent_scorer(input_dropout=0.4, seed=3, dropped="tokens")
     nodes, labels = many_configurations()
@@ -279,6 +281,7 @@ def test_dropout_is_of_training_alone_and_repeatable(rates, dropped):
         assert abs(first - found).max() > 0.05
 
 
+@pytest.mark.one_backend
 def test_hidden_dropout_is_not_on_the_way_to_the_next_step():
     units = 2 * NUM_LABELS + 1
     scorer = make_scorer("elman", units=units, hidden_dropout=0.4, seed=3)
@@ -330,6 +333,7 @@ def test_a_compiled_step_of_training(dropped):
         assert abs(new - old).max() > 1e-5
 
 
+@pytest.mark.one_backend
 def test_config_round_trip():
     """Every argument is kept, none of which has its default here."""
     settings = {"label_dim": 3, "truncation_limit": 2, "truncation": "chunked"}

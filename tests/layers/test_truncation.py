@@ -112,6 +112,7 @@ def test_gradients_follow_the_definition(name, truncation, limit):
         assert max(abs(others[key] - expected[key]).max() for key in others) > 0.01
 
 
+@pytest.mark.one_backend
 @EVERY
 def test_without_a_limit_errors_go_back_to_the_start(name):
     cell, inputs = random_cell(name), inputs_as_weights()
@@ -140,6 +141,7 @@ def test_the_error_of_one_step_reaches_no_step_beyond_the_limit(name, truncation
         np.testing.assert_array_equal(reached, expected)
 
 
+@pytest.mark.one_backend
 @TRUNCATIONS
 def test_nothing_recurs_in_a_feed_forward_layer(truncation):
     cell = FeedForwardCell(UNITS)

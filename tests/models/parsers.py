@@ -2,6 +2,7 @@
 
 import numpy as np
 from cells.cases import randomize
+from conftest import short
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -13,7 +14,7 @@ PLAIN = {"input_dropout": 0.0, "hidden_dropout": 0.0, "unknown_rate": 0.0}
 # learns some sentences by heart in a few seconds
 LEARNING = {"learning_rate": 0.03, "token_budget": 30, "decay": None, **PLAIN}
 DEMO = keras_tagging.load_corpus("demo")
-TRAIN, DEV = DEMO.train[:40], DEMO.dev[:14]
+TRAIN, DEV = short(DEMO.train, 40), short(DEMO.dev, 14)
 # "What did she say he read ?" and its like
 CROSSING = [
     sentence

@@ -203,6 +203,7 @@ class Kill(keras.callbacks.Callback):
 def test_resumed_equals_uninterrupted(train_sentences, tmp_path):
     def run(folder, kill=None):
         model = keras_tagging.build("bigru", decoder="crf", **TINY)
+        model.run_eagerly = True
         options = {"epochs": 4, "verbose": 0, "validation_data": train_sentences[:5]}
         (tmp_path / folder).mkdir(exist_ok=True)
         options |= {"callbacks": [Kill(kill)], "resume": tmp_path / folder}

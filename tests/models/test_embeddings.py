@@ -20,6 +20,8 @@ from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.models.pretrained import joined_words
 from keras_tagging.vectors import WordVectors
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 TAGGED = random_sentences(12, 1)
 RATES = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
 

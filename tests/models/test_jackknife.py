@@ -12,6 +12,8 @@ import keras_tagging
 from keras_tagging.models import jackknife as module
 from keras_tagging.models.run_folder import take_folds
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 PREDICTED = {"tags": "predicted", "folds": 2, "tagger_epochs": 1}
 WORDS = [sentence.tokens for sentence in DEV]
 

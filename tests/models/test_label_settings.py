@@ -10,6 +10,8 @@ from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.models import pretraining as pretrain
 from keras_tagging.models import tagger
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 SENTENCES = random_sentences(12, 4, longest=6)
 SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "label_context": 2}
 SIZES |= {"seed": 3, "batch_size": 16}

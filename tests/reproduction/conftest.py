@@ -4,11 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
+from conftest import short
 
 from keras_tagging import load_corpus
 from keras_tagging.data import write
 from keras_tagging.experiments.papers.table import Column, Row, Table
 from keras_tagging.experiments.reproduction import corpus as corpora
+from keras_tagging.experiments.reproduction.engines import arguments
 from keras_tagging.experiments.reproduction.store import Store
 
 
@@ -18,7 +20,8 @@ def small_corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("small")
     sizes = {"train": 24, "dev": 8, "test": 8}
     for name, sentences in load_corpus("demo").splits():
-        write(sentences[: sizes[name]], folder / f"{name}.jsonl", "jsonl")
+        some = short(sentences, sizes[name])
+        write(some, folder / f"{name}.jsonl", "jsonl")
     return folder
 
 
@@ -76,16 +79,16 @@ def table():
 
 @pytest.fixture
 def processes():
-    """The numbers of the processes that do jobs of a folder."""
+    """The numbers of the processes that do a job of a folder."""
 
-    def of(store):
+    def of(store, job):
         found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 command = path.read_bytes().split(b"\0")
             except OSError:  # it has ended
                 continue
-            if os.fsencode(store.folder) in command and b"-m" in command:
+            if command[-4:-1] == [os.fsencode(part) for part in arguments(store, job)]:
                 found.append(int(path.parent.name))
         return found
 

@@ -11,13 +11,12 @@ import sys
 import time
 
 import pytest
+from hostile.programs import program as run_here
 
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.reproduction import read_results
 from keras_tagging.experiments.reproduction.engines import LocalEngine
 from keras_tagging.experiments.reproduction.jobs import choose_rows, make_jobs
-from keras_tagging.experiments.reproduction.progress import Progress
-from keras_tagging.experiments.reproduction.schedule import run_jobs
 from keras_tagging.experiments.reproduction.store import Store
 
 EPOCHS = 25
@@ -25,7 +24,7 @@ EPOCHS = 25
 # unknown words and the rate that falls make an epoch depend on those before
 TABLE = papers.table("dinarelli2016", 4)
 ROW = "I-RNN, forward"
-SCALE = {"units": 6, "word_dim": 5, "label_dim": 3, "token_budget": 60}
+SCALE = {"units": 6, "word_dim": 5, "label_dim": 3, "token_budget": 25}
 JOBS, _ = make_jobs(TABLE, choose_rows(TABLE, [ROW]), [1, 2])
 SAME = ("row", "seed", "settings", "figures", "evidence", "best_epoch", "epochs")
 
@@ -35,34 +34,52 @@ def info(describe):
     return describe(TABLE, settings=SCALE, epochs=EPOCHS)
 
 
-def run(store, jobs):
-    epochs = {job.row: EPOCHS for job in jobs}
-    with store.locked(), Progress(jobs, store, epochs, 2) as progress:
-        return run_jobs(jobs, store, LocalEngine(store, 2), progress)
+# Does jobs one after the other, with the settings of a job's own process.
+DO_JOBS = """
+import sys
+from keras_tagging.experiments.reproduction.store import Store
+from keras_tagging.experiments.reproduction.work import find_job, papers, run_job
+
+folder, slug, *seeds = sys.argv[1:]
+table = papers.table("dinarelli2016", 4)
+for seed in seeds:
+    run_job(table, find_job(table, slug, int(seed)), Store(folder))
+"""
 
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory, info):
     store = Store(tmp_path_factory.mktemp("uninterrupted"))
     store.open(info)
-    assert not run(store, JOBS)
+    seeds = [str(job.seed) for job in JOBS]
+    program = [sys.executable, "-c", DO_JOBS, store.folder, JOBS[0].slug, *seeds]
+    environment = LocalEngine(store, 2).environment
+    done = subprocess.run(program, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     return store
 
 
-def in_the_middle(store, job):
-    """Waits for the end of the first epoch."""
-    state = store.training(job.name) / "resume.npz"
+def until(condition):
+    """What the condition gives, once that is true."""
     deadline = time.monotonic() + 300
-    while not state.exists():
+    while not (found := condition()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    assert 1 <= store.epochs(job) < EPOCHS
+    return found
+
+
+def in_the_middle(store):
+    """The jobs that have finished an epoch and are not done."""
+    states = [(job, store.training(job.name) / "resume.npz") for job in JOBS]
+    return [job for job, state in states if state.exists()]
 
 
 def same(store, other, job):
     found, expected = store.read(job), other.read(job)
     assert {k: found[k] for k in SAME} == {k: expected[k] for k in SAME}
     assert (found["epochs"], found["parameters"]) == (EPOCHS, expected["parameters"])
+    figures, others = (s.training(job.name) / "training.csv" for s in (store, other))
+    assert figures.read_text() == others.read_text()
     log = store.log(job).read_text()
     told = [line for line in log.splitlines() if line.startswith("Epoch ")]
     assert f"Epoch 1/{EPOCHS}" in told and f"Epoch {EPOCHS}/{EPOCHS}" in told
@@ -78,42 +95,28 @@ def test_seeds_differ(uninterrupted):
     assert first["best_epoch"] > 1
 
 
-def test_a_killed_job_goes_on(uninterrupted, info, store, processes):
-    store.open(info)
-    engine = LocalEngine(store, 2)
-    engine.start(JOBS[0])
-    in_the_middle(store, JOBS[0])
-    [process] = processes(store)
-    os.kill(process, signal.SIGKILL)
-    while not (ended := engine.ended()):
-        time.sleep(0.01)
-    [(job, reason)] = ended
-    assert job == JOBS[0] and "SIGKILL" in reason
-    assert not store.done(job)
-    before = store.epochs(job)
-    assert 1 <= before < EPOCHS
-    assert not run(store, [job])
-    same(store, uninterrupted, job)
-    text = (store.training(job.name) / "training.csv").read_text()
-    expected = uninterrupted.training(job.name) / "training.csv"
-    assert text == expected.read_text()
-
-
-def test_a_killed_program_goes_on(uninterrupted, small_corpus, store, processes):
+def test_a_killed_job_and_a_killed_program_go_on(
+    uninterrupted, small_corpus, store, processes
+):
     scale = ",".join(f"{k}={v}" for k, v in SCALE.items())
     program = [sys.executable, "-m", "keras_tagging", "reproduce", "dinarelli2016"]
     program += ["--table", "4", "--rows", ROW, "--seeds", "2", "--scale", scale]
     program += ["--corpus", small_corpus, "--recipe", "fast", "--epochs", str(EPOCHS)]
     program += ["--jobs", "2", "--out", store.folder]
     process = subprocess.Popen(program, stderr=subprocess.PIPE)
-    in_the_middle(store, JOBS[0])
+    job, *_ = until(lambda: in_the_middle(store))
+    [other] = {*JOBS} - {job}
+    [its_process], [other_process] = (processes(store, j) for j in (job, other))
+    os.kill(other_process, signal.SIGSTOP)  # else it might end before the program
+    os.kill(its_process, signal.SIGKILL)
+    until(store.failure(job).exists)  # the program goes on with the other job
+    assert "was ended by SIGKILL" in store.failure(job).read_text()
+    assert 1 <= store.epochs(job) < EPOCHS and not store.done(job)
     process.kill()
     process.communicate()
-    deadline = time.monotonic() + 60
-    while processes(store):  # they do not outlive the program
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert not store.done(JOBS[0])
+    os.kill(other_process, signal.SIGCONT)
+    until(lambda: not processes(store, other))  # it does not outlive the program
+    assert not store.done(other)
     again = subprocess.run(program, capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     assert "goes on after epoch" in again.stderr
@@ -125,6 +128,6 @@ def test_a_killed_program_goes_on(uninterrupted, small_corpus, store, processes)
     assert [result["seed"] for result in results] == [1, 2]
     assert ROW in again.stdout
     assert ROW in (store.folder / "report.md").read_text()
-    third = subprocess.run(program, capture_output=True, text=True)
-    assert "0 still to run" in third.stderr
-    assert third.stdout == again.stdout
+    code, printed, told = run_here(*program[3:])
+    assert code == 0 and "0 still to run" in told
+    assert printed == again.stdout

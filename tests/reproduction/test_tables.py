@@ -6,7 +6,6 @@ The other rows, and the other seeds, differ only in the keywords of `build`, whi
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers.table import Settings
@@ -17,6 +16,8 @@ from keras_tagging.experiments.reproduction.settings import check_scale
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.experiments.reproduction.work import find_job, run_job
 from keras_tagging.metrics.counts import figure_of
+
+pytestmark = pytest.mark.usefixtures("eagerly")
 
 SMALL = {"units": 5, "word_dim": 4, "affix_dim": 3}
 STACK = SMALL | {"layers": 2}
@@ -55,14 +56,6 @@ def test_no_table_is_left_out():
     assert {row[:2] for row in ROWS} == every
 
 
-@pytest.fixture(scope="module", autouse=True)
-def eagerly():
-    """For a few sentences compiling would take most of the time."""
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
-
-
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory, describe):
     """Runs the jobs of a row with one seed: table, folder and its result."""
@@ -80,7 +73,6 @@ def measured(tmp_path_factory, describe):
     return run
 
 
-@pytest.mark.filterwarnings("ignore:Even though the `tf.config:UserWarning")
 @pytest.mark.parametrize(("paper", "number", "row", "scale"), ROWS)
 def test_one_row_of_each_table(measured, paper, number, row, scale):
     table, store, result = measured(paper, number, row, scale)
