@@ -134,7 +134,7 @@ class _Builder:
         if len(self.expat.intern) > limits.XML_NAMES:
             self.refuse(f"has over {limits.XML_NAMES} names of elements and attributes")
 
-    def refuse(self, what: str, remedy: str = "this is no corpus") -> None:
+    def refuse(self, what: str, remedy: str = "this is not a corpus") -> None:
         line = self.expat.CurrentLineNumber
         raise CorpusError(f"{self.name}:{line}: {what}; {remedy}")
 

@@ -1,4 +1,4 @@
-"""Fine-tuning: a tagger for other sentences that starts from the weights of one."""
+"""Fine-tuning: a tagger for other sentences that starts from trained weights."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from keras_tagging.models.constraint import decoding_scheme
 from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.suggestions import check_known
 
-#: keywords beside those of training that leave the shapes of the weights as they are
+#: further keywords, beside those of training, that do not change shapes of weights
 FREE = ("dropout", "layer_dropout", "constrained", "monitor")
-# of the metadata of the tagger that was started from
+# metadata of the first tagger that the new one keeps
 KEPT = ("training_sentences", "corpus", "scores")
-#: the axes that have a place for each tag, by the name of the weight
+#: the axes with one entry for each tag, by the name of the weight
 TAG_AXES = {
     "label_embeddings": (0,),
     "output_kernel": (1,),
@@ -30,13 +30,13 @@ LOGITS_AXES = {"kernel": (1,), "bias": (0,)}
 def retargeted(
     model, sentences, tags: Sequence[str], keep_labels, frozen, seed, changes
 ):
-    """What `Tagger.retarget` returns.
+    """The tagger that `Tagger.retarget` returns.
 
     Args:
         model: a `Tagger` with vocabularies.
-        sentences: those to train on, with tags.
+        sentences: training sentences with tags.
         tags: their tag inventory.
-        keep_labels, frozen, seed, changes: see there.
+        keep_labels, frozen, seed, changes: as in `Tagger.retarget`.
     """
     _check_changes(model, changes)
     settings = model.settings.replaced(**changes)
@@ -46,7 +46,7 @@ def retargeted(
         tags = _joined(model.tags, tags)
     _check_labels(model, tags)
 
-    # the words of training stand before those that only vectors know
+    # the words of training come before words that are only in the vectors
     counted = _counted(model, sentences)
     before = model.vocabularies
     vocabularies = {
@@ -87,7 +87,7 @@ def _check_changes(model, changes) -> None:
         if name not in free:
             raise ValueError(
                 f"{name}={changes[name]!r} is part of the network, which is kept: "
-                f"what may change is {', '.join(sorted(free))}"
+                f"you may change {', '.join(sorted(free))}"
             )
 
 
@@ -110,12 +110,12 @@ def _counted(model, sentences) -> dict[str, list[str]]:
 
 
 def _joined(words: Sequence[str], others: Sequence[str]) -> list[str]:
-    """The words, then the others that are not among them."""
+    """The words, followed by the others that are not among them."""
     return list(dict.fromkeys([*words, *others]))
 
 
 def _carry_weights(old, new) -> None:
-    """Copies all weights; of tables and outputs the rows of the names that stay."""
+    """Copy all weights; in tables and outputs, the rows of names that both have."""
     rows = {
         name: _sources(old.vocabularies[name], words, 0 if name == "tags" else FIRST_ID)
         for name, words in new.vocabularies.items()
@@ -148,6 +148,6 @@ def _axes(layer: str, weight: str) -> dict[int, str]:
 
 
 def _sources(old: Sequence[str], new: Sequence[str], first: int) -> np.ndarray:
-    """For each row of the new table that of the old one, -1 if it has none."""
+    """The row of the old table for each row of the new one; -1 if there is none."""
     ids = {name: i for i, name in enumerate(old, first)}
     return np.array([*range(first), *(ids.get(name, -1) for name in new)], int)

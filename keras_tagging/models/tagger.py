@@ -285,31 +285,31 @@ class Tagger(SentenceModel):
     ) -> "Tagger":
         """A tagger for other sentences that starts from the weights of this one.
 
-        It has the network of this one, whose vocabularies are extended: words,
-        characters and tags that both have keep their weights, and new ones start as in
-        a new model. `fit` then trains it, with a fresh optimizer::
+        It has the same network with extended vocabularies: known words, characters and
+        tags keep their weights, and new ones start as in a new model. `fit` then trains
+        it, with a new optimizer::
 
             french = english.retarget(corpus.train, learning_rate=0.001)
             french.fit(corpus.train, validation_data=corpus.dev, epochs=5)
 
         Args:
             sentences: training sentences with tags.
-            keep_labels: whether the tags of this model stay in the inventory where the
-                sentences lack them; by default if they share any.
-            frozen: names of layers that are not to be trained, such as
-                "word_embedding" or "stack": those of `model.network.layers`.
-            seed: of new weights, dropout and order; by default that of this model.
+            keep_labels: whether tags that the sentences lack stay in the inventory; by
+                default if the sentences have some tags of this model.
+            frozen: names of layers in `model.network.layers` that are not trained, such
+                as "word_embedding" or "stack".
+            seed: seed of new weights, dropout and order; by default that of this model.
             **changes: keywords of training, such as `learning_rate` and `epochs`, and
                 `dropout`, `layer_dropout`, `constrained` and `monitor`.
 
         Returns:
-            A new `Tagger`, whose `metadata["started_from"]` names the corpus and the
-            scores of this one, which stays as it is.
+            A new `Tagger`. Its `metadata["started_from"]` has the corpus and the scores
+            of this one, which does not change.
 
         Raises:
             ValueError: for a keyword that would change the network, an unknown layer,
-                sentences without tags, or other tags for a network that reads its own
-                labels as probabilities.
+                sentences without tags, or new tags for a network that reads its labels
+                as probabilities.
         """
         self._require_network()
         sentences = self.annotated(sentences)

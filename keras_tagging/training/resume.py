@@ -147,7 +147,7 @@ class Resume(keras.callbacks.Callback):
                     raise ValueError(f"it changes {name} of a callback")
                 own = getattr(type(callback), name, None)
                 if name.startswith("_") or callable(own) or isinstance(own, property):
-                    raise ValueError(f"{name!r} is no state of a callback")
+                    raise ValueError(f"{name!r} is not state of a callback")
                 now, module = vars(callback).get(name), type(callback).__module__
                 is_number = [isinstance(x, int | float) for x in (now, value)]
                 # a best figure is infinite at first
@@ -155,13 +155,13 @@ class Resume(keras.callbacks.Callback):
                     raise ValueError(f"{name!r} is larger than any figure or count")
                 is_keras = module.startswith("keras")
                 if is_keras and _rows(value) and not isinstance(now, list):
-                    raise ValueError(f"{name!r} is no list")
+                    raise ValueError(f"{name!r} is not a list")
                 if is_keras and is_number == [True, False]:
-                    raise ValueError(f"{name!r} is no number")
+                    raise ValueError(f"{name!r} is not a number")
                 if not isinstance(value, PLAIN) and not _rows(value):
                     count = value.get("arrays") if isinstance(value, dict) else None
                     if not isinstance(count, int):
-                        raise ValueError(f"{name!r} is no state of a callback")
+                        raise ValueError(f"{name!r} is not state of a callback")
             if isinstance(callback, TrainingLog):
                 rows = state.get("rows")
                 numbers = [row.get("epoch") for row in rows] if _rows(rows) else None
@@ -173,7 +173,7 @@ def check_header(header) -> None:
     """Raise a ValueError unless the header of a file has what `Resume` writes."""
     kinds = {"epoch": int, "finished": bool, "run": dict, "callbacks": list}
     if not isinstance(header, dict):
-        raise ValueError("its header is no object")
+        raise ValueError("its header is not an object")
     for name, kind in kinds.items():
         if type(header.get(name)) is not kind:
             raise ValueError(f"its header has no {name}")
@@ -184,7 +184,7 @@ def check_header(header) -> None:
     if not isinstance(names, list) or len(names) != len(states):
         raise ValueError("its header has no state for each callback")
     if not all(isinstance(state, dict) for state in states):
-        raise ValueError("its header has a state that is no object")
+        raise ValueError("its header has a state that is not an object")
 
 
 def _text(arrays: StoredArrays) -> str:

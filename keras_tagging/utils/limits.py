@@ -85,7 +85,7 @@ VECTOR_EXPANSION = 100
 # Saved models and runs
 
 # JSON that the package has written: results, tags of a parser's training sentences.
-# Those of 20 million tokens take 150 MB; parsed they take twenty times as much memory.
+# For 20 million tokens they take 150 MB, and twenty times as much memory when parsed.
 JSON_BYTES = 256 << 20
 
 # Bytes of the header of `resume.npz`, in UTF-32: the figures of 10,000 epochs.

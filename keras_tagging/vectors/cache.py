@@ -14,7 +14,7 @@ from keras_tagging.utils.cache import cache_folder
 from keras_tagging.utils.stored import StoredArrays
 from keras_tagging.vectors.word_vectors import WordVectors
 
-# Of the cached content. Increase it when that, or the way files are read, changes.
+# Increase it when the cached content, or the way files are read, changes.
 _VERSION = 2
 # Errors of a damaged file; RecursionError comes from deeply nested JSON.
 _UNREADABLE = (OSError, TypeError, ValueError, RecursionError)

@@ -198,9 +198,9 @@ def test_a_damaged_file_is_told(tmp_path, uninterrupted, damage):
     "name, value, reason",
     [
         ("path", "elsewhere.csv", "it changes path of a callback"),
-        ("on_epoch_end", 1, "'on_epoch_end' is no state of a callback"),
-        ("_model", 2, "'_model' is no state of a callback"),
-        ("model", None, "'model' is no state of a callback"),
+        ("on_epoch_end", 1, "'on_epoch_end' is not state of a callback"),
+        ("_model", 2, "'_model' is not state of a callback"),
+        ("model", None, "'model' is not state of a callback"),
         ("best", 1e308, "'best' is larger than any figure"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Where a model errs: tables, plots and a report."""
+"""Analysis of a model's errors: tables, plots and a report."""
 
 from keras_tagging.experiments.analysis.analysis import Analysis, Section, analyse
 

@@ -72,7 +72,7 @@ def surroundings() -> dict:
 def hold_out_dev(corpus: Corpus, table: Table, share: float | None, seed: int) -> None:
     """Move sentences to the development set, if the table or --dev-share says so.
 
-    The share of a table is drawn from the training and development sentences, anew for
+    The share of a table is drawn from the training and development sentences, again for
     each seed. The share of --dev-share is the same for all seeds.
     """
     if table.held_out is not None:

@@ -47,7 +47,7 @@ def draw(table: Table, frame: pd.DataFrame, folder: Path) -> list[Path]:
     for axes, (name, part, kinds) in zip(grid.flat, panels, strict=False):
         _draw(axes, name, part, kinds)
     for axes in grid[:, 0]:
-        # a name such as PRP$ is no formula
+        # a name such as PRP$ is not a formula
         axes.set_yticks(range(len(rows)), rows, parse_math=False)
         axes.set_ylim(len(rows) - 0.5, -0.5)
     handles = {}

@@ -37,7 +37,7 @@ def figures(table: Table, results: Sequence[Mapping]) -> pd.DataFrame:
     for result in results:
         if result["row"] not in by_row:
             raise ValueError(
-                f"a result of {result['row']!r}, which is no row of Table "
+                f"a result of {result['row']!r}, which is not a row of Table "
                 f"{table.number} of {table.paper}"
             )
         by_row[result["row"]].append(result)
@@ -72,7 +72,7 @@ def _tags_a_word(results: Sequence[Mapping], column: Column) -> float:
 
 
 class Agreement(NamedTuple):
-    """How far the measured ranking of the rows agrees with the published one."""
+    """The agreement of the measured ranking of the rows with the published one."""
 
     column: str
     rows: int  # that have both figures

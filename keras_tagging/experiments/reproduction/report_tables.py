@@ -23,7 +23,7 @@ SIDE_BY_SIDE = 2  # columns; figures of more stand below one another
 
 
 def are_side_by_side(table: Table) -> bool:
-    """Whether published and measured figures stand in columns; otherwise in lines."""
+    """Whether published and measured figures are in columns, otherwise in lines."""
     return len(table.columns) <= SIDE_BY_SIDE
 
 

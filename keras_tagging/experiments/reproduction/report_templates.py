@@ -119,7 +119,7 @@ def number(value, form: str = ".2f") -> str:
 def escape_markdown(text: str) -> str:
     """Text that Markdown prints as it is, in a table too."""
     text = re.sub(r"[\\`*\[\]<>|~$]", r"\\\g<0>", text)
-    # h_t stays: between letters it is no emphasis
+    # h_t stays: between letters it is not emphasis
     return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)
 
 
