@@ -160,9 +160,12 @@ def least_weights(config: Mapping) -> int:
 
     inputs = sum(tables.values())
     if "letters" in tables:
-        size = settings["character_units"] * (1 + (kind != "cnn"))
+        # three gates that read a character and the state before, in two directions, or
+        # filters that read three characters
+        size = settings.letters.size
+        reads = tables["letters"] + (kind != "cnn") * settings["character_units"]
+        count += 3 * size * reads
         inputs += size - tables["letters"]
-        count += size * tables["letters"]
     if "character" in tables:
         inputs += (2 * settings["characters"] - 1) * tables["character"]
     inputs *= max(1, settings.get("window", 0))
@@ -186,6 +189,8 @@ def least_weights(config: Mapping) -> int:
         count += settings["hidden_context"] * units * units
         return count + units * (inputs + tags)
     count += stack_weights(inputs, units, settings["num_layers"])
+    if settings["hidden_layer"]:
+        count += 2 * units * units
     if settings["decoder"] == "crf":
         count += tags * tags
     if settings["decoder"] == "i-rnn":

@@ -169,6 +169,8 @@ def test_the_estimate_is_below_every_model(name, recipe):
         {"window": 3, "window_over": "features", "merge": "top"},
         {"input_layer": "tanh", "units": 1, "num_layers": 1},
         {"words": False},
+        {"character_network": "coupled-lstm", "hidden_layer": "tanh"},
+        {"character_network": "cnn"},
     ],
     ids=repr,
 )
