@@ -112,3 +112,8 @@ NUMBER = 2**63 - 1
 #: Weights of a model: 8 GB. The three million words of GoogleNews with vectors of 300
 #: have 0.9 thousand million.
 MODEL_WEIGHTS = 2**31
+
+# ONNX files
+
+#: Bytes of an ONNX file: it is one message of protobuf, which has at most 2 GiB.
+ONNX_BYTES = 2**31 - 1
