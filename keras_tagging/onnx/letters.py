@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from keras_tagging.encoding.token_features import SHAPES, lowered
 
-CHARACTERS = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+CHARACTERS = [chr(c) for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
 DIGIT, UPPER = r"\p{Nd}", r"\p{Lu}"
 LETTER = SHAPES[1][0].removesuffix("+")
 CLASSES = (LETTER, UPPER, DIGIT)

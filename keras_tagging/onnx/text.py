@@ -18,16 +18,16 @@ from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.onnx import letters
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import STRINGS
+from keras_tagging.runtime.strings import NUL, REPLACEMENT, encodable
 
-REPLACEMENT = "\ufffd"  # for what is no UTF-8
 ASCII = r"[\x00-\x7F]*"
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_REPEATED = 1000  # RE2 refuses .{1001}
 
 
 def clean(xp: Arrays, text: Array) -> Array:
-    """The text, or U+FFFD for a string that is no UTF-8."""
-    return xp.where(matches(xp, text, "(?s).*"), text, REPLACEMENT)
+    """The text, or U+FFFD for a string that is no UTF-8, or has a U+0000."""
+    return xp.where(matches(xp, text, r"[^\x00]*"), text, REPLACEMENT)
 
 
 def matches(xp: Arrays, text: Array, pattern: str) -> Array:
@@ -45,7 +45,7 @@ def look_up(xp: Arrays, forms: list[Array], words: list[str]) -> list[Array]:
     """The ids of strings, in one table; of equal words the first counts."""
     ids = {}
     for i, word in enumerate(words, FIRST_ID):
-        ids.setdefault(word.encode("utf-8", "replace").decode(), i)
+        ids.setdefault(encodable(word), i)
     if not ids:
         return [xp.zeros_like(xp.cast(matches(xp, f, ""), "int64")) + 1 for f in forms]
     found = xp.node(
@@ -184,12 +184,14 @@ class TextGraph:
         plain = replace(xp, xp.where(is_ascii, text, ""), "I", "i")  # ı in Turkish
         plain = xp.node("StringLower", plain, domain=STRINGS)
         text = xp.where(is_ascii, plain, text)
-        upper = f"(?s).*{letters.character_class(self.lowered)}.*"
+        upper = f"(?s).*{letters.character_class({NUL, *self.lowered})}.*"
         rest = xp.logical_not(is_ascii) & matches(xp, text, upper)
 
         def letter_by_letter():
             places = xp.transpose(xp.node("NonZero", rest, dtype="int64"))
             chosen = xp.node("GatherND", text, places)
+            # TensorFlow lowers, and keeps, what stands before a U+0000
+            chosen = replace(xp, chosen, f"(?s){NUL}.*", "")
             chosen = self.lower_sigma(chosen)
             for character, low in self.lowered.items():
                 chosen = replace(xp, chosen, character, low)
