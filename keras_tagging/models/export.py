@@ -1,4 +1,4 @@
-"""SavedModels that take words: TensorFlow alone serves them."""
+"""Files that take words: SavedModels for TensorFlow, ONNX files for ONNX Runtime."""
 
 import os
 import subprocess
@@ -11,11 +11,21 @@ import tensorflow as tf
 
 from keras_tagging.models.jackknife import PREDICTED
 from keras_tagging.models.metadata import write_metadata
-from keras_tagging.utils.atomic import naming
+from keras_tagging.utils.atomic import naming, replacing
+from keras_tagging.utils.suggestions import check_known
+
+FORMATS = ("tf_saved_model", "onnx")
 
 
-def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
-    """Writes a tagger or a parser as a SavedModel.
+def export(
+    model,
+    path,
+    *,
+    format: str = "tf_saved_model",
+    top_k: int = 5,
+    verbose: bool = False,
+) -> None:
+    """Writes a tagger or a parser as a SavedModel, or as an ONNX file.
 
     Its signature `serving_default` takes `tokens` `(batch, time)` strings, `lengths`
     `(batch,)` int32, and one further `(batch, time)` string tensor for every column
@@ -39,19 +49,33 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
     The tokens should be in Unicode NFC, as `tag` makes them: TensorFlow cannot. On
     the JAX and PyTorch backends the export is done by a TensorFlow subprocess.
 
+    An ONNX file has the same inputs and outputs, and for a tagger
+    `all_probabilities` `(batch, time, num_tags)`, in the order of `tags`. ONNX Runtime
+    runs it with onnxruntime-extensions; `keras_tagging.runtime` does so. It computes in
+    float32, whatever the model does. A token that is no UTF-8, or has a U+0000, counts
+    as U+FFFD. `metadata.json` is not beside it: the file says itself what it is.
+
     Args:
         model: a fitted `Tagger` or `Parser`.
-        path: the folder; if it holds a SavedModel, that is removed when the new one
-            has been written beside it.
+        path: the folder, or the file `NAME.onnx`; if it holds a SavedModel, or an ONNX
+            file, that is removed when the new one has been written beside it.
+        format: "tf_saved_model" or "onnx".
         top_k: k, at most the number of tags; of a tagger.
-        verbose: whether Keras prints the endpoint.
+        verbose: whether Keras prints the endpoint of a SavedModel.
 
     Raises:
-        ValueError: if `path` exists and is no SavedModel, or `top_k` is below 1.
+        ValueError: if there is no such format, `path` exists and is no SavedModel, or
+            no file that ends in .onnx, `top_k` is below 1, or ONNX cannot have what the
+            model computes.
+        ImportError: if the package onnx is needed and not installed.
     """
     path = Path(path)
+    check_known("format", format, FORMATS)
     if top_k < 1:
         raise ValueError(f"top_k={top_k}: at least one tag must come out")
+    if format == "onnx":
+        _export_onnx(model, path, top_k)
+        return
     empty = path.is_dir() and not any(path.iterdir())
     if path.exists() and not empty and not (path / "saved_model.pb").exists():
         raise ValueError(f"{path} exists and is no SavedModel: choose another folder")
@@ -70,6 +94,25 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
         if path.exists():
             os.replace(path, Path(folder) / "old")  # whole: a kill leaves no half of it
         os.replace(written, path)
+
+
+def _export_onnx(model, path, top_k):
+    if path.suffix != ".onnx" or path.is_dir():
+        raise ValueError(f"{path}: the file name of an ONNX file ends in .onnx")
+    with replacing(path) as partial:
+        if keras.backend.backend() != "tensorflow":
+            _write_in_subprocess(model, partial, top_k, "onnx")
+            return
+        try:
+            from keras_tagging.onnx.model_file import onnx_model
+        except ModuleNotFoundError as error:
+            if error.name != "onnx":
+                raise
+            raise ImportError(
+                "ONNX files are written with the package onnx: "
+                "pip install 'keras-tagging[onnx]'"
+            ) from None
+        partial.write_bytes(onnx_model(model, top_k).SerializeToString())
 
 
 def _write(model, path, top_k, verbose):
@@ -116,16 +159,17 @@ def _ids(features, strings, real):
     return features(strings) * tf.cast(real[:, :, None], tf.int32)
 
 
-def _write_in_subprocess(model, path, top_k):
+def _write_in_subprocess(model, path, top_k, format="tf_saved_model"):
     # the tables and the graph are TensorFlow's; a process has one Keras backend
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder) / "model.keras"
         model.save(saved)
         code = (
-            "import sys, keras_tagging as kt; path, out, k = sys.argv[1:]; "
-            "kt.load(path).export(out, top_k=int(k))"
+            "import sys, keras_tagging as kt; path, out, k, format = sys.argv[1:]; "
+            "kt.load(path).export(out, top_k=int(k), format=format)"
         )
-        command = [sys.executable, "-c", code, str(saved), str(path), str(top_k)]
+        given = map(str, (saved, path, top_k, format))
+        command = [sys.executable, "-c", code, *given]
         environment = {**os.environ, "KERAS_BACKEND": "tensorflow"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:

@@ -9,6 +9,7 @@ from onnx import helper
 from keras_tagging.onnx.answers import Request, tag_answer
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
+from keras_tagging.runtime.loading import FORMAT, KEY
 from keras_tagging.utils import limits
 
 #: by the name of an output, its axes
@@ -21,7 +22,6 @@ AXES = {
     "heads": ("batch", "time"),
     "deprels": ("batch", "time"),
 }
-METADATA = "keras_tagging"
 
 
 def onnx_model(model, top_k: int = 5) -> onnx.ModelProto:
@@ -64,7 +64,7 @@ def onnx_model(model, top_k: int = 5) -> onnx.ModelProto:
         producer_version=version("keras-tagging"),
         opset_imports=[helper.make_opsetid(*item) for item in OPSETS.items()],
     )
-    helper.set_model_props(made, {METADATA: json.dumps(described(model, top_k))})
+    helper.set_model_props(made, {KEY: json.dumps(described(model, top_k))})
     size = made.ByteSize()
     if size > limits.ONNX_BYTES:
         raise ValueError(
@@ -78,15 +78,18 @@ def onnx_model(model, top_k: int = 5) -> onnx.ModelProto:
 def described(model, top_k) -> dict:
     """What a file says of itself."""
     return {
-        "format": 1,
+        "format": FORMAT,
         "kind": model.kind,
         "architecture": model.architecture,
         "version": version("keras-tagging"),
         "columns": list(model.input_columns),
         model.outputs: list(getattr(model, model.outputs)),
         "top_k": top_k,
+        # what a request should look like
         "normal_form": "NFC",
         "combining_marks": limits.COMBINING_MARKS,
+        "sentence_tokens": limits.SENTENCE_TOKENS,
+        "batch_tokens": model.batch_tokens,
     }
 
 

@@ -105,11 +105,6 @@ def silu(xp, op, x):
     return x * xp.unary("Sigmoid", x)
 
 
-@operation("Mish")
-def mish(xp, op, x):
-    return x * xp.unary("Tanh", xp.unary("Softplus", x))
-
-
 @operation("HardSigmoid")
 def hard_sigmoid(xp, op, x):
     return xp.unary("HardSigmoid", x, alpha=1 / 6, beta=0.5)

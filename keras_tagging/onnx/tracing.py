@@ -103,7 +103,21 @@ class Tracer:
         """What a layer's `call` gives, operation by operation."""
         if "training" in inspect.signature(layer.call).parameters:
             kwargs["training"] = False
-        return self.call(layer.call, *args, **kwargs)
+        with recordable(layer):
+            return self.call(layer.call, *args, **kwargs)
+
+
+@contextmanager
+def recordable(layer):
+    """Has a layer compute mish from what Keras records: mish itself it does not."""
+    if getattr(layer, "activation", None) is not keras.activations.mish:
+        yield
+        return
+    layer.activation = lambda x: x * keras.ops.tanh(keras.ops.softplus(x))
+    try:
+        yield
+    finally:
+        layer.activation = keras.activations.mish
 
 
 def _node(tensor):

@@ -117,3 +117,5 @@ MODEL_WEIGHTS = 2**31
 
 #: Bytes of an ONNX file: it is one message of protobuf, which has at most 2 GiB.
 ONNX_BYTES = 2**31 - 1
+#: Graphs inside of graphs, such as the bodies of loops and branches; ours have two.
+ONNX_DEPTH = 5
