@@ -153,9 +153,7 @@ def compare(
             )
     counting = {"punctuation": punctuation} if first[0].reads_trees else {}
     counts = [
-        np.stack(
-            [m.counts(sentences, [(figure, beta)], **counting)[0] for m in some]
-        )
+        np.stack([m.counts(sentences, [(figure, beta)], **counting)[0] for m in some])
         for some in (first, second)
     ]
     if units != finest:

@@ -21,7 +21,12 @@ from keras_tagging.encoding.batching import (
 )
 from keras_tagging.encoding.vocabulary import FIRST_ID, Inventory, count_vocabulary
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.metrics import assigned, looks_like_chunks, multi_tagging, within_beta
+from keras_tagging.metrics import (
+    assigned,
+    looks_like_chunks,
+    multi_tagging,
+    within_beta,
+)
 from keras_tagging.models.calls import QUIET, NetworkCalls
 from keras_tagging.models.counts import tag_counts
 from keras_tagging.models.decoding import (

@@ -85,9 +85,11 @@ def run_network(tracer: Tracer, network, ids: Array):
         labels = tracer.xp.zeros_like(ids[:, :, 0]) - 1  # read in training only
         tracer.give(tensor, ids if is_ids else labels)
     outputs = network._outputs_struct
-    return {k: tracer.value(v) for k, v in outputs.items()} if isinstance(
-        outputs, dict
-    ) else tracer.value(outputs)
+    return (
+        {k: tracer.value(v) for k, v in outputs.items()}
+        if isinstance(outputs, dict)
+        else tracer.value(outputs)
+    )
 
 
 def tag_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Array]:

@@ -324,7 +324,9 @@ class Arrays:
                 cut.append((part, after, axis, 1))
                 dropped.append(axis)
         if cut:
-            x = self.node("Slice", x, *(self.integers(n) for n in zip(*cut)))
+            x = self.node(
+                "Slice", x, *(self.integers(n) for n in zip(*cut, strict=True))
+            )
         return self.squeeze(x, dropped) if dropped else x
 
     def take(self, x, indices, axis=0):

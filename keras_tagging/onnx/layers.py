@@ -29,9 +29,7 @@ def context_window(tracer, layer, inputs, mask=None, **_):
         window = xp.concatenate(neighbours, -1)
         gates = xp.matmul(window, layer.gate_kernel) + layer.gate_bias
         gates = xp.unary("Sigmoid", gates)
-        neighbours = [
-            x * gates[:, :, i : i + 1] for i, x in enumerate(neighbours)
-        ]
+        neighbours = [x * gates[:, :, i : i + 1] for i, x in enumerate(neighbours)]
     return xp.concatenate(neighbours, -1)
 
 

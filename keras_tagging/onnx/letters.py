@@ -25,7 +25,9 @@ SIGMA, FINAL_SIGMA, LOWER_SIGMA = "Σ", "ς", "σ"
 def members(pattern: str) -> frozenset[str]:
     """The characters that a pattern of one character matches."""
     found = tf.strings.regex_full_match(_utf8(CHARACTERS), pattern).numpy()
-    return frozenset(c for c, is_member in zip(CHARACTERS, found, strict=True) if is_member)
+    return frozenset(
+        c for c, is_member in zip(CHARACTERS, found, strict=True) if is_member
+    )
 
 
 def with_classes(pattern: str, among: frozenset[str] | None = None) -> str:
@@ -41,7 +43,9 @@ def with_classes(pattern: str, among: frozenset[str] | None = None) -> str:
 def lower_forms() -> dict[str, str]:
     """The lower-case form of every character that has another one than itself."""
     return {
-        c: low for c, low in zip(CHARACTERS, _lower(CHARACTERS), strict=True) if c != low
+        c: low
+        for c, low in zip(CHARACTERS, _lower(CHARACTERS), strict=True)
+        if c != low
     }
 
 

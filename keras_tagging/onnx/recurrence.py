@@ -105,9 +105,7 @@ def scan(tracer, step, sequences, states, mask, backwards=False) -> Array:
             for name, dtype, shape in zip(found, dtypes, sizes, strict=True)
         ]
 
-    body = builder.body(
-        [value_info(x.name, x.dtype, x.shape) for x in here], make
-    )
+    body = builder.body([value_info(x.name, x.dtype, x.shape) for x in here], make)
     count = len(inputs) - len(states)
     names = builder.node(
         "Scan",
@@ -151,7 +149,12 @@ def _gru(xp, cell, sequences, mask, backwards):
         for weights in (kernel, recurrent, bias):
             weights[0] *= -1
     return _run(
-        xp, "GRU", (kernel, recurrent, bias), sequences, mask, backwards,
+        xp,
+        "GRU",
+        (kernel, recurrent, bias),
+        sequences,
+        mask,
+        backwards,
         linear_before_reset=0,
     )
 

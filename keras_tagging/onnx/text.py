@@ -142,7 +142,9 @@ class TextGraph:
             normalised = self.xp.where(self.is_lowered(raw, lower), lower, raw)
         for pattern, replacement in NORMALISATIONS.get(features.normalise, []):
             normalised = self.replace_classes(raw, normalised, pattern, replacement)
-        return [raw, lower, normalised] if features.lookup == "cascade" else [normalised]
+        return (
+            [raw, lower, normalised] if features.lookup == "cascade" else [normalised]
+        )
 
     def is_lowered(self, raw: Array, lower: Array) -> Array:
         """D16 3.2: a capital, if training has the word in lower case only."""

@@ -137,7 +137,9 @@ def unchanged(*models):
     """
     layers = [layer for model in models for layer in model._flatten_layers()]
     kinds = ("_inbound_nodes", "_outbound_nodes")
-    before = [(layer, kind, len(getattr(layer, kind))) for layer in layers for kind in kinds]
+    before = [
+        (layer, kind, len(getattr(layer, kind))) for layer in layers for kind in kinds
+    ]
     try:
         yield
     finally:

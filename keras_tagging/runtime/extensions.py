@@ -1,4 +1,4 @@
-"""The string operations of onnxruntime-extensions, in a process that may have others."""
+"""The string operations of onnxruntime-extensions, whatever else has been loaded."""
 
 import ctypes
 import os
@@ -81,7 +81,7 @@ def check_strings() -> None:
 
 # An ONNX model that replaces [a] by x: onnx, which would write it, need not be there.
 PROBE = (
-    b"\x08\t:n\n1\n\x01x\n\x01p\n\x01r\x12\x01y\"\x12StringRegexReplace:\x0fai.onnx"
+    b'\x08\t:n\n1\n\x01x\n\x01p\n\x01r\x12\x01y"\x12StringRegexReplace:\x0fai.onnx'
     b".contrib\x12\x01g*\x0c\x08\x01\x10\x082\x03[a]B\x01p*\n\x08\x01\x10\x082\x01xB\x01rZ"
     b"\r\n\x01x\x12\x08\n\x06\x08\x08\x12\x02\n\x00b\r\n\x01y\x12\x08\n\x06\x08\x08\x12"
     b"\x02\n\x00B\x04\n\x00\x10\x14B\x13\n\x0fai.onnx.contrib\x10\x01"

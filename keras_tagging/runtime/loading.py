@@ -31,7 +31,7 @@ def load(path, *, threads: int | None = None) -> OnnxTagger | OnnxParser:
     path = Path(path)
     if not path.is_file():
         raise ValueError(
-            f'{path}: no such file; model.export("tagger.onnx", format="onnx") writes one'
+            f"{path}: no such file; model.export(path, format='onnx') writes one"
         )
     if (size := path.stat().st_size) > limits.ONNX_BYTES:
         raise ValueError(f"{path} has {size:,} bytes, more than any ONNX file")
