@@ -9,6 +9,7 @@ from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.text import TextGraph, clean
 from keras_tagging.onnx.tracing import Tracer, unchanged
+from keras_tagging.onnx.transitions import greedy_search
 
 
 class Request:
@@ -93,10 +94,13 @@ def run_network(tracer: Tracer, network, ids: Array):
 
 
 def tag_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Array]:
-    """The answer of a tagger: see `models.export`.
+    """The answer of a tagger: see `models.export`."""
+    found = tags_of(xp, request, model, top_k)
+    return {name: request.answer(array) for name, array in found.items()}
 
-    Besides, `all_probabilities` `(batch, time, num_tags)`.
-    """
+
+def tags_of(xp, request, model, top_k):
+    """The same, with the row and the step that were added."""
     with unchanged(model):
         outputs = run_network(
             Tracer(xp, LAYERS), model.network, request.ids(model.features)
@@ -110,11 +114,32 @@ def tag_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Arr
     rows = rows * xp.cast(wide, "float32")
     of_chosen = xp.node("GatherElements", rows, xp.expand_dims(chosen, -1), axis=2)
     best, order = xp.top_k(rows, min(top_k, len(model.tags)))
-    found = {
+    return {
         "tags": xp.where(request.real, xp.take(names, chosen), ""),
         "probabilities": xp.squeeze(of_chosen, -1),
         "top_tags": xp.where(wide, xp.take(names, order), ""),
         "top_probabilities": best,
         "all_probabilities": rows,
     }
+
+
+def tree_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Array]:
+    """The answer of a parser: see `models.export`."""
+    found = {}
+    for name in set(model.features.columns) - set(model.input_columns):
+        # the tags of its own tagger
+        tags = tags_of(xp, request, model.tagger, 1)["tags"]
+        request.strings[name] = found["predicted_tags"] = tags
+    with unchanged(model):
+        tracer = Tracer(xp, LAYERS)
+        tokens = run_network(tracer, model.network, request.ids(model.features))
+        lengths = xp.sum(request.real, 1)
+        lengths.shape = (None,)
+        heads, labels = greedy_search(tracer, model.scorer, tokens, lengths)
+    names = np.array(["", *model.labels], object)
+    found["heads"] = xp.where(request.real, heads, -1)
+    found["deprels"] = xp.where(request.real, xp.take(names, labels), "")
     return {name: request.answer(array) for name, array in found.items()}
+
+
+ANSWERS = {"tagger": tag_answer, "parser": tree_answer}

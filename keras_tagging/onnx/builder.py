@@ -114,6 +114,6 @@ def value_info(name: str, dtype: str, shape: Sequence[int | str | None]):
 
 def _tensor(name, values):
     if values.dtype != object:
-        return numpy_helper.from_array(np.ascontiguousarray(values), name)
+        return numpy_helper.from_array(np.asarray(values, order="C"), name)
     flat = [text.encode() for text in values.ravel().tolist()]
     return helper.make_tensor(name, TensorProto.STRING, values.shape, flat)

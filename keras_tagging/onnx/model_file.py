@@ -6,7 +6,7 @@ from importlib.metadata import version
 import onnx
 from onnx import helper
 
-from keras_tagging.onnx.answers import Request, tag_answer
+from keras_tagging.onnx.answers import ANSWERS, Request
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
 from keras_tagging.runtime.loading import FORMAT, KEY
@@ -19,6 +19,7 @@ AXES = {
     "top_tags": ("batch", "time", "k"),
     "top_probabilities": ("batch", "time", "k"),
     "all_probabilities": ("batch", "time", "tag"),
+    "predicted_tags": ("batch", "time"),
     "heads": ("batch", "time"),
     "deprels": ("batch", "time"),
 }
@@ -43,7 +44,8 @@ def onnx_model(model, top_k: int = 5) -> onnx.ModelProto:
     inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
     inputs.append(value_info("lengths", "int32", ("batch",)))
     try:
-        answers = tag_answer(xp, Request(xp, strings, lengths), model, top_k)
+        request = Request(xp, strings, lengths)
+        answers = ANSWERS[model.kind](xp, request, model, top_k)
     except NotImplementedError as error:
         raise ValueError(
             f"this {model.kind} has {error}, which cannot be exported as ONNX: "

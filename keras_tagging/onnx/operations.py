@@ -288,10 +288,12 @@ def full_like(xp, op, x, fill_value, dtype=None):
 
 @operation("Tensordot")
 def tensordot(xp, op, x, y):
-    """Over the last axis of x and the first of y, which is a matrix."""
-    if op.axes != 1 or len(y.shape) != 2:
+    """Over the last axis of x and the first of y."""
+    if op.axes != 1:
         raise NotImplementedError(f"tensordot over {op.axes}")
-    return xp.matmul(x, y)
+    first, *rest = y.shape
+    found = xp.matmul(x, xp.reshape(y, [first, -1]))
+    return xp.reshape(found, [*[0] * (len(x.shape) - 1), *rest])
 
 
 def find(op: keras.Operation):

@@ -11,6 +11,8 @@ from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_senten
 from keras_tagging.encoding.batching import plan_batches, slices
 from keras_tagging.runtime.strings import encodable
 
+PREDICTED = "predicted_tag"  # the column of a parser's own tags
+
 
 class OnnxModel:
     """What taggers and parsers share: sentences in, batches by length.
@@ -136,16 +138,16 @@ class OnnxParser(OnnxModel):
     def __init__(self, session, described):
         super().__init__(session, described)
         self.labels = described["labels"]
+        # of a parser that has a tagger of its own
+        outputs = {output.name for output in session.get_outputs()}
+        self._predicted = sorted(outputs & {"predicted_tags"})
 
     @property
     def input_columns(self):
         return self.columns
 
     def parse(self, sentences):
-        """Parses sentences: arguments and result are those of `Parser.parse`.
-
-        A parser with a tagger of its own does not give its tags.
-        """
+        """Parses sentences: arguments and result are those of `Parser.parse`."""
         _refuse_whole(sentences)
         chunks = slices(map(as_sentence, sentences))
         parsed = (tree for chunk in chunks for tree in self._parse(chunk))
@@ -153,15 +155,19 @@ class OnnxParser(OnnxModel):
 
     def _parse(self, sentences):
         trees = [([], []) for _ in sentences]
-        for i, [heads, deprels] in self._answers(sentences, ["heads", "deprels"]):
+        names = ["heads", "deprels", *self._predicted]
+        tags = [{PREDICTED: []} if self._predicted else {} for _ in sentences]
+        for i, [heads, deprels, *found] in self._answers(sentences, names):
+            for predicted in found:
+                tags[i] = {PREDICTED: predicted.tolist()}
             heads, deprels = heads.tolist(), deprels.tolist()
             if any(SEPARATOR in deprel for deprel in deprels):
                 heads, deprels = unlift(heads, deprels)
                 heads = heads.tolist()
             trees[i] = heads, deprels
-        for sentence, (heads, deprels) in zip(sentences, trees, strict=True):
+        for sentence, own, (heads, deprels) in zip(sentences, tags, trees, strict=True):
             tree = {"head": list(map(str, heads)), "deprel": deprels}
-            yield replace(sentence, columns={**sentence.columns, **tree})
+            yield replace(sentence, columns={**sentence.columns, **own, **tree})
 
 
 def _refuse_whole(sentences):
