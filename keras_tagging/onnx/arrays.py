@@ -239,8 +239,8 @@ class Arrays:
         return self.reduce("ReduceSum", x, axis, keepdims)
 
     def any(self, x, axis=None, keepdims=False):
-        found = self.reduce("ReduceMax", self.cast(x, "int32"), axis, keepdims)
-        return self.cast(found, "bool")
+        # a sum of nothing is 0, a maximum of nothing the least number there is
+        return self.greater(self.sum(self.cast(x, "int32"), axis, keepdims), 0)
 
     def argmax(self, x, axis=-1, keepdims=False):
         return self.node("ArgMax", x, dtype="int64", axis=axis, keepdims=int(keepdims))

@@ -68,7 +68,7 @@ def sigma_context() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def character_class(characters: Iterable[str]) -> str:
-    r"""A class of RE2, such as `[0-9\x{660}-\x{669}]`; of nothing: what matches none."""
+    r"""A class of RE2, such as `[0-9\x{660}]`; one of nothing matches nothing."""
     codes = np.array(sorted(map(ord, characters)))
     if not codes.size:
         return r"[^\x{0}-\x{10FFFF}]"

@@ -70,7 +70,7 @@ def _described(session) -> dict:
         found = json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError("does not say in JSON what it is") from None
-    if not isinstance(found, dict) or found.get("kind") not in KINDS:
+    if not isinstance(found, dict) or str(found.get("kind")) not in KINDS:
         raise ValueError("holds no tagger or parser")
     if found.get("format") != FORMAT:
         raise ValueError(
@@ -82,7 +82,7 @@ def _described(session) -> dict:
         if not (isinstance(values, list) and all(isinstance(v, str) for v in values)):
             raise ValueError(f"does not list its {key}")
     budget = found.get("batch_tokens")
-    if not (isinstance(budget, int) and 1 <= budget <= limits.SENTENCE_TOKENS):
+    if not (type(budget) is int and 1 <= budget <= limits.SENTENCE_TOKENS):
         raise ValueError("does not say how many tokens make a batch")
     inputs = {i.name: (i.type, len(i.shape)) for i in session.get_inputs()}
     wanted = dict.fromkeys(["tokens", *found["columns"]], ("tensor(string)", 2))

@@ -8,6 +8,7 @@ from conftest import TINY, random_sentences, randomize
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.architectures import ARCHITECTURES
+from keras_tagging.data.normalisation import to_nfc
 
 PLANES = [chr(c) for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
 SIGMAS = ["Σ", "σ", "ς", "α", "Α", ".", "'", "·", "\u0301", "\u034f", " ", "1", "ʰ", "ͅ"]
@@ -79,7 +80,8 @@ def request(given, columns=(), junk=""):
         rows = [[*row, *[junk] * (width - len(row))] for row in rows]
         return np.array(rows, object).reshape(len(rows), width)
 
-    strings = {"tokens": padded([s.tokens for s in given])}
+    # a request brings NFC
+    strings = {"tokens": padded([[*map(to_nfc, s.tokens)] for s in given])}
     strings |= {name: padded([s.columns[name] for s in given]) for name in columns}
     return {**strings, "lengths": lengths}
 
