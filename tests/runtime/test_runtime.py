@@ -266,10 +266,13 @@ def test_export_and_what_reads_it(model, tmp_path, capsys):
     assert "serve it with ONNX Runtime" in told
     assert "lengths (batch) int32, pos (batch, time) string, tokens" in told
     assert "top_tags (batch, time, k) string" in told
+    text = tmp_path / "given.txt"
+    text.write_text("the dog\n")
     for command in ("parse", "tag"):
-        code = stopped(command, out, "--beam-width", "2", saved)
+        code = stopped(command, out, "--beam-width", "2", text)
         assert code == 2 and "has no --beam-width" in capsys.readouterr().err
-    assert stopped("parse", out, saved) == 2
+    assert stopped("parse", out, text) == 2
+    assert "holds a tagger: keras-tagging tag" in capsys.readouterr().err
     assert stopped("evaluate", out, "--corpus", "demo") == 2
     assert "which tag and parse read" in capsys.readouterr().err
 
