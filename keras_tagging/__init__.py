@@ -54,6 +54,8 @@ def __getattr__(name):
         return version("keras-tagging")
     if name == "papers":
         return import_module("keras_tagging.experiments.papers")
+    if name == "runtime":
+        return import_module("keras_tagging.runtime")
     if name in _HEAVY:
         start_keras()
     return _attribute(name)

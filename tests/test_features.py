@@ -424,8 +424,8 @@ def test_lower_case_does_not_depend_on_the_locale():
     """ICU, which TensorFlow asks, lowers I to a dotless i in a Turkish process."""
     code = (
         "import sys, tensorflow as tf; "
-        "from keras_tagging.encoding.token_features import _lower; "
-        "sys.stdout.buffer.write(_lower(tf.constant(sys.argv[1])).numpy())"
+        "from keras_tagging.encoding.token_features import lowered; "
+        "sys.stdout.buffer.write(lowered(tf.constant(sys.argv[1])).numpy())"
     )
     text = "I İ Ì Í Ĩ J Į TITLE"
     running = [

@@ -88,7 +88,7 @@ class HighwayLSTMCell(LayeredCell):
         if not below:
             return projected
         depth = self.affine(x, self.depth_kernel, self.depth_bias)
-        depth = depth + self.depth_below * below[0]
+        depth = depth + below[0] * self.depth_below
         return ops.concatenate([projected, depth, below[0]], axis=-1)
 
     def step(self, projected, states, weights=None):
@@ -110,16 +110,16 @@ class HighwayLSTMCell(LayeredCell):
         z = projected + ops.matmul(h_tm1, recurrent)
         if self.peepholes:
             i, f, o, s = ops.split(z, 4, axis=-1)
-            i = sigmoid(i + self.peephole_i * c_tm1)
-            f = sigmoid(f + self.peephole_f * c_tm1)
+            i = sigmoid(i + c_tm1 * self.peephole_i)
+            f = sigmoid(f + c_tm1 * self.peephole_f)
         else:
             sigmoids, s = ops.split(z, [3 * n], axis=-1)
             i, f, o = ops.split(sigmoid(sigmoids), 3, axis=-1)
         c = f * c_tm1 + i * self.activation(s)
         if self.depth_gate:
-            c = c + sigmoid(depth + self.depth_recurrent * c_tm1) * c_below
+            c = c + sigmoid(depth + c_tm1 * self.depth_recurrent) * c_below
         if self.peepholes:
-            o = sigmoid(o + self.peephole_o * c)
+            o = sigmoid(o + c * self.peephole_o)
         h = o * self.activation(c)
         return h, [h, c]
 

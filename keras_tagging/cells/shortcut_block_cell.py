@@ -215,7 +215,7 @@ class ShortcutBlockCell(LayeredCell):
         if self.gate == "recurrent":
             zeros = ops.zeros_like(k)
             projected.append(
-                zeros if self.gate_bias is None else self.gate_bias + zeros
+                zeros if self.gate_bias is None else zeros + self.gate_bias
             )
         elif self.gate == "linear":
             parts["gated"] = ops.matmul(plain, self.gate_skip_kernel)  # W17 Eq. 15
@@ -232,7 +232,7 @@ class ShortcutBlockCell(LayeredCell):
     def _gate(self, x, k, training):
         """g of the gates that read no h_tm1; x is h^{l-1}, k is h^{l-2}."""
         if self.gate == "scale":
-            return self.gate_scale + ops.zeros_like(k)
+            return ops.zeros_like(k) + self.gate_scale
         if self.gate == "vertical":  # W17 Eq. 6
             weights = self.gate_kernel, self.gate_skip_kernel, self.gate_bias
             return self.vertical_gate(x, k, *weights)

@@ -50,13 +50,14 @@ COMMANDS = {
         tag,
         "tag runs/demo sentences.txt > tagged.conll",
         "tag runs/demo --beta 0.01 --output jsonl < sentences.txt",
+        "tag tagger.onnx sentences.txt > tagged.conll",
     ),
     "parse": (
         parse,
         "parse runs/parser tagged.conllu > parsed.conllu",
         "parse runs/words-only < sentences.txt > parsed.conllu",
     ),
-    "export": (export, "export runs/demo served/"),
+    "export": (export, "export runs/demo served/", "export runs/demo tagger.onnx"),
     "corpora": (list_corpora, "corpora", "corpora ud-en-ewt"),
     "describe": (
         describe_corpus,

@@ -14,19 +14,20 @@ from keras_tagging.cli.common import (
     InputFile,
     Options,
     Run,
+    RunOrOnnx,
     load_model,
     pairs,
     refuse,
     text_of_stdin,
 )
-from keras_tagging.cli.output import WRITERS, signature
+from keras_tagging.cli.output import WRITERS, onnx_signature, signature
 from keras_tagging.cli.treebanks import recognise, with_columns
 from keras_tagging.data import detect_format, read
 from keras_tagging.data.conllu import as_conllu, read_blocks
 
 
 def tag(
-    run: Run,
+    run: RunOrOnnx,
     file: InputFile = "-",
     format: Annotated[
         str | None,
@@ -73,7 +74,7 @@ def tag(
 
 
 def parse(
-    run: Run,
+    run: RunOrOnnx,
     file: InputFile = "-",
     format: Annotated[
         str | None,
@@ -120,7 +121,9 @@ def parse(
 
 def export(
     run: Run,
-    out: Annotated[Path, typer.Argument(help="Folder for the SavedModel.")],
+    out: Annotated[
+        Path, typer.Argument(help="Folder for the SavedModel, or a file NAME.onnx.")
+    ],
     top_k: Annotated[
         int | None,
         typer.Option(
@@ -129,9 +132,21 @@ def export(
     ] = None,
     beam_width: BeamWidth = None,
 ) -> None:
-    """Write a SavedModel: strings in, tags and probabilities, or trees, out."""
+    """Write a SavedModel, or ONNX: strings in, tags and probabilities, or trees, out.
+
+    A name that ends in .onnx is a file for ONNX Runtime, any other one a folder for
+    TensorFlow.
+    """
     model = load_model(run, beam_width)
     if model.reads_trees:
         refuse(f"{run} holds a parser, which has no", {"top_k": top_k})
-    model.export(out, **({} if top_k is None else {"top_k": top_k}))
-    print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
+    options = {} if top_k is None else {"top_k": top_k}
+    if out.suffix != ".onnx":
+        model.export(out, **options)
+        print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
+        return
+    try:
+        model.export(out, format="onnx", **options)
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    print(f"Written to {out}: serve it with ONNX Runtime\n{onnx_signature(out)}")

@@ -35,6 +35,10 @@ Errors = Annotated[
 Run = Annotated[
     Path, typer.Argument(metavar="DIR", help="The --out of train, or a .keras file.")
 ]
+RunOrOnnx = Annotated[
+    Path,
+    typer.Argument(metavar="DIR", help="The --out of train, a .keras or .onnx file."),
+]
 InputFile = Annotated[
     str, typer.Argument(metavar="[FILE]", help="'-' is standard input.")
 ]
@@ -108,12 +112,18 @@ def open_split(corpus, split, format, option, **kwargs) -> tuple[Corpus, list]:
 
 
 def load_model(run: Path, beam_width: int | None = None, command: str | None = None):
-    """Load a trained model; with `command`, refuse one for another command."""
-    refuse_reproduction(run)
-    start_keras()
-    import keras_tagging
+    """Load a trained model; with `command`, refuse one for another command.
 
-    model = keras_tagging.load(run)
+    With `command`, it may be an ONNX file, which is run without Keras.
+    """
+    if run.suffix == ".onnx":
+        model = load_onnx(run, beam_width, command)
+    else:
+        refuse_reproduction(run)
+        start_keras()
+        import keras_tagging
+
+        model = keras_tagging.load(run)
     if command not in (None, model.command):
         raise ValueError(
             f"{run} holds a {model.kind}: keras-tagging {model.command} {run}"
@@ -121,6 +131,22 @@ def load_model(run: Path, beam_width: int | None = None, command: str | None = N
     if beam_width is not None:
         model.beam_width = beam_width
     return model
+
+
+def load_onnx(run: Path, beam_width: int | None, command: str | None):
+    """What `keras_tagging.runtime.load` gives, for `tag` or `parse`."""
+    if command is None:
+        raise ValueError(
+            f"{run} is an ONNX file, which tag and parse read: this command needs the "
+            "run, or the .keras file, that it was exported from"
+        )
+    refuse(f"{run} is an ONNX file, which has no", {"beam_width": beam_width})
+    from keras_tagging import runtime
+
+    try:
+        return runtime.load(run)
+    except ImportError as error:
+        raise ValueError(str(error)) from error
 
 
 def refuse_reproduction(run: Path) -> None:

@@ -107,6 +107,22 @@ def signature(folder) -> str:
     return f"takes {listed(takes)}\ngives {listed(served.structured_outputs)}"
 
 
+def onnx_signature(file) -> str:
+    """What an ONNX file takes and gives."""
+    import onnx
+
+    def listed(values):
+        return ", ".join(
+            f"{value.name} ({', '.join(axis.dim_param for axis in shape.dim)}) "
+            + onnx.TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()
+            for value in sorted(values, key=lambda value: value.name)
+            if (shape := value.type.tensor_type.shape)
+        )
+
+    graph = onnx.load(file, load_external_data=False).graph
+    return f"takes {listed(graph.input)}\ngives {listed(graph.output)}"
+
+
 # One sentence of `tag`, for each --output
 
 

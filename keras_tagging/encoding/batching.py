@@ -1,10 +1,22 @@
 """Sentences as flat id arrays, and the batches cut from them."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from keras_tagging.encoding.vocabulary import UNKNOWN_ID
+
+# Sentences that are read, sorted by length and tagged together.
+PREDICTION_SENTENCES = 2000
+
+
+def slices(sentences: Iterable) -> Iterator[list]:
+    """Lists of at most `PREDICTION_SENTENCES`."""
+    sentences = iter(sentences)
+    while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
+        yield chunk
 
 
 @dataclass(frozen=True)

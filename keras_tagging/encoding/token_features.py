@@ -140,7 +140,7 @@ class TokenFeatures:
         for chunk in _chunks(strings):
             for name, forms in self._forms(chunk).items():
                 values = forms[-1].numpy().tolist()
-                counts.setdefault(self._table(name), Counter()).update(values)
+                counts.setdefault(self.table_of(name), Counter()).update(values)
         for name, counter in counts.items():
             words = Counter({word.decode(): n for word, n in counter.items()})
             if name == "letters":
@@ -173,14 +173,14 @@ class TokenFeatures:
         return {
             name: 3
             if name == "capital"
-            else FIRST_ID + len(self.vocabularies[self._table(name)])
+            else FIRST_ID + len(self.vocabularies[self.table_of(name)])
             for name in self.names
         }
 
     @property
     def table_names(self) -> set[str]:
         """Names of the vocabularies that `adapt` counts."""
-        tables = {self._table(name) for name in self.names if name != "capital"}
+        tables = {self.table_of(name) for name in self.names if name != "capital"}
         return tables | ({"spelling"} if self.normalise == "dinarelli" else set())
 
     # Strings to ids
@@ -204,7 +204,7 @@ class TokenFeatures:
             [text] = forms_of.pop("letters")
             ids["letters"], letters = distinct(text, self.tables["letters"])
         for name, forms in forms_of.items():
-            table = self.tables[self._table(name)]
+            table = self.tables[self.table_of(name)]
             column = table.lookup(forms[0])
             for form in forms[1:]:
                 column = tf.where(column == UNKNOWN_ID, table.lookup(form), column)
@@ -238,7 +238,8 @@ class TokenFeatures:
             for form in self._forms(chunk)["word"][-1].numpy().tolist()
         ]
 
-    def _table(self, name: str) -> str:
+    def table_of(self, name: str) -> str:
+        """The vocabulary for the values of a column."""
         # characters at all positions share one table
         return "character" if name in self.ends else name
 
@@ -251,7 +252,7 @@ class TokenFeatures:
         length = tf.strings.length(raw, unit="UTF8_CHAR")
         forms = {}
         if {"word", "vector", "letters", *self.ends} & set(self.names):
-            lower = normalised = _lower(raw)
+            lower = normalised = lowered(raw)
             if self.normalise == "dinarelli":
                 normalised = tf.where(self._is_lowered(raw, lower), lower, raw)
             for pattern, replacement in NORMALISATIONS.get(self.normalise, []):
@@ -314,7 +315,7 @@ def _raw(strings: dict[str, tf.Tensor]) -> tf.Tensor:
     return tf.strings.unicode_transcode(strings["tokens"], "UTF-8", "UTF-8")
 
 
-def _lower(text: tf.Tensor) -> tf.Tensor:
+def lowered(text: tf.Tensor) -> tf.Tensor:
     for letter, lower in LOCALE_LETTERS.items():
         text = tf.strings.regex_replace(text, letter, lower)
     return tf.strings.lower(text, encoding="utf-8")

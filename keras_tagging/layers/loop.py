@@ -49,6 +49,8 @@ def over_time(step, sequences, states, mask, backwards=False):
     Returns:
         `(batch, time, output_size)`, 0 where masked.
     """
+    if isinstance(sequences, keras.KerasTensor):
+        return TimeLoop(step, backwards)(sequences, states, mask)
     options = SimpleNamespace(
         go_backwards=backwards,
         unroll=False,
@@ -58,6 +60,30 @@ def over_time(step, sequences, states, mask, backwards=False):
     )
     _, outputs, _ = run_loop(options, step, sequences, states, mask)
     return ops.flip(outputs, 1) if backwards else outputs
+
+
+class TimeLoop(keras.Operation):
+    """`over_time` as one node of a functional graph.
+
+    With symbolic tensors Keras' own loop cannot be run; who walks through the graph
+    finds the loop whole, as `keras_tagging.onnx` needs it.
+
+    Args:
+        step, backwards: as in `over_time`.
+    """
+
+    def __init__(self, step, backwards=False):
+        super().__init__()
+        self.step = step
+        self.backwards = backwards
+
+    def call(self, sequences, states, mask):
+        return over_time(self.step, sequences, states, mask, self.backwards)
+
+    def compute_output_spec(self, sequences, states, mask):
+        output, _ = self.step(sequences[:, 0], states)
+        batch, *rest = output.shape
+        return keras.KerasTensor((batch, sequences.shape[1], *rest), output.dtype)
 
 
 def reverse(x):

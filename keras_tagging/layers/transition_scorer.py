@@ -137,7 +137,7 @@ class TransitionScorer(keras.layers.Layer):
         if training and self.dropped == "configurations":
             projected = self._read(vectors, nodes, labels, training)
         else:
-            tables = self._tables(vectors, training)
+            tables = self.contributions(vectors, training)
             projected = self.look_up(tables, nodes, labels)
         hidden = run_truncated(
             self.cell,
@@ -171,9 +171,10 @@ class TransitionScorer(keras.layers.Layer):
 
     def tables(self, tokens):
         """What the tokens and labels add to the hidden layer, in each place."""
-        return self._tables(self._with_boundary(tokens), training=False)
+        return self.contributions(self._with_boundary(tokens))
 
-    def _tables(self, vectors, training):
+    def contributions(self, vectors, training=False):
+        """The same for the vectors of NULL, ROOT and the tokens."""
         vectors = self.drop_input(vectors, training=training)
         labels = self.drop_labels(
             ops.convert_to_tensor(self.label_embeddings), training=training

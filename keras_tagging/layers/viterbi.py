@@ -21,7 +21,7 @@ def add_ends(scores, mask, start, end):
     """
     place = ops.cumsum(ops.cast(mask, "int32"), 1)
     for edge, added in ((1, start), (place[:, -1:], end)):
-        here = ops.expand_dims(mask & (place == edge), -1)
+        here = ops.expand_dims(mask & ops.equal(place, edge), -1)
         scores = scores + ops.cast(here, scores.dtype) * added
     return scores
 

@@ -16,7 +16,12 @@ from keras_tagging.metrics.chunks import (
     chunks,
     looks_like_chunks,
 )
-from keras_tagging.metrics.multi_tagging import BETAS, assigned, multi_tagging
+from keras_tagging.metrics.multi_tagging import (
+    BETAS,
+    assigned,
+    multi_tagging,
+    within_beta,
+)
 from keras_tagging.metrics.significance import holm, paired_permutation
 
 __all__ = [
@@ -38,4 +43,5 @@ __all__ = [
     "nearest_scheme",
     "paired_permutation",
     "token_accuracy",
+    "within_beta",
 ]

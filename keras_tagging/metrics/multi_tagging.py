@@ -31,6 +31,24 @@ def assigned(probabilities: np.ndarray, beta: float) -> np.ndarray:
     return probabilities >= beta * probabilities.max(axis=-1, keepdims=True)
 
 
+def within_beta(
+    rows: np.ndarray, tags: Sequence[str], beta: float
+) -> list[list[tuple[str, float]]]:
+    """For every token the tags with p >= beta * max p, best first (K18 3.3.2).
+
+    Args:
+        rows: probabilities `(tokens, tags)`.
+        tags: their names.
+        beta: in (0, 1].
+    """
+    ranked = []
+    for row, mask in zip(rows, assigned(rows, beta), strict=True):
+        ids = np.flatnonzero(mask)
+        ids = ids[np.argsort(-row[ids], kind="stable")]
+        ranked.append([(tags[j], float(row[j])) for j in ids])
+    return ranked
+
+
 def multi_tagging(
     gold_ids: Iterable[np.ndarray],
     probabilities: Iterable[np.ndarray],

@@ -5,8 +5,8 @@ from itertools import chain
 
 import numpy as np
 
+from keras_tagging.encoding.batching import slices
 from keras_tagging.metrics import assigned, chunk_scores, looks_like_chunks
-from keras_tagging.models.decoding import slices
 
 #: a figure and its level of beta, which only word and sent have
 Figure = tuple[str, float | None]

@@ -1,33 +1,18 @@
 """Decoding: from the outputs of the network to tags, probabilities and figures."""
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Corpus, as_sentence, as_sentences
+from keras_tagging.encoding.batching import slices
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.metrics import (
-    assigned,
-    chunk_scores,
-    looks_like_chunks,
-    token_accuracy,
-)
-
-# The number of sentences that are read, sorted by length and tagged together.
-PREDICTION_SENTENCES = 2000
+from keras_tagging.metrics import chunk_scores, looks_like_chunks, token_accuracy
 
 # Sentence indices, their logits (batch, time, num_tags) and their best tag ids (batch,
 # time). Time may exceed a length; an empty sentence is in no batch.
 Batches = Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
-
-
-def slices(sentences: Iterable) -> Iterator[list]:
-    """The items in lists of at most `PREDICTION_SENTENCES`."""
-    sentences = iter(sentences)
-    while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
-        yield chunk
 
 
 def streamed(sentences: Iterable, predict: Callable[[list], Iterable]):
@@ -90,18 +75,6 @@ def with_probability(
             names = [tags[j] for j in best[: lengths[i]].tolist()]
             tagged[i] = list(zip(names, row[: lengths[i]].tolist(), strict=True))
     return tagged
-
-
-def within_beta(
-    rows: np.ndarray, tags: list[str], beta: float
-) -> list[list[tuple[str, float]]]:
-    """The tags of each token with p >= beta * max p, best first (K18 3.3.2)."""
-    ranked = []
-    for row, mask in zip(rows, assigned(rows, beta), strict=True):
-        ids = np.flatnonzero(mask)
-        ids = ids[np.argsort(-row[ids], kind="stable")]
-        ranked.append([(tags[j], float(row[j])) for j in ids])
-    return ranked
 
 
 def normal_words(model, sentences, encoded) -> dict:

@@ -1,4 +1,4 @@
-"""Export of models that take words, to be served by TensorFlow alone."""
+"""Export of models that take words, to TensorFlow's or ONNX Runtime's files."""
 
 import os
 import subprocess
@@ -12,11 +12,21 @@ import tensorflow as tf
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.models.jackknife import PREDICTED
 from keras_tagging.models.metadata import write_metadata
-from keras_tagging.utils.atomic import naming
+from keras_tagging.utils.atomic import naming, replacing
+from keras_tagging.utils.suggestions import check_known
+
+FORMATS = ("tf_saved_model", "onnx")
 
 
-def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
-    """Write a tagger or a parser as a SavedModel.
+def export(
+    model,
+    path,
+    *,
+    format: str = "tf_saved_model",
+    top_k: int = 5,
+    verbose: bool = False,
+) -> None:
+    """Write a tagger or a parser as a SavedModel, or as an ONNX file.
 
     Its signature `serving_default` takes `tokens` `(batch, time)` strings, `lengths`
     `(batch,)` int32, and one further `(batch, time)` string tensor for every column of
@@ -41,19 +51,33 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
     The tokens should be in Unicode NFC; `tag` normalises them, but TensorFlow cannot.
     With the JAX and PyTorch backends, a TensorFlow subprocess does the export.
 
+    An ONNX file has the same inputs and outputs, and for a tagger
+    `all_probabilities` `(batch, time, num_tags)`, in the order of `tags`. ONNX Runtime
+    runs it with onnxruntime-extensions; `keras_tagging.runtime` does so. It computes in
+    float32, whatever the model does. A token that is no UTF-8, or has a U+0000, counts
+    as U+FFFD. `metadata.json` is not beside it: the file says itself what it is.
+
     Args:
         model: a fitted `Tagger` or `Parser`.
-        path: the folder. If it has a SavedModel already, the new one is written beside
-            it before it is removed.
+        path: the folder, or the file `NAME.onnx`. If it has a SavedModel or is a file
+            already, the new one is written beside it before it is removed.
+        format: "tf_saved_model" or "onnx".
         top_k: k, limited to the number of tags; for taggers.
-        verbose: whether Keras prints the endpoint.
+        verbose: whether Keras prints the endpoint of a SavedModel.
 
     Raises:
-        ValueError: if `path` exists and is not a SavedModel, or `top_k` is below 1.
+        ValueError: if there is no such format, `path` exists and is not a SavedModel,
+            or does not end in .onnx, `top_k` is below 1, or ONNX cannot compute what
+            the model does.
+        ImportError: if the package onnx is needed and not installed.
     """
     path = Path(path)
+    check_known("format", format, FORMATS)
     if top_k < 1:
         raise ValueError(f"top_k={top_k}: give 1 or more")
+    if format == "onnx":
+        _export_onnx(model, path, top_k)
+        return
     empty = path.is_dir() and not any(path.iterdir())
     if path.exists() and not empty and not (path / "saved_model.pb").exists():
         raise ValueError(
@@ -76,6 +100,25 @@ def export(model, path, *, top_k: int = 5, verbose: bool = False) -> None:
                 path, Path(folder) / "old"
             )  # atomic, so a kill does not halve it
         os.replace(written, path)
+
+
+def _export_onnx(model, path, top_k):
+    if path.suffix != ".onnx" or path.is_dir():
+        raise ValueError(f"{path}: the file name of an ONNX file ends in .onnx")
+    with replacing(path) as partial:
+        if keras.backend.backend() != "tensorflow":
+            _write_in_subprocess(model, partial, top_k, "onnx")
+            return
+        try:
+            from keras_tagging.onnx.model_file import onnx_model
+        except ModuleNotFoundError as error:
+            if error.name != "onnx":
+                raise
+            raise ImportError(
+                "ONNX files are written with the package onnx: "
+                "pip install 'keras-tagging[onnx]'"
+            ) from None
+        partial.write_bytes(onnx_model(model, top_k).SerializeToString())
 
 
 def _write(model, path, top_k, verbose):
@@ -125,16 +168,17 @@ def _tokens(features, strings, real):
     return {**found, "ids": ids} if features.letters else ids
 
 
-def _write_in_subprocess(model, path, top_k):
+def _write_in_subprocess(model, path, top_k, format="tf_saved_model"):
     # the tables and the graph are TensorFlow's; a process has one Keras backend
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder) / "model.keras"
         model.save(saved)
         code = (
-            "import sys, keras_tagging as kt; path, out, k = sys.argv[1:]; "
-            "kt.load(path).export(out, top_k=int(k))"
+            "import sys, keras_tagging as kt; path, out, k, format = sys.argv[1:]; "
+            "kt.load(path).export(out, top_k=int(k), format=format)"
         )
-        command = [sys.executable, "-c", code, str(saved), str(path), str(top_k)]
+        given = map(str, (saved, path, top_k, format))
+        command = [sys.executable, "-c", code, *given]
         environment = {**os.environ, "KERAS_BACKEND": "tensorflow"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:

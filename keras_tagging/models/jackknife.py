@@ -8,10 +8,9 @@ from random import Random
 from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.tagger import Tagger
+from keras_tagging.runtime.models import PREDICTED
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import read_object
-
-PREDICTED = "predicted_tag"  # the column of the tags of the parser's own tagger
 
 
 @dataclass(frozen=True)

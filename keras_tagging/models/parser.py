@@ -14,14 +14,14 @@ from keras_tagging.architectures.output import run_network
 from keras_tagging.data.projectivity import SEPARATOR, unlift
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import trainable, trees_of
-from keras_tagging.encoding.batching import ids_of, round_up
+from keras_tagging.encoding.batching import ids_of, round_up, slices
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tree_counts
-from keras_tagging.models.decoding import slices, streamed
+from keras_tagging.models.decoding import streamed
 from keras_tagging.models.jackknife import (
     PREDICTED,
     Jackknifed,
@@ -287,6 +287,8 @@ class Parser(SentenceModel):
         return {**super().get_config(), "tagger": tagger}
 
     # Trees
+
+    batch_tokens = PREDICTION_TOKENS
 
     def evaluator(self, sentences, calls=QUIET, **options):
         sentences = self.annotated(sentences)

@@ -374,9 +374,12 @@ class SentenceModel(SentenceCalls):
             super().save(partial, **kwargs)
             write_metadata(self, metadata)
 
-    def export(self, filepath, *, top_k=5, **kwargs):
-        """Write a SavedModel: see :func:`keras_tagging.models.export.export`."""
+    def export(self, filepath, *, format="tf_saved_model", top_k=5, **kwargs):
+        """Write a SavedModel, or an ONNX file with `format="onnx"`.
+
+        See :func:`keras_tagging.models.export.export`.
+        """
         from keras_tagging.models.export import export  # which takes seconds
 
         self._require_network()
-        export(self, filepath, top_k=top_k, **kwargs)
+        export(self, filepath, format=format, top_k=top_k, **kwargs)

@@ -21,10 +21,16 @@ from keras_tagging.encoding.batching import (
     EncodedSentences,
     TrainingBatches,
     round_up,
+    slices,
 )
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.metrics import assigned, looks_like_chunks, multi_tagging
+from keras_tagging.metrics import (
+    assigned,
+    looks_like_chunks,
+    multi_tagging,
+    within_beta,
+)
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.constraint import decoding_scheme
 from keras_tagging.models.counts import tag_counts
@@ -33,11 +39,9 @@ from keras_tagging.models.decoding import (
     best_tags,
     figures,
     normal_words,
-    slices,
     streamed,
     tag_probabilities,
     with_probability,
-    within_beta,
 )
 from keras_tagging.models.known_labels import check_labels
 from keras_tagging.models.pretrained import vector_table
@@ -378,6 +382,13 @@ class Tagger(SentenceModel):
 
     # Prediction
 
+    @property
+    def batch_tokens(self) -> int:
+        """The number of padded tokens in one call of the network."""
+        if not (self.chunk_scheme or self.settings.get("decoder") == "crf"):
+            return PREDICTION_TOKENS
+        return min(PREDICTION_TOKENS, max(1, PATH_FLOATS // len(self.tags) ** 2))
+
     def predictions(self, sentences, calls=QUIET) -> list[np.ndarray]:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence.
 
@@ -428,9 +439,7 @@ class Tagger(SentenceModel):
     def _outputs(self, encoded, calls=QUIET) -> Batches:
         """Sentence indices, logits and best tag ids, a batch at a time."""
         lengths = round_up(encoded.lengths, self.length_multiple)
-        budget = PREDICTION_TOKENS
-        if self.chunk_scheme or self.settings.get("decoder") == "crf":
-            budget = min(budget, max(1, PATH_FLOATS // len(self.tags) ** 2))
+        budget = self.batch_tokens
         sizes = calls.sizes(budget)
         for chosen in calls.plan(lengths, budget):
             ids, _, _ = encoded.batch(chosen, self.length_multiple, **sizes)

@@ -113,3 +113,10 @@ NUMBER = 2**63 - 1
 #: Weights of a model: 8 GB. GoogleNews, with three million words and 300 dimensions,
 #: has 0.9 billion.
 MODEL_WEIGHTS = 2**31
+
+# ONNX files
+
+#: Bytes of an ONNX file: it is one message of protobuf, which has at most 2 GiB.
+ONNX_BYTES = 2**31 - 1
+#: Graphs inside of graphs, such as the bodies of loops and branches; ours have two.
+ONNX_DEPTH = 5

@@ -22,7 +22,8 @@ from models.parsers import (
 
 from keras_tagging import Sentence
 from keras_tagging.architectures import PARSERS
-from keras_tagging.models import decoding, parser
+from keras_tagging.encoding import batching
+from keras_tagging.models import parser
 from keras_tagging.parsing import check_tree
 from keras_tagging.training.settings import FitSettings
 
@@ -154,7 +155,7 @@ def test_a_batch_equals_one_by_one(model, width):
 
 
 def test_lists_give_lists_and_generators_generators(model, monkeypatch):
-    monkeypatch.setattr(decoding, "PREDICTION_SENTENCES", 3)
+    monkeypatch.setattr(batching, "PREDICTION_SENTENCES", 3)
     expected = model.parse(DEV)
     assert isinstance(expected, list) and model.parse(tuple(DEV)) == expected
     read = []
@@ -171,7 +172,7 @@ def test_lists_give_lists_and_generators_generators(model, monkeypatch):
 @pytest.mark.parametrize("subtypes", [False, True])
 def test_evaluate_equals_a_hand_count(model, subtypes, monkeypatch):
     monkeypatch.setattr(parser, "PREDICTION_TOKENS", 30)
-    monkeypatch.setattr(decoding, "PREDICTION_SENTENCES", 5)
+    monkeypatch.setattr(batching, "PREDICTION_SENTENCES", 5)
     calls = []
     call = model.predict_on_batch
     monkeypatch.setattr(

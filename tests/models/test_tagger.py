@@ -126,7 +126,7 @@ def test_a_long_sentence_is_neither_cut_nor_refused(tagger):
 
 
 def test_lists_give_lists_and_generators_give_generators(tagger, monkeypatch):
-    monkeypatch.setattr("keras_tagging.models.decoding.PREDICTION_SENTENCES", 3)
+    monkeypatch.setattr("keras_tagging.encoding.batching.PREDICTION_SENTENCES", 3)
     words = [["the"], [], ["dog", "barks"], ["a"]]
     expected = tagger.tag(words)
     assert isinstance(expected, list) and tagger.tag([]) == []

@@ -1,0 +1,145 @@
+"""What an ONNX file computes, from strings to strings.
+
+The counterpart of `models.export` and `models.serving`, which do so in TensorFlow.
+"""
+
+import numpy as np
+
+from keras_tagging.onnx.arrays import Array, Arrays
+from keras_tagging.onnx.layers import LAYERS
+from keras_tagging.onnx.text import TextGraph, clean
+from keras_tagging.onnx.tracing import Tracer, unchanged
+from keras_tagging.onnx.transitions import greedy_search
+
+
+class Request:
+    """The inputs of a call, checked, with at least one row and one step.
+
+    Args:
+        xp: of the graph.
+        strings: `(batch, time)` under "tokens" and the names of columns.
+        lengths: `(batch,)` int32.
+
+    Attributes:
+        strings: "" in the padding, whatever stood there.
+        real: `(batch, time)`, False in the padding.
+    """
+
+    def __init__(self, xp: Arrays, strings: dict[str, Array], lengths: Array):
+        self.xp = xp
+        self.rows, self.steps = (xp.length(strings["tokens"], i) for i in (0, 1))
+        lengths = self._checked(lengths)
+        # a recurrent loop needs at least one row and one step
+        rows, steps = (xp.maximum(1, n) for n in (self.rows, self.steps))
+        more = xp.zeros([xp.subtract(rows, self.rows)], "int32")
+        lengths = xp.concatenate([lengths, more], 0)
+        self.real = xp.less(xp.arange(steps), xp.expand_dims(lengths, 1))
+        self.real.shape = (None, None)
+        self.strings = {}
+        for name, text in strings.items():
+            wider = [self.rows, xp.subtract(steps, self.steps)]
+            text = xp.concatenate([text, xp.broadcast_to("", wider)], 1)
+            below = [xp.subtract(rows, self.rows), steps]
+            text = xp.concatenate([text, xp.broadcast_to("", below)], 0)
+            self.strings[name] = xp.where(self.real, text, "")
+        self.strings["tokens"] = clean(xp, self.strings["tokens"])
+
+    def _checked(self, lengths):
+        xp = self.xp
+        rules = {
+            "lengths must not be negative": xp.any(xp.less(lengths, 0)),
+            "lengths must not exceed the width of tokens": xp.any(
+                xp.greater(lengths, self.steps)
+            ),
+            "one length a row of tokens": xp.not_equal(
+                xp.length(lengths, 0), self.rows
+            ),
+        }
+        for message, broken in rules.items():
+            # ONNX has no assertion: a place that is not there is an error, which
+            # ONNX Runtime reports with the name of the node
+            place = xp.cast(broken, "int64")
+            nothing = xp.builder.node(
+                "Gather",
+                [xp.asarray(np.zeros(1, "int32")).name, place.name],
+                name=message,
+            )
+            lengths = xp.add(lengths, Array(xp, nothing[0], "int32"))
+        return lengths
+
+    def ids(self, features) -> Array:
+        """Ids `(batch, time, features)`, 0 in the padding."""
+        ids = TextGraph(self.xp, features).ids(self.strings)
+        ids = ids * self.xp.cast(self.xp.expand_dims(self.real, -1), "int32")
+        ids.shape = (None, None, len(features.names))
+        return ids
+
+    def answer(self, array: Array) -> Array:
+        """What was asked for, without the row and the step that were added."""
+        return array[: self.rows, : self.steps]
+
+
+def run_network(tracer: Tracer, network, ids: Array):
+    """What the network gives for ids: see `architectures.output`."""
+    for tensor in network.inputs:
+        is_ids = len(tensor.shape) == 3
+        labels = tracer.xp.zeros_like(ids[:, :, 0]) - 1  # read in training only
+        tracer.give(tensor, ids if is_ids else labels)
+    outputs = network._outputs_struct
+    return (
+        {k: tracer.value(v) for k, v in outputs.items()}
+        if isinstance(outputs, dict)
+        else tracer.value(outputs)
+    )
+
+
+def tag_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Array]:
+    """The answer of a tagger: see `models.export`."""
+    found = tags_of(xp, request, model, top_k)
+    return {name: request.answer(array) for name, array in found.items()}
+
+
+def tags_of(xp, request, model, top_k):
+    """The same, with the row and the step that were added."""
+    with unchanged(model):
+        outputs = run_network(
+            Tracer(xp, LAYERS), model.network, request.ids(model.features)
+        )
+    if not isinstance(outputs, dict):
+        outputs = {"logits": outputs, "tags": xp.argmax(outputs, -1)}
+    names = np.array(model.tags, object)
+    chosen = xp.cast(outputs["tags"], "int64")
+    wide = xp.expand_dims(request.real, -1)
+    rows = xp.unary("Softmax", outputs["logits"], axis=-1)
+    rows = rows * xp.cast(wide, "float32")
+    of_chosen = xp.node("GatherElements", rows, xp.expand_dims(chosen, -1), axis=2)
+    best, order = xp.top_k(rows, min(top_k, len(model.tags)))
+    return {
+        "tags": xp.where(request.real, xp.take(names, chosen), ""),
+        "probabilities": xp.squeeze(of_chosen, -1),
+        "top_tags": xp.where(wide, xp.take(names, order), ""),
+        "top_probabilities": best,
+        "all_probabilities": rows,
+    }
+
+
+def tree_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Array]:
+    """The answer of a parser: see `models.export`."""
+    found = {}
+    for name in set(model.features.columns) - set(model.input_columns):
+        # the tags of its own tagger
+        tags = tags_of(xp, request, model.tagger, 1)["tags"]
+        request.strings[name] = found["predicted_tags"] = tags
+    with unchanged(model):
+        tracer = Tracer(xp, LAYERS)
+        tokens = run_network(tracer, model.network, request.ids(model.features))
+        lengths = xp.sum(request.real, 1)
+        lengths.shape = (None,)
+        heads, labels = greedy_search(tracer, model.scorer, tokens, lengths)
+    names = np.array(["", *model.labels], object)
+    found["heads"] = xp.where(request.real, heads, -1)
+    found["deprels"] = xp.where(request.real, xp.take(names, labels), "")
+    return {name: request.answer(array) for name, array in found.items()}
+
+
+ANSWERS = {"tagger": tag_answer, "parser": tree_answer}

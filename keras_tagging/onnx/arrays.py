@@ -1,0 +1,375 @@
+"""Arrays of an ONNX graph, with the functions and operators of array libraries.
+
+The functions have the names and arguments of `keras.ops`. So what takes an array
+library as an argument, as `keras_tagging.parsing` does, builds a graph.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from keras_tagging.onnx.builder import TYPES, Builder, value_info
+
+#: dtypes that ONNX Runtime computes in, for those that it does not
+PLAIN = {"float16": "float32", "bfloat16": "float32", "float64": "float32"}
+PLAIN |= {"int8": "int32", "int16": "int32", "uint8": "int32"}
+LAST = np.iinfo("int64").max
+
+
+class Array:
+    """A value of a graph.
+
+    Attributes:
+        xp: the `Arrays` that made it.
+        name: in the graph.
+        dtype: one of `builder.TYPES`.
+        shape: where it is known; None, or None for each axis of unknown length.
+        reverse: the same with axis 1 turned, if a loop over it has given that.
+    """
+
+    reverse = None
+
+    __array_priority__ = 100  # numpy's operators leave the work to these
+    __array_ufunc__ = None
+
+    def __init__(self, xp, name, dtype, shape=None):
+        self.xp, self.name, self.dtype, self.shape = xp, name, dtype, shape
+
+    def __add__(self, other):
+        return self.xp.add(self, other)
+
+    def __radd__(self, other):
+        return self.xp.add(other, self)
+
+    def __sub__(self, other):
+        return self.xp.subtract(self, other)
+
+    def __rsub__(self, other):
+        return self.xp.subtract(other, self)
+
+    def __mul__(self, other):
+        return self.xp.multiply(self, other)
+
+    __rmul__ = __mul__
+
+    def __and__(self, other):
+        return self.xp.logical_and(self, other)
+
+    def __or__(self, other):
+        return self.xp.logical_or(self, other)
+
+    def __invert__(self):
+        return self.xp.logical_not(self)
+
+    def __eq__(self, other):
+        return self.xp.equal(self, other)
+
+    def __gt__(self, other):
+        return self.xp.greater(self, other)
+
+    def __ge__(self, other):
+        return self.xp.greater_equal(self, other)
+
+    def __lt__(self, other):
+        return self.xp.less(self, other)
+
+    def __le__(self, other):
+        return self.xp.less_equal(self, other)
+
+    __hash__ = object.__hash__
+
+    def __getitem__(self, key):
+        return self.xp.get_item(self, key)
+
+
+class Arrays:
+    """An array library whose functions add nodes to a graph.
+
+    Args:
+        builder: of the graph.
+    """
+
+    def __init__(self, builder: Builder):
+        self.builder = builder
+
+    # Nodes
+
+    def node(self, operation, *inputs, dtype=None, outputs=1, **attributes):
+        """The outputs of a node, as an `Array` or a list of them.
+
+        Args:
+            inputs: arrays, NumPy arrays, or None for one left out.
+            dtype: of the outputs; by default that of the first input.
+        """
+        arrays = [None if x is None else self.asarray(x) for x in inputs]
+        names = ["" if x is None else x.name for x in arrays]
+        made = self.builder.node(operation, names, outputs, **attributes)
+        made = [Array(self, name, dtype or arrays[0].dtype) for name in made]
+        return made[0] if outputs == 1 else made
+
+    def asarray(self, x, dtype=None) -> Array:
+        """An array; numbers, NumPy arrays and tensors become constants."""
+        if isinstance(x, Array):
+            return x if dtype is None else self.cast(x, dtype)
+        source = x if hasattr(x, "shape") and not isinstance(x, np.ndarray) else None
+        values = x.numpy() if hasattr(x, "numpy") else np.asarray(x)
+        if values.dtype.kind in "UO":
+            values = values.astype(object)
+            return Array(self, self.builder.constant(values), "string", values.shape)
+        kind = values.dtype.name
+        if np.isscalar(x) and kind == "int64":  # as in Keras
+            kind = "int32"
+        dtype = dtype or PLAIN.get(kind, kind)
+        name = self.builder.constant(values.astype(dtype, copy=False), source)
+        return Array(self, name, dtype, values.shape)
+
+    def integers(self, x) -> Array:
+        """int64, as the operations want shapes, axes and places.
+
+        Args:
+            x: an array, or a sequence of numbers and scalar arrays.
+        """
+        if isinstance(x, Array) or not any(isinstance(n, Array) for n in x):
+            return self.asarray(x if isinstance(x, Array) else np.array(x), "int64")
+        parts = [
+            self.node("Reshape", self.asarray(n, "int64"), np.array([1])) for n in x
+        ]
+        return self.concatenate(parts, 0)
+
+    def _same(self, *given):
+        """The arrays in the one dtype that holds all; numbers take that of arrays."""
+        arrays = [x for x in given if hasattr(x, "shape")]
+        arrays = [self.asarray(x) for x in arrays]
+        kinds = {x.dtype for x in arrays} or {self.asarray(x).dtype for x in given}
+        if "float32" in kinds or (
+            kinds <= {"int32", "int64"} and any(isinstance(x, float) for x in given)
+        ):
+            dtype = "float32"
+        else:
+            dtype = next(d for d in ("string", "int64", "int32", "bool") if d in kinds)
+        return [self.asarray(x, dtype) for x in given]
+
+    # Element by element
+
+    def _binary(self, operation, x, y, dtype=None):
+        x, y = self._same(x, y)
+        return self.node(operation, x, y, dtype=dtype)
+
+    def add(self, x, y):
+        return self._binary("Add", x, y)
+
+    def subtract(self, x, y):
+        return self._binary("Sub", x, y)
+
+    def multiply(self, x, y):
+        return self._binary("Mul", x, y)
+
+    def divide(self, x, y):
+        return self.node("Div", self.asarray(x, "float32"), self.asarray(y, "float32"))
+
+    def floor_divide(self, x, y):
+        """Of integers that are not negative."""
+        return self._binary("Div", x, y)
+
+    def mod(self, x, y):
+        """Of integers that are not negative."""
+        return self._binary("Mod", x, y)
+
+    def maximum(self, x, y):
+        return self._binary("Max", x, y)
+
+    def minimum(self, x, y):
+        return self._binary("Min", x, y)
+
+    def equal(self, x, y):
+        return self._binary("Equal", x, y, "bool")
+
+    def not_equal(self, x, y):
+        return self.logical_not(self.equal(x, y))
+
+    def greater(self, x, y):
+        return self._binary("Greater", x, y, "bool")
+
+    def greater_equal(self, x, y):
+        return self._binary("GreaterOrEqual", x, y, "bool")
+
+    def less(self, x, y):
+        return self._binary("Less", x, y, "bool")
+
+    def less_equal(self, x, y):
+        return self._binary("LessOrEqual", x, y, "bool")
+
+    def logical_and(self, x, y):
+        return self.node("And", self.asarray(x, "bool"), self.asarray(y, "bool"))
+
+    def logical_or(self, x, y):
+        return self.node("Or", self.asarray(x, "bool"), self.asarray(y, "bool"))
+
+    def logical_not(self, x):
+        return self.node("Not", self.asarray(x, "bool"))
+
+    def where(self, condition, x, y):
+        x, y = self._same(x, y)
+        return self.node("Where", self.asarray(condition, "bool"), x, y, dtype=x.dtype)
+
+    def cast(self, x, dtype):
+        dtype = PLAIN.get(dtype, dtype)
+        x = self.asarray(x)
+        if x.dtype == dtype:
+            return x
+        return self.node("Cast", x, dtype=dtype, to=TYPES[dtype])
+
+    def unary(self, operation, x, **attributes):
+        """An operation of one array that keeps its dtype."""
+        return self.node(operation, x, **attributes)
+
+    # Products and sums
+
+    def matmul(self, x, y):
+        return self._binary("MatMul", x, y)
+
+    def reduce(self, operation, x, axis=None, keepdims=False):
+        """ReduceSum, ReduceMax and so on, over one axis, some, or all."""
+        axes = None if axis is None else np.atleast_1d(axis).astype("int64")
+        return self.node(operation, x, axes, keepdims=int(keepdims))
+
+    def sum(self, x, axis=None, keepdims=False):
+        x = self.asarray(x)
+        x = self.cast(x, "int32") if x.dtype == "bool" else x
+        return self.reduce("ReduceSum", x, axis, keepdims)
+
+    def any(self, x, axis=None, keepdims=False):
+        # a sum of nothing is 0, a maximum of nothing the least number there is
+        return self.greater(self.sum(self.cast(x, "int32"), axis, keepdims), 0)
+
+    def argmax(self, x, axis=-1, keepdims=False):
+        return self.node("ArgMax", x, dtype="int64", axis=axis, keepdims=int(keepdims))
+
+    def top_k(self, x, k):
+        """The k largest along the last axis and their places; of equal ones the first
+        come first."""
+        k = self.node("Reshape", self.asarray(k, "int64"), np.array([1]))
+        values, places = self.builder.node(
+            "TopK", [self.asarray(x).name, k.name], 2, axis=-1
+        )
+        return Array(self, values, self.asarray(x).dtype), Array(self, places, "int64")
+
+    # Shapes
+
+    def shape(self, x):
+        """The lengths of the axes: numbers where they are known, else scalars."""
+        x = self.asarray(x)
+        lengths = self.node("Shape", x, dtype="int64")
+        rank = range(len(x.shape))
+        return [lengths[i] if x.shape[i] is None else x.shape[i] for i in rank]
+
+    def length(self, x, axis):
+        """The length of one axis, a scalar."""
+        return self.node("Shape", x, dtype="int64")[axis]
+
+    def reshape(self, x, shape):
+        return self.node("Reshape", x, self.integers(shape))
+
+    def expand_dims(self, x, axis):
+        return self.node("Unsqueeze", x, np.atleast_1d(axis).astype("int64"))
+
+    def squeeze(self, x, axis):
+        return self.node("Squeeze", x, np.atleast_1d(axis).astype("int64"))
+
+    def transpose(self, x, axes=None):
+        given = {} if axes is None else {"perm": list(axes)}
+        return self.node("Transpose", x, **given)
+
+    def concatenate(self, parts: Sequence, axis=0):
+        parts = self._same(*parts)
+        return parts[0] if len(parts) == 1 else self.node("Concat", *parts, axis=axis)
+
+    def stack(self, parts: Sequence, axis=0):
+        parts = self._same(*parts)
+        return self.concatenate([self.expand_dims(x, axis) for x in parts], axis)
+
+    def broadcast_to(self, x, shape):
+        return self.node("Expand", x, self.integers(shape))
+
+    def tile(self, x, repeats):
+        return self.node("Tile", x, self.integers(repeats))
+
+    def pad(self, x, widths, value=None):
+        """With zeros, or another value; `widths` are the pairs of all axes."""
+        pads = self.integers([n for i in (0, 1) for n in (pair[i] for pair in widths)])
+        value = None if value is None else self.asarray(value, self.asarray(x).dtype)
+        return self.node("Pad", x, pads, value)
+
+    def flip(self, x, axis):
+        return self.get_item(x, (*[slice(None)] * axis, slice(None, None, -1)))
+
+    def get_item(self, x, key):
+        keys = list(key) if isinstance(key, tuple) else [key]
+        if Ellipsis in [k for k in keys if k is Ellipsis]:
+            place = next(i for i, k in enumerate(keys) if k is Ellipsis)
+            axes = [*range(place), None, *range(place + 1 - len(keys), 0)]
+        else:
+            axes = list(range(len(keys)))
+        cut, dropped = [], []
+        for axis, part in zip(axes, keys, strict=True):
+            if part is Ellipsis or _is_whole(part):
+                continue
+            if isinstance(part, slice):
+                step = part.step or 1
+                start = part.start if part.start is not None else [0, -1][step < 0]
+                end = part.stop if part.stop is not None else [LAST, -LAST][step < 0]
+                cut.append((start, end, axis, step))
+            else:
+                after = LAST if isinstance(part, int) and part == -1 else part + 1
+                cut.append((part, after, axis, 1))
+                dropped.append(axis)
+        if cut:
+            x = self.node(
+                "Slice", x, *(self.integers(n) for n in zip(*cut, strict=True))
+            )
+        return self.squeeze(x, dropped) if dropped else x
+
+    def take(self, x, indices, axis=0):
+        return self.node("Gather", x, indices, axis=axis)
+
+    def branch(self, condition, then, otherwise, shape):
+        """What one of two functions gives, each an array of this shape."""
+        kept = []
+
+        def body(function):
+            def make():
+                found = self.node("Identity", function())
+                kept.append(found.dtype)
+                return [value_info(found.name, found.dtype, shape)]
+
+            return self.builder.body([], make)
+
+        bodies = {"then_branch": body(then), "else_branch": body(otherwise)}
+        [name] = self.builder.node("If", [condition.name], **bodies)
+        return Array(self, name, kept[0], shape)
+
+    # Made of nothing
+
+    def zeros(self, shape, dtype="float32"):
+        return self.broadcast_to(np.zeros((), dtype), shape)
+
+    def _like(self, x, value):
+        x = self.asarray(x)
+        lengths = self.node("Shape", x, dtype="int64")
+        return self.broadcast_to(self.asarray(np.array(value), x.dtype), lengths)
+
+    def zeros_like(self, x):
+        return self._like(x, 0)
+
+    def ones_like(self, x):
+        return self._like(x, 1)
+
+    def arange(self, count, dtype="int32"):
+        ends = (np.array(0), count, np.array(1))
+        return self.node("Range", *(self.asarray(n, dtype) for n in ends))
+
+
+def _is_whole(part):
+    # no comparison of slices: that would compare arrays, which adds nodes
+    ends = (part.start, part.stop, part.step) if isinstance(part, slice) else (0,)
+    return all(end is None for end in ends)

@@ -1,0 +1,119 @@
+"""The nodes of an ONNX graph while it is built, and the graphs inside of it."""
+
+from collections.abc import Callable, Sequence
+from itertools import count
+
+import numpy as np
+from onnx import GraphProto, TensorProto, helper, numpy_helper
+
+#: the version of each set of operations; the last are those of onnxruntime-extensions
+OPSETS = {"": 20, "ai.onnx.ml": 4, "ai.onnx.contrib": 1}
+STRINGS = "ai.onnx.contrib"
+IR_VERSION = 9
+TYPES = {
+    "float32": TensorProto.FLOAT,
+    "int32": TensorProto.INT32,
+    "int64": TensorProto.INT64,
+    "bool": TensorProto.BOOL,
+    "string": TensorProto.STRING,
+}
+# Constants of at most so many bytes are compared, so that equal ones are one.
+COMPARED_BYTES = 1 << 16
+
+
+class Builder:
+    """Collects nodes, constants and bodies of loops.
+
+    A node that is there already, with the same inputs and attributes, is not added
+    again. What a body of a loop or a branch computes is not seen outside of it.
+
+    Attributes:
+        initializers: the constants, of all graphs.
+    """
+
+    def __init__(self):
+        self.initializers: list[TensorProto] = []
+        self._scopes: list[tuple[list, dict]] = [([], {})]
+        self._constants: dict = {}
+        self._numbers = count()
+
+    def node(
+        self,
+        operation: str,
+        inputs: Sequence[str],
+        outputs: int = 1,
+        domain: str = "",
+        name: str | None = None,
+        **attributes,
+    ) -> list[str]:
+        """The names of the outputs of a node; "" stands for an input left out."""
+        key = None
+        if not any(isinstance(value, GraphProto) for value in attributes.values()):
+            # lists of strings may be vocabularies: their identity is told soonest
+            listed = [
+                (k, id(v) if isinstance(v, list) else v) for k, v in attributes.items()
+            ]
+            key = domain, operation, name, tuple(inputs), tuple(sorted(listed))
+            for _, known in self._scopes:
+                if key in known:
+                    return known[key][0]
+        names = [self.name(operation) for _ in range(outputs)]
+        nodes, known = self._scopes[-1]
+        nodes.append(
+            helper.make_node(
+                operation, inputs, names, name or names[0], domain=domain, **attributes
+            )
+        )
+        if key:
+            known[key] = names, attributes  # kept, so that no identity is used again
+        return names
+
+    def constant(self, values: np.ndarray, source: object = None) -> str:
+        """The name of a constant.
+
+        Args:
+            values: of one of `TYPES`, or strings as objects.
+            source: what the values are of, such as a variable, if that is at hand:
+                large ones of one source are stored once.
+        """
+        if values.nbytes <= COMPARED_BYTES and values.dtype != object:
+            key = values.dtype.str, values.shape, values.tobytes()
+        else:
+            key = id(values if source is None else source)
+        if key not in self._constants:
+            name = self.name("constant")
+            self.initializers.append(_tensor(name, values))
+            self._constants[key] = name, values, source
+        return self._constants[key][0]
+
+    def name(self, of: str) -> str:
+        """A name that nothing has."""
+        return f"{of}_{next(self._numbers)}"
+
+    def body(self, inputs: list, make: Callable[[], list]) -> GraphProto:
+        """The graph inside a loop or a branch.
+
+        Args:
+            inputs: `value_info` of what it is given.
+            make: adds its nodes, and returns the `value_info` of what it gives.
+        """
+        self._scopes.append(([], {}))
+        outputs = make()
+        nodes, _ = self._scopes.pop()
+        return helper.make_graph(nodes, self.name("body"), inputs, outputs)
+
+    def nodes(self) -> list:
+        """Those of the outermost graph."""
+        return self._scopes[0][0]
+
+
+def value_info(name: str, dtype: str, shape: Sequence[int | str | None]):
+    """What ONNX says of an input or output."""
+    return helper.make_tensor_value_info(name, TYPES[dtype], list(shape))
+
+
+def _tensor(name, values):
+    if values.dtype != object:
+        return numpy_helper.from_array(np.asarray(values, order="C"), name)
+    flat = [text.encode() for text in values.ravel().tolist()]
+    return helper.make_tensor(name, TensorProto.STRING, values.shape, flat)

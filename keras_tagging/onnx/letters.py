@@ -1,0 +1,119 @@
+r"""Which characters are letters, digits, capitals: the same in ONNX as in TensorFlow.
+
+Both search with RE2, but with versions of it that know different versions of Unicode;
+and onnxruntime-extensions lowers what the locale of the machine lowers. So a file says
+itself which characters it means. The classes and lower-case forms here are those that
+TensorFlow has when the file is written, asked of TensorFlow for every character.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+import tensorflow as tf
+
+from keras_tagging.encoding.token_features import SHAPES, lowered
+
+CHARACTERS = [chr(c) for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
+DIGIT, UPPER = r"\p{Nd}", r"\p{Lu}"
+LETTER = SHAPES[1][0].removesuffix("+")
+CLASSES = (LETTER, UPPER, DIGIT)
+SIGMA, FINAL_SIGMA, LOWER_SIGMA = "Σ", "ς", "σ"
+
+
+@cache
+def members(pattern: str) -> frozenset[str]:
+    """The characters that a pattern of one character matches."""
+    found = tf.strings.regex_full_match(_utf8(CHARACTERS), pattern).numpy()
+    return frozenset(
+        c for c, is_member in zip(CHARACTERS, found, strict=True) if is_member
+    )
+
+
+def with_classes(pattern: str, among: frozenset[str] | None = None) -> str:
+    """The pattern with its classes of Unicode written out, cut down to `among`."""
+    for name in CLASSES:
+        if name in pattern:
+            found = members(name) if among is None else members(name) & among
+            pattern = pattern.replace(name, character_class(found))
+    return pattern
+
+
+@cache
+def lower_forms() -> dict[str, str]:
+    """The lower-case form of every character that has another one than itself."""
+    return {
+        c: low
+        for c, low in zip(CHARACTERS, _lower(CHARACTERS), strict=True)
+        if c != low
+    }
+
+
+@cache
+def sigma_context() -> tuple[frozenset[str], frozenset[str]]:
+    """Cased characters, and those that the rule of the final sigma looks through.
+
+    A sigma is final after a cased character and before none; those that the rule
+    ignores may stand between.
+    """
+    after = _lower([c + SIGMA for c in CHARACTERS])
+    through = _lower(["a" + c + SIGMA for c in CHARACTERS])
+    cased, ignored = set(), set()
+    for c, alone, behind in zip(CHARACTERS, after, through, strict=True):
+        if alone.endswith(FINAL_SIGMA):
+            cased.add(c)
+        elif behind.endswith(FINAL_SIGMA):
+            ignored.add(c)
+    return frozenset(cased), frozenset(ignored)
+
+
+def character_class(characters: Iterable[str]) -> str:
+    r"""A class of RE2, such as `[0-9\x{660}]`; one of nothing matches nothing."""
+    codes = np.array(sorted(map(ord, characters)))
+    if not codes.size:
+        return r"[^\x{0}-\x{10FFFF}]"
+    gaps = np.flatnonzero(np.diff(codes) > 1)
+    starts, ends = codes[[0, *gaps + 1]], codes[[*gaps, -1]]
+    ranges = (
+        f"\\x{{{a:X}}}" + (f"-\\x{{{b:X}}}" if b > a else "")
+        for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
+    )
+    return f"[{''.join(ranges)}]"
+
+
+def around(known: Iterable[str]) -> frozenset[str]:
+    """The characters among which a model's words are, with as few ranges as may be.
+
+    Those of ASCII, punctuation, and for each known letter or digit all its neighbours
+    of the same kind: a class that is cut down to these has few ranges, and RE2, which
+    onnxruntime-extensions asks to compile each pattern in every call, is quick.
+    """
+    kinds = [members(pattern) for pattern in (DIGIT, UPPER, LETTER)]
+    lower = lower_forms()
+
+    def kind(c):
+        return (*(c in k for k in kinds), c in lower)
+
+    found = {chr(c) for c in range(0x80)}
+    # punctuation, and what else is no letter, digit or capital
+    found |= {chr(c) for c in range(0x2000, 0x2070) if not any(kind(chr(c)))}
+    for c in sorted(set(known) - found):
+        if c in found:
+            continue
+        found.add(c)
+        for step in (1, -1):
+            code = ord(c) + step
+            while 0 <= code < 0xD800 or 0xE000 <= code < 0x110000:
+                if chr(code) in found or kind(chr(code)) != kind(c):
+                    break
+                found.add(chr(code))
+                code += step
+    return frozenset(found)
+
+
+def _lower(texts: list[str]) -> list[str]:
+    return [text.decode() for text in lowered(_utf8(texts)).numpy().tolist()]
+
+
+def _utf8(texts):
+    return tf.constant([text.encode() for text in texts])

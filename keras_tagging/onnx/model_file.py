@@ -1,0 +1,121 @@
+"""The ONNX file of a tagger or parser."""
+
+import json
+from importlib.metadata import version
+
+import onnx
+from onnx import helper
+
+from keras_tagging.onnx.answers import ANSWERS, Request
+from keras_tagging.onnx.arrays import Array, Arrays
+from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
+from keras_tagging.runtime.loading import FORMAT, KEY
+from keras_tagging.utils import limits
+
+#: by the name of an output, its axes
+AXES = {
+    "tags": ("batch", "time"),
+    "probabilities": ("batch", "time"),
+    "top_tags": ("batch", "time", "k"),
+    "top_probabilities": ("batch", "time", "k"),
+    "all_probabilities": ("batch", "time", "tag"),
+    "predicted_tags": ("batch", "time"),
+    "heads": ("batch", "time"),
+    "deprels": ("batch", "time"),
+}
+
+
+def onnx_model(model, top_k: int = 5) -> onnx.ModelProto:
+    """A tagger or parser as an ONNX model, with all it needs inside.
+
+    Args:
+        model: fitted.
+        top_k: as in `models.export`.
+
+    Raises:
+        ValueError: naming what ONNX cannot have, or if the weights are too large for
+            one file.
+    """
+    builder = Builder()
+    xp = Arrays(builder)
+    columns = ["tokens", *model.input_columns]
+    strings = {name: Array(xp, name, "string", (None, None)) for name in columns}
+    lengths = Array(xp, "lengths", "int32", (None,))
+    inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
+    inputs.append(value_info("lengths", "int32", ("batch",)))
+    try:
+        if model.features.letters:
+            raise NotImplementedError("a character network")
+        request = Request(xp, strings, lengths)
+        answers = ANSWERS[model.kind](xp, request, model, top_k)
+    except NotImplementedError as error:
+        raise ValueError(
+            f"this {model.kind} has {error}, which cannot be exported as ONNX: "
+            'export it with format="tf_saved_model"'
+        ) from error
+    outputs = []
+    for name, array in answers.items():
+        builder.nodes().append(helper.make_node("Identity", [array.name], [name]))
+        outputs.append(value_info(name, array.dtype, AXES[name]))
+    nodes = needed(builder.nodes(), list(answers))
+    read = {name for node in nodes for name in _reads(node)}
+    constants = [t for t in builder.initializers if t.name in read]
+    graph = helper.make_graph(nodes, model.architecture, inputs, outputs, constants)
+    made = helper.make_model(
+        graph,
+        ir_version=IR_VERSION,
+        producer_name="keras_tagging",
+        producer_version=version("keras-tagging"),
+        opset_imports=[helper.make_opsetid(*item) for item in OPSETS.items()],
+    )
+    helper.set_model_props(made, {KEY: json.dumps(described(model, top_k))})
+    size = made.ByteSize()
+    if size > limits.ONNX_BYTES:
+        raise ValueError(
+            f"the model takes {size:,} bytes, and an ONNX file at most "
+            f'{limits.ONNX_BYTES:,}: export it with format="tf_saved_model", or train '
+            "it with fewer vectors"
+        )
+    return made
+
+
+def described(model, top_k) -> dict:
+    """What a file says of itself."""
+    return {
+        "format": FORMAT,
+        "kind": model.kind,
+        "architecture": model.architecture,
+        "version": version("keras-tagging"),
+        "columns": list(model.input_columns),
+        model.outputs: list(getattr(model, model.outputs)),
+        "top_k": top_k,
+        # what a request should look like
+        "normal_form": "NFC",
+        "combining_marks": limits.COMBINING_MARKS,
+        "sentence_tokens": limits.SENTENCE_TOKENS,
+        "batch_tokens": model.batch_tokens,
+    }
+
+
+def needed(nodes: list, outputs: list[str]) -> list:
+    """The nodes that the outputs depend on, in their order."""
+    wanted, kept = set(outputs), []
+    for node in reversed(nodes):
+        if wanted & set(node.output):
+            kept.append(node)
+            wanted |= _reads(node)
+    return kept[::-1]
+
+
+def _reads(node) -> set[str]:
+    """Names that a node reads, those of the bodies in it too."""
+    names = set(node.input)
+    for attribute in node.attribute:
+        graph = attribute.g
+        kept = needed(list(graph.node), [value.name for value in graph.output])
+        if len(kept) < len(graph.node):
+            del graph.node[:]
+            graph.node.extend(kept)
+        for inner in kept:
+            names |= _reads(inner)
+    return names - {""}

@@ -1,0 +1,252 @@
+"""Strings to ids: what `encoding.TokenFeatures` computes, in ONNX.
+
+Strings are changed by operations of onnxruntime-extensions, which search with RE2 as
+TensorFlow does; which characters a pattern means is in `letters`. A table is a
+`LabelEncoder`.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from keras_tagging.encoding.token_features import (
+    NORMALISATIONS,
+    SHAPES,
+    TokenFeatures,
+)
+from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
+from keras_tagging.onnx import letters
+from keras_tagging.onnx.arrays import Array, Arrays
+from keras_tagging.onnx.builder import STRINGS
+from keras_tagging.runtime.strings import NUL, REPLACEMENT, encodable
+
+ASCII = r"[\x00-\x7F]*"
+CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+MOST_REPEATED = 1000  # RE2 refuses .{1001}
+
+
+def clean(xp: Arrays, text: Array) -> Array:
+    """The text, or U+FFFD for a string that is no UTF-8, or has a U+0000."""
+    return xp.where(matches(xp, text, r"[^\x00]*"), text, REPLACEMENT)
+
+
+def matches(xp: Arrays, text: Array, pattern: str) -> Array:
+    """Which strings a pattern matches as a whole."""
+    return xp.node("RegexFullMatch", text, dtype="bool", pattern=pattern)
+
+
+def replace(xp: Arrays, text: Array, pattern: str, replacement: str) -> Array:
+    """The strings with every match of a pattern replaced."""
+    given = [np.array([x], object) for x in (pattern, replacement)]
+    return xp.node("StringRegexReplace", text, *given, domain=STRINGS)
+
+
+def look_up(xp: Arrays, forms: list[Array], words: list[str]) -> list[Array]:
+    """The ids of strings, in one table; of equal words the first counts."""
+    ids = {}
+    for i, word in enumerate(words, FIRST_ID):
+        ids.setdefault(encodable(word), i)
+    if not ids:
+        return [xp.zeros_like(xp.cast(matches(xp, f, ""), "int64")) + 1 for f in forms]
+    found = xp.node(
+        "LabelEncoder",
+        xp.stack(forms, 0),
+        dtype="int64",
+        domain="ai.onnx.ml",
+        keys_strings=list(ids),
+        values_int64s=list(ids.values()),
+        default_int64=UNKNOWN_ID,
+    )
+    return [found[i] for i in range(len(forms))]
+
+
+class TextGraph:
+    """The nodes from the strings of one model to its ids.
+
+    Args:
+        xp: of the graph.
+        features: with vocabularies.
+    """
+
+    def __init__(self, xp: Arrays, features: TokenFeatures):
+        self.xp, self.features = xp, features
+        self.vocabularies = features.vocabularies
+
+    def ids(self, strings: dict[str, Array]) -> Array:
+        """Ids of tokens: `(batch, time, features)` int32.
+
+        Args:
+            strings: `(batch, time)` under "tokens" and the names of columns.
+        """
+        xp, names = self.xp, self.features.names
+        forms = self.forms(strings)
+        tables: dict[str, list] = {}
+        for name, found in forms.items():
+            tables.setdefault(self.features.table_of(name), []).extend(
+                (name, form) for form in found
+            )
+        ids: dict[str, Array] = {}
+        for table, given in tables.items():
+            found = look_up(xp, [f for _, f in given], self.vocabularies[table])
+            for (name, _), here in zip(given, found, strict=True):
+                if name in ids:  # the first form that is known counts
+                    unknown = xp.equal(ids[name], UNKNOWN_ID)
+                    here = xp.where(unknown, here, ids[name])
+                ids[name] = here
+        if "capital" in names:
+            ids["capital"] = xp.cast(self.is_capital(strings["tokens"]), "int64") + 1
+        return xp.cast(xp.stack([ids[name] for name in names], -1), "int32")
+
+    def forms(self, strings: dict[str, Array]) -> dict[str, list[Array]]:
+        """For each column with a table the strings to look up, first choice first.
+
+        The same as `TokenFeatures` has: a feature that is added there is added here.
+        """
+        xp, features = self.xp, self.features
+        raw = strings["tokens"]
+        forms, text = {}, raw
+        if {"word", "vector", *features.ends} & set(features.names):
+            words = self.words(raw)
+            if features.characters_of == "normalised":
+                text = words[-1]
+            forms = {n: words for n in ("word", "vector") if n in features.names}
+        for name, n in features.affixes.items():
+            # shorter words stay as they are
+            pattern = f"^.*({times(-n)})$" if n < 0 else f"^({times(n)}).*$"
+            forms[name] = [replace(xp, raw, f"(?s){pattern}", r"\1")]
+        if "shape" in features.names:
+            shape = raw
+            for pattern, replacement in SHAPES:
+                shape = self.replace_classes(raw, shape, pattern, replacement)
+            forms["shape"] = [shape]
+        for i in range(features.characters):
+            # "" where the word is too short: what is not matched is empty
+            for name, pattern in (
+                (f"first{i}", f"{times(i)}(.).*"),
+                (f"last{i}", f".*(.){times(i)}"),
+            ):
+                short = f".{{0,{i}}}" if i else ""
+                pattern = f"(?s)^(?:{pattern}|{short})$"
+                forms[name] = [replace(xp, text, pattern, r"\1")]
+        for name in features.columns:
+            forms[name] = [strings[name]]
+        return forms
+
+    # Words
+
+    def words(self, raw: Array) -> list[Array]:
+        """The forms of words to look up, the normal form last."""
+        features = self.features
+        lower = normalised = self.lower(raw)
+        if features.normalise == "dinarelli":
+            normalised = self.xp.where(self.is_lowered(raw, lower), lower, raw)
+        for pattern, replacement in NORMALISATIONS.get(features.normalise, []):
+            normalised = self.replace_classes(raw, normalised, pattern, replacement)
+        return (
+            [raw, lower, normalised] if features.lookup == "cascade" else [normalised]
+        )
+
+    def is_lowered(self, raw: Array, lower: Array) -> Array:
+        """D16 3.2: a capital, if training has the word in lower case only."""
+        xp = self.xp
+        spellings = self.vocabularies["spelling"]
+        of_lower, of_raw = look_up(xp, [lower, raw], spellings)
+        known = xp.not_equal(of_lower, UNKNOWN_ID) & xp.equal(of_raw, UNKNOWN_ID)
+        return self.is_capital(raw) & known
+
+    def is_capital(self, text: Array) -> Array:
+        upper = letters.character_class(letters.members(letters.UPPER))
+        return matches(self.xp, text, f"(?s){upper}.*")
+
+    # Lower case
+
+    @cached_property
+    def lowered(self) -> dict[str, str]:
+        """The characters to lower, and their lower-case forms.
+
+        Of those beyond ASCII they are the ones that the vocabularies have in one of
+        both cases: a word with any other is in no vocabulary, lowered or not.
+        """
+        tables = ("word", "vector", "spelling", "character")
+        words = [w for name in tables for w in self.vocabularies.get(name, ())]
+        alphabet = {c for word in words for c in word}
+        return {
+            c: low
+            for c, low in letters.lower_forms().items()
+            if c in CAPITALS or alphabet & {c, *low}
+        }
+
+    def lower(self, text: Array) -> Array:
+        """In lower case: ASCII at once, the rest letter by letter where there is any.
+
+        `StringLower` alone would do what the locale of the machine says.
+        """
+        xp = self.xp
+        is_ascii = matches(xp, text, ASCII)
+        plain = replace(xp, xp.where(is_ascii, text, ""), "I", "i")  # ı in Turkish
+        plain = xp.node("StringLower", plain, domain=STRINGS)
+        text = xp.where(is_ascii, plain, text)
+        upper = f"(?s).*{letters.character_class({NUL, *self.lowered})}.*"
+        rest = xp.logical_not(is_ascii) & matches(xp, text, upper)
+
+        def letter_by_letter():
+            places = xp.transpose(xp.node("NonZero", rest, dtype="int64"))
+            chosen = xp.node("GatherND", text, places)
+            # TensorFlow lowers, and keeps, what stands before a U+0000
+            chosen = replace(xp, chosen, f"(?s){NUL}.*", "")
+            chosen = self.lower_sigma(chosen)
+            for character, low in self.lowered.items():
+                chosen = replace(xp, chosen, character, low)
+            return xp.node("ScatterND", text, places, chosen)
+
+        return xp.branch(xp.any(rest), letter_by_letter, lambda: text, (None, None))
+
+    def lower_sigma(self, text: Array) -> Array:
+        """The capital sigma of Greek: another letter at the end of a word."""
+        xp = self.xp
+        if letters.SIGMA not in self.lowered:
+            return text
+        cased, ignored = map(letters.character_class, letters.sigma_context())
+        within = f"{letters.SIGMA}({ignored}*{cased})"
+        for _ in range(2):  # the sigma that a match ends with is found the second time
+            text = replace(xp, text, within, rf"{letters.LOWER_SIGMA}\1")
+        final = f"({cased}{ignored}*){letters.SIGMA}"
+        return replace(xp, text, final, rf"\1{letters.FINAL_SIGMA}")
+
+    # Classes of characters
+
+    @cached_property
+    def usual(self) -> frozenset[str]:
+        """The characters of the vocabularies in both cases, and some around them."""
+        seen = {c for words in self.vocabularies.values() for w in words for c in w}
+        lower = letters.lower_forms().items()
+        return letters.around(seen | {c for c, low in lower if seen & set(low)})
+
+    def replace_classes(self, raw, text, pattern, replacement) -> Array:
+        """`replace` with a pattern that has classes of all Unicode.
+
+        Where all characters are usual ones, the classes are cut down to these.
+
+        Args:
+            raw: what the text was made of.
+        """
+        xp = self.xp
+        if not any(name in pattern for name in letters.CLASSES):
+            return replace(xp, text, pattern, replacement)
+        usual = matches(xp, raw, f"{letters.character_class(self.usual)}*")
+        unusual = xp.any(xp.logical_not(usual))
+        every, few = (
+            letters.with_classes(pattern, among) for among in (None, self.usual)
+        )
+        return xp.branch(
+            unusual,
+            lambda: replace(xp, text, every, replacement),
+            lambda: replace(xp, text, few, replacement),
+            (None, None),
+        )
+
+
+def times(n: int) -> str:
+    """A pattern of n characters."""
+    whole, rest = divmod(n, MOST_REPEATED)
+    return f".{{{MOST_REPEATED}}}" * whole + (f".{{{rest}}}" if rest else "")

@@ -1,0 +1,16 @@
+"""ONNX files of taggers and parsers, run without TensorFlow, Keras or gensim.
+
+``model.export("tagger.onnx", format="onnx")`` writes them; ONNX Runtime and its
+extensions run them (``pip install 'keras-tagging[runtime]'``).
+"""
+
+import lazy_loader
+
+# imported on first use: ONNX Runtime takes half a second
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "loading": ["load"],
+        "models": ["OnnxParser", "OnnxTagger"],
+    },
+)

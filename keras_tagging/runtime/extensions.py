@@ -1,0 +1,88 @@
+"""The string operations of onnxruntime-extensions, whatever else has been loaded."""
+
+import ctypes
+import os
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+INSTALL = "pip install 'keras-tagging[runtime]'"
+
+
+@cache
+def library() -> str:
+    """The path of the library, which is loaded.
+
+    TensorFlow hands the names in its libraries to those that are loaded later, and both
+    have RE2, in different versions: the pattern `[a-e]` would then match nothing. So
+    the library is told to find its own names first. Its Python package is not
+    imported, which takes a second.
+
+    Raises:
+        ImportError: if it is not installed.
+    """
+    found = find_spec("onnxruntime_extensions")
+    folders = (found and found.submodule_search_locations) or ()
+    files = [
+        str(path)
+        for folder in folders
+        for path in sorted(Path(folder).glob("_extensions_pydll*"))
+        if path.suffix in (".so", ".pyd", ".dylib")
+    ]
+    if not files:
+        raise ImportError(f"ONNX files need onnxruntime-extensions: {INSTALL}")
+    ctypes.CDLL(files[0], mode=getattr(os, "RTLD_DEEPBIND", 0) | os.RTLD_LOCAL)
+    return files[0]
+
+
+def session_options(threads: int | None = None):
+    """Options of ONNX Runtime for sessions with these operations.
+
+    Args:
+        threads: of one operation; None for as many as there are cores.
+
+    Raises:
+        ImportError: if ONNX Runtime or its extensions are not installed, or the
+            library does not work in this process.
+    """
+    try:
+        import onnxruntime
+    except ImportError:
+        raise ImportError(f"ONNX files need onnxruntime: {INSTALL}") from None
+    options = onnxruntime.SessionOptions()
+    options.register_custom_ops_library(library())
+    options.log_severity_level = 3  # errors, which are raised as well
+    if threads is not None:
+        options.intra_op_num_threads = threads
+    return options
+
+
+@cache
+def check_strings() -> None:
+    """Refuses a process in which the library finds the names of another one.
+
+    Raises:
+        ImportError: with the remedy.
+    """
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(
+        PROBE, session_options(1), providers=["CPUExecutionProvider"]
+    )
+    [answer] = session.run(None, {"x": np.array(["abc"], object)})
+    if answer.tolist() != ["xbc"]:
+        raise ImportError(
+            "onnxruntime-extensions does not work beside a library that this process "
+            "has loaded before, such as TensorFlow: import keras_tagging.runtime first"
+        )
+
+
+# An ONNX model that replaces [a] by x: onnx, which would write it, need not be there.
+PROBE = (
+    b'\x08\t:n\n1\n\x01x\n\x01p\n\x01r\x12\x01y"\x12StringRegexReplace:\x0fai.onnx'
+    b".contrib\x12\x01g*\x0c\x08\x01\x10\x082\x03[a]B\x01p*\n\x08\x01\x10\x082\x01xB\x01rZ"
+    b"\r\n\x01x\x12\x08\n\x06\x08\x08\x12\x02\n\x00b\r\n\x01y\x12\x08\n\x06\x08\x08\x12"
+    b"\x02\n\x00B\x04\n\x00\x10\x14B\x13\n\x0fai.onnx.contrib\x10\x01"
+)

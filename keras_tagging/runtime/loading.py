@@ -1,0 +1,94 @@
+"""From an ONNX file to the tagger or parser that runs it."""
+
+import json
+from pathlib import Path
+
+from keras_tagging.runtime.extensions import check_strings, session_options
+from keras_tagging.runtime.models import OnnxParser, OnnxTagger
+from keras_tagging.runtime.wire import check
+from keras_tagging.utils import limits
+
+KEY = "keras_tagging"  # of what a file says of itself
+FORMAT = 1
+KINDS = {"tagger": OnnxTagger, "parser": OnnxParser}
+
+
+def load(path, *, threads: int | None = None) -> OnnxTagger | OnnxParser:
+    """A tagger or parser that `export` has written as ONNX.
+
+    A file from a stranger is checked first: it may have no operations other than those
+    of an export, and nothing outside of itself. It opens no other file.
+
+    Args:
+        path: of the file.
+        threads: that a call uses; None for as many as there are cores.
+
+    Raises:
+        ValueError: if there is no such file, or it is damaged or another one.
+        ImportError: if ONNX Runtime or its extensions are not installed.
+        OSError: if it may not be read.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(
+            f"{path}: no such file; model.export(path, format='onnx') writes one"
+        )
+    if (size := path.stat().st_size) > limits.ONNX_BYTES:
+        raise ValueError(f"{path} has {size:,} bytes, more than any ONNX file")
+    options = session_options(threads)
+    check_strings()
+    content = path.read_bytes()
+    try:
+        check(content)
+        session = _session(content, options)
+        described = _described(session)
+        return KINDS[described["kind"]](session, described)
+    except ValueError as error:
+        raise ValueError(f"{path} {error}; export the model again") from error
+
+
+def _session(content, options):
+    import onnxruntime
+
+    # no other format, whatever the bytes look like
+    options.add_session_config_entry("session.load_model_format", "ONNX")
+    try:
+        return onnxruntime.InferenceSession(
+            content, options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # classes of the library, all of Exception
+        reason = " ".join(str(error).split())[:300]
+        raise ValueError(f"cannot be run by ONNX Runtime: {reason}") from error
+
+
+def _described(session) -> dict:
+    """What the file says of itself, if that is all there."""
+    text = session.get_modelmeta().custom_metadata_map.get(KEY)
+    if text is None:
+        raise ValueError("was not written by keras_tagging")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("does not say in JSON what it is") from None
+    if not isinstance(found, dict) or str(found.get("kind")) not in KINDS:
+        raise ValueError("holds no tagger or parser")
+    if found.get("format") != FORMAT:
+        raise ValueError(
+            f"is of format {str(found.get('format'))[:20]}, which this version of "
+            f"keras_tagging cannot read: it reads format {FORMAT}"
+        )
+    names = {key: found.get(key) for key in ("columns", KINDS[found["kind"]].inventory)}
+    for key, values in names.items():
+        if not (isinstance(values, list) and all(isinstance(v, str) for v in values)):
+            raise ValueError(f"does not list its {key}")
+    budget = found.get("batch_tokens")
+    if not (type(budget) is int and 1 <= budget <= limits.SENTENCE_TOKENS):
+        raise ValueError("does not say how many tokens make a batch")
+    inputs = {i.name: (i.type, len(i.shape)) for i in session.get_inputs()}
+    wanted = dict.fromkeys(["tokens", *found["columns"]], ("tensor(string)", 2))
+    if inputs != wanted | {"lengths": ("tensor(int32)", 1)}:
+        raise ValueError("has other inputs than it says")
+    outputs = {output.name for output in session.get_outputs()}
+    if outputs - {"predicted_tags"} != KINDS[found["kind"]].outputs:
+        raise ValueError("has other outputs than a " + found["kind"])
+    return found

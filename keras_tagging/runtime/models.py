@@ -1,0 +1,175 @@
+"""A tagger and a parser that ONNX Runtime runs."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.data.projectivity import SEPARATOR, unlift
+from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
+from keras_tagging.encoding.batching import plan_batches, slices
+from keras_tagging.runtime.strings import encodable
+
+PREDICTED = "predicted_tag"  # the column of a parser's own tags
+
+
+class OnnxModel:
+    """What taggers and parsers share: sentences in, batches by length.
+
+    Args:
+        session: of ONNX Runtime.
+        described: what the file says of itself.
+
+    Attributes:
+        architecture: by which it was built.
+        columns: that sentences must have, beside their words.
+    """
+
+    kind = command = inventory = None
+    outputs = frozenset()
+
+    def __init__(self, session, described: dict):
+        self.session = session
+        self.architecture = str(described.get("architecture"))
+        self.columns = tuple(described["columns"])
+        self._batch_tokens = described["batch_tokens"]
+
+    def _answers(self, sentences, outputs) -> Iterator[tuple[int, list[np.ndarray]]]:
+        """The number of each sentence that has tokens, and its part of the outputs."""
+        strings = flat_strings(sentences, self.columns)
+        # a request to the file itself has these done in it, but for U+0000
+        strings = {
+            name: np.array([*map(encodable, values)], object)
+            for name, values in strings.items()
+        }
+        lengths = np.array([len(s) for s in sentences], "int32")
+        starts = np.cumsum([0, *lengths])
+        for chosen in plan_batches(lengths, token_budget=self._batch_tokens):
+            here = lengths[chosen]
+            real = np.arange(here.max()) < here[:, None]
+            places = (starts[chosen][:, None] + np.arange(here.max()))[real]
+            feeds = {"lengths": here}
+            for name, values in strings.items():
+                feeds[name] = np.full(real.shape, "", object)
+                feeds[name][real] = values[places]
+            found = self.session.run(outputs, feeds)
+            for row, (i, length) in enumerate(zip(chosen, here, strict=True)):
+                yield int(i), [array[row, :length] for array in found]
+
+
+class OnnxTagger(OnnxModel):
+    """A tagger, as `Tagger`: see there.
+
+    Attributes:
+        tags: the tag inventory.
+    """
+
+    kind, command, inventory = "tagger", "tag", "tags"
+    outputs = frozenset(
+        "tags probabilities top_tags top_probabilities all_probabilities".split()
+    )
+
+    def __init__(self, session, described):
+        super().__init__(session, described)
+        self.tags = described["tags"]
+
+    def tag(self, sentences, *, beta: float | None = None, probabilities=False):
+        """Tags sentences: arguments and result are those of `Tagger.tag`."""
+        _refuse_whole(sentences)
+        if beta is not None:
+            from keras_tagging.metrics import assigned  # which takes half a second
+
+            assigned(np.ones((1, 1)), beta)  # a wrong beta is told at once
+        chunks = slices(map(as_sentence, sentences))
+        tagged = (
+            row for chunk in chunks for row in self._tag(chunk, beta, probabilities)
+        )
+        return list(tagged) if isinstance(sentences, (list, tuple)) else tagged
+
+    def _tag(self, sentences, beta, probabilities):
+        tagged = [[] for _ in sentences]
+        if beta is not None:
+            from keras_tagging.metrics import within_beta
+
+            for i, [rows] in self._answers(sentences, ["all_probabilities"]):
+                tagged[i] = within_beta(rows, self.tags, beta)
+        elif probabilities:
+            names = ["tags", "probabilities"]
+            for i, [tags, values] in self._answers(sentences, names):
+                tagged[i] = list(zip(tags.tolist(), values.tolist(), strict=True))
+        else:
+            for i, [tags] in self._answers(sentences, ["tags"]):
+                tagged[i] = tags.tolist()
+        return tagged
+
+    def predict(self, sentences) -> list[np.ndarray]:
+        """Tag probabilities: a list with one `(tokens, num_tags)` array a sentence."""
+        _refuse_whole(sentences)
+        found = []
+        for chunk in slices(as_sentences(sentences)):
+            rows = [np.zeros((0, len(self.tags)), "float32") for _ in chunk]
+            for i, [values] in self._answers(chunk, ["all_probabilities"]):
+                rows[i] = values
+            found += rows
+        return found
+
+    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The sentences with their tags, one after the other."""
+        for chunk in slices(map(as_sentence, sentences)):
+            for sentence, tags in zip(chunk, self.tag(chunk), strict=True):
+                yield replace(sentence, tags=tags)
+
+
+class OnnxParser(OnnxModel):
+    """A parser, as `Parser`: see there.
+
+    Attributes:
+        labels: the dependency labels.
+    """
+
+    kind, command, inventory = "parser", "parse", "labels"
+    outputs = frozenset(["heads", "deprels"])
+    missing_column = (
+        "tag it first, or name the column of a file in columns by --option "
+        "'columns={{\"{name}\": 1}}'"
+    )
+
+    def __init__(self, session, described):
+        super().__init__(session, described)
+        self.labels = described["labels"]
+        # of a parser that has a tagger of its own
+        outputs = {output.name for output in session.get_outputs()}
+        self._predicted = sorted(outputs & {"predicted_tags"})
+
+    @property
+    def input_columns(self):
+        return self.columns
+
+    def parse(self, sentences):
+        """Parses sentences: arguments and result are those of `Parser.parse`."""
+        _refuse_whole(sentences)
+        chunks = slices(map(as_sentence, sentences))
+        parsed = (tree for chunk in chunks for tree in self._parse(chunk))
+        return list(parsed) if isinstance(sentences, (list, tuple)) else parsed
+
+    def _parse(self, sentences):
+        trees = [([], []) for _ in sentences]
+        names = ["heads", "deprels", *self._predicted]
+        tags = [{PREDICTED: []} if self._predicted else {} for _ in sentences]
+        for i, [heads, deprels, *found] in self._answers(sentences, names):
+            for predicted in found:
+                tags[i] = {PREDICTED: predicted.tolist()}
+            heads, deprels = heads.tolist(), deprels.tolist()
+            if any(SEPARATOR in deprel for deprel in deprels):
+                heads, deprels = unlift(heads, deprels)
+                heads = heads.tolist()
+            trees[i] = heads, deprels
+        for sentence, own, (heads, deprels) in zip(sentences, tags, trees, strict=True):
+            tree = {"head": list(map(str, heads)), "deprel": deprels}
+            yield replace(sentence, columns={**sentence.columns, **own, **tree})
+
+
+def _refuse_whole(sentences):
+    if isinstance(sentences, (str, Corpus)):
+        as_sentences(sentences)  # refuses them at once, not in a generator

@@ -1,0 +1,20 @@
+"""How strings reach an ONNX file: UTF-8, without the one character it cannot take."""
+
+#: stands for U+0000, at which the operations of onnxruntime-extensions end a string;
+#: Unicode has promised that it will never be a character
+NUL = "\U000ffffe"
+#: stands for what is no UTF-8
+REPLACEMENT = "\ufffd"
+
+
+def encodable(text: str | bytes) -> str:
+    """The text as an ONNX file takes it.
+
+    As in the SavedModel, U+FFFD stands for bytes that are no UTF-8, and "?" for a lone
+    surrogate, which has no bytes.
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    if text.isascii() and "\0" not in text:
+        return text
+    return text.encode("utf-8", "replace").decode().replace("\0", NUL)

@@ -1,0 +1,93 @@
+"""Odd words and sentences, and what the SavedModel's answer to them is here."""
+
+import random
+
+import numpy as np
+from conftest import TINY, random_sentences, randomize
+
+import keras_tagging
+from keras_tagging import Sentence
+from keras_tagging.architectures import ARCHITECTURES
+from keras_tagging.data.normalisation import to_nfc
+
+PLANES = [chr(c) for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
+SIGMAS = ["Σ", "σ", "ς", "α", "Α", ".", "'", "·", "\u0301", "\u034f", " ", "1", "ʰ", "ͅ"]
+WORDS = [
+    *("", " ", "x", "\\", "\\/", "a\\/", "WIFE\\/Mother", "a\nb", "\r\n", "\u200b"),
+    *("É", "éa", "ẞ", "ß", "İ", "İi", "ı", "Ĳ", "Ǆ", "ǅ", "Ω", "K", "Å", "ﬀ", "ŉ"),
+    *(
+        "ΟΔΟΣ",
+        "ΣΑΣ",
+        "ΑΣ.",
+        "Σ",
+        "Дом",
+        "ДОМ",
+        "日本語",
+        "٣4",
+        "１２",
+        "１,０００",
+        "Ⅷ",
+    ),
+    *("1,000.5", "3\\/4", "-0.3", ".5", "1989-90", "10-year", "\u22127", "1.", "$5"),
+    *("👩‍👩‍👧", "e\u0301", "\U0010ffff", "\U0001d400", "𐐀", "\x00", "a\x00B", "I", "J"),
+    "x" * 100_000,
+    "É" * 5000,
+    "e" + "\u0301" * 90,
+]
+
+
+def words(count, seed=0):
+    """Words of characters from all planes, and from those that are most alike."""
+    rng = random.Random(seed)
+    pools = [PLANES, SIGMAS, "aZéÉ09٣.,\\/-ßẞİIıΣ\n ", PLANES[:0x600]]
+    drawn = [
+        "".join(rng.choices(pools[i % 4], k=rng.randint(1, 9))) for i in range(count)
+    ]
+    return WORDS + drawn
+
+
+def sentences(count=300, seed=0):
+    """Odd ones, empty ones, long ones, and ordinary ones between them."""
+    rng = random.Random(seed)
+    pool = words(400, seed)
+    known = [s.tokens for s in random_sentences(count, seed)]
+    found = [[], ["the"] * 200, ["x"]]
+    for i in range(count - len(found)):
+        drawn = rng.choices(pool, k=rng.randint(0, 8))
+        found.append(known[i] if i % 3 else [*drawn, *known[i]])
+    return [
+        Sentence(tokens, None, {"pos": [token[-1:] for token in tokens]})
+        for tokens in found
+    ]
+
+
+def tagger(name, train, **options):
+    """A tiny tagger with random weights."""
+    known = ARCHITECTURES[name].keywords
+    given = TINY | {"num_layers": 3} | options
+    given = {k: v for k, v in given.items() if k in known or k in ("seed", "recipe")}
+    model = keras_tagging.build(name, **given)
+    model.adapt(train)
+    return randomize(model)
+
+
+def request(given, columns=(), junk=""):
+    """What an ONNX file is given for sentences."""
+    lengths = np.array([len(s) for s in given], "int32")
+    width = lengths.max(initial=0)
+
+    def padded(rows):
+        rows = [[*row, *[junk] * (width - len(row))] for row in rows]
+        return np.array(rows, object).reshape(len(rows), width)
+
+    # a request brings NFC
+    strings = {"tokens": padded([[*map(to_nfc, s.tokens)] for s in given])}
+    strings |= {name: padded([s.columns[name] for s in given]) for name in columns}
+    return {**strings, "lengths": lengths}
+
+
+def assert_same(found, model, given):
+    """The answers of `keras_tagging.runtime` beside those of the model."""
+    assert found.tag(given) == model.tag(given)
+    for ours, theirs in zip(found.predict(given), model.predict(given), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-5)

@@ -1,0 +1,126 @@
+"""Every tagger as an ONNX file: the tags and probabilities of `tag` and `predict`."""
+
+import pytest
+from conftest import random_sentences
+from onnx_files.odd import assert_same, request, sentences, tagger
+
+from keras_tagging import Sentence, runtime
+from keras_tagging.architectures import TAGGERS
+from keras_tagging.metrics import is_consistent
+
+ODD = sentences()
+# what the defaults of the architectures leave out
+CELLS = {
+    "gru keep": ("bigru", {"update": "keep", "merge": "top", "input_layer": "tanh"}),
+    "skip plain": ("skip-bilstm", {"gate": None, "mapping": "tanh"}),
+    "skip exclusive": ("skip-bilstm", {"gate": "exclusive"}),
+    "skip vertical": ("skip-bilstm", {"gate": "vertical", "mapping": "sigmoid"}),
+    "skip internals": ("skip-bilstm", {"skip": "internals"}),
+    "skip gates": ("skip-bilstm", {"skip": "gates", "gate": None}),
+    "highway peepholes": ("highway-bilstm", {"peepholes": True}),
+    "rhn coupled": ("rhn", {"coupled": True, "output_gate": False}),
+    "mixed block": (
+        "shortcut-bilstm",
+        {"self_connection": True, "cell_shortcut": True},
+    ),
+    **{
+        f"shortcut {gate}": ("shortcut-bilstm", {"gate": gate, **places})
+        for gate, places in {
+            "below": {"output": "plain"},
+            "recurrent": {},
+            "skip": {"internal": "highway"},
+            "linear": {"self_connection": True},
+            "scale": {"output": "highway"},
+            "bernoulli": {},
+            "learned-bernoulli": {"output": None},
+        }.items()
+    },
+}
+NETWORKS = {
+    "i-rnn behind": ("bigru", {"decoder": "i-rnn", "num_layers": 1}),
+    "crf, columns": ("bigru", {"decoder": "crf", "columns": ("pos",)}),
+    "gated window": ("bigru", {"window": 3, "window_gated": True, "characters": 3}),
+    "wide window": ("bigru", {"window": 5, "window_over": "features"}),
+    "both ways": ("i-rnn", {"direction": "bidirectional"}),
+    "both ways, states": (
+        "jordan-rnn",
+        {"direction": "bidirectional", "hidden_context": 2, "combine": "concat"},
+    ),
+    "backward, beam": ("ie-rnn", {"direction": "backward", "beam_width": 3}),
+    "one-hot": ("jordan-rnn", {"label_input": "one-hot", "activation": "mish"}),
+    "paper": ("bigru", {"recipe": "paper"}),
+    "coupled, hidden layer": ("bilstm-crf", {"coupled": True, "hidden_layer": "tanh"}),
+    "peepholes": ("bilstm", {"peepholes": True}),
+    "language model": ("bigru", {"language_model": 0.1}),
+}
+
+
+def exported(model, tmp_path):
+    model.export(tmp_path / "tagger.onnx", format="onnx")
+    return runtime.load(tmp_path / "tagger.onnx")
+
+
+@pytest.mark.parametrize("name", TAGGERS)
+def test_every_tagger_on_odd_sentences(name, train_sentences, tmp_path):
+    model = tagger(name, train_sentences)
+    assert_same(exported(model, tmp_path), model, ODD)
+
+
+@pytest.mark.parametrize("case", CELLS | NETWORKS)
+def test_every_cell_and_network(case, train_sentences, tmp_path):
+    name, options = (CELLS | NETWORKS)[case]
+    model = tagger(name, train_sentences, **options)
+    assert_same(exported(model, tmp_path), model, ODD[:60])
+
+
+@pytest.mark.parametrize("activation", ["relu", "leaky_relu", "elu", "selu", "gelu"])
+@pytest.mark.parametrize("more", [{}, {"hidden_context": 0}])
+def test_activations(activation, more, train_sentences, tmp_path):
+    model = tagger("elman-rnn", train_sentences, activation=activation, **more)
+    assert_same(exported(model, tmp_path), model, ODD[:9])
+
+
+@pytest.mark.parametrize(
+    "activation", ["silu", "softplus", "softsign", "hard_sigmoid", "tanh", "linear"]
+)
+def test_more_activations(activation, train_sentences, tmp_path):
+    model = tagger("i-rnn", train_sentences, activation=activation)
+    assert_same(exported(model, tmp_path), model, ODD[:9])
+
+
+@pytest.mark.parametrize("name", ["bigru", "bilstm-crf", "skip-bilstm", "i-rnn"])
+def test_batches_of_any_size_with_junk_in_the_padding(name, train_sentences, tmp_path):
+    model = tagger(name, train_sentences)
+    found = exported(model, tmp_path)
+    expected = dict(enumerate(model.tag(ODD)))
+    at = 0
+    # without what only the runtime does to strings
+    given = [s for s in ODD if "\x00" not in "".join(s.tokens)]
+    numbers = [i for i, s in enumerate(ODD) if "\x00" not in "".join(s.tokens)]
+    for size in (1, 2, 3, 5, 8, 13, 21, 34, 64):
+        batch, here = given[at : at + size], numbers[at : at + size]
+        at += size
+        [tags] = found.session.run(["tags"], request(batch, junk="É9"))
+        for row, sentence, i in zip(tags.tolist(), batch, here, strict=True):
+            assert row[: len(sentence)] == expected[i]
+            assert not any(row[len(sentence) :])
+
+
+@pytest.mark.parametrize("decoder", ["softmax", "crf"])
+def test_chunk_tags_are_consistent(decoder, tmp_path):
+    chunks = {"D": "B-NP", "N": "I-NP", "P": "B-PP", "M": "I-PP", "V": "O", "R": "O"}
+    training = [
+        Sentence(s.tokens, [chunks[tag] for tag in s.tags])
+        for s in random_sentences(60, 1)
+    ]
+    training = [s for s in training if is_consistent(s.tags, "iob2")]
+    model = tagger("bigru", training, decoder=decoder)
+    assert model.chunk_scheme == "iob2"
+    assert_same(exported(model, tmp_path), model, ODD[:60])
+
+
+def test_a_character_network_is_refused(train_sentences, tmp_path):
+    model = tagger("bigru", train_sentences, character_network="lstm")
+    with pytest.raises(ValueError, match="a character network, which cannot be"):
+        model.export(tmp_path / "tagger.onnx", format="onnx")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,86 @@
+"""Parsers as ONNX files: the trees of `parse`."""
+
+import numpy as np
+import pytest
+from models.parsers import CROSSING, DEV, EMPTY, TRAIN, build, random_parser
+from onnx_files.odd import request, sentences
+
+from keras_tagging import runtime
+from keras_tagging.architectures import PARSERS
+from keras_tagging.data.projectivity import SEPARATOR
+
+GIVEN = [*DEV, *TRAIN, EMPTY, *DEV[:3]]
+CASES = {
+    **{name: (name, {}) for name in PARSERS},
+    "words": ("elman-parser", {"tags": None}),
+    "encoder": ("lstm-parser", {"encoder": "bilstm", "encoder_units": 5}),
+    "skips": (
+        "gru-parser",
+        {"encoder": "skip-bilstm", "encoder_units": 5, "encoder_layers": 3},
+    ),
+}
+
+
+def exported(model, tmp_path):
+    model.export(tmp_path / "parser.onnx", format="onnx")
+    return runtime.load(tmp_path / "parser.onnx")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_parser(case, tmp_path):
+    name, options = CASES[case]
+    model = random_parser(name, **options)
+    found = exported(model, tmp_path)
+    assert found.labels == model.labels
+    assert found.parse(GIVEN) == model.parse(GIVEN)
+    if not found.columns:
+        odd = [s.tokens for s in sentences(60)]
+        assert found.parse(odd) == model.parse(odd)
+
+
+def test_batches_with_junk_in_the_padding(tmp_path):
+    model = random_parser("gru-parser")
+    found = exported(model, tmp_path)
+    expected = model.parse(GIVEN)
+    for size in (1, 7, 64):
+        batch = GIVEN[:size]
+        feeds = request(batch, found.columns, junk="NN")
+        heads, deprels = found.session.run(["heads", "deprels"], feeds)
+        for i, sentence in enumerate(batch):
+            n = len(sentence)
+            columns = expected[i].columns
+            assert heads[i, :n].tolist() == list(map(int, columns["head"]))
+            assert deprels[i, :n].tolist() == columns["deprel"]
+            assert (heads[i, n:] == -1).all() and not any(deprels[i, n:])
+
+
+def test_a_parser_with_a_tagger_of_its_own(tmp_path):
+    own = {"tags": "predicted", "tagger_epochs": 1, "folds": 2}
+    model = build("gru-parser", **own)
+    model.fit(TRAIN[:10], epochs=1, verbose=0)
+    found = exported(model, tmp_path)
+    words = [s.tokens for s in GIVEN]
+    assert found.columns == ()
+    assert found.parse(words) == model.parse(words)
+
+
+def test_lifted_arcs_are_put_back(tmp_path):
+    model = build("gru-parser", nonprojective="lift", tags=None)
+    model.adapt([*TRAIN, *CROSSING])
+    lifted = [i for i, label in enumerate(model.labels, 1) if SEPARATOR in label]
+    assert lifted
+    # right arcs with a label that says "lifted"
+    kernel = np.array(model.scorer.output_kernel)
+    kernel[:, len(model.labels) + lifted[0]] += 3
+    model.scorer.output_kernel.assign(kernel)
+    words = [s.tokens for s in GIVEN]
+    expected = model.parse(words)
+    assert exported(model, tmp_path).parse(words) == expected
+
+
+def test_a_beam_is_refused_by_name(tmp_path):
+    model = random_parser("gru-parser")
+    model.beam_width = 3
+    with pytest.raises(ValueError, match=r"beam_width=3; 1 is greedy.*tf_saved_model"):
+        model.export(tmp_path / "parser.onnx", format="onnx")
+    assert not list(tmp_path.iterdir())

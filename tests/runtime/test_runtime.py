@@ -1,0 +1,281 @@
+"""`keras_tagging.runtime`: what it imports, what it gives, what it refuses."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+from onnx_files.odd import sentences
+from onnx_files.odd import tagger as tiny
+
+import keras_tagging
+from keras_tagging import Sentence, runtime
+from keras_tagging.cli import main
+from keras_tagging.runtime import extensions
+from keras_tagging.runtime.wire import check, fields
+
+HEAVY = ("tensorflow", "keras", "gensim", "jax", "torch", "onnx", "sklearn", "pandas")
+
+
+@pytest.fixture(scope="module")
+def model(train_sentences):
+    return tiny("bigru", train_sentences, columns=("pos",), num_layers=1)
+
+
+@pytest.fixture(scope="module")
+def path(model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("runtime") / "tagger.onnx"
+    model.export(path, format="onnx")
+    return path
+
+
+def changed(path, tmp_path, change):
+    """The file with another content."""
+    made = onnx.load(path)
+    change(made)
+    other = tmp_path / "other.onnx"
+    other.write_bytes(made.SerializeToString())
+    return other
+
+
+# What it gives
+
+
+def test_every_way_to_tag(model, path):
+    found = runtime.load(path, threads=1)
+    given = sentences(40)
+    assert (found.kind, found.tags, found.columns) == ("tagger", model.tags, ("pos",))
+    assert found.tag(given) == model.tag(given)
+    assert list(found.tag(iter(given))) == model.tag(given)
+    for ours, theirs in zip(
+        found.tag(given, beta=0.01), model.tag(given, beta=0.01), strict=True
+    ):
+        assert [[t for t, _ in r] for r in ours] == [[t for t, _ in r] for r in theirs]
+        flat = [[p for row in rows for _, p in row] for rows in (ours, theirs)]
+        np.testing.assert_allclose(*flat, atol=1e-5)
+    pairs = found.tag(given, probabilities=True)
+    expected = model.tag(given, probabilities=True)
+    for ours, theirs in zip(pairs, expected, strict=True):
+        assert [t for t, _ in ours] == [t for t, _ in theirs]
+        np.testing.assert_allclose(
+            [p for _, p in ours], [p for _, p in theirs], atol=1e-5
+        )
+    assert list(found.annotate(given)) == list(model.annotate(given))
+
+
+def test_errors_are_those_of_the_tagger(path):
+    found = runtime.load(path)
+    with pytest.raises(ValueError, match="beta"):
+        found.tag([], beta=0)
+    with pytest.raises(ValueError, match="is a string; a sentence is a list"):
+        found.tag("a b")
+    with pytest.raises(ValueError, match="sentence 1 has no column 'pos'"):
+        found.tag([["a"]])
+    many = Sentence(["e" + "\u0301" * 101], None, {"pos": ["x"]})
+    with pytest.raises(ValueError, match="101 combining marks"):
+        found.tag([many])
+
+
+# What it imports
+
+
+def run(code, *args):
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, args)],
+        capture_output=True,
+        text=True,
+        env=os.environ,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_tagging_imports_neither_tensorflow_nor_keras(path):
+    code = (
+        "import json, sys; from keras_tagging import Sentence, runtime; "
+        "s = Sentence(['the', 'dog'], None, {'pos': ['e', 'g']}); "
+        "tags = runtime.load(sys.argv[1]).tag([s]); "
+        f"print(json.dumps([tags, [m for m in {HEAVY} if m in sys.modules]]))"
+    )
+    tags, imported = run(code, path)
+    assert imported == [] and len(tags[0]) == 2
+
+
+def test_the_command_imports_neither(model, path, tmp_path):
+    text = tmp_path / "given.conll"
+    text.write_text("the\te\ndog\tg\n\n")
+    code = (
+        "import contextlib, io, json, sys; from keras_tagging.cli import main\n"
+        "out = io.StringIO(); out.reconfigure = lambda **_: None\n"
+        "with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):\n"
+        "    main(sys.argv[1:])\n"
+        f"heavy = [m for m in {HEAVY[:-2]} if m in sys.modules]\n"
+        "print(json.dumps([out.getvalue(), heavy]))"
+    )
+    options = ("--format", "conll", "--option", "columns={'pos': 1}")
+    written, imported = run(code, "tag", path, text, *options)
+    sentence = Sentence(["the", "dog"], None, {"pos": ["e", "g"]})
+    [[first, second]] = model.tag([sentence])
+    assert written == f"the\t{first}\ndog\t{second}\n\n"
+    assert imported == []
+
+
+def test_tensorflow_first_and_then_the_extensions(path):
+    code = (
+        "import json, sys, keras_tagging; keras_tagging.Tagger; "
+        "from keras_tagging import runtime; found = runtime.load(sys.argv[1]); "
+        "print(json.dumps('tensorflow' in sys.modules))"
+    )
+    assert run(code, path)
+
+
+def test_a_library_that_finds_other_names_is_refused(monkeypatch):
+    broken = extensions.PROBE.replace(b"[a]", b"[z]")
+    monkeypatch.setattr(extensions, "PROBE", broken)
+    with pytest.raises(ImportError, match="import keras_tagging.runtime first"):
+        extensions.check_strings.__wrapped__()
+
+
+# What it refuses
+
+
+@pytest.mark.parametrize("size", [0, 1, 50, 5000, -1])
+def test_a_file_that_is_cut_short(path, tmp_path, size):
+    other = tmp_path / "cut.onnx"
+    other.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(ValueError, match="cut.onnx .*; export the model again"):
+        runtime.load(other)
+
+
+def external(made):
+    tensor = made.graph.initializer[0]
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="/etc/passwd")
+
+
+def external_in_a_body(made):
+    tensor = helper.make_tensor("t", onnx.TensorProto.FLOAT, [0], [])
+    external_tensor = tensor.external_data.add(key="location", value="x")
+    assert external_tensor
+    branch = next(node for node in made.graph.node if node.op_type == "If")
+    branch.attribute[0].g.initializer.append(tensor)
+
+
+def foreign(made):
+    made.graph.node[0].op_type = "PyOp"
+
+
+def foreign_domain(made):
+    made.opset_import.append(helper.make_opsetid("com.stranger", 1))
+
+
+def function(made):
+    made.functions.add(name="f", domain="")
+
+
+def sparse(made):
+    made.graph.sparse_initializer.add()
+
+
+def deep(made):
+    graph = made.graph
+    for _ in range(7):
+        inner = onnx.GraphProto(name="inner")
+        node = graph.node.add(op_type="If", name="n")
+        node.attribute.add(name="then_branch", g=inner)
+        graph = node.attribute[0].g
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (external, "keeps weights in another file, which is not opened"),
+        (external_in_a_body, "keeps weights in another file"),
+        (foreign, "has an operation 'PyOp', which no export writes"),
+        (foreign_domain, "needs operations of 'com.stranger'"),
+        (function, "has functions or training of its own"),
+        (sparse, "has sparse constants"),
+        (deep, "has graphs inside of graphs, 6 deep"),
+        (lambda made: made.ClearField("graph"), "is no ONNX file"),
+        (lambda made: made.ClearField("metadata_props"), "was not written by"),
+        (lambda made: made.graph.output.pop(), "has other outputs than a tagger"),
+    ],
+)
+def test_files_of_strangers(path, tmp_path, change, message):
+    other = changed(path, tmp_path, change)
+    with pytest.raises(ValueError, match=message):
+        runtime.load(other)
+
+
+@pytest.mark.parametrize(
+    "key, value, message",
+    [
+        ("kind", "cook", "holds no tagger or parser"),
+        ("kind", ["tagger"], "holds no tagger or parser"),
+        ("format", 2, "is of format 2, which this version"),
+        ("tags", [1], "does not list its tags"),
+        ("columns", ["other"], "has other inputs than it says"),
+        ("batch_tokens", 10**12, "does not say how many tokens make a batch"),
+        ("batch_tokens", True, "does not say how many tokens make a batch"),
+        (None, "[" * 100_000, "does not say in JSON what it is"),
+        (None, "[]", "holds no tagger or parser"),
+    ],
+)
+def test_what_a_file_says_of_itself_is_checked(path, tmp_path, key, value, message):
+    def change(made):
+        [prop] = made.metadata_props
+        if key is None:
+            prop.value = value
+        else:
+            prop.value = json.dumps({**json.loads(prop.value), key: value})
+
+    with pytest.raises(ValueError, match=message):
+        runtime.load(changed(path, tmp_path, change))
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(ValueError, match="no such file; model.export"):
+        runtime.load(tmp_path / "tagger.onnx")
+
+
+def test_bytes_that_are_no_message():
+    for content in (b"\x0b", b"\xff" * 20, b"\x0a\x05ab", b"\x80"):
+        with pytest.raises(ValueError, match="no ONNX file"):
+            check(content)
+    assert list(fields(memoryview(b"\x08\x96\x01\x1d1234"))) == [(1, 150), (3, b"1234")]
+
+
+# The command line
+
+
+def stopped(*args):
+    with pytest.raises(SystemExit) as end:
+        main([*map(str, args)])
+    return end.value.code
+
+
+def test_export_and_what_reads_it(model, tmp_path, capsys):
+    saved, out = tmp_path / "model.keras", tmp_path / "tagger.onnx"
+    model.save(saved)
+    assert stopped("export", saved, out, "--top-k", "2") == 0
+    told = capsys.readouterr().out
+    assert "serve it with ONNX Runtime" in told
+    assert "lengths (batch) int32, pos (batch, time) string, tokens" in told
+    assert "top_tags (batch, time, k) string" in told
+    text = tmp_path / "given.txt"
+    text.write_text("the dog\n")
+    for command in ("parse", "tag"):
+        code = stopped(command, out, "--beam-width", "2", text)
+        assert code == 2 and "has no --beam-width" in capsys.readouterr().err
+    assert stopped("parse", out, text) == 2
+    assert "holds a tagger: keras-tagging tag" in capsys.readouterr().err
+    assert stopped("evaluate", out, "--corpus", "demo") == 2
+    assert "which tag and parse read" in capsys.readouterr().err
+
+
+def test_runtime_is_a_public_name():
+    assert keras_tagging.runtime is runtime
