@@ -200,8 +200,8 @@ def test_cbow_leaves_nothing_out_but_nothing():
     "change, message",
     [
         (dict(ids=[0, 1, 8], lengths=[3]), "id 8 has no row: there are 8, from 0"),
-        (dict(ids=[0, 1], lengths=[1]), "sum to 1, for 2 ids"),
-        (dict(ids=[0, 1], lengths=[3, -1]), "at least -1 and sum to 2"),
+        (dict(ids=[0, 1], lengths=[1]), "sum to 1 for 2 ids"),
+        (dict(ids=[0, 1], lengths=[3, -1]), "smallest is -1, and they sum to 2"),
         (dict(ids=[-1, -2], lengths=[2]), "nothing to predict"),
         (dict(ids=np.zeros(0, int), lengths=[0]), "nothing to predict"),
         (dict(ids=[[0, 1]], lengths=[2]), r"ids must be .* shape \(1, 2\)"),
