@@ -2,7 +2,31 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+
+from keras_tagging.corpora.labels import refuse_one_label
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.encoding.vocabulary import count_vocabulary
+
+
+def tags_to_learn(sentences: Iterable[Sentence], least: int) -> list[str]:
+    """The tag inventory of training sentences.
+
+    Args:
+        sentences: sentences with tags.
+        least: the number of occurrences that a tag needs.
+
+    Raises:
+        ValueError: if no tag is left, or all tokens have the same one.
+    """
+    refuse_one_label(sentences)
+    tags = count_vocabulary((tag for s in sentences for tag in s.tags), least)
+    if not tags:
+        raise ValueError(
+            "no tag to learn: the training sentences have no tokens, or no tag "
+            f"occurs min_count={least} times"
+        )
+    return tags
 
 
 def check_labels(

@@ -15,7 +15,6 @@ from keras_tagging.architectures.output import (
     reads_labels,
     run_network,
 )
-from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.batching import (
     EncodedSentences,
@@ -23,7 +22,7 @@ from keras_tagging.encoding.batching import (
     round_up,
     slices,
 )
-from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
+from keras_tagging.encoding.vocabulary import Inventory
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
 from keras_tagging.metrics import (
     assigned,
@@ -43,7 +42,7 @@ from keras_tagging.models.decoding import (
     tag_probabilities,
     with_probability,
 )
-from keras_tagging.models.known_labels import check_labels
+from keras_tagging.models.known_labels import check_labels, tags_to_learn
 from keras_tagging.models.pretrained import vector_table
 from keras_tagging.models.pretraining import has_tables, pretrain_tables
 from keras_tagging.models.report import tag_report
@@ -132,7 +131,7 @@ class Tagger(SentenceModel):
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        tags = self._count_tags(sentences)
+        tags = tags_to_learn(sentences, self.settings.task.min_count)
         self.chunk_scheme = decoding_scheme(
             self.settings.get("constrained", False), tags, [s.tags for s in sentences]
         )
@@ -145,17 +144,6 @@ class Tagger(SentenceModel):
             table = self.network.get_layer("vector_embedding").embeddings
             table.assign(vector_table(vectors, table.shape[0]))
         self._pretraining_due = self.settings.task.pretrain is not None
-
-    def _count_tags(self, sentences) -> list[str]:
-        refuse_one_label(sentences)
-        least = self.settings.task.min_count
-        tags = count_vocabulary((tag for s in sentences for tag in s.tags), least)
-        if not tags:
-            raise ValueError(
-                "no tag to learn: the training sentences have no tokens, or no tag "
-                f"occurs min_count={least} times"
-            )
-        return tags
 
     def _restore(self, vocabularies):
         self._vocabularies = tuple(vocabularies.items())
@@ -317,7 +305,7 @@ class Tagger(SentenceModel):
         """
         self._require_network()
         sentences = self.annotated(sentences)
-        tags = self._count_tags(sentences)
+        tags = tags_to_learn(sentences, self.settings.task.min_count)
         seed = self.seed if seed is None else seed
         return retargeted(self, sentences, tags, keep_labels, frozen, seed, changes)
 
