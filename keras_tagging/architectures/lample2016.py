@@ -53,6 +53,7 @@ BILSTM_CRF = Architecture(
     fast={
         **wu2016.FAST_BILSTM,
         "character_network": None,
+        "character_units": 50,
         "coupled": False,
         "hidden_layer": None,
     },
