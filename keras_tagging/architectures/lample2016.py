@@ -54,6 +54,7 @@ BILSTM_CRF = Architecture(
     fast={
         **wu2016.FAST_BILSTM,
         "character_network": None,
+        "character_units": 50,
         "constrained": None,
         "coupled": False,
         "hidden_layer": None,

@@ -54,7 +54,7 @@ class CharacterNetwork:
     """
 
     character_network: Literal["gru", "lstm", "coupled-lstm", "cnn"] | None = None
-    character_units: Units = 25
+    character_units: Units = 50
     character_embedding_dim: Units = 25
     character_dropout: Share = 0.0
     max_characters: Steps = 40

@@ -186,7 +186,8 @@ def test_ablations_are_so_in_the_fast_recipe():
         )
     }["7-layers + skip output + gating (no dropout)"]
     rates = {name: value for name, value in off.items() if name.endswith("dropout")}
-    assert rates == {"dropout": 0.0, "layer_dropout": 0.0, "window_dropout": 0.0}
+    names = ("dropout", "layer_dropout", "window_dropout", "character_dropout")
+    assert rates == dict.fromkeys(names, 0.0)
 
 
 @pytest.mark.parametrize("number, units", [(4, 100), (5, 100), (6, 300), (7, 400)])
