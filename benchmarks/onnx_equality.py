@@ -4,8 +4,8 @@
 
 MODEL is the `--out` of `keras-tagging train`, or a `.keras` file; each CORPUS is a
 name, a file or a folder, of whose sentences only the words (and the columns that the
-model reads) count. With `--capitals` every sentence comes a second time in capitals.
-Printed are the sentences whose tags, or trees, differ; the largest difference of a
+model reads) count. With `--capitals` every sentence comes again in capitals. Printed
+are the sentences whose tags, or trees, differ; the largest difference of a
 probability; tokens a second of `tag` in both, in turn, on the same sentences; and the
 latency of one sentence of 20 tokens beside the SavedModel.
 """

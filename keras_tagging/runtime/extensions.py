@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from keras_tagging.utils import limits
+
 INSTALL = "pip install 'keras-tagging[runtime]'"
 
 
@@ -51,12 +53,33 @@ def session_options(threads: int | None = None):
         import onnxruntime
     except ImportError:
         raise ImportError(f"ONNX files need onnxruntime: {INSTALL}") from None
+    limit_memory()
     options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.use_env_allocators", "1")
     options.register_custom_ops_library(library())
     options.log_severity_level = 3  # errors, which are raised as well
     if threads is not None:
         options.intra_op_num_threads = threads
     return options
+
+
+@cache
+def limit_memory() -> None:
+    """Has ONNX Runtime refuse arrays beyond `limits.ONNX_MEMORY` in all.
+
+    A file of some bytes may ask for an array of any size.
+    """
+    import onnxruntime
+
+    memory = onnxruntime.OrtMemoryInfo(
+        "Cpu",
+        onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR,
+        0,
+        onnxruntime.OrtMemType.DEFAULT,
+    )
+    # the arena grows by what is asked for, and has defaults otherwise
+    arena = onnxruntime.OrtArenaCfg(limits.ONNX_MEMORY, 1, -1, -1)
+    onnxruntime.create_and_register_allocator(memory, arena)
 
 
 @cache

@@ -118,5 +118,8 @@ MODEL_WEIGHTS = 2**31
 
 #: Bytes of an ONNX file: it is one message of protobuf, which has at most 2 GiB.
 ONNX_BYTES = 2**31 - 1
+#: Bytes of all arrays of all ONNX files that a process runs, weights included. A batch
+#: of the largest models of the papers takes some hundred million.
+ONNX_MEMORY = 2**33
 #: Graphs inside of graphs, such as the bodies of loops and branches; ours have two.
 ONNX_DEPTH = 5

@@ -7,8 +7,9 @@ import sys
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper, numpy_helper
 from onnx_files.odd import sentences
 from onnx_files.odd import tagger as tiny
 
@@ -17,6 +18,7 @@ from keras_tagging import Sentence, runtime
 from keras_tagging.cli import main
 from keras_tagging.runtime import extensions
 from keras_tagging.runtime.wire import check, fields
+from keras_tagging.utils import limits
 
 HEAVY = ("tensorflow", "keras", "gensim", "jax", "torch", "onnx", "sklearn", "pandas")
 
@@ -235,6 +237,28 @@ def test_what_a_file_says_of_itself_is_checked(path, tmp_path, key, value, messa
 
     with pytest.raises(ValueError, match=message):
         runtime.load(changed(path, tmp_path, change))
+
+
+def test_an_array_beyond_the_limit_is_an_error():
+    zero = numpy_helper.from_array(np.zeros((), "float32"), "zero")
+    nodes = [
+        helper.make_node("Expand", ["zero", "size"], ["wide"]),
+        helper.make_node("ReduceSum", ["wide"], ["sum"]),
+    ]
+    size = helper.make_tensor_value_info("size", TensorProto.INT64, [1])
+    total = helper.make_tensor_value_info("sum", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "bomb", [size], [total], [zero])
+    opsets = [helper.make_opsetid("", 20)]
+    made = helper.make_model(graph, ir_version=9, opset_imports=opsets)
+    content = made.SerializeToString()
+    check(content)  # nothing in it is forbidden
+    session = onnxruntime.InferenceSession(
+        content, extensions.session_options(), ["CPUExecutionProvider"]
+    )
+    fits, bomb = (np.array([n], "int64") for n in (10, limits.ONNX_MEMORY // 4 + 1))
+    assert session.run(None, {"size": fits})[0] == 0
+    with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.Fail):
+        session.run(None, {"size": bomb})
 
 
 def test_no_such_file(tmp_path):
