@@ -81,7 +81,7 @@ def scan(tracer, step, sequences, states, mask, backwards=False) -> Array:
         Array(xp, builder.name("step"), x.dtype, shape)
         for x, shape in zip(inputs, shapes, strict=True)
     ]
-    given, kept = [], []
+    kept = []
 
     def make():
         before, x = here[: len(states)], here[len(states)]
@@ -92,18 +92,8 @@ def scan(tracer, step, sequences, states, mask, backwards=False) -> Array:
             real = xp.expand_dims(here[-1], -1)
             after = [xp.where(real, a, b) for a, b in zip(after, before, strict=True)]
             output = xp.where(real, output, xp.asarray(0, output.dtype))
-        found = []
-        for value in (*after, output):
-            # a value from outside, or one that is there twice, needs a name of its own
-            value = xp.node("Identity", value)
-            found.append(value.name)
-        given.extend(found)
-        dtypes = [x.dtype for x in states] + [output.dtype]
         sizes = [*shapes[: len(states)], kept[0].shape]
-        return [
-            value_info(name, dtype, shape)
-            for name, dtype, shape in zip(found, dtypes, sizes, strict=True)
-        ]
+        return outputs_of_body(xp, [*after, output], sizes)
 
     body = builder.body([value_info(x.name, x.dtype, x.shape) for x in here], make)
     count = len(inputs) - len(states)
@@ -120,6 +110,19 @@ def scan(tracer, step, sequences, states, mask, backwards=False) -> Array:
     )
     batch, *rest = kept[0].shape
     return Array(xp, names[-1], kept[0].dtype, (batch, None, *rest))
+
+
+def outputs_of_body(xp, arrays, shapes) -> list:
+    """What ONNX says of the outputs of a body, each of which has a node of its own.
+
+    An array may be an output twice, or come from outside.
+    """
+    found = []
+    for array, shape in zip(arrays, shapes, strict=True):
+        own = xp.builder.name("output")
+        [name] = xp.builder.node("Identity", [array.name], name=own)
+        found.append(value_info(name, array.dtype, shape))
+    return found
 
 
 # What ONNX has as one operation

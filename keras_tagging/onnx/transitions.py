@@ -8,6 +8,7 @@ import numpy as np
 from keras_tagging.layers.transition_search import FORBIDDEN, LARGEST
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import value_info
+from keras_tagging.onnx.recurrence import outputs_of_body
 from keras_tagging.onnx.tracing import Tracer
 from keras_tagging.parsing import (
     LEFT_ARC,
@@ -91,12 +92,8 @@ def loop(tracer: Tracer, count: Array, step, values: list[Array], shapes: list):
         with tracer.inside():
             after = step(*before)
         after = [xp.cast(a, b.dtype) for a, b in zip(after, before, strict=True)]
-        after = [xp.node("Identity", a) for a in after]
-        going = xp.node("Identity", Array(xp, goes_on, "bool"))
-        return [value_info(going.name, "bool", ())] + [
-            value_info(a.name, a.dtype, b.shape)
-            for a, b in zip(after, before, strict=True)
-        ]
+        going = Array(xp, goes_on, "bool")
+        return outputs_of_body(xp, [going, *after], [(), *shapes])
 
     inputs = [value_info(number, "int64", ()), value_info(goes_on, "bool", ())]
     inputs += [value_info(x.name, x.dtype, x.shape) for x in before]

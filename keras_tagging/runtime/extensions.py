@@ -39,11 +39,11 @@ def library() -> str:
     return files[0]
 
 
-def session_options(threads: int | None = None):
+def session_options(threads: int = 1):
     """Options of ONNX Runtime for sessions with these operations.
 
     Args:
-        threads: of one operation; None for as many as there are cores.
+        threads: that one operation is shared among.
 
     Raises:
         ImportError: if ONNX Runtime or its extensions are not installed, or the
@@ -58,8 +58,9 @@ def session_options(threads: int | None = None):
     options.add_session_config_entry("session.use_env_allocators", "1")
     options.register_custom_ops_library(library())
     options.log_severity_level = 3  # errors, which are raised as well
-    if threads is not None:
-        options.intra_op_num_threads = threads
+    options.intra_op_num_threads = threads
+    # threads that wait would keep busy the cores that others need
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options
 
 
@@ -92,7 +93,7 @@ def check_strings() -> None:
     import onnxruntime
 
     session = onnxruntime.InferenceSession(
-        PROBE, session_options(1), providers=["CPUExecutionProvider"]
+        PROBE, session_options(), providers=["CPUExecutionProvider"]
     )
     [answer] = session.run(None, {"x": np.array(["abc"], object)})
     if answer.tolist() != ["xbc"]:

@@ -13,7 +13,7 @@ FORMAT = 1
 KINDS = {"tagger": OnnxTagger, "parser": OnnxParser}
 
 
-def load(path, *, threads: int | None = None) -> OnnxTagger | OnnxParser:
+def load(path, *, threads: int = 1) -> OnnxTagger | OnnxParser:
     """A tagger or parser that `export` has written as ONNX.
 
     A file from a stranger is checked first: it may have no operations other than those
@@ -21,14 +21,17 @@ def load(path, *, threads: int | None = None) -> OnnxTagger | OnnxParser:
 
     Args:
         path: of the file.
-        threads: that a call uses; None for as many as there are cores.
+        threads: that a call is shared among. One is quickest where other work keeps
+            the cores busy; calls from several threads run at the same time.
 
     Raises:
-        ValueError: if there is no such file, or it is damaged or another one.
+        ValueError: for less than one thread, if there is no such file, or it is damaged or another one.
         ImportError: if ONNX Runtime or its extensions are not installed.
         OSError: if it may not be read.
     """
     path = Path(path)
+    if type(threads) is not int or threads < 1:
+        raise ValueError(f"threads={threads!r}: at least one is needed")
     if not path.is_file():
         raise ValueError(
             f"{path}: no such file; model.export(path, format='onnx') writes one"

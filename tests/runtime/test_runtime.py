@@ -48,7 +48,7 @@ def changed(path, tmp_path, change):
 
 
 def test_every_way_to_tag(model, path):
-    found = runtime.load(path, threads=1)
+    found = runtime.load(path, threads=2)
     given = sentences(40)
     assert (found.kind, found.tags, found.columns) == ("tagger", model.tags, ("pos",))
     assert found.tag(given) == model.tag(given)
@@ -259,6 +259,12 @@ def test_an_array_beyond_the_limit_is_an_error():
     assert session.run(None, {"size": fits})[0] == 0
     with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.Fail):
         session.run(None, {"size": bomb})
+
+
+def test_no_thread(path):
+    for threads in (0, None, True):
+        with pytest.raises(ValueError, match="at least one is needed"):
+            runtime.load(path, threads=threads)
 
 
 def test_no_such_file(tmp_path):
