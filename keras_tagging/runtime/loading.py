@@ -25,7 +25,8 @@ def load(path, *, threads: int = 1) -> OnnxTagger | OnnxParser:
             the cores busy; calls from several threads run at the same time.
 
     Raises:
-        ValueError: for less than one thread, if there is no such file, or it is damaged or another one.
+        ValueError: for less than one thread, or if there is no such file, it is
+            damaged or another one.
         ImportError: if ONNX Runtime or its extensions are not installed.
         OSError: if it may not be read.
     """
