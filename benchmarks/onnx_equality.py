@@ -41,13 +41,14 @@ def sentences(corpora, columns, capitals):
 def compare(model, found, given):
     """Counts over the sentences: slices of both, one after the other."""
     count = tokens = differ = 0
-    worst, seconds = 0.0, {"model": [], "ONNX": []}
+    worst, seconds, cpu = 0.0, {"model": [], "ONNX": []}, {"model": 0.0, "ONNX": 0.0}
     for chunk in slices(given):
         sizes = sum(map(len, chunk))
         answers = {}
         for name, tagger in (("model", model), ("ONNX", found)):
-            start = time.perf_counter()
+            start, used = time.perf_counter(), time.process_time()
             answers[name] = getattr(tagger, tagger.command)(chunk)
+            cpu[name] += time.process_time() - used
             seconds[name].append((time.perf_counter() - start) / max(sizes, 1))
         pairs = zip(answers["model"], answers["ONNX"], strict=True)
         differ += sum(one != other for one, other in pairs)
@@ -60,7 +61,10 @@ def compare(model, found, given):
     print(f"{count:,} sentences, {tokens:,} tokens: {differ} answers differ")
     print(f"largest difference of a probability, of 1 in 10 sentences: {worst:.1e}")
     for name, times in seconds.items():
-        print(f"{name:6} {1 / statistics.median(times):9,.0f} tokens/s (median slice)")
+        print(
+            f"{name:6} {1 / statistics.median(times):9,.0f} tokens/s (median slice), "
+            f"{tokens / cpu[name]:9,.0f} tokens per second of CPU"
+        )
 
 
 def latency(model, path, repeat=200):

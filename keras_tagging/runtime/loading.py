@@ -1,6 +1,7 @@
 """From an ONNX file to the tagger or parser that runs it."""
 
 import json
+import os
 from pathlib import Path
 
 from keras_tagging.runtime.extensions import check_strings, session_options
@@ -13,7 +14,7 @@ FORMAT = 1
 KINDS = {"tagger": OnnxTagger, "parser": OnnxParser}
 
 
-def load(path, *, threads: int = 1) -> OnnxTagger | OnnxParser:
+def load(path, *, threads: int | None = None) -> OnnxTagger | OnnxParser:
     """A tagger or parser that `export` has written as ONNX.
 
     A file from a stranger is checked first: it may have no operations other than those
@@ -21,8 +22,8 @@ def load(path, *, threads: int = 1) -> OnnxTagger | OnnxParser:
 
     Args:
         path: of the file.
-        threads: that a call is shared among. One is quickest where other work keeps
-            the cores busy; calls from several threads run at the same time.
+        threads: batches that are run at the same time; None for as many as there are
+            cores. One batch is run by one thread.
 
     Raises:
         ValueError: for less than one thread, or if the file does not exist, is damaged
@@ -31,6 +32,8 @@ def load(path, *, threads: int = 1) -> OnnxTagger | OnnxParser:
         OSError: if it may not be read.
     """
     path = Path(path)
+    if threads is None:
+        threads = os.cpu_count() or 1
     if type(threads) is not int or threads < 1:
         raise ValueError(f"threads={threads!r}: at least one is needed")
     if not path.is_file():
@@ -39,14 +42,14 @@ def load(path, *, threads: int = 1) -> OnnxTagger | OnnxParser:
         )
     if (size := path.stat().st_size) > limits.ONNX_BYTES:
         raise ValueError(f"{path} has {size:,} bytes, more than any ONNX file")
-    options = session_options(threads)
+    options = session_options()
     check_strings()
     content = path.read_bytes()
     try:
         check(content)
         session = _session(content, options)
         described = _described(session)
-        return KINDS[described["kind"]](session, described)
+        return KINDS[described["kind"]](session, described, threads)
     except ValueError as error:
         raise ValueError(f"{path} {error}; export the model again") from error
 

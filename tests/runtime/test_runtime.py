@@ -52,6 +52,8 @@ def test_every_way_to_tag(model, path):
     given = sentences(40)
     assert (found.kind, found.tags, found.columns) == ("tagger", model.tags, ("pos",))
     assert found.tag(given) == model.tag(given)
+    found._batch_tokens = 30  # many batches, which two threads run
+    assert found.tag(given) == model.tag(given)
     assert list(found.tag(iter(given))) == model.tag(given)
     for ours, theirs in zip(
         found.tag(given, beta=0.01), model.tag(given, beta=0.01), strict=True
@@ -262,7 +264,7 @@ def test_an_array_beyond_the_limit_is_an_error():
 
 
 def test_no_thread(path):
-    for threads in (0, None, True):
+    for threads in (0, 1.5, True):
         with pytest.raises(ValueError, match="at least one is needed"):
             runtime.load(path, threads=threads)
 
