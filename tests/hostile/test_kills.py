@@ -220,8 +220,8 @@ with lock_run(Path(sys.argv[1])):
 
 def test_two_processes_do_not_train_in_one_folder(tmp_path):
     told = (
-        f"keras-tagging: error: another process trains in {tmp_path}: wait for its "
-        "end, or choose another --out\n"
+        f"keras-tagging: error: another process trains in {tmp_path}: wait until it "
+        "ends, or choose another --out\n"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with start(LOCKING, tmp_path, **pipes) as process:

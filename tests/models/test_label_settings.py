@@ -275,7 +275,7 @@ def test_pretraining_follows_an_adapt_of_its_own_and_not_a_training(monkeypatch)
     for _ in range(2):
         model.fit(SENTENCES, epochs=1, verbose=0)
     assert done == ["window"]
-    with pytest.raises(ValueError, match="has been trained"):
+    with pytest.raises(ValueError, match="this model is trained"):
         model.pretrain(SENTENCES)
 
 

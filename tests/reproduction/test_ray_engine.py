@@ -102,7 +102,7 @@ def test_a_cluster_that_is_not_there_is_told(store, monkeypatch):
     monkeypatch.setattr("ray.init", refuse)
     monkeypatch.setattr("ray.is_initialized", lambda: False)
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
-    with pytest.raises(ValueError, match="at 10.0.0.1:6379 .nothing answers.: ray"):
+    with pytest.raises(ValueError, match="at 10.0.0.1:6379 .nothing answers.: see ray"):
         RayEngine(store)
 
 

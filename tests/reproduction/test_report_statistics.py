@@ -28,7 +28,7 @@ def test_means_and_standard_deviations():
 
 
 def test_results_of_another_table():
-    with pytest.raises(ValueError, match="'Z', which is no row of Table 9"):
+    with pytest.raises(ValueError, match="'Z', which is not a row of Table 9"):
         report_statistics.figures(make_table(90.0), [result("Z", 1, 5)])
 
 
