@@ -74,6 +74,7 @@ class Corpus:
             several, the format of the training data.
         skipped: for each file, the number of sentences that `errors="skip"` left out.
         files: for each split, the files it was read from.
+        tag_column: the column of CoNLL-U that the tags are, if they are one of these.
     """
 
     train: list[Sentence]
@@ -83,6 +84,7 @@ class Corpus:
     format: str = ""
     skipped: dict[str, int] = field(default_factory=dict)
     files: dict[str, list[str]] = field(default_factory=dict)
+    tag_column: str | None = None
 
     def __repr__(self) -> str:
         sizes = "".join(f", {name}={len(part)}" for name, part in self.splits())

@@ -38,7 +38,7 @@ class SentenceModel(SentenceCalls):
 
     * `kind`, `command` and `reads_trees`: its name, the command that uses it, and
       whether its corpora need trees;
-    * `architectures`: the allowed ones; `outputs`: the vocabulary of its labels;
+    * `architectures`: the allowed ones; `inventories`: the vocabularies of its labels;
     * `annotated(sentences)`: the sentences, after a check of their annotation;
     * `adapt(sentences)`, which counts vocabularies, and `_restore(vocabularies)`;
     * `batches(sentences, fitting)` and `dataset(batches)`: the data for training;
@@ -67,7 +67,8 @@ class SentenceModel(SentenceCalls):
             or the vocabularies do not fit the settings.
     """
 
-    kind = command = outputs = None
+    kind = command = None
+    inventories = ()
     architectures = {}
     reads_trees = False
     report_options = ()
@@ -104,7 +105,8 @@ class SentenceModel(SentenceCalls):
         self._penalty = 0.0
         self.features = self._new_features()
         if vocabularies is not None:
-            check_vocabularies(vocabularies, {*self.features.table_names, self.outputs})
+            names = {*self.features.table_names, *self.inventories}
+            check_vocabularies(vocabularies, names)
             self._restore(vocabularies)
         self.compile(**training.compile_arguments(settings.optimizer))
 

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
+from keras_tagging.data.label_columns import by_column, output_names, with_labels
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.projectivity import SEPARATOR, unlift
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
@@ -29,7 +31,11 @@ class OnnxModel:
     """
 
     kind = command = inventory = None
-    outputs = frozenset()
+
+    @classmethod
+    def outputs(cls, described: dict) -> set[str]:
+        """The outputs of a file that describes itself so."""
+        raise NotImplementedError
 
     def __init__(self, session, described: dict, threads: int = 1):
         self._threads = threads
@@ -82,59 +88,94 @@ class OnnxTagger(OnnxModel):
     """
 
     kind, command, inventory = "tagger", "tag", "tags"
-    outputs = frozenset(
-        "tags probabilities top_tags top_probabilities all_probabilities".split()
-    )
 
     def __init__(self, session, described, threads=1):
         super().__init__(session, described, threads)
         self.tags = described["tags"]
+        named = isinstance(self.tags, dict)
+        self._inventories = self.tags if named else {None: self.tags}
+
+    @classmethod
+    def outputs(cls, described):
+        names = described["tags"] if isinstance(described["tags"], dict) else [None]
+        return {output for name in names for output in output_names(name).values()}
+
+    @property
+    def column_names(self) -> tuple[str | None, ...]:
+        """As `Tagger.column_names`."""
+        return tuple(self._inventories)
 
     def tag(self, sentences, *, beta: float | None = None, probabilities=False):
         """Tags sentences: arguments and result are those of `Tagger.tag`."""
         _refuse_whole(sentences)
+        levels = dict.fromkeys(self._inventories)
         if beta is not None:
-            from keras_tagging.metrics import assigned  # which takes half a second
+            # which takes half a second
+            from keras_tagging.metrics.multi_tagging import betas_of
 
-            assigned(np.ones((1, 1)), beta)  # a wrong beta is told at once
+            levels = dict(zip(levels, betas_of(beta, list(levels)), strict=True))
+        parts = [
+            self._part(name, levels[name], probabilities) for name in self._inventories
+        ]
         chunks = slices(map(as_sentence, sentences))
-        tagged = (
-            row for chunk in chunks for row in self._tag(chunk, beta, probabilities)
-        )
+        tagged = (row for chunk in chunks for row in self._decoded(chunk, parts))
         return list(tagged) if isinstance(sentences, (list, tuple)) else tagged
 
-    def _tag(self, sentences, beta, probabilities):
-        tagged = [[] for _ in sentences]
+    def _part(self, name, beta=None, probabilities=False):
+        """The outputs that a column needs, and the function from them to its items."""
+        outputs = output_names(name)
         if beta is not None:
             from keras_tagging.metrics import within_beta
 
-            for i, [rows] in self._answers(sentences, ["all_probabilities"]):
-                tagged[i] = within_beta(rows, self.tags, beta)
-        elif probabilities:
-            names = ["tags", "probabilities"]
-            for i, [tags, values] in self._answers(sentences, names):
-                tagged[i] = list(zip(tags.tolist(), values.tolist(), strict=True))
-        else:
-            for i, [tags] in self._answers(sentences, ["tags"]):
-                tagged[i] = tags.tolist()
-        return tagged
+            labels = self._inventories[name]
+            every = [outputs["all_probabilities"]]
+            return every, lambda rows: within_beta(rows, labels, beta)
+        if probabilities:
+            return [
+                outputs["tags"],
+                outputs["probabilities"],
+            ], lambda tags, values: list(
+                zip(tags.tolist(), values.tolist(), strict=True)
+            )
+        return [outputs["tags"]], lambda tags: tags.tolist()
 
-    def predict(self, sentences) -> list[np.ndarray]:
-        """Tag probabilities: a list with one `(tokens, num_tags)` array a sentence."""
-        _refuse_whole(sentences)
-        found = []
-        for chunk in slices(as_sentences(sentences)):
-            rows = [np.zeros((0, len(self.tags)), "float32") for _ in chunk]
-            for i, [values] in self._answers(chunk, ["all_probabilities"]):
-                rows[i] = values
-            found += rows
+    def _decoded(self, sentences, parts, nothing=None) -> list:
+        """For each sentence what the function of each column gives.
+
+        Args:
+            sentences: at most a slice.
+            parts: the output of `_part` for each column.
+            nothing: that of a sentence without tokens, for each column.
+        """
+        wanted = [name for names, _ in parts for name in names]
+        nothing = [[] for _ in parts] if nothing is None else nothing
+        found = [by_column(self.column_names, list(nothing)) for _ in sentences]
+        for i, arrays in self._answers(sentences, wanted):
+            rest = iter(arrays)
+            items = [item(*islice(rest, len(names))) for names, item in parts]
+            found[i] = by_column(self.column_names, items)
         return found
 
+    def predict(self, sentences) -> list:
+        """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""
+        _refuse_whole(sentences)
+        parts = [
+            ([output_names(name)["all_probabilities"]], lambda rows: rows)
+            for name in self._inventories
+        ]
+        nothing = [
+            np.zeros((0, len(labels)), "float32")
+            for labels in self._inventories.values()
+        ]
+        chunks = slices(as_sentences(sentences))
+        return [row for part in chunks for row in self._decoded(part, parts, nothing)]
+
     def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with their tags, one after the other."""
+        """The sentences with their tags, or columns, one after the other."""
+        named = self.column_names[0] is not None
         for chunk in slices(map(as_sentence, sentences)):
             for sentence, tags in zip(chunk, self.tag(chunk), strict=True):
-                yield replace(sentence, tags=tags)
+                yield with_labels(sentence, tags if named else {"tags": tags})
 
 
 class OnnxParser(OnnxModel):
@@ -145,7 +186,6 @@ class OnnxParser(OnnxModel):
     """
 
     kind, command, inventory = "parser", "parse", "labels"
-    outputs = frozenset(["heads", "deprels"])
     missing_column = (
         "tag it first, or name the column of a file in columns by --option "
         "'columns={{\"{name}\": 1}}'"
@@ -157,6 +197,10 @@ class OnnxParser(OnnxModel):
         # of a parser that has a tagger of its own
         outputs = {output.name for output in session.get_outputs()}
         self._predicted = sorted(outputs & {"predicted_tags"})
+
+    @classmethod
+    def outputs(cls, described):
+        return {"heads", "deprels"}
 
     @property
     def input_columns(self):
