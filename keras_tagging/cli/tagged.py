@@ -103,7 +103,7 @@ def fields_of(model, column: str | None, run) -> Callable:
             )
         for name in model.column_names:
             conllu_field(name)
-        return lambda tags: tags
+        return lambda tags: {name: _filled(tags[name]) for name in model.column_names}
     corpus = getattr(model, "metadata", {}).get("corpus") or {}
     column = column or corpus.get("tag_column")
     if column is None:
@@ -112,4 +112,9 @@ def fields_of(model, column: str | None, run) -> Callable:
             "--column upos, or xpos, ..."
         )
     conllu_field(str(column))
-    return lambda tags: {column: tags}
+    return lambda tags: {column: _filled(tags)}
+
+
+def _filled(tags: list[str]) -> list[str]:
+    """The tags, for a format in which no field is empty."""
+    return [tag or "_" for tag in tags]

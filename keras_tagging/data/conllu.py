@@ -78,7 +78,7 @@ class Block:
         for word, row in zip(self.words, values, strict=True):
             cells = lines[word].split("\t")
             for field, value in zip(fields, row, strict=True):
-                cells[field] = value or "_"
+                cells[field] = value
             lines[word] = "\t".join(cells)
         return "".join(lines)
 
@@ -92,8 +92,7 @@ def conllu_field(name: str) -> int:
     if (field := FIELDS.get(field_of(name))) is None:
         known = ", ".join(["upos", *FIELDS])
         raise ValueError(
-            f"CoNLL-U has no field for the column {name[:60]!r}, only for {known}: "
-            "use --output jsonl, or conll"
+            f"CoNLL-U has no field for the column {name[:60]!r}, only for {known}"
         )
     return field
 

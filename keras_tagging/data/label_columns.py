@@ -28,10 +28,12 @@ def field_of(name: str) -> str:
 
 def labels_of(sentence: Sentence, name: str | None) -> list[str] | None:
     """The labels of a sentence in a column; None if it is not annotated there."""
-    if name in (None, "tags"):
+    if name is None:
         return sentence.tags
     if not sentence.tokens:
         return []
+    if name == "tags":
+        return sentence.tags
     labels = sentence.columns.get(name, sentence.columns.get(field_of(name)))
     if field_of(name) in ANNOTATED and labels and set(labels) == {"_"}:
         return None

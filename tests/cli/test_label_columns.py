@@ -6,6 +6,8 @@ import pytest
 
 from keras_tagging.data import read
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 WORDS = {
     "the": ("DET", "DT", "Definite=Def"),
     "dog": ("NOUN", "NN", "Number=Sing"),
