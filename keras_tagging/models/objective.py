@@ -39,13 +39,14 @@ def _of_columns(model, y, y_pred, sample_weight):
             crf = model.network.get_layer(column.layer("crf"))
             loss = path_loss(crf, gold, outputs, sample_weight)
         elif isinstance(model.loss, keras.Loss):
-            loss = model.loss(gold, logits_of(outputs), sample_weight)
+            # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits
+            loss = model.loss(gold, logits_of(outputs), 1.0 * sample_weight)
         else:
             raise ValueError(
                 f"compiled with loss={model.loss!r}: a tagger of named columns needs "
                 "one keras.Loss, for all columns"
             )
-        total += weight * ops.cast(loss, "float32")
+        total = total + weight * ops.cast(loss, "float32")
     return total
 
 

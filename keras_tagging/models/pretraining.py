@@ -32,7 +32,7 @@ def pretrain_tables(
     seed=None,
     verbose=0,
 ):
-    """Set the look-up tables of a tagger that is not trained yet.
+    """Set the look-up tables of a tagger that has vocabularies.
 
     Arguments, result and errors are those of `Tagger.pretrain`.
     """
@@ -41,14 +41,6 @@ def pretrain_tables(
     for name, number in epochs.items():
         if number < 0:
             raise ValueError(f"{name}={number}: 0 leaves the table as it is")
-    sentences = model.annotated(sentences)
-    if model.network is None:
-        model.adapt(sentences)
-    if int(model.optimizer.iterations):
-        raise ValueError(
-            "this model is trained, and pretraining would replace its embeddings: "
-            "call pretrain before fit"
-        )
     encoded = model.encode(sentences, targets=True)
     options = {"seed": model.seed if seed is None else seed}
     if method == "window":  # gensim shows no progress

@@ -242,9 +242,16 @@ class Tagger(SentenceModel):
             ValueError: for an unknown method, a network without such tables, or one
                 that has been trained.
         """
-        tables = pretrain_tables(self, sentences, method, **options)
+        sentences = self.annotated(sentences)
+        if self.network is None:
+            self.adapt(sentences)
+        if int(self.optimizer.iterations):
+            raise ValueError(
+                "this model is trained, and pretraining would replace its embeddings: "
+                "call pretrain before fit"
+            )
         self._pretraining_due = False
-        return tables
+        return pretrain_tables(self, sentences, method, **options)
 
     def retarget(
         self, sentences, *, keep_labels=None, frozen=(), seed=None, **changes
