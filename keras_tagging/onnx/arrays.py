@@ -310,9 +310,11 @@ class Arrays:
             axes = [*range(place), None, *range(place + 1 - len(keys), 0)]
         else:
             axes = list(range(len(keys)))
+        new = [axis for axis, part in zip(axes, keys, strict=True) if part is None]
+        x = self.expand_dims(x, new) if new else x
         cut, dropped = [], []
         for axis, part in zip(axes, keys, strict=True):
-            if part is Ellipsis or _is_whole(part):
+            if part is Ellipsis or part is None or _is_whole(part):
                 continue
             if isinstance(part, slice):
                 step = part.step or 1

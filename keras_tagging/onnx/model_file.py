@@ -44,8 +44,6 @@ def onnx_model(model, top_k: int = 5) -> onnx.ModelProto:
     inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
     inputs.append(value_info("lengths", "int32", ("batch",)))
     try:
-        if model.features.letters:
-            raise NotImplementedError("a character network")
         request = Request(xp, strings, lengths)
         answers = ANSWERS[model.kind](xp, request, model, top_k)
     except NotImplementedError as error:

@@ -18,7 +18,8 @@ OPERATIONS = {
         "MatMul Max Min Mod Mul Neg NonZero Not Or Pad Range ReduceLogSumExp "
         "ReduceMax ReduceMin ReduceSum RegexFullMatch Relu Reshape Round Scan "
         "ScatterND Selu Shape Sigmoid Slice Softmax Softplus Softsign Split Sqrt "
-        "Squeeze Sub Tanh Tile TopK Transpose Unsqueeze Where".split()
+        "Squeeze StringSplit Sub Tanh Tile TopK Transpose Unique Unsqueeze "
+        "Where".split()
     ),
     "ai.onnx.ml": frozenset(["LabelEncoder"]),
     "ai.onnx.contrib": frozenset(["StringLower", "StringRegexReplace"]),
