@@ -38,8 +38,34 @@ class OnnxModel:
         self.columns = tuple(described["columns"])
         self._batch_tokens = described["batch_tokens"]
 
-    def _answers(self, sentences, outputs) -> Iterator[tuple[int, list[np.ndarray]]]:
-        """The number of each sentence that has tokens, and its part of the outputs."""
+    def _answered(self, sentences, outputs) -> Iterator[tuple[list, Iterator]]:
+        """Each slice of the sentences, with its answers.
+
+        An answer is the number of a sentence that has tokens, and its part of the
+        outputs. With several threads, the batches of the next slice are begun before
+        the answers of this one are awaited.
+        """
+        if self._threads < 2:
+            for chunk in slices(sentences):
+                yield chunk, self._answers(chunk, outputs, map)
+            return
+        # its threads are started when they are needed
+        pool = ThreadPoolExecutor(self._threads)
+        try:
+            yield from one_ahead(
+                (chunk, self._answers(chunk, outputs, pool.map))
+                for chunk in slices(sentences)
+            )
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _answers(self, sentences, outputs, mapped) -> Iterator:
+        """The answers to one slice.
+
+        Args:
+            mapped: `map`, or that of threads: ONNX Runtime computes without Python's
+                lock.
+        """
         strings = flat_strings(sentences, self.columns)
         # a request to the file itself has these done in it, but for U+0000
         strings = {
@@ -60,18 +86,12 @@ class OnnxModel:
             return chosen, here, self.session.run(outputs, feeds)
 
         plan = plan_batches(lengths, token_budget=self._batch_tokens)
-        for chosen, here, found in self._at_once(run, plan):
-            for row, (i, length) in enumerate(zip(chosen, here, strict=True)):
-                yield int(i), [array[row, :length] for array in found]
-
-    def _at_once(self, run, plan):
-        """Batches by several threads: ONNX Runtime computes without Python's lock."""
-        threads = min(self._threads, len(plan))
-        if threads < 2:
-            yield from map(run, plan)
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            yield from pool.map(run, plan)
+        batches = (mapped if len(plan) > 1 else map)(run, plan)
+        return (
+            (int(i), [array[row, :length] for array in found])
+            for chosen, here, found in batches
+            for row, (i, length) in enumerate(zip(chosen, here, strict=True))
+        )
 
 
 class OnnxTagger(OnnxModel):
@@ -97,43 +117,51 @@ class OnnxTagger(OnnxModel):
             from keras_tagging.metrics import assigned  # which takes half a second
 
             assigned(np.ones((1, 1)), beta)  # a wrong beta is told at once
-        chunks = slices(map(as_sentence, sentences))
         tagged = (
-            row for chunk in chunks for row in self._tag(chunk, beta, probabilities)
+            row for _, rows in self._tag(sentences, beta, probabilities) for row in rows
         )
         return list(tagged) if isinstance(sentences, (list, tuple)) else tagged
 
-    def _tag(self, sentences, beta, probabilities):
-        tagged = [[] for _ in sentences]
+    def _tag(self, sentences, beta=None, probabilities=False):
+        """Each slice of the sentences, with what `tag` gives for it."""
         if beta is not None:
             from keras_tagging.metrics import within_beta
 
-            for i, [rows] in self._answers(sentences, ["all_probabilities"]):
-                tagged[i] = within_beta(rows, self.tags, beta)
+            outputs = ["all_probabilities"]
+
+            def found(rows):
+                return within_beta(rows, self.tags, beta)
+
         elif probabilities:
-            names = ["tags", "probabilities"]
-            for i, [tags, values] in self._answers(sentences, names):
-                tagged[i] = list(zip(tags.tolist(), values.tolist(), strict=True))
+            outputs = ["tags", "probabilities"]
+
+            def found(tags, values):
+                return list(zip(tags.tolist(), values.tolist(), strict=True))
+
         else:
-            for i, [tags] in self._answers(sentences, ["tags"]):
-                tagged[i] = tags.tolist()
-        return tagged
+            outputs, found = ["tags"], np.ndarray.tolist
+        for chunk, answers in self._answered(map(as_sentence, sentences), outputs):
+            tagged = [[] for _ in chunk]
+            for i, arrays in answers:
+                tagged[i] = found(*arrays)
+            yield chunk, tagged
 
     def predict(self, sentences) -> list[np.ndarray]:
         """Tag probabilities: a list with one `(tokens, num_tags)` array a sentence."""
         _refuse_whole(sentences)
         found = []
-        for chunk in slices(as_sentences(sentences)):
+        outputs = ["all_probabilities"]
+        for chunk, answers in self._answered(as_sentences(sentences), outputs):
             rows = [np.zeros((0, len(self.tags)), "float32") for _ in chunk]
-            for i, [values] in self._answers(chunk, ["all_probabilities"]):
+            for i, [values] in answers:
                 rows[i] = values
             found += rows
         return found
 
     def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences with their tags, one after the other."""
-        for chunk in slices(map(as_sentence, sentences)):
-            for sentence, tags in zip(chunk, self.tag(chunk), strict=True):
+        for chunk, rows in self._tag(sentences):
+            for sentence, tags in zip(chunk, rows, strict=True):
                 yield replace(sentence, tags=tags)
 
 
@@ -165,15 +193,15 @@ class OnnxParser(OnnxModel):
     def parse(self, sentences):
         """Parses sentences: arguments and result are those of `Parser.parse`."""
         _refuse_whole(sentences)
-        chunks = slices(map(as_sentence, sentences))
-        parsed = (tree for chunk in chunks for tree in self._parse(chunk))
+        names = ["heads", "deprels", *self._predicted]
+        chunks = self._answered(map(as_sentence, sentences), names)
+        parsed = (tree for chunk in chunks for tree in self._parse(*chunk))
         return list(parsed) if isinstance(sentences, (list, tuple)) else parsed
 
-    def _parse(self, sentences):
+    def _parse(self, sentences, answers):
         trees = [([], []) for _ in sentences]
-        names = ["heads", "deprels", *self._predicted]
         tags = [{PREDICTED: []} if self._predicted else {} for _ in sentences]
-        for i, [heads, deprels, *found] in self._answers(sentences, names):
+        for i, [heads, deprels, *found] in answers:
             for predicted in found:
                 tags[i] = {PREDICTED: predicted.tolist()}
             heads, deprels = heads.tolist(), deprels.tolist()
@@ -184,6 +212,24 @@ class OnnxParser(OnnxModel):
         for sentence, own, (heads, deprels) in zip(sentences, tags, trees, strict=True):
             tree = {"head": list(map(str, heads)), "deprel": deprels}
             yield replace(sentence, columns={**sentence.columns, **own, **tree})
+
+
+def one_ahead(values: Iterable) -> Iterator:
+    """The values, each once the next one has been made; an error comes in its place."""
+    values, before, error = iter(values), [], None
+    while True:
+        try:
+            after = [next(values)]
+        except StopIteration:
+            after = []
+        except Exception as raised:
+            after, error = [], raised
+        yield from before
+        if error is not None:
+            raise error
+        if not after:
+            return
+        before = after
 
 
 def _refuse_whole(sentences):
