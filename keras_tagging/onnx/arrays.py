@@ -87,10 +87,16 @@ class Arrays:
 
     Args:
         builder: of the graph.
+        int8: whether recurrent layers compute with weights of 8 bits.
+
+    Attributes:
+        product: a function that `matmul` leaves products with weights to, or None.
     """
 
-    def __init__(self, builder: Builder):
-        self.builder = builder
+    product = None
+
+    def __init__(self, builder: Builder, int8: bool = False):
+        self.builder, self.int8 = builder, int8
 
     # Nodes
 
@@ -226,6 +232,8 @@ class Arrays:
     # Products and sums
 
     def matmul(self, x, y):
+        if self.product and hasattr(y, "numpy") and len(y.shape) == 2:
+            return self.product(self, x, y.numpy().astype("float32"))
         return self._binary("MatMul", x, y)
 
     def reduce(self, operation, x, axis=None, keepdims=False):

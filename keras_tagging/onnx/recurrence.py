@@ -1,5 +1,6 @@
 """Loops over the time axis: GRU and LSTM where ONNX has them, else Scan."""
 
+from contextlib import nullcontext
 from functools import partial
 
 import keras
@@ -8,6 +9,7 @@ import numpy as np
 from keras_tagging.cells import GRUCell, HighwayLSTMCell, SkipLSTMCell
 from keras_tagging.onnx.arrays import Array
 from keras_tagging.onnx.builder import value_info
+from keras_tagging.onnx.quantisation import int8_products
 
 
 def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
@@ -25,11 +27,12 @@ def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
             "a recurrent layer that returns states, or does not begin with zeros"
         )
     cell = layer.cell
-    native = None if layer.return_cell else _native(cell)
+    native = None if layer.return_cell or tracer.xp.int8 else _native(cell)
     if native:
         found = native(tracer.xp, cell, sequences, mask, layer.go_backwards)
     else:
-        found = _by_steps(tracer, layer, sequences, mask)
+        with int8_products(tracer.xp) if tracer.xp.int8 else nullcontext():
+            found = _by_steps(tracer, layer, sequences, mask)
     outputs, last = found
     if not layer.return_sequences:
         return last

@@ -59,7 +59,7 @@ class OnnxModel:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _answers(self, sentences, outputs, mapped) -> Iterator:
+    def _answers(self, sentences, outputs, mapped=map) -> Iterator:
         """The answers to one slice.
 
         Args:

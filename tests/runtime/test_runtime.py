@@ -336,6 +336,11 @@ def test_export_and_what_reads_it(model, tmp_path, capsys):
     assert "serve it with ONNX Runtime" in told
     assert "lengths (batch) int32, pos (batch, time) string, tokens" in told
     assert "top_tags (batch, time, k) string" in told
+    small = tmp_path / "small.onnx"
+    assert stopped("export", saved, small, "--int8") == 0
+    assert b"MatMulInteger" in small.read_bytes()
+    assert stopped("export", saved, tmp_path / "served", "--int8") == 2
+    assert 'int8 is for format="onnx"' in capsys.readouterr().err
     text = tmp_path / "given.txt"
     text.write_text("the dog\n")
     for command in ("parse", "tag"):
