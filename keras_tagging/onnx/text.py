@@ -124,7 +124,10 @@ class TextGraph:
         """
         xp, features = self.xp, self.features
         forms, text = {}, raw
-        if {"word", "vector", "letters", *features.ends} & set(features.names):
+        normalised = {"word", "vector"}
+        if features.characters_of == "normalised":
+            normalised |= {"letters", *features.ends}
+        if normalised & set(features.names):
             words = self.words(raw)
             if features.characters_of == "normalised":
                 text = words[-1]

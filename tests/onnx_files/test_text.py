@@ -33,7 +33,13 @@ FEATURES = {
     },
     "no words": {"words": False, "suffixes": ()},
     "letters": {"letters": 6, "normalise": "wu", "characters_of": "normalised"},
-    "one letter": {"letters": 1, "suffixes": (), "columns": ("pos",)},
+    "one letter": {
+        "letters": 1,
+        "words": False,
+        "capitals": False,
+        "suffixes": (),
+        "columns": ("pos",),
+    },
 }
 VECTORS = ["Éa", "éA", "ẞ", "Οδος", "THE", "the", "ΟΔΟΣ", "e\u0301"]
 
