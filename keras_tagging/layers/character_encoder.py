@@ -139,9 +139,10 @@ class CharacterEncoder(keras.layers.Layer):
         x = x * ops.cast(mask, x.dtype)[:, :, None]
         around = WIDTH - 1  # so that every filter meets the ends of the token
         x = self.filters(ops.pad(x, [[0, 0], [around, around], [0, 0]]))
-        lengths = ops.sum(ops.cast(mask, "int32"), axis=1)
-        places = ops.arange(ops.shape(x)[1], dtype="int32")
-        inside = places < lengths[:, None] + around
+        # an output is inside the token if the first character that it reads is, or is
+        # a zero before it
+        first = ops.cast(mask, "int32")
+        inside = ops.pad(first, [[0, 0], [around, 0]], constant_values=1) > 0
         # tanh is above -1: what is outside is never the maximum
         return ops.max(ops.where(inside[:, :, None], x, -1.0), axis=1)
 

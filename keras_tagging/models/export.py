@@ -1,5 +1,6 @@
 """Export of models that take words, to TensorFlow's or ONNX Runtime's files."""
 
+import json
 import os
 import subprocess
 import sys
@@ -24,6 +25,7 @@ def export(
     *,
     format: str = "tf_saved_model",
     top_k: int = 5,
+    int8: bool = False,
     verbose: bool = False,
 ) -> None:
     """Write a tagger or a parser as a SavedModel, or as an ONNX file.
@@ -67,12 +69,16 @@ def export(
             already, the new one is written beside it before it is removed.
         format: "tf_saved_model" or "onnx".
         top_k: k, limited to the number of tags; for taggers.
+        int8: whether recurrent layers of an ONNX file multiply integers of 8 bits: the
+            file is smaller and tags faster, and some of its answers are not those of
+            the model.
         verbose: whether Keras prints the endpoint of a SavedModel.
 
     Raises:
         ValueError: if there is no such format, `path` exists and is not a SavedModel,
-            or does not end in .onnx, `top_k` is below 1, or ONNX cannot compute what
-            the model does.
+            or does not end in .onnx, `top_k` is below 1, `int8` is for another format
+            or a model without recurrent layers, or ONNX cannot compute what the model
+            does.
         ImportError: if the package onnx is needed and not installed.
     """
     path = Path(path)
@@ -80,8 +86,10 @@ def export(
     if top_k < 1:
         raise ValueError(f"top_k={top_k}: give 1 or more")
     if format == "onnx":
-        _export_onnx(model, path, top_k)
+        _export_onnx(model, path, top_k, int8)
         return
+    if int8:
+        raise ValueError('int8 is for format="onnx"')
     empty = path.is_dir() and not any(path.iterdir())
     if path.exists() and not empty and not (path / "saved_model.pb").exists():
         raise ValueError(
@@ -96,7 +104,7 @@ def export(
             except tf.errors.ResourceExhaustedError as error:  # also for a full disk
                 raise OSError(f"{path} cannot be written: {error.message}") from error
         else:
-            _write_in_subprocess(model, written, top_k)
+            _write_in_subprocess(model, written, top_k=top_k)
         with naming(path, written / "metadata.json"):
             write_metadata(model, written / "metadata.json")
         if path.exists():
@@ -106,12 +114,12 @@ def export(
         os.replace(written, path)
 
 
-def _export_onnx(model, path, top_k):
+def _export_onnx(model, path, top_k, int8):
     if path.suffix != ".onnx" or path.is_dir():
         raise ValueError(f"{path}: the file name of an ONNX file ends in .onnx")
     with replacing(path) as partial:
         if keras.backend.backend() != "tensorflow":
-            _write_in_subprocess(model, partial, top_k, "onnx")
+            _write_in_subprocess(model, partial, top_k=top_k, int8=int8, format="onnx")
             return
         try:
             from keras_tagging.onnx.model_file import onnx_model
@@ -122,7 +130,7 @@ def _export_onnx(model, path, top_k):
                 "ONNX files are written with the package onnx: "
                 "pip install 'keras-tagging[onnx]'"
             ) from None
-        partial.write_bytes(onnx_model(model, top_k).SerializeToString())
+        partial.write_bytes(onnx_model(model, top_k, int8).SerializeToString())
 
 
 def _write(model, path, top_k, verbose):
@@ -172,17 +180,16 @@ def _tokens(features, strings, real):
     return {**found, "ids": ids} if features.letters else ids
 
 
-def _write_in_subprocess(model, path, top_k, format="tf_saved_model"):
+def _write_in_subprocess(model, path, **options):
     # the tables and the graph are TensorFlow's; a process has one Keras backend
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder) / "model.keras"
         model.save(saved)
         code = (
-            "import sys, keras_tagging as kt; path, out, k, format = sys.argv[1:]; "
-            "kt.load(path).export(out, top_k=int(k), format=format)"
+            "import json, sys, keras_tagging as kt; path, out, options = sys.argv[1:]; "
+            "kt.load(path).export(out, **json.loads(options))"
         )
-        given = map(str, (saved, path, top_k, format))
-        command = [sys.executable, "-c", code, *given]
+        command = [sys.executable, "-c", code, saved, path, json.dumps(options)]
         environment = {**os.environ, "KERAS_BACKEND": "tensorflow"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:

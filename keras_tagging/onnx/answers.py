@@ -7,7 +7,7 @@ import numpy as np
 
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.layers import LAYERS
-from keras_tagging.onnx.text import TextGraph, clean
+from keras_tagging.onnx.text import TextGraph
 from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.onnx.transitions import greedy_search
 
@@ -42,7 +42,6 @@ class Request:
             below = [xp.subtract(rows, self.rows), steps]
             text = xp.concatenate([text, xp.broadcast_to("", below)], 0)
             self.strings[name] = xp.where(self.real, text, "")
-        self.strings["tokens"] = clean(xp, self.strings["tokens"])
 
     def _checked(self, lengths):
         xp = self.xp
@@ -67,24 +66,27 @@ class Request:
             lengths = xp.add(lengths, Array(xp, nothing[0], "int32"))
         return lengths
 
-    def ids(self, features) -> Array:
-        """Ids `(batch, time, features)`, 0 in the padding."""
-        ids = TextGraph(self.xp, features).ids(self.strings)
+    def ids(self, features) -> list[Array]:
+        """What a network reads: ids `(batch, time, features)`, 0 in the padding.
+
+        With a character network letters `(distinct tokens + 1, characters)` follow.
+        """
+        found = TextGraph(self.xp, features).ids(self.strings)
+        ids, *letters = found.values() if features.letters else [found]
         ids = ids * self.xp.cast(self.xp.expand_dims(self.real, -1), "int32")
         ids.shape = (None, None, len(features.names))
-        return ids
+        return [ids, *letters]
 
     def answer(self, array: Array) -> Array:
         """What was asked for, without the row and the step that were added."""
         return array[: self.rows, : self.steps]
 
 
-def run_network(tracer: Tracer, network, ids: Array):
-    """What the network gives for ids: see `architectures.output`."""
-    for tensor in network.inputs:
-        is_ids = len(tensor.shape) == 3
-        labels = tracer.xp.zeros_like(ids[:, :, 0]) - 1  # read in training only
-        tracer.give(tensor, ids if is_ids else labels)
+def run_network(tracer: Tracer, network, given: list[Array]):
+    """What the network gives for ids, and letters: see `architectures.output`."""
+    labels = tracer.xp.zeros_like(given[0][:, :, 0]) - 1  # read in training only
+    for tensor, array in zip(network.inputs, [*given, labels], strict=False):
+        tracer.give(tensor, array)
 
     def values(outputs):
         if isinstance(outputs, dict):

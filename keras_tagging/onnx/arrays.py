@@ -87,10 +87,16 @@ class Arrays:
 
     Args:
         builder: of the graph.
+        int8: whether recurrent layers compute with weights of 8 bits.
+
+    Attributes:
+        product: a function that `matmul` leaves products with weights to, or None.
     """
 
-    def __init__(self, builder: Builder):
-        self.builder = builder
+    product = None
+
+    def __init__(self, builder: Builder, int8: bool = False):
+        self.builder, self.int8 = builder, int8
 
     # Nodes
 
@@ -226,6 +232,8 @@ class Arrays:
     # Products and sums
 
     def matmul(self, x, y):
+        if self.product and hasattr(y, "numpy") and len(y.shape) == 2:
+            return self.product(self, x, y.numpy().astype("float32"))
         return self._binary("MatMul", x, y)
 
     def reduce(self, operation, x, axis=None, keepdims=False):
@@ -310,9 +318,11 @@ class Arrays:
             axes = [*range(place), None, *range(place + 1 - len(keys), 0)]
         else:
             axes = list(range(len(keys)))
+        new = [axis for axis, part in zip(axes, keys, strict=True) if part is None]
+        x = self.expand_dims(x, new) if new else x
         cut, dropped = [], []
         for axis, part in zip(axes, keys, strict=True):
-            if part is Ellipsis or _is_whole(part):
+            if part is Ellipsis or part is None or _is_whole(part):
                 continue
             if isinstance(part, slice):
                 step = part.step or 1

@@ -16,27 +16,25 @@ from keras_tagging.utils import limits
 LAST = {"top_tags": "k", "top_probabilities": "k", "all_probabilities": "tag"}
 
 
-def onnx_model(model, top_k: int = 5) -> onnx.ModelProto:
+def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
     """A tagger or parser as an ONNX model, with all it needs inside.
 
     Args:
         model: fitted.
-        top_k: as in `models.export`.
+        top_k, int8: as in `models.export`.
 
     Raises:
-        ValueError: naming what ONNX cannot have, or if the weights are too large for
-            one file.
+        ValueError: naming what ONNX cannot have, if there is nothing to compute in
+            8 bits, or if the weights are too large for one file.
     """
     builder = Builder()
-    xp = Arrays(builder)
+    xp = Arrays(builder, int8)
     columns = ["tokens", *model.input_columns]
     strings = {name: Array(xp, name, "string", (None, None)) for name in columns}
     lengths = Array(xp, "lengths", "int32", (None,))
     inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
     inputs.append(value_info("lengths", "int32", ("batch",)))
     try:
-        if model.features.letters:
-            raise NotImplementedError("a character network")
         request = Request(xp, strings, lengths)
         answers = ANSWERS[model.kind](xp, request, model, top_k)
     except NotImplementedError as error:
@@ -44,6 +42,11 @@ def onnx_model(model, top_k: int = 5) -> onnx.ModelProto:
             f"this {model.kind} has {error}, which cannot be exported as ONNX: "
             'export it with format="tf_saved_model"'
         ) from error
+    if int8 and all(t.data_type != onnx.TensorProto.INT8 for t in builder.initializers):
+        raise ValueError(
+            f"this {model.kind} has no recurrent layer to be computed in 8 bits: "
+            "export it without int8"
+        )
     outputs, axes = [], axes_of(answers, model)
     for name, array in answers.items():
         builder.nodes().append(helper.make_node("Identity", [array.name], [name]))
@@ -59,7 +62,8 @@ def onnx_model(model, top_k: int = 5) -> onnx.ModelProto:
         producer_version=version("keras-tagging"),
         opset_imports=[helper.make_opsetid(*item) for item in OPSETS.items()],
     )
-    helper.set_model_props(made, {KEY: json.dumps(described(model, top_k))})
+    about = {**described(model, top_k), "int8": int8}
+    helper.set_model_props(made, {KEY: json.dumps(about)})
     size = made.ByteSize()
     if size > limits.ONNX_BYTES:
         raise ValueError(

@@ -1,5 +1,6 @@
 """Loops over the time axis: GRU and LSTM where ONNX has them, else Scan."""
 
+from contextlib import nullcontext
 from functools import partial
 
 import keras
@@ -8,25 +9,33 @@ import numpy as np
 from keras_tagging.cells import GRUCell, HighwayLSTMCell, SkipLSTMCell
 from keras_tagging.onnx.arrays import Array
 from keras_tagging.onnx.builder import value_info
+from keras_tagging.onnx.quantisation import int8_products
 
 
 def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
     """A `ProjectedRNN`: `(batch, time, size)`, from its last step with `go_backwards`.
 
+    One that returns no sequence: `(batch, size)`, what the last real step gives.
+
     Args:
         mask: False at the end of each sentence, and nowhere else.
     """
-    fits = layer.return_sequences and layer.zero_output_for_mask
+    # the last output is then the first state, which is kept where masked
+    fits = layer.return_sequences == layer.zero_output_for_mask
     if not fits or layer.return_state or layer.stateful or initial_state is not None:
         raise NotImplementedError(
-            "a recurrent layer that does not return a sequence and begin with zeros"
+            "a recurrent layer that returns states, or does not begin with zeros"
         )
     cell = layer.cell
-    native = None if layer.return_cell else _native(cell)
+    native = None if layer.return_cell or tracer.xp.int8 else _native(cell)
     if native:
-        outputs = native(tracer.xp, cell, sequences, mask, layer.go_backwards)
+        found = native(tracer.xp, cell, sequences, mask, layer.go_backwards)
     else:
-        outputs = _by_steps(tracer, layer, sequences, mask)
+        with int8_products(tracer.xp) if tracer.xp.int8 else nullcontext():
+            found = _by_steps(tracer, layer, sequences, mask)
+    outputs, last = found
+    if not layer.return_sequences:
+        return last
     if not layer.go_backwards:
         return outputs
     turned = tracer.xp.flip(outputs, 1)
@@ -36,7 +45,7 @@ def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
 
 def time_loop(tracer, loop, sequences, states, mask=None):
     """A `layers.loop.TimeLoop`."""
-    return scan(tracer, loop.step, sequences, states, mask, loop.backwards)
+    return scan(tracer, loop.step, sequences, states, mask, loop.backwards)[0]
 
 
 def _by_steps(tracer, layer, sequences, mask):
@@ -59,7 +68,7 @@ def _by_steps(tracer, layer, sequences, mask):
     return scan(tracer, step, projected, states, mask, layer.go_backwards)
 
 
-def scan(tracer, step, sequences, states, mask, backwards=False) -> Array:
+def scan(tracer, step, sequences, states, mask, backwards=False) -> list[Array]:
     """`layers.loop.over_time` as an ONNX Scan.
 
     Args:
@@ -70,7 +79,8 @@ def scan(tracer, step, sequences, states, mask, backwards=False) -> Array:
         backwards: whether to start at the end.
 
     Returns:
-        `(batch, time, output_size)` in the order of the sentence, 0 where masked.
+        `(batch, time, output_size)` in the order of the sentence, 0 where masked; and
+        the first of the states after the last step.
     """
     xp = tracer.xp
     builder = xp.builder
@@ -109,7 +119,8 @@ def scan(tracer, step, sequences, states, mask, backwards=False) -> Array:
         scan_output_directions=[int(backwards)],
     )
     batch, *rest = kept[0].shape
-    return Array(xp, names[-1], kept[0].dtype, (batch, None, *rest))
+    outputs = Array(xp, names[-1], kept[0].dtype, (batch, None, *rest))
+    return [outputs, Array(xp, names[0], states[0].dtype, shapes[0])]
 
 
 def outputs_of_body(xp, arrays, shapes) -> list:
@@ -187,16 +198,19 @@ def _run(xp, operation, weights, sequences, mask, backwards, **attributes):
     flat = [w.reshape(1, w.shape[0] * units, -1) for w in (kernel, recurrent)]
     bias = np.concatenate([bias.ravel(), np.zeros(bias.size, "float32")])[None]
     lengths = None if mask is None else xp.sum(mask, 1)
-    outputs = xp.node(
+    outputs, last = xp.node(
         operation,
         xp.transpose(sequences, (1, 0, 2)),
         *flat,
         bias,
         lengths,
+        outputs=2,
         hidden_size=units,
         direction="reverse" if backwards else "forward",
         **attributes,
     )
     outputs = xp.transpose(xp.squeeze(outputs, 1), (1, 0, 2))
     outputs.shape = (None, None, units)
-    return outputs
+    last = xp.squeeze(last, 0)
+    last.shape = (None, units)
+    return outputs, last

@@ -7,8 +7,6 @@ TensorFlow does; which characters a pattern means is in `letters`. A table is a
 
 from functools import cached_property
 
-import numpy as np
-
 from keras_tagging.encoding.token_features import (
     NORMALISATIONS,
     SHAPES,
@@ -18,11 +16,11 @@ from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.onnx import letters
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import STRINGS
+from keras_tagging.onnx.characters import cut, distinct, replace, spelled, times
 from keras_tagging.runtime.strings import NUL, REPLACEMENT, encodable
 
 ASCII = r"[\x00-\x7F]*"
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-MOST_REPEATED = 1000  # RE2 refuses .{1001}
 
 
 def clean(xp: Arrays, text: Array) -> Array:
@@ -33,12 +31,6 @@ def clean(xp: Arrays, text: Array) -> Array:
 def matches(xp: Arrays, text: Array, pattern: str) -> Array:
     """Which strings a pattern matches as a whole."""
     return xp.node("RegexFullMatch", text, dtype="bool", pattern=pattern)
-
-
-def replace(xp: Arrays, text: Array, pattern: str, replacement: str) -> Array:
-    """The strings with every match of a pattern replaced."""
-    given = [np.array([x], object) for x in (pattern, replacement)]
-    return xp.node("StringRegexReplace", text, *given, domain=STRINGS)
 
 
 def look_up(xp: Arrays, forms: list[Array], words: list[str]) -> list[Array]:
@@ -72,14 +64,40 @@ class TextGraph:
         self.xp, self.features = xp, features
         self.vocabularies = features.vocabularies
 
-    def ids(self, strings: dict[str, Array]) -> Array:
-        """Ids of tokens: `(batch, time, features)` int32.
+    def ids(self, strings: dict[str, Array]) -> Array | dict:
+        """Ids of tokens, which are found once for each distinct token.
 
         Args:
             strings: `(batch, time)` under "tokens" and the names of columns.
+
+        Returns:
+            `(batch, time, features)` int32. With letters a dict of it, "ids", and of
+            "letters" `(distinct tokens + 1, characters)` int32.
         """
-        xp, names = self.xp, self.features.names
-        forms = self.forms(strings)
+        xp, columns = self.xp, self.features.columns
+        tokens, numbers = distinct(xp, strings["tokens"])
+        tokens = clean(xp, tokens)
+        forms, letters = self.forms(tokens), None
+        if self.features.letters:
+            [text] = forms.pop("letters")
+            letters = spelled(xp, text, self.vocabularies["letters"])
+        ids = self.look_up_all(forms)
+        if "capital" in self.features.names:
+            ids["capital"] = xp.cast(self.is_capital(tokens), "int64") + 1
+        if self.features.letters:
+            ids["letters"] = xp.arange(xp.length(tokens, 0), "int64") + 1
+        of_tokens = [ids[name] for name in self.features.names if name in ids]
+        found = []
+        if of_tokens:
+            found.append(xp.take(xp.stack(of_tokens, -1), numbers))
+        of_columns = self.look_up_all({name: [strings[name]] for name in columns})
+        found += [xp.expand_dims(of_columns[name], -1) for name in columns]
+        found = xp.cast(xp.concatenate(found, -1), "int32")
+        return found if letters is None else {"ids": found, "letters": letters}
+
+    def look_up_all(self, forms: dict[str, list[Array]]) -> dict[str, Array]:
+        """The ids of the forms of each column."""
+        xp = self.xp
         tables: dict[str, list] = {}
         for name, found in forms.items():
             tables.setdefault(self.features.table_of(name), []).extend(
@@ -93,19 +111,23 @@ class TextGraph:
                     unknown = xp.equal(ids[name], UNKNOWN_ID)
                     here = xp.where(unknown, here, ids[name])
                 ids[name] = here
-        if "capital" in names:
-            ids["capital"] = xp.cast(self.is_capital(strings["tokens"]), "int64") + 1
-        return xp.cast(xp.stack([ids[name] for name in names], -1), "int32")
+        return ids
 
-    def forms(self, strings: dict[str, Array]) -> dict[str, list[Array]]:
-        """For each column with a table the strings to look up, first choice first.
+    def forms(self, raw: Array) -> dict[str, list[Array]]:
+        """For each feature with a table the strings to look up, first choice first.
 
-        The same as `TokenFeatures` has: a feature that is added there is added here.
+        The same as `TokenFeatures` has, but for further columns of the sentences: a
+        feature that is added there is added here.
+
+        Args:
+            raw: `(tokens,)`.
         """
         xp, features = self.xp, self.features
-        raw = strings["tokens"]
         forms, text = {}, raw
-        if {"word", "vector", *features.ends} & set(features.names):
+        normalised = {"word", "vector"}
+        if features.characters_of == "normalised":
+            normalised |= {"letters", *features.ends}
+        if normalised & set(features.names):
             words = self.words(raw)
             if features.characters_of == "normalised":
                 text = words[-1]
@@ -128,8 +150,8 @@ class TextGraph:
                 short = f".{{0,{i}}}" if i else ""
                 pattern = f"(?s)^(?:{pattern}|{short})$"
                 forms[name] = [replace(xp, text, pattern, r"\1")]
-        for name in features.columns:
-            forms[name] = [strings[name]]
+        if features.letters:
+            forms["letters"] = [cut(xp, text, features.letters)]
         return forms
 
     # Words
@@ -167,13 +189,16 @@ class TextGraph:
         Of those beyond ASCII they are the ones that the vocabularies have in one of
         both cases: a word with any other is in no vocabulary, lowered or not.
         """
-        tables = ("word", "vector", "spelling", "character")
+        tables = ("word", "vector", "spelling", "character", "letters")
         words = [w for name in tables for w in self.vocabularies.get(name, ())]
         alphabet = {c for word in words for c in word}
+        if letters.FINAL_SIGMA in alphabet:
+            alphabet.add(letters.SIGMA)
         return {
             c: low
             for c, low in letters.lower_forms().items()
-            if c in CAPITALS or alphabet & {c, *low}
+            # two characters for one: so many unknown ones are read
+            if c in CAPITALS or alphabet & {c, *low} or len(low) > 1
         }
 
     def lower(self, text: Array) -> Array:
@@ -199,7 +224,7 @@ class TextGraph:
                 chosen = replace(xp, chosen, character, low)
             return xp.node("ScatterND", text, places, chosen)
 
-        return xp.branch(xp.any(rest), letter_by_letter, lambda: text, (None, None))
+        return xp.branch(xp.any(rest), letter_by_letter, lambda: text, (None,))
 
     def lower_sigma(self, text: Array) -> Array:
         """The capital sigma of Greek: another letter at the end of a word."""
@@ -242,11 +267,5 @@ class TextGraph:
             unusual,
             lambda: replace(xp, text, every, replacement),
             lambda: replace(xp, text, few, replacement),
-            (None, None),
+            (None,),
         )
-
-
-def times(n: int) -> str:
-    """A pattern of n characters."""
-    whole, rest = divmod(n, MOST_REPEATED)
-    return f".{{{MOST_REPEATED}}}" * whole + (f".{{{rest}}}" if rest else "")

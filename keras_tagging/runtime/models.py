@@ -44,8 +44,34 @@ class OnnxModel:
         self.columns = tuple(described["columns"])
         self._batch_tokens = described["batch_tokens"]
 
-    def _answers(self, sentences, outputs) -> Iterator[tuple[int, list[np.ndarray]]]:
-        """The number of each sentence that has tokens, and its part of the outputs."""
+    def _answered(self, sentences, outputs) -> Iterator[tuple[list, Iterator]]:
+        """Each slice of the sentences, with its answers.
+
+        An answer is the number of a sentence that has tokens, and its part of the
+        outputs. With several threads, the batches of the next slice are begun before
+        the answers of this one are awaited.
+        """
+        if self._threads < 2:
+            for chunk in slices(sentences):
+                yield chunk, self._answers(chunk, outputs, map)
+            return
+        # its threads are started when they are needed
+        pool = ThreadPoolExecutor(self._threads)
+        try:
+            yield from one_ahead(
+                (chunk, self._answers(chunk, outputs, pool.map))
+                for chunk in slices(sentences)
+            )
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _answers(self, sentences, outputs, mapped=map) -> Iterator:
+        """The answers to one slice.
+
+        Args:
+            mapped: `map`, or that of threads: ONNX Runtime computes without Python's
+                lock.
+        """
         strings = flat_strings(sentences, self.columns)
         # a request to the file itself has these done in it, but for U+0000
         strings = {
@@ -66,18 +92,12 @@ class OnnxModel:
             return chosen, here, self.session.run(outputs, feeds)
 
         plan = plan_batches(lengths, token_budget=self._batch_tokens)
-        for chosen, here, found in self._at_once(run, plan):
-            for row, (i, length) in enumerate(zip(chosen, here, strict=True)):
-                yield int(i), [array[row, :length] for array in found]
-
-    def _at_once(self, run, plan):
-        """Batches by several threads: ONNX Runtime computes without Python's lock."""
-        threads = min(self._threads, len(plan))
-        if threads < 2:
-            yield from map(run, plan)
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            yield from pool.map(run, plan)
+        batches = (mapped if len(plan) > 1 else map)(run, plan)
+        return (
+            (int(i), [array[row, :length] for array in found])
+            for chosen, here, found in batches
+            for row, (i, length) in enumerate(zip(chosen, here, strict=True))
+        )
 
 
 class OnnxTagger(OnnxModel):
@@ -117,8 +137,8 @@ class OnnxTagger(OnnxModel):
         parts = [
             self._part(name, levels[name], probabilities) for name in self._inventories
         ]
-        chunks = slices(map(as_sentence, sentences))
-        tagged = (row for chunk in chunks for row in self._decoded(chunk, parts))
+        found = self._decoded(map(as_sentence, sentences), parts)
+        tagged = (row for _, rows in found for row in rows)
         return list(tagged) if isinstance(sentences, (list, tuple)) else tagged
 
     def _part(self, name, beta=None, probabilities=False):
@@ -130,31 +150,31 @@ class OnnxTagger(OnnxModel):
             labels = self._inventories[name]
             every = [outputs["all_probabilities"]]
             return every, lambda rows: within_beta(rows, labels, beta)
-        if probabilities:
-            return [
-                outputs["tags"],
-                outputs["probabilities"],
-            ], lambda tags, values: list(
-                zip(tags.tolist(), values.tolist(), strict=True)
-            )
-        return [outputs["tags"]], lambda tags: tags.tolist()
+        if not probabilities:
+            return [outputs["tags"]], np.ndarray.tolist
 
-    def _decoded(self, sentences, parts, nothing=None) -> list:
-        """For each sentence what the function of each column gives.
+        def pairs(tags, values):
+            return list(zip(tags.tolist(), values.tolist(), strict=True))
+
+        return [outputs["tags"], outputs["probabilities"]], pairs
+
+    def _decoded(self, sentences, parts, nothing=None):
+        """Each slice of the sentences, with what the function of each column gives.
 
         Args:
-            sentences: at most a slice.
+            sentences: an iterable.
             parts: the output of `_part` for each column.
             nothing: that of a sentence without tokens, for each column.
         """
         wanted = [name for names, _ in parts for name in names]
         nothing = [[] for _ in parts] if nothing is None else nothing
-        found = [by_column(self.column_names, list(nothing)) for _ in sentences]
-        for i, arrays in self._answers(sentences, wanted):
-            rest = iter(arrays)
-            items = [item(*islice(rest, len(names))) for names, item in parts]
-            found[i] = by_column(self.column_names, items)
-        return found
+        for chunk, answers in self._answered(sentences, wanted):
+            found = [by_column(self.column_names, list(nothing)) for _ in chunk]
+            for i, arrays in answers:
+                rest = iter(arrays)
+                items = [item(*islice(rest, len(names))) for names, item in parts]
+                found[i] = by_column(self.column_names, items)
+            yield chunk, found
 
     def predict(self, sentences) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""
@@ -167,14 +187,15 @@ class OnnxTagger(OnnxModel):
             np.zeros((0, len(labels)), "float32")
             for labels in self._inventories.values()
         ]
-        chunks = slices(as_sentences(sentences))
-        return [row for part in chunks for row in self._decoded(part, parts, nothing)]
+        found = self._decoded(as_sentences(sentences), parts, nothing)
+        return [row for _, rows in found for row in rows]
 
     def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences with their tags, or columns, one after the other."""
         named = self.column_names[0] is not None
-        for chunk in slices(map(as_sentence, sentences)):
-            for sentence, tags in zip(chunk, self.tag(chunk), strict=True):
+        parts = [self._part(name) for name in self._inventories]
+        for chunk, rows in self._decoded(map(as_sentence, sentences), parts):
+            for sentence, tags in zip(chunk, rows, strict=True):
                 yield with_labels(sentence, tags if named else {"tags": tags})
 
 
@@ -209,15 +230,15 @@ class OnnxParser(OnnxModel):
     def parse(self, sentences):
         """Parses sentences: arguments and result are those of `Parser.parse`."""
         _refuse_whole(sentences)
-        chunks = slices(map(as_sentence, sentences))
-        parsed = (tree for chunk in chunks for tree in self._parse(chunk))
+        names = ["heads", "deprels", *self._predicted]
+        chunks = self._answered(map(as_sentence, sentences), names)
+        parsed = (tree for chunk in chunks for tree in self._parse(*chunk))
         return list(parsed) if isinstance(sentences, (list, tuple)) else parsed
 
-    def _parse(self, sentences):
+    def _parse(self, sentences, answers):
         trees = [([], []) for _ in sentences]
-        names = ["heads", "deprels", *self._predicted]
         tags = [{PREDICTED: []} if self._predicted else {} for _ in sentences]
-        for i, [heads, deprels, *found] in self._answers(sentences, names):
+        for i, [heads, deprels, *found] in answers:
             for predicted in found:
                 tags[i] = {PREDICTED: predicted.tolist()}
             heads, deprels = heads.tolist(), deprels.tolist()
@@ -228,6 +249,24 @@ class OnnxParser(OnnxModel):
         for sentence, own, (heads, deprels) in zip(sentences, tags, trees, strict=True):
             tree = {"head": list(map(str, heads)), "deprel": deprels}
             yield replace(sentence, columns={**sentence.columns, **own, **tree})
+
+
+def one_ahead(values: Iterable) -> Iterator:
+    """The values, each once the next one has been made; an error comes in its place."""
+    values, before, error = iter(values), [], None
+    while True:
+        try:
+            after = [next(values)]
+        except StopIteration:
+            after = []
+        except Exception as raised:
+            after, error = [], raised
+        yield from before
+        if error is not None:
+            raise error
+        if not after:
+            return
+        before = after
 
 
 def _refuse_whole(sentences):

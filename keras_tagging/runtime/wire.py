@@ -14,11 +14,12 @@ OPERATIONS = {
     "": frozenset(
         "Abs Add And ArgMax Cast Concat CumSum Div Elu Equal Erf Exp Expand GRU "
         "Gather GatherElements GatherND Gelu Greater GreaterOrEqual HardSigmoid "
-        "Identity If IsNaN LSTM LeakyRelu Less LessOrEqual Log LogSoftmax Loop "
-        "MatMul Max Min Mod Mul Neg NonZero Not Or Pad Range ReduceLogSumExp "
-        "ReduceMax ReduceMin ReduceSum RegexFullMatch Relu Reshape Round Scan "
-        "ScatterND Selu Shape Sigmoid Slice Softmax Softplus Softsign Split Sqrt "
-        "Squeeze Sub Tanh Tile TopK Transpose Unsqueeze Where".split()
+        "Identity If IsNaN LSTM LeakyRelu Less LessOrEqual Log LogSoftmax Loop MatMul "
+        "MatMulInteger Max Min Mod Mul Neg NonZero Not Or Pad QuantizeLinear Range "
+        "ReduceLogSumExp ReduceMax ReduceMin ReduceSum RegexFullMatch Relu Reshape "
+        "Round Scan ScatterND Selu Shape Sigmoid Slice Softmax Softplus Softsign "
+        "Split Sqrt Squeeze StringSplit Sub Tanh Tile TopK Transpose Unique Unsqueeze "
+        "Where".split()
     ),
     "ai.onnx.ml": frozenset(["LabelEncoder"]),
     "ai.onnx.contrib": frozenset(["StringLower", "StringRegexReplace"]),

@@ -52,6 +52,14 @@ NETWORKS = {
     "coupled, hidden layer": ("bilstm-crf", {"coupled": True, "hidden_layer": "tanh"}),
     "peepholes": ("bilstm", {"peepholes": True}),
     "language model": ("bigru", {"language_model": 0.1}),
+    "letters": ("bigru", {"character_network": "lstm"}),
+    "letters, window": ("bigru", {"character_network": "gru", "window": 3}),
+    "few letters": ("bilstm", {"character_network": "cnn", "max_characters": 7}),
+    "letters, crf": ("bilstm-crf", {"recipe": "paper"}),  # "coupled-lstm"
+    "letters, labels, columns": (
+        "i-rnn",
+        {"character_network": "gru", "columns": ("pos",)},
+    ),
 }
 
 
@@ -88,9 +96,19 @@ def test_more_activations(activation, train_sentences, tmp_path):
     assert_same(exported(model, tmp_path), model, ODD[:9])
 
 
-@pytest.mark.parametrize("name", ["bigru", "bilstm-crf", "skip-bilstm", "i-rnn"])
-def test_batches_of_any_size_with_junk_in_the_padding(name, train_sentences, tmp_path):
-    model = tagger(name, train_sentences)
+@pytest.mark.parametrize(
+    "name, options",
+    [
+        ("bigru", {"character_network": "lstm"}),
+        ("bilstm-crf", {}),
+        ("skip-bilstm", {}),
+        ("i-rnn", {}),
+    ],
+)
+def test_batches_of_any_size_with_junk_in_the_padding(
+    name, options, train_sentences, tmp_path
+):
+    model = tagger(name, train_sentences, **options)
     found = exported(model, tmp_path)
     expected = dict(enumerate(model.tag(ODD)))
     at = 0
@@ -117,10 +135,3 @@ def test_chunk_tags_are_consistent(decoder, tmp_path):
     model = tagger("bigru", training, decoder=decoder)
     assert model.chunk_scheme == "iob2"
     assert_same(exported(model, tmp_path), model, ODD[:60])
-
-
-def test_a_character_network_is_refused(train_sentences, tmp_path):
-    model = tagger("bigru", train_sentences, character_network="lstm")
-    with pytest.raises(ValueError, match="a character network, which cannot be"):
-        model.export(tmp_path / "tagger.onnx", format="onnx")
-    assert not list(tmp_path.iterdir())

@@ -13,6 +13,7 @@ GIVEN = [*DEV, *TRAIN, EMPTY, *DEV[:3]]
 CASES = {
     **{name: (name, {}) for name in PARSERS},
     "words": ("elman-parser", {"tags": None}),
+    "letters": ("gru-parser", {"tags": None, "character_network": "cnn"}),
     "encoder": ("lstm-parser", {"encoder": "bilstm", "encoder_units": 5}),
     "skips": (
         "gru-parser",

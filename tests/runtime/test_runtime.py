@@ -16,7 +16,9 @@ from onnx_files.odd import tagger as tiny
 import keras_tagging
 from keras_tagging import Sentence, runtime
 from keras_tagging.cli import main
+from keras_tagging.encoding import batching
 from keras_tagging.runtime import extensions
+from keras_tagging.runtime.models import one_ahead
 from keras_tagging.runtime.wire import check, fields
 from keras_tagging.utils import limits
 
@@ -69,6 +71,42 @@ def test_every_way_to_tag(model, path):
             [p for _, p in ours], [p for _, p in theirs], atol=1e-5
         )
     assert list(found.annotate(given)) == list(model.annotate(given))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_slices_of_a_stream(threads, model, path, monkeypatch):
+    monkeypatch.setattr(batching, "PREDICTION_SENTENCES", 7)
+    found = runtime.load(path, threads=threads)
+    found._batch_tokens = 10
+    given = sentences(40)
+    expected = model.tag(given)
+    assert found.tag(given) == list(found.tag(iter(given))) == expected
+    assert [s.tags for s in found.annotate(given)] == expected
+    # what comes before an error is given, and a stream may be left
+    answers = found.tag(iter([*given[:20], Sentence(["x"]), *given]))
+    assert [next(answers) for _ in range(14)] == expected[:14]
+    with pytest.raises(ValueError, match="sentence 7 has no column 'pos'"):
+        next(answers)
+    answers = found.tag(iter(given))
+    assert next(answers) == expected[0]
+    answers.close()
+
+
+def test_one_ahead():
+    made = []
+
+    def values():
+        for i in range(3):
+            made.append(i)
+            yield i
+        raise ValueError("the end")
+
+    found = one_ahead(values())
+    assert next(found) == 0 and made == [0, 1]
+    assert [next(found), next(found)] == [1, 2]
+    with pytest.raises(ValueError, match="the end"):
+        next(found)
+    assert list(one_ahead([])) == [] and list(one_ahead("ab")) == ["a", "b"]
 
 
 def test_errors_are_those_of_the_tagger(path):
@@ -298,6 +336,11 @@ def test_export_and_what_reads_it(model, tmp_path, capsys):
     assert "serve it with ONNX Runtime" in told
     assert "lengths (batch) int32, pos (batch, time) string, tokens" in told
     assert "top_tags (batch, time, k) string" in told
+    small = tmp_path / "small.onnx"
+    assert stopped("export", saved, small, "--int8") == 0
+    assert b"MatMulInteger" in small.read_bytes()
+    assert stopped("export", saved, tmp_path / "served", "--int8") == 2
+    assert 'int8 is for format="onnx"' in capsys.readouterr().err
     text = tmp_path / "given.txt"
     text.write_text("the dog\n")
     for command in ("parse", "tag"):
