@@ -27,16 +27,20 @@ test: $(VENV)/installed-test  ## run the tests and the docstring examples
 BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py \
 	tests/models/test_label_networks.py::test_on_every_backend
 
+# Of a test with several parameters, each value of each is tried once: all combinations
+# are tried on TensorFlow.
+BACKEND_OPTIONS := -q -m "not one_backend" --each-value
+
 test-backends: $(VENV)/installed-test $(VENV)/installed-backends  ## run what any backend must do on JAX and PyTorch
 	$(MAKE) --no-print-directory -j2 test-jax test-torch
 
 # JAX compiles much and computes little here: it is told to compile quickly. PyTorch
 # compiles nothing, so that one process is done before JAX's are.
 test-jax:
-	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 $(BY_FILE) -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=jax JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest $(BACKEND_OPTIONS) -n auto --maxprocesses 4 $(BY_FILE) $(BACKEND_TESTS) $(ARGS)
 
 test-torch:
-	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not one_backend" $(BACKEND_TESTS) $(ARGS)
+	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(BACKEND_OPTIONS) $(BACKEND_TESTS) $(ARGS)
 
 fuzz: $(VENV)/installed-test  ## try a million mutated lines on all readers; goes on where it was stopped
 	PYTHONPATH=tests $(BIN)/python -m hostile.fuzz $(ARGS)

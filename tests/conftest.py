@@ -58,6 +58,34 @@ def spoil(model):
     model.network.get_layer("logits").bias.assign(bias)
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--each-value",
+        action="store_true",
+        help="of each test, run the first parameters that have each value once",
+    )
+
+
+@pytest.hookimpl(trylast=True)  # after those that a marker leaves out
+def pytest_collection_modifyitems(config, items):
+    """With `--each-value`, keep a test if it has a parameter's value for the first time.
+
+    On TensorFlow all combinations run. A backend changes what an operation gives, and
+    each value that leads to other operations is tried on it, in some combination.
+    """
+    if not config.getoption("--each-value"):
+        return
+    seen, kept, left = set(), [], []
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        function = item.nodeid.partition("[")[0]
+        values = {(function, name, str(params[name])) for name in params}
+        (kept if values - seen or not values else left).append(item)
+        seen |= values
+    config.hook.pytest_deselected(items=left)
+    items[:] = kept
+
+
 @pytest.fixture(scope="module", autouse=True)
 def graphs_as_traced(request):
     """TensorFlow runs graphs as they were traced.
