@@ -96,14 +96,20 @@ class Corpus:
             if sentences := getattr(self, name):
                 yield name, sentences
 
-    def fingerprint(self) -> str:
-        """SHA-256 over the tokens, tags and columns of every split."""
+    def fingerprint(self, read: Iterable[str | None] = ()) -> str:
+        """SHA-256 over the tokens, tags and columns of every split.
+
+        Args:
+            read: columns that are read or learnt. `feats` counts only if it is among
+                them, so that runs from before it was a column go on.
+        """
         digest = hashlib.sha256()
+        left_out = {"feats"} - set(read)
         for name, sentences in self.splits():
             digest.update(f"\x00{name}\x00".encode())
             for sentence in sentences:
                 fields = [sentence.tokens, sentence.tags or []]
-                for key in sorted(sentence.columns):
+                for key in sorted(sentence.columns.keys() - left_out):
                     fields += [[key], sentence.columns[key]]
                 text = "\x02".join("\x01".join(values) for values in fields)
                 digest.update(text.encode("utf-8", "surrogatepass") + b"\x03")

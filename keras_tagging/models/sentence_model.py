@@ -69,6 +69,7 @@ class SentenceModel(SentenceCalls):
 
     kind = command = None
     inventories = ()
+    column_names = ()  # the columns of labels that it learns
     architectures = {}
     reads_trees = False
     report_options = ()
@@ -261,7 +262,8 @@ class SentenceModel(SentenceCalls):
         if not self.optimizer.built:  # the user compiled another one after adapt
             self.optimizer.build(self.trainable_variables)
 
-        fingerprint = Corpus(sentences).fingerprint()
+        read = {*self.input_columns, *self.column_names}
+        fingerprint = Corpus(sentences).fingerprint(read)
         self.metadata.update(training_sentences=fingerprint, epochs=fitting.epochs)
         plan = training.Plan(
             batches=batches,
@@ -283,7 +285,7 @@ class SentenceModel(SentenceCalls):
                 "monitor": monitor,
                 "patience": patience,
                 "training sentences": fingerprint,
-                "development sentences": Corpus(dev).fingerprint(),
+                "development sentences": Corpus(dev).fingerprint(read),
             },
         )
         return training.carry_out(plan, super().fit, verbose)
