@@ -68,7 +68,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(trylast=True)  # after those that a marker leaves out
 def pytest_collection_modifyitems(config, items):
-    """With `--each-value`, keep a test if it has a parameter's value for the first time.
+    """With `--each-value`, keep the first tests that have each value of a parameter.
 
     On TensorFlow all combinations run. A backend changes what an operation gives, and
     each value that leads to other operations is tried on it, in some combination.

@@ -15,6 +15,7 @@ from keras_tagging.architectures.token_inputs import (
     ContextWindow,
     Embeddings,
 )
+from keras_tagging.data.label_columns import field_of
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.checks import possible
@@ -147,6 +148,8 @@ class Settings(Mapping):
             )
         if start is not None and not self.features.words:
             raise ValueError("embeddings= are those of words: give words=True")
+        if isinstance(self.task, TaggerSettings) and self.task.tags:
+            self._check_columns(self.task.tags)
         if getattr(self.network, "language_model", 0) and not self.features.words:
             raise ValueError("language_model= predicts words: give words=True")
         smoothing = self.optimizer.label_smoothing
@@ -155,6 +158,21 @@ class Settings(Mapping):
                 f"label_smoothing={smoothing} has no meaning with decoder='crf', "
                 "whose loss is the likelihood of the whole path: set it to 0"
             )
+
+    def _check_columns(self, learnt):
+        """Refuses what cannot be combined with named columns of labels."""
+        if self.label_options is not None:
+            raise ValueError(
+                f"tags={learnt}: a network that reads its own labels learns one "
+                "column, the tags of the sentences; leave tags= out, and name the "
+                "column where the corpus is read (tag= or tag_column=)"
+            )
+        for name in self.features.columns:
+            if field_of(name) in map(field_of, learnt):
+                raise ValueError(
+                    f"{name!r} is among columns= and tags=: a column that is to be "
+                    "learnt cannot be a feature"
+                )
 
     # By keyword
 

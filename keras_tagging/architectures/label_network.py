@@ -66,16 +66,15 @@ class LabelNetwork:
                     f"label_input={self.label_input!r}: it needs {' or '.join(needed)}"
                 )
 
-    def build(self, settings, features, tags, *, seed, vector_dim=0, scheme=None):
+    def build(self, settings, features, columns, *, seed, vector_dim=0):
         """The functional network.
 
         Args:
             settings: a `Settings`, for the options of the tables and the window.
             features: an adapted `TokenFeatures`.
-            tags: the tag inventory.
+            columns: one `LabelColumn`, without a chunk scheme.
             seed: int. Seed of the initial weights and of dropout.
             vector_dim: size of the pretrained vectors, 0 without.
-            scheme: None: its search is not constrained.
 
         Returns:
             A functional model from what `run_network` gives it to what
@@ -90,6 +89,7 @@ class LabelNetwork:
         from keras_tagging.layers import LabelEmbeddingRNN
         from keras_tagging.utils.seeds import seeds
 
+        [column] = columns
         tables = settings.tables
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
@@ -106,7 +106,7 @@ class LabelNetwork:
         def layer(name, **options):
             return LabelEmbeddingRNN(
                 self.units,
-                len(tags),
+                len(column),
                 label_dim=self.label_dim,
                 label_context=self.label_context,
                 label_input=self.label_input,

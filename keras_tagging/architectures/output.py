@@ -4,7 +4,8 @@ A network gives either logits `(batch, time, num_tags)`, or, where the best tags
 more than the best logits, a dict with at least `logits`, whose softmax are the
 probabilities of each token's tags, and `tags` `(batch, time)`, the best path. In such a
 dict, `emissions` are the scores a CRF was given, and `other_logits` those of a second
-network that is trained too.
+network that is trained too. With named columns of labels, it gives a dict of what it
+gives for each of them.
 
 A network reads ids `(batch, time, features)`. With a character network it has a second
 input, letters `(rows, characters)`: see `TokenFeatures`. One whose output layer reads
@@ -15,17 +16,32 @@ import keras
 from keras import ops
 
 from keras_tagging.architectures.embedding import uniform
+from keras_tagging.data.label_columns import by_column
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.layers import CRF, ChunkDecoder, LabelEmbeddingRNN
 
 
+def output_layers(x, columns, mask, decoder, *, draw, **options):
+    """An output layer for each column of labels, all behind the same network.
+
+    Args:
+        x, mask, decoder, options: as in `output_layer`.
+        columns: a `LabelColumn` each.
+        draw: an iterator over the seeds of the layers.
+    """
+    outputs = [
+        output_layer(x, column, mask, decoder, seed=next(draw), **options)
+        for column in columns
+    ]
+    return by_column([column.name for column in columns], outputs)
+
+
 def output_layer(
     x,
-    tags,
+    column,
     mask,
     decoder="softmax",
     *,
-    scheme=None,
     labels=None,
     label_decoder=None,
     seed,
@@ -39,11 +55,10 @@ def output_layer(
 
     Args:
         x: `(batch, time, features)`.
-        tags: the tag inventory.
+        column: the `LabelColumn`. A softmax or CRF keeps to its chunk scheme, if any.
         mask: `(batch, time)`, False at padding.
         decoder: "softmax" (which itself is in the loss and in prediction), "crf", or
             "i-rnn": a hidden layer that reads the labels before, too.
-        scheme: the chunk scheme to which a softmax or CRF keeps; None if it is free.
         labels: `(batch, time)`, the gold labels, for "i-rnn".
         label_decoder: the `LabelDecoder`, for "i-rnn".
         seed: int, of the initial weights.
@@ -56,7 +71,7 @@ def output_layer(
     if decoder == "i-rnn":
         rnn = LabelEmbeddingRNN(
             label_decoder.label_units,
-            len(tags),
+            len(column),
             label_dim=label_decoder.label_dim,
             label_context=label_decoder.label_context,
             activation=label_decoder.label_activation,
@@ -72,15 +87,21 @@ def output_layer(
         return {name: outputs[name] for name in ("logits", "tags")}
     # float32: under a mixed policy many tags would have the same rounded logit
     dense = keras.layers.Dense(
-        len(tags), kernel_initializer=initializer(seed), dtype="float32", name="logits"
+        len(column),
+        kernel_initializer=initializer(seed),
+        dtype="float32",
+        name=column.layer("logits"),
     )
     logits = dense(x)
+    tags, scheme = column.labels, column.scheme
     if decoder == "crf":
         chunks = {"tags": tags, "constrained": True, "scheme": scheme} if scheme else {}
-        return CRF(return_dict=True, name="crf", **chunks)(logits, mask=mask)
+        crf = CRF(return_dict=True, name=column.layer("crf"), **chunks)
+        return crf(logits, mask=mask)
     if scheme is None:
         return logits
-    search = ChunkDecoder(tags, scheme, from_logits=True, name="chunks")
+    name = column.layer("chunks")
+    search = ChunkDecoder(tags, scheme, from_logits=True, name=name)
     return {"logits": logits, "tags": search(logits, mask=mask)}
 
 
@@ -134,7 +155,7 @@ def first_feedback(feedback):
 
 
 def read_outputs(outputs, argmax):
-    """Logits and best tag ids of what a network gave.
+    """Logits and best tag ids of what a network gave for one column.
 
     Args:
         outputs: arrays or tensors, as the module's docstring says.

@@ -121,17 +121,16 @@ class StackedNetwork:
                 "among its own labels: it needs decoder='softmax' or 'crf'"
             )
 
-    def build(self, settings, features, tags, *, seed, vector_dim=0, scheme=None):
+    def build(self, settings, features, columns, *, seed, vector_dim=0):
         """The functional network.
 
         Args:
             settings: a `Settings`, for the options of the tables, the window, the cell
                 and the label decoder.
             features: an adapted `TokenFeatures`.
-            tags: the tag inventory.
+            columns: a `LabelColumn` for each output.
             seed: int. Seed of the initial weights and of dropout.
             vector_dim: size of the pretrained vectors, 0 without.
-            scheme: the chunk scheme that the best tags keep to; None if they are free.
 
         Returns:
             A functional model from what `run_network` gives it to what
@@ -143,7 +142,7 @@ class StackedNetwork:
         from keras_tagging.architectures.output import (
             functional,
             gold_labels,
-            output_layer,
+            output_layers,
         )
         from keras_tagging.layers import BidirectionalStack, LanguageModelLoss
         from keras_tagging.utils.seeds import seeds
@@ -204,15 +203,14 @@ class StackedNetwork:
 
         # Output
         labels = gold_labels() if self.decoder == "i-rnn" else None
-        outputs = output_layer(
+        outputs = output_layers(
             x,
-            tags,
+            columns,
             mask,
             self.decoder,
-            scheme=scheme,
+            draw=draw,
             labels=labels,
             label_decoder=settings.label_options,
-            seed=next(draw),
             initializer=of_kernels,
             table_initializer=of_tables,
         )

@@ -3,9 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from keras_tagging.data.label_columns import check_names
 from keras_tagging.utils.checks import NonNegative, Positive, Rule, check_fields
 
 Vectors = Annotated[object, Rule(lambda x: x is not None, "a file of vectors")]
+Names = Annotated[tuple[str, ...], Rule(bool, "names of columns")]
+Weights = Annotated[
+    tuple[float, ...],
+    Rule(lambda x: all(0 < w < float("inf") for w in x), "numbers above 0"),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +23,9 @@ class TaggerSettings:
             common format, `WordVectors` or gensim's `KeyedVectors`.
         vectors: the same as one more feature beside the words, the fourth of Kadari et
             al. (2018).
+        tags: columns of the sentences that are learnt together, each with an output of
+            its own: "upos", "xpos" and "feats" for instance. None for `Sentence.tags`.
+        tag_weights: of the loss of each of these columns; None for 1.
         min_count: tags that occur less often are left out of the inventory.
         pretrain: how the embeddings of words and labels are learnt before the first
             epoch: "window", "cbow" or None.
@@ -25,12 +34,29 @@ class TaggerSettings:
 
     embeddings: Vectors | None = None
     vectors: Vectors | None = None
+    tags: Names | None = None
+    tag_weights: Weights | None = None
     min_count: NonNegative = 1
     pretrain: Literal["window", "cbow"] | None = None
     monitor: Literal["val_accuracy", "val_f1"] | None = None
 
     def __post_init__(self):
         check_fields(self)
+        check_names(self.tags or ())
+        if self.tag_weights and len(self.tag_weights) != len(self.tags or ()):
+            raise ValueError(
+                f"tag_weights={self.tag_weights}: give one for each column of tags="
+            )
+
+    @property
+    def columns(self) -> tuple[str | None, ...]:
+        """The names of the columns that are learnt; (None,) for `Sentence.tags`."""
+        return self.tags or (None,)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weights of the losses of the columns."""
+        return self.tag_weights or (1.0,) * len(self.columns)
 
 
 @dataclass(frozen=True, kw_only=True)

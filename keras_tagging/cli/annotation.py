@@ -20,10 +20,11 @@ from keras_tagging.cli.common import (
     refuse,
     text_of_stdin,
 )
-from keras_tagging.cli.output import WRITERS, onnx_signature, signature
-from keras_tagging.cli.treebanks import recognise, with_columns
+from keras_tagging.cli.output import onnx_signature, signature
+from keras_tagging.cli.tagged import WRITERS, check_output, fields_of, filled
+from keras_tagging.cli.treebanks import recognise, treebank, with_columns
 from keras_tagging.data import detect_format, read
-from keras_tagging.data.conllu import as_conllu, read_blocks
+from keras_tagging.data.conllu import as_conllu
 
 
 def tag(
@@ -36,9 +37,19 @@ def tag(
     option: Options = None,
     errors: Errors = "raise",
     output: Annotated[
-        Literal["conll", "jsonl", "text"],
-        typer.Option(help="token TAB tag, JSON, or word|tag between blanks."),
+        Literal["conll", "jsonl", "text", "conllu"],
+        typer.Option(
+            help="token TAB tag, JSON, word|tag between blanks, or CoNLL-U in which "
+            "only the columns of the model change."
+        ),
     ] = "conll",
+    column: Annotated[
+        str | None,
+        typer.Option(
+            help="With --output conllu, where the tags go: upos, xpos, ...; by default "
+            "the column that the model was trained on."
+        ),
+    ] = None,
     beta: Annotated[
         float | None,
         typer.Option(help="Give every tag with p >= beta * max p, with p."),
@@ -53,12 +64,17 @@ def tag(
     Text has one sentence a line, with blanks between tokens; an empty line is an empty
     sentence, also in the output. Comments and the document marks of CoNLL-2003 are not
     tokens and are dropped. With conll, further tags and the probabilities follow the
-    tag in columns of their own. At most 2000 sentences are read ahead, so memory does
-    not grow with the input.
+    tag in columns of their own, and so do the tags of further columns (train --tags).
+    With conllu, standard input is CoNLL-U if it looks so, as in `parse`. At most 2000
+    sentences are read ahead, so memory does not grow with the input.
     """
-    if output == "text" and (beta is not None or probabilities):
-        raise ValueError("--output text has no place for probabilities: use jsonl")
+    if output in ("text", "conllu") and (beta is not None or probabilities):
+        raise ValueError(f"--output {output} has no place for probabilities: use jsonl")
     options = pairs("--option", option)
+    if output == "conllu":
+        fill_conllu(run, file, format, options, errors, column, beam_width)
+        return
+    refuse(f"with --output {output} there is no", {"column": column})
     if format is None and file == "-":
         format = text_of_stdin(options)
     if format is None and Path(file).is_file():  # a pipe can be read only once
@@ -66,11 +82,31 @@ def tag(
         sys.stderr.write(f"{file} is read as {format}; use --format to change this\n")
     sentences = read(file, format, errors=errors, **options)
     model = load_model(run, beam_width, "tag")
+    check_output(model, output, beta)
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     ahead, sentences = tee(sentences)
     tagged = model.tag(ahead, beta=beta, probabilities=probabilities)
+    named = model.column_names[0] is not None
     for sentence, tags in zip(sentences, tagged, strict=True):
-        sys.stdout.write(WRITERS[output](sentence.tokens, tags))
+        by_name = tags if named else {None: tags}
+        sys.stdout.write(WRITERS[output](sentence.tokens, by_name))
+
+
+def fill_conllu(run, file, format, options, errors, column, beam_width) -> None:
+    """Tag sentences and write CoNLL-U in which only the columns of the model change."""
+    source = file
+    if format is None:
+        source, format = recognise(file, options)
+    items, encoding = treebank(source, format, options, "tag", errors)
+    model = load_model(run, beam_width, "tag")
+    fields = fields_of(model, column, run)
+    sys.stdout.reconfigure(encoding=encoding, newline="\n")
+    ahead, items = tee(items)
+    tagged = model.tag(sentence for sentence, _ in ahead)
+    for (sentence, block), tags in zip(items, tagged, strict=True):
+        columns = fields(tags)
+        text = block.with_columns(columns) if block else filled(sentence, columns)
+        sys.stdout.write(text)
 
 
 def parse(
@@ -95,27 +131,18 @@ def parse(
     so memory does not grow with the input.
     """
     options = pairs("--option", option)
-    source, encoding = file, "utf-8"
+    source = file
     if format is None:
         source, format = recognise(file, options)
-    if format in ("conllu", "conllx"):
-        if unknown := set(options) - {"encoding"}:
-            raise ValueError(
-                f"--option {min(unknown)}: for {format}, parse takes encoding only"
-            )
-        encoding = options.get("encoding", encoding)
-        blocks = read_blocks(source, **options)
-        items = ((block.sentence, block.with_trees) for block in blocks)
-    else:
-        sentences = read(source, format, **options)
-        items = ((sentence, partial(as_conllu, sentence)) for sentence in sentences)
+    items, encoding = treebank(source, format, options, "parse")
     model = load_model(run, beam_width, "parse")
     sys.stdout.reconfigure(encoding=encoding, newline="\n")
     ahead, items = tee(items)
     parsed = model.parse(with_columns(model, (sentence for sentence, _ in ahead)))
-    for (_, written), tree in zip(items, parsed, strict=True):
+    for (sentence, block), tree in zip(items, parsed, strict=True):
         columns = tree.columns  # CoNLL-U always has an XPOS, if only "_"
         tags = None if "xpos" in columns else columns.get("predicted_tag")
+        written = block.with_trees if block else partial(as_conllu, sentence)
         sys.stdout.write(written(columns["head"], columns["deprel"], tags))
 
 

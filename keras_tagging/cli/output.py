@@ -1,13 +1,14 @@
-"""The output of the program: tables of figures, tagged sentences."""
+"""The output of the program: tables of figures, and what to do next."""
 
-import json
 import shlex
 import sys
 from collections.abc import Iterable
 
 from keras_tagging.data import Corpus
+from keras_tagging.utils.tables import aligned
 
 AXES = ("batch", "time", "k")  # of a SavedModel's inputs and outputs
+MOST_FIGURES = 8  # that stand beside each other
 
 
 def progress() -> int:
@@ -83,8 +84,23 @@ def figures(scores: dict[str, dict]) -> str:
     import pandas as pd
 
     table = pd.DataFrame(scores).T.astype(float)
+    if len(table.columns) > MOST_FIGURES:
+        return long_figures(table)
     loss = {"loss": "{:.4f}".format}
     return percentages(table, set(table) - {"loss"}, index=True, formatters=loss)
+
+
+def long_figures(table) -> str:
+    """The figures of `evaluate` below each other, those of a split in a column."""
+    rows = [["", *table.index]]
+    for name in table:
+        is_loss = name.endswith("loss")
+        values = (
+            "-" if x != x else f"{x:.4f}" if is_loss else f"{100 * x:.2f}"
+            for x in table[name]
+        )
+        rows.append([name if is_loss else f"{name} %", *values])
+    return aligned(rows)
 
 
 def levels_table(table) -> str:
@@ -121,44 +137,3 @@ def onnx_signature(file) -> str:
 
     graph = onnx.load(file, load_external_data=False).graph
     return f"takes {listed(graph.input)}\ngives {listed(graph.output)}"
-
-
-# One sentence of `tag`, for each --output
-
-
-def _ranked(entry) -> list[tuple[str, float]]:
-    """The tags of a token with their probabilities, best first."""
-    return [entry] if isinstance(entry, tuple) else entry
-
-
-def as_conll(tokens: list[str], tags: list) -> str:
-    _check(tokens, "\t\n")
-    if tags and not isinstance(tags[0], str):
-        tags = ["\t".join(f"{t}\t{p:.4g}" for t, p in _ranked(entry)) for entry in tags]
-    return "".join(f"{w}\t{t}\n" for w, t in zip(tokens, tags, strict=True)) + "\n"
-
-
-def as_text(tokens: list[str], tags: list) -> str:
-    _check(tokens, " \t\n")
-    return " ".join(f"{w}|{t}" for w, t in zip(tokens, tags, strict=True)) + "\n"
-
-
-def as_jsonl(tokens: list[str], tags: list) -> str:
-    fields = {"tokens": tokens, "tags": tags}
-    if tags and isinstance(tags[0], tuple):
-        fields["tags"], fields["probabilities"] = zip(*tags, strict=True)
-    elif tags and isinstance(tags[0], list):
-        fields["tags"] = [[t for t, _ in entry] for entry in tags]
-        fields["probabilities"] = [[p for _, p in entry] for entry in tags]
-    return json.dumps(fields, ensure_ascii=False) + "\n"
-
-
-def _check(tokens: list[str], separators: str) -> None:
-    text = "".join(tokens)
-    if not all(tokens) or any(character in text for character in separators):
-        raise ValueError(
-            f"{tokens[:20]!r} does not fit this format: use --output jsonl"
-        )
-
-
-WRITERS = {"conll": as_conll, "text": as_text, "jsonl": as_jsonl}

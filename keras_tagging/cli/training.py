@@ -84,8 +84,9 @@ def train(
     tags: Annotated[
         str | None,
         typer.Option(
-            metavar="gold|predicted|COLUMN|None",
-            help="Tags that a parser reads; the same as --set tags=...",
+            metavar="COLUMNS|gold|predicted|None",
+            help="Columns that a tagger learns together, such as upos,xpos,feats; or "
+            "the tags that a parser reads.",
         ),
     ] = None,
     bootstrap: Annotated[
@@ -189,8 +190,11 @@ def train(
     else:
         reason = "a bootstrapped parser takes those of the other one: there is no"
         refuse(reason, {"tags": tags, "embeddings": embeddings})
-    named = [] if tags is None else [f"tags={tags}"]
-    overrides = pairs("--set", [*(settings or ()), *named])
+    chosen = architecture(arch)
+    overrides = pairs("--set", settings)
+    if tags is not None:
+        named = pairs("--tags", [f"tags={tags}"])
+        overrides |= named if chosen.parses else {"tags": tags.split(",")}
     if embeddings is not None:
         overrides["embeddings"] = embeddings
     else:
@@ -200,9 +204,8 @@ def train(
     from keras_tagging.models.run_folder import take_folds, train_run
     from keras_tagging.vectors import load_vectors
 
-    chosen = architecture(arch)
     if not chosen.parses:
-        options = {"tags": tags, "bootstrap": bootstrap}
+        options = {"bootstrap": bootstrap}
         refuse(f"{arch} is a tagger, and a tagger has no", options)
     else:
         refuse(f"{arch} is a parser, and a parser has no", {"init": init})
@@ -219,7 +222,8 @@ def train(
         test=test,
         errors=errors,
     )
-    if not chosen.parses and all(s.tags is not None for s in data.train):
+    tagged = all(s.tags is not None for s in data.train)
+    if not chosen.parses and tagged and not overrides.get("tags"):
         refuse_one_label(data.train, data, pairs("--option", option))
     if dev_share is not None:
         hold_out(data, dev_share, seed)
@@ -284,10 +288,11 @@ def train(
 
 def news(source, model) -> str:
     """A line about the words and tags that a tagger has beside its initial ones."""
-    new = len(set(model.tags) - set(source.tags))
+    pairs = list(zip(model.label_columns, source.label_columns, strict=True))
+    new = sum(len(set(own.labels) - set(old.labels)) for own, old in pairs)
+    kept = sum(len(set(own.labels) & set(old.labels)) for own, old in pairs)
     words = len(model.vocabularies.get("word", ()))
     words -= len(source.vocabularies.get("word", ()))
-    kept = len(set(model.tags) & set(source.tags))
     return f"{words:,} new words, {new} new tags beside {kept} of its own"
 
 

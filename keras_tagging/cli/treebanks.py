@@ -8,7 +8,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from keras_tagging.cli.common import text_of_stdin
-from keras_tagging.data import Sentence, detect_format
+from keras_tagging.data import Sentence, detect_format, read
+from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.readers import source_name
 
 NAMES = {"pos": "UPOS, column 4", "xpos": "XPOS, column 5"}  # in CoNLL-U
@@ -74,6 +75,37 @@ def recognise(file: str, options: dict):
         if source.are_conllu():
             return source, "conllu"
     return source, text_of_stdin(options) if file == "-" else None
+
+
+def treebank(
+    source, format: str | None, options: dict, command: str, errors: str = "raise"
+) -> tuple[Iterator, str]:
+    """Sentences of any format for a command that writes CoNLL-U, and the encoding.
+
+    Args:
+        source, format: as in `data.read`; they may come from `recognise`.
+        options: those of the format; `encoding` alone if lines are written as they are.
+        command: for messages.
+        errors: as in `data.read`.
+
+    Returns:
+        Pairs of a sentence and its `Block` of lines, None if the format is neither
+        CoNLL-U nor CoNLL-X; and the encoding in which to write.
+    """
+    if format not in ("conllu", "conllx"):
+        sentences = read(source, format, errors=errors, **options)
+        return ((sentence, None) for sentence in sentences), "utf-8"
+    if unknown := set(options) - {"encoding"}:
+        raise ValueError(
+            f"--option {min(unknown)}: for {format}, {command} takes encoding only"
+        )
+    if errors != "raise":
+        raise ValueError(
+            f"--errors {errors}: {format} is written as it was read, so no sentence "
+            "can be left out"
+        )
+    blocks = read_blocks(source, **options)
+    return ((b.sentence, b) for b in blocks), options.get("encoding", "utf-8")
 
 
 def with_columns(model, sentences: Iterable[Sentence]) -> Iterator[Sentence]:

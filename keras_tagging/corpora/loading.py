@@ -17,6 +17,7 @@ from keras_tagging.data.readers import (
     recognised,
 )
 from keras_tagging.data.sentence import Corpus
+from keras_tagging.data.treebanks import tag_column
 
 # Words in the name of a file or folder, and the split that each stands for.
 SPLIT_WORDS = {
@@ -144,7 +145,12 @@ def load_corpus(
         raise CorpusError(f"{files['train'][0]}: no sentences; check format={format!r}")
     used = {split: [str(file) for file in paths] for split, paths in files.items()}
     return Corpus(
-        **splits, name=_label(path), format=format, skipped=skipped, files=used
+        **splits,
+        name=_label(path),
+        format=format,
+        skipped=skipped,
+        files=used,
+        tag_column=tag_column(format, options.get("tag")),
     )
 
 

@@ -1,12 +1,13 @@
 """Write trees into CoNLL-U and CoNLL-X files; everything else stays as it is."""
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from operator import index
 from pathlib import Path
 from typing import IO
 
+from keras_tagging.data.label_columns import field_of
 from keras_tagging.data.lines import content, raw_lines, source_name
 from keras_tagging.data.records import (
     CorpusError,
@@ -19,9 +20,7 @@ from keras_tagging.data.records import (
 )
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.treebanks import (
-    DEPREL,
-    HEAD,
-    XPOS,
+    FIELDS,
     is_no_word,
     sentence_of_rows,
     word_rows,
@@ -61,15 +60,41 @@ class Block:
             ValueError: if there is not one value a word, or a value cannot be a field.
             TypeError: if a head is not an integer, such as 2.0.
         """
-        new = {HEAD: heads, DEPREL: deprels} | ({} if xpos is None else {XPOS: xpos})
-        values = _rows(len(self.words), new.values())
+        new = {"head": heads, "deprel": deprels}
+        return self.with_columns(new if xpos is None else {**new, "xpos": xpos})
+
+    def with_columns(self, columns: Mapping[str, Sequence[int | str]]) -> str:
+        """The lines with other values in some columns.
+
+        Args:
+            columns: for each word a value, by the names of `conllu_field`.
+
+        Raises:
+            ValueError, TypeError: as in `with_trees`, or for any other column.
+        """
+        fields = [conllu_field(name) for name in columns]
+        values = _rows(len(self.words), columns.values())
         lines = list(self.lines)
         for word, row in zip(self.words, values, strict=True):
             cells = lines[word].split("\t")
-            for column, value in zip(new, row, strict=True):
-                cells[column] = value
+            for field, value in zip(fields, row, strict=True):
+                cells[field] = value
             lines[word] = "\t".join(cells)
         return "".join(lines)
+
+
+def conllu_field(name: str) -> int:
+    """The index of the field of CoNLL-U that a column of sentences is.
+
+    Raises:
+        ValueError: if there is none; "upos" is a name for `pos`.
+    """
+    if (field := FIELDS.get(field_of(name))) is None:
+        known = ", ".join(["upos", *FIELDS])
+        raise ValueError(
+            f"CoNLL-U has no field for the column {name[:60]!r}, only for {known}"
+        )
+    return field
 
 
 def read_blocks(path: str | Path | IO, encoding: str | None = None) -> Iterator[Block]:
@@ -130,8 +155,9 @@ def as_conllu(
 ) -> str:
     """A sentence of any format as CoNLL-U, with a blank line after it.
 
-    LEMMA, UPOS and XPOS are its columns `lemma`, `pos` and `xpos`; a field without a
-    value is `_`. An empty sentence, which CoNLL-U does not have, is a blank line.
+    LEMMA, UPOS, XPOS and FEATS are its columns `lemma`, `pos`, `xpos` and `feats`; a
+    field without a value is `_`. An empty sentence, which CoNLL-U does not have, is a
+    blank line.
 
     Args:
         heads, deprels, xpos: as in `Block.with_trees`.
@@ -141,14 +167,13 @@ def as_conllu(
     """
     unknown = ["_"] * len(sentence)
     known = sentence.columns if xpos is None else {**sentence.columns, "xpos": xpos}
-    named = (known.get(name, unknown) for name in ("lemma", "pos", "xpos"))
+    named = (known.get(name, unknown) for name in ("lemma", "pos", "xpos", "feats"))
     rows = _rows(len(sentence), [sentence.tokens, *named, heads, deprels])
     lines = []
     for number, (form, *fields) in enumerate(rows, 1):
         if not form:
             raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
-        lemma, pos, tag, head, deprel = (field or "_" for field in fields)
-        cells = (str(number), form, lemma, pos, tag, "_", head, deprel, "_", "_")
+        cells = (str(number), form, *(field or "_" for field in fields), "_", "_")
         lines.append("\t".join(cells) + "\n")
     return "".join([*lines, "\n"])
 

@@ -145,9 +145,9 @@ def write(
     """Write sentences in a format that `read` reads: "conll", "conllu" or "jsonl".
 
     CoNLL rows are the token, the columns and the tag, separated by tabs. CoNLL-U has
-    the columns `lemma`, `pos`, `xpos`, `head` and `deprel` and no others; it has the
-    tags only if there is no `pos`. Neither can hold an empty sentence, which becomes an
-    extra blank line.
+    the columns `lemma`, `pos`, `xpos`, `feats`, `head` and `deprel` and no others; it
+    has the tags only if there is no `pos`. Neither can hold an empty sentence, which
+    becomes an extra blank line.
 
     Raises:
         ValueError: for another format, or a value that a column cannot hold.

@@ -74,6 +74,7 @@ class Corpus:
             several, the format of the training data.
         skipped: for each file, the number of sentences that `errors="skip"` left out.
         files: for each split, the files it was read from.
+        tag_column: the column of CoNLL-U that the tags are, if they are one of these.
     """
 
     train: list[Sentence]
@@ -83,6 +84,7 @@ class Corpus:
     format: str = ""
     skipped: dict[str, int] = field(default_factory=dict)
     files: dict[str, list[str]] = field(default_factory=dict)
+    tag_column: str | None = None
 
     def __repr__(self) -> str:
         sizes = "".join(f", {name}={len(part)}" for name, part in self.splits())
@@ -94,14 +96,20 @@ class Corpus:
             if sentences := getattr(self, name):
                 yield name, sentences
 
-    def fingerprint(self) -> str:
-        """SHA-256 over the tokens, tags and columns of every split."""
+    def fingerprint(self, read: Iterable[str | None] = ()) -> str:
+        """SHA-256 over the tokens, tags and columns of every split.
+
+        Args:
+            read: columns that are read or learnt. `feats` counts only if it is among
+                them, so that runs from before it was a column go on.
+        """
         digest = hashlib.sha256()
+        left_out = {"feats"} - set(read)
         for name, sentences in self.splits():
             digest.update(f"\x00{name}\x00".encode())
             for sentence in sentences:
                 fields = [sentence.tokens, sentence.tags or []]
-                for key in sorted(sentence.columns):
+                for key in sorted(sentence.columns.keys() - left_out):
                     fields += [[key], sentence.columns[key]]
                 text = "\x02".join("\x01".join(values) for values in fields)
                 digest.update(text.encode("utf-8", "surrogatepass") + b"\x03")

@@ -19,6 +19,10 @@ COLUMNS = 10
 _HEAD = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL = range(8)
 
+#: the columns of sentences
+FIELDS = {"pos": UPOS, "xpos": XPOS, "feats": FEATS, "head": HEAD, "deprel": DEPREL}
+FIELDS["lemma"] = LEMMA
+
 # A word: the number of its line, and its cells.
 Row = tuple[int, list[str]]
 
@@ -29,7 +33,7 @@ def conllu(
     """CoNLL-U with gold tokenisation.
 
     The tokens are the syntactic words, without multiword-token lines (`3-4`) and empty
-    nodes (`3.1`). Columns: `pos` (UPOS), `xpos`, `head`, `deprel`, `lemma`.
+    nodes (`3.1`). Columns: `pos` (UPOS), `xpos`, `feats`, `head`, `deprel`, `lemma`.
 
     Args:
         tag: the field with the tags: "upos", "xpos", "deprel", "feats" or "lemma"; None
@@ -47,7 +51,7 @@ def conllx(
 
     It is CoNLL-U without comments, multiword tokens and empty nodes. Its last two
     columns, PHEAD and PDEPREL, are ignored. Columns: `pos` (CPOSTAG), `xpos` (POSTAG),
-    `head`, `deprel`, `lemma`.
+    `feats`, `head`, `deprel`, `lemma`.
 
     Args:
         tag: the field with the tags: "cpostag", "postag", "deprel", "feats" or "lemma";
@@ -56,6 +60,19 @@ def conllx(
     """
     fields = {"lemma": LEMMA, "cpostag": UPOS, "postag": XPOS}
     return _sentences(lines, "CoNLL-X", fields, tag, trees)
+
+
+def tag_column(format: str, tag: str | None = None) -> str | None:
+    """The column of sentences that the tags read from a file are; None for others.
+
+    Args:
+        format: the format of the file.
+        tag: its option `tag`; None for the default.
+    """
+    if format == "conllu":
+        return tag or "upos"
+    names = {None: "upos", "cpostag": "upos", "postag": "xpos"}
+    return names.get(tag, tag) if format == "conllx" else None
 
 
 def _sentences(lines, name, fields, tag, trees):
@@ -125,10 +142,8 @@ def sentence_of_rows(rows: list[Row], tag: int | None = UPOS) -> Sentence:
     tags = None if tag is None else columns[tag]
     if tags and tag != FEATS and set(tags) == {"_"}:
         tags = None
-    named = {"pos": UPOS, "xpos": XPOS, "head": HEAD, "deprel": DEPREL, "lemma": LEMMA}
-    return sentence_of(
-        columns[FORM], tags, {name: columns[index] for name, index in named.items()}
-    )
+    named = {name: columns[index] for name, index in FIELDS.items()}
+    return sentence_of(columns[FORM], tags, named)
 
 
 def _check_heads(rows: list[Row], trees: bool) -> None:

@@ -28,7 +28,7 @@ class EncodedSentences:
             no real token has a 0 in any column.
         offsets: `(sentences + 1,)`: sentence `i` is `ids[offsets[i]:offsets[i + 1]]`.
         targets: `(tokens,)` int32 tag ids, -1 for a tag outside the inventory, or
-            None without gold tags.
+            None without gold tags. With named columns of labels `(tokens, columns)`.
         letters: `(distinct tokens + 1, characters)` int32, the characters of each
             distinct token; row 0 is padding. None without a character network.
         letter_column: the column of `ids` that holds rows of `letters`.
@@ -68,10 +68,11 @@ class EncodedSentences:
 
         Returns:
             ids `(batch, time, features)` int32, targets `(batch, time)` int32 (-1
-            in the padding) and mask `(batch, time)` float32, 1 for a real token. With
-            `letters`, a dict in place of the ids: "ids", and "letters" `(rows,
-            characters)`, the characters of each distinct token of the batch, to whose
-            rows the column of the ids now points.
+            in the padding; a last axis has the columns, if there are any), and mask
+            `(batch, time)` float32, 1 for a real token. With `letters`, a dict in place
+            of the ids: "ids", and "letters" `(rows, characters)`, the characters of
+            each distinct token of the batch, to whose rows the column of the ids now
+            points.
         """
         lengths = self.lengths[sentences]
         time = int(round_up(lengths, multiple).max(initial=0))
@@ -83,8 +84,10 @@ class EncodedSentences:
         tokens = tokens[real[: len(sentences)]]
         ids = np.zeros((*real.shape, self.ids.shape[1]), "int32")
         ids[real] = self.ids[tokens]
-        targets = np.full(real.shape, -1, "int32")
-        if self.targets is not None:
+        if self.targets is None:
+            targets = np.full(real.shape, -1, "int32")
+        else:
+            targets = np.full((*real.shape, *self.targets.shape[1:]), -1, "int32")
             targets[real] = self.targets[tokens]
         mask = real.astype("float32")
         if self.letters is None:
@@ -242,6 +245,11 @@ class TrainingBatches:
     def arrays(self, chosen):
         """Ids, targets and mask of these sentences."""
         return self.sentences.batch(chosen, self.multiple, **self.sizes)
+
+    @property
+    def target_axes(self) -> int:
+        """The number of axes of the targets of a batch."""
+        return 1 + self.sentences.targets.ndim
 
     @property
     def num_targets(self) -> int:

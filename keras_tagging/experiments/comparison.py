@@ -94,7 +94,8 @@ def compare(
             must have the same length.
         corpus: a `Corpus`, a list of sentences, or a name or path for
             `keras_tagging.load_corpus`, with a single file as the test data.
-        figure: accuracy, f1, word or sent for taggers, uas or las for parsers. The
+        figure: accuracy, f1, word or sent for taggers, uas or las for parsers. Those of
+            taggers with named columns have the name before them: upos_accuracy. The
             default is the figure that selects a's best epoch: F1 for chunks, accuracy
             for other tags, LAS for trees.
         split: the split of a corpus; a list of sentences is used as it is.
@@ -132,6 +133,10 @@ def compare(
         )
     if len({model.kind for model in first + second}) > 1:
         raise ValueError("a tagger and a parser have no figure in common")
+    label = figure
+    if not first[0].reads_trees:
+        column, figure = _column(first[0], figure)
+        first, second = ([m.column(column) for m in some] for some in (first, second))
     sentences = first[0].annotated(_sentences(corpus, split))
     figure = figure or first[0].default_monitor.removeprefix("val_")
     if beta is not None and figure not in ("word", "sent"):
@@ -164,7 +169,7 @@ def compare(
     p = p_value(*counts, figure, resamples=resamples, seed=seed)
     means = [float(figure_of(figure)(part.sum(1)).mean()) for part in counts]
     return Comparison(
-        figure=figure,
+        figure=label or figure,
         first=means[0],
         second=means[1],
         difference=means[0] - means[1],
@@ -173,6 +178,24 @@ def compare(
         units=units,
         count=counts[0].shape[1],
         resamples=resamples,
+    )
+
+
+def _column(model, figure: str | None) -> tuple[str | None, str | None]:
+    """The column of a figure, None for the tags of sentences, and its name there.
+
+    Raises:
+        ValueError: if the columns of the tagger have names, and this is of none.
+    """
+    names = model.column_names
+    if names[0] is None:
+        return None, figure
+    for name in names:
+        if figure and figure.startswith(f"{name}_"):
+            return name, figure.removeprefix(f"{name}_")
+    raise ValueError(
+        f"figure={figure!r}: these taggers learn {', '.join(names)}, so compare the "
+        f"figure of one: {names[0]}_accuracy"
     )
 
 

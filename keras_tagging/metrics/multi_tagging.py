@@ -1,11 +1,12 @@
 """Multi-tagging: every category whose probability is close to the best one's."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from keras_tagging.metrics.accuracy import paired, share
+from keras_tagging.utils.suggestions import check_known
 
 #: The levels of Table 4 of Kadari et al. (2018), the C&C parser's defaults.
 BETAS = (0.075, 0.030, 0.010, 0.005, 0.001)
@@ -47,6 +48,29 @@ def within_beta(
         ids = ids[np.argsort(-row[ids], kind="stable")]
         ranked.append([(tags[j], float(row[j])) for j in ids])
     return ranked
+
+
+def betas_of(beta, names: Sequence[str | None]) -> list[float | None]:
+    """The level of beta of each column; None for the best label alone.
+
+    Args:
+        beta: a level for all columns, or levels by name.
+        names: of the columns.
+
+    Raises:
+        ValueError: for an unknown column or a level outside (0, 1].
+    """
+    if isinstance(beta, Mapping):
+        if names[0] is None:
+            raise ValueError("beta= is one number for a tagger without tags=")
+        for name in beta:
+            check_known("column in beta=", name, names)
+        levels = [beta.get(name) for name in names]
+    else:
+        levels = [beta] * len(names)
+    for level in filter(lambda level: level is not None, levels):
+        _check(level)
+    return levels
 
 
 def multi_tagging(

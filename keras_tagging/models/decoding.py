@@ -1,18 +1,23 @@
-"""Decoding: from the outputs of the network to tags, probabilities and figures."""
+"""Decoding: from the outputs of the network to labels and probabilities."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.architectures.output import read_outputs
+from keras_tagging.data.label_columns import by_column
 from keras_tagging.data.sentence import Corpus, as_sentence, as_sentences
-from keras_tagging.encoding.batching import slices
-from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.metrics import chunk_scores, looks_like_chunks, token_accuracy
+from keras_tagging.encoding.batching import round_up, slices
+from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.metrics import within_beta
+from keras_tagging.metrics.multi_tagging import betas_of
 
-# Sentence indices, their logits (batch, time, num_tags) and their best tag ids (batch,
-# time). Time may exceed a length; an empty sentence is in no batch.
-Batches = Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
+# Sentence indices, and for each column of labels the logits (batch, time, labels) and
+# the best label ids (batch, time). Time may exceed a length; an empty sentence is in no
+# batch.
+Batches = Iterable[tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]]
+#: from the logits (tokens, labels) and the best ids (tokens,) to an item for each token
+Decoder = Callable[[np.ndarray, np.ndarray], Sequence]
 
 
 def streamed(sentences: Iterable, predict: Callable[[list], Iterable]):
@@ -36,26 +41,56 @@ def streamed(sentences: Iterable, predict: Callable[[list], Iterable]):
     return list(items) if isinstance(sentences, (list, tuple)) else items
 
 
-def best_tags(
-    batches: Batches, lengths: np.ndarray, tags: list[str]
-) -> list[list[str]]:
-    """The best tag of every token; [] for an empty sentence."""
-    tagged = [[] for _ in lengths]
-    for chosen, _, tag_ids in batches:
-        for i, best in zip(chosen, tag_ids, strict=True):
-            tagged[i] = [tags[j] for j in best[: lengths[i]].tolist()]
-    return tagged
+def network_outputs(model, encoded, calls) -> Batches:
+    """The outputs of the network of a tagger, a batch at a time.
+
+    Args:
+        model: a `Tagger`.
+        encoded: `EncodedSentences`.
+        calls: the `NetworkCalls`.
+    """
+    lengths = round_up(encoded.lengths, model.length_multiple)
+    budget = model.batch_tokens
+    sizes = calls.sizes(budget)
+    for chosen in calls.plan(lengths, budget):
+        ids, _, _ = encoded.batch(chosen, model.length_multiple, **sizes)
+        outputs = model.predict_on_batch(ids)
+        found = []
+        for column in model.label_columns:
+            read = read_outputs(column.part(outputs), np.argmax)
+            # without the rows of padding
+            logits, best = (np.asarray(part)[: len(chosen)] for part in read)
+            found.append((logits.astype("float32", copy=False), best))
+        yield chosen, found
 
 
-def tag_probabilities(
-    batches: Batches, lengths: np.ndarray, num_tags: int
-) -> list[np.ndarray]:
-    """The probabilities of all tags, `(tokens, num_tags)` for every sentence."""
-    by_sentence = [np.zeros((0, num_tags), "float32") for _ in lengths]
-    for chosen, logits, _ in batches:
-        for i, rows in zip(chosen, softmax(logits), strict=True):
-            by_sentence[i] = rows[: lengths[i]]
-    return by_sentence
+def decoded(
+    batches: Batches,
+    lengths: np.ndarray,
+    columns: Sequence[LabelColumn],
+    decoders: Sequence[Decoder],
+) -> list:
+    """What a decoder for each column gives for every sentence, empty ones too.
+
+    Returns:
+        For each sentence the items of its tokens; with named columns a dict of them.
+    """
+    names = [column.name for column in columns]
+    nothing = [
+        (np.zeros((0, len(column)), "float32"), np.zeros(0, int)) for column in columns
+    ]
+    items = [decode(*none) for decode, none in zip(decoders, nothing, strict=True)]
+    empty = by_column(names, items)
+    found = [empty if n == 0 else None for n in lengths]
+    for chosen, outputs in batches:
+        for row, i in enumerate(chosen):
+            n = lengths[i]
+            items = [
+                decode(logits[row, :n], best[row, :n])
+                for decode, (logits, best) in zip(decoders, outputs, strict=True)
+            ]
+            found[i] = by_column(names, items)
+    return found
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -64,74 +99,33 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return rows / rows.sum(-1, keepdims=True)
 
 
-def with_probability(
-    batches: Batches, lengths: np.ndarray, tags: list[str]
-) -> list[list[tuple[str, float]]]:
-    """The best tag of every token with its probability."""
-    tagged = [[] for _ in lengths]
-    for chosen, logits, tag_ids in batches:
-        values = np.take_along_axis(softmax(logits), tag_ids[:, :, None], -1)[:, :, 0]
-        for i, best, row in zip(chosen, tag_ids, values, strict=True):
-            names = [tags[j] for j in best[: lengths[i]].tolist()]
-            tagged[i] = list(zip(names, row[: lengths[i]].tolist(), strict=True))
-    return tagged
+def all_probabilities(logits, best) -> np.ndarray:
+    """The decoder that gives the probabilities of all labels."""
+    return softmax(logits)
 
 
-def normal_words(model, sentences, encoded) -> dict:
-    """The arguments by which `token_accuracy` tells unseen words.
+def decoder_of(column: LabelColumn, beta=None, probabilities=False) -> Decoder:
+    """What `Tagger.tag` gives for a column."""
 
-    Args:
-        model: a `Tagger`.
-        sentences: sentences.
-        encoded: the same sentences as `EncodedSentences`.
+    def labels(logits, best):
+        return [column.labels[i] for i in best.tolist()]
 
-    Returns:
-        The words in normal form as `sentences`, and the training words as
-        `known_words`; {} if words are not a feature.
-    """
-    if "word" not in model.features.vocabularies:
-        return {}
-    if model.settings.task.embeddings is None:
-        # as ids: all except the unknown one come from the training sentences
-        words = [encoded.ids[a:b, 0].tolist() for a, b in encoded.spans()]
-        known = range(FIRST_ID, model.features.sizes["word"])
-        return {"sentences": words, "known_words": known}
-    # words that are only in the vectors have ids too
-    forms = model.features.normal_forms(flat_strings(sentences)["tokens"])
-    words = [forms[a:b] for a, b in encoded.spans()]
-    return {"sentences": words, "known_words": model.known_words()}
+    def with_probability(logits, best):
+        rows = np.take_along_axis(softmax(logits), best[:, None], -1)[:, 0]
+        return list(zip(labels(logits, best), rows.tolist(), strict=True))
+
+    def close_to_best(logits, best):
+        return within_beta(softmax(logits), column.labels, beta)
+
+    if beta is not None:
+        return close_to_best
+    return with_probability if probabilities else labels
 
 
-def figures(sentences, encoded, batches, tags, words) -> dict[str, float]:
-    """The figures of `Tagger.evaluate`.
-
-    Args:
-        sentences: sentences with gold tags.
-        encoded: the same sentences as `EncodedSentences`, with targets.
-        batches: the outputs of the network for them.
-        tags: the tag inventory.
-        words: the output of `normal_words`.
-    """
-    predicted = [[] for _ in sentences]
-    total, known = 0.0, 0
-    for chosen, logits, best in batches:
-        _, targets, _ = encoded.batch(chosen)
-        seen = targets >= 0
-        gold = targets[seen]
-        rows = logits[:, : seen.shape[1]][seen]
-        rows = rows - rows.max(-1, keepdims=True)
-        losses = np.log(np.exp(rows).sum(-1)) - rows[np.arange(len(rows)), gold]
-        total += float(losses.sum(dtype="float64"))
-        known += len(gold)
-        for i, tag_ids in zip(chosen, best, strict=True):
-            predicted[i] = [tags[j] for j in tag_ids[: len(sentences[i])]]
-    gold_tags = [sentence.tags for sentence in sentences]
-    scores = token_accuracy(gold_tags, predicted, **words)
-    by_name = {"loss": total / known if known else float("nan")}
-    for name in ("accuracy", "oov_accuracy", "sentence_accuracy"):
-        by_name[name] = scores[name]
-    if looks_like_chunks(tags):
-        chunks = chunk_scores(gold_tags, predicted)
-        for name in ("precision", "recall", "f1"):
-            by_name[name] = getattr(chunks, name)
-    return by_name
+def decoders_of(columns, beta=None, probabilities=False) -> list[Decoder]:
+    """What `Tagger.tag` gives for each column: see there."""
+    levels = betas_of(beta, [column.name for column in columns])
+    return [
+        decoder_of(column, level, probabilities)
+        for column, level in zip(columns, levels, strict=True)
+    ]

@@ -40,6 +40,9 @@ def export(
     * `top_tags`, `top_probabilities` `(batch, time, k)`: the k most probable, best
       first.
 
+    A tagger of named columns returns these for each: `upos`, `upos_probabilities`,
+    `top_upos`, `top_upos_probabilities`.
+
     A parser returns `heads` `(batch, time)` int32, 0 for ROOT and -1 in the padding,
     and `deprels` `(batch, time)`, "" in the padding. Lifted arcs
     (`nonprojective="lift"`) are not put back. If the parser has its own tagger, the
@@ -54,7 +57,8 @@ def export(
     With the JAX and PyTorch backends, a TensorFlow subprocess does the export.
 
     An ONNX file has the same inputs and outputs, and for a tagger
-    `all_probabilities` `(batch, time, num_tags)`, in the order of `tags`. ONNX Runtime
+    `all_probabilities` `(batch, time, num_tags)`, in the order of `tags`, or
+    `all_upos_probabilities` and so on. ONNX Runtime
     runs it with onnxruntime-extensions; `keras_tagging.runtime` does so. It computes in
     float32, whatever the model does. A token that is no UTF-8, or has a U+0000, counts
     as U+FFFD. `metadata.json` is not beside it: the file says itself what it is.

@@ -29,7 +29,8 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
             `word_dim`, and words unseen in training keep their vectors.
             `trainable=False` freezes these embeddings. `vectors`, for taggers: the same
             as one more feature beside the words, the fourth of Kadari et al. (2018).
-            `min_count`: rarer tags are left out.
+            `min_count`: rarer tags are left out. `tags`: columns of the sentences that
+            a tagger learns together, ``("upos", "xpos", "feats")``.
 
     Returns:
         A `Tagger`, or a `Parser` for the name of a parser.

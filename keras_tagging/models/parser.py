@@ -62,7 +62,7 @@ class Parser(SentenceModel):
         tagger: configuration of the parser's own tagger; for `from_config`.
     """
 
-    kind, command, outputs = "parser", "parse", "labels"
+    kind, command, inventories = "parser", "parse", ("labels",)
     architectures = PARSERS
     tagger_class = Tagger
     reads_trees = True

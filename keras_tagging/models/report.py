@@ -44,16 +44,44 @@ def tag_report(model, sentences, *, multi_tagging=False, betas=None, per_tag=Fal
     """
     scores = without_nan(model.evaluate(sentences, return_dict=True))
     tables = {}
+    levels = {"betas": betas} if betas else {}
     if multi_tagging or betas:
-        levels = {"betas": betas} if betas else {}
-        tables["multi_tagging"] = model.multi_tagging(sentences, **levels)
+        tables["multi_tagging"] = by_columns(
+            model, lambda one: one.multi_tagging(sentences, **levels)
+        )
     if per_tag:
-        tables["per_tag"] = tag_table(model, sentences)
-    return Report(scores, tables, warning=unknown_tags(model.tags, sentences))
+        tables["per_tag"] = by_columns(model, lambda one: tag_table(one, sentences))
+    one_by_one = ((name, model.column(name)) for name in model.column_names)
+    warnings = [
+        unknown_tags(one.tags, one.annotated(sentences), name)
+        for name, one in one_by_one
+    ]
+    return Report(scores, tables, warning="; ".join(filter(None, warnings)) or None)
+
+
+def by_columns(model, table_of) -> pd.DataFrame:
+    """The table of a tagger; if its columns have names, one below the other.
+
+    Args:
+        model: a `Tagger`.
+        table_of: function from the tagger, or one of its columns, to a table.
+    """
+    tables = {name: table_of(model.column(name)) for name in model.column_names}
+    if None in tables:
+        return tables[None]
+    alike = {"tag": "label", "type": "label"}
+    whole = pd.concat({name: t.rename(columns=alike) for name, t in tables.items()})
+    return whole.reset_index(0, names="column").reset_index(drop=True)
 
 
 def tag_table(model, sentences) -> pd.DataFrame:
-    """Precision, recall and F1 of every tag, or of every chunk type."""
+    """Precision, recall and F1 of every tag, or of every chunk type.
+
+    Args:
+        model: a `Tagger` of one column, or a `OneColumn`.
+        sentences: sentences with gold tags.
+    """
+    sentences = model.annotated(sentences)
     gold, predicted = [s.tags for s in sentences], model.tag(sentences)
     if looks_like_chunks(model.tags):
         types = chunk_scores(gold, predicted).by_type.items()
@@ -70,13 +98,24 @@ def tag_table(model, sentences) -> pd.DataFrame:
     return table.sort_values("gold", ascending=False, kind="stable")
 
 
-def unknown_tags(tags, sentences) -> str | None:
-    """A warning if the model does not know many gold tags: often a wrong column."""
+def unknown_tags(tags, sentences, name=None) -> str | None:
+    """A warning if the model does not know many gold tags: often a wrong column.
+
+    Args:
+        tags: the inventory.
+        sentences: sentences with gold tags.
+        name: of the column, if it has one.
+    """
     known = set(tags)
     gold = [tag for sentence in sentences for tag in sentence.tags or ()]
     unknown = sum(tag not in known for tag in gold)
     if unknown <= 0.1 * len(gold):
         return None
+    if name is not None:
+        return (
+            f"{unknown} of {len(gold)} gold labels in the column {name!r} are unknown "
+            "to the model and count as errors"
+        )
     return (
         f"{unknown} of {len(gold)} gold tags are unknown to the model and count as "
         "errors: is this the right tag column (--option tag_column) and format?"

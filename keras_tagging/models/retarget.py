@@ -6,8 +6,9 @@ import numpy as np
 from keras import ops
 
 from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.models.constraint import decoding_scheme
+from keras_tagging.models.label_columns import columns_to_learn, schemes_of
 from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.suggestions import check_known
 
@@ -27,24 +28,23 @@ TAG_AXES = {
 LOGITS_AXES = {"kernel": (1,), "bias": (0,)}
 
 
-def retargeted(
-    model, sentences, tags: Sequence[str], keep_labels, frozen, seed, changes
-):
+def retargeted(model, sentences, keep_labels, frozen, seed, changes):
     """The tagger that `Tagger.retarget` returns.
 
     Args:
         model: a `Tagger` with vocabularies.
         sentences: training sentences with tags.
-        tags: their tag inventory.
         keep_labels, frozen, seed, changes: as in `Tagger.retarget`.
     """
     _check_changes(model, changes)
     settings = model.settings.replaced(**changes)
-    if keep_labels is None:
-        keep_labels = not set(tags).isdisjoint(model.tags)
-    if keep_labels:
-        tags = _joined(model.tags, tags)
-    _check_labels(model, tags)
+
+    def known(inventories):
+        pairs = zip(model.label_columns, inventories, strict=True)
+        return [_labels(old, new, keep_labels) for old, new in pairs]
+
+    columns = columns_to_learn(sentences, settings, known)
+    _check_labels(model, columns)
 
     # the words of training come before words that are only in the vectors
     counted = _counted(model, sentences)
@@ -52,7 +52,7 @@ def retargeted(
     vocabularies = {
         name: _joined(words, counted.get(name, ()))
         for name, words in before.items()
-        if name != "tags"
+        if not is_inventory(name)
     }
     if "word" in before:
         trained = before["word"][: model.training_words]
@@ -62,12 +62,10 @@ def retargeted(
         model.architecture,
         settings,
         training_words=len(trained) if "word" in before else 0,
-        chunk_scheme=decoding_scheme(
-            settings.get("constrained", False), tags, [s.tags for s in sentences]
-        ),
+        chunk_scheme=schemes_of(columns),
         frozen=frozen,
         seed=seed,
-        vocabularies={**vocabularies, "tags": list(tags)},
+        vocabularies={**vocabularies, **{c.vocabulary: c.labels for c in columns}},
         vector_dim=model.vector_dim,
         metadata={
             "started_from": {k: v for k, v in model.metadata.items() if k in KEPT}
@@ -76,6 +74,18 @@ def retargeted(
     _carry_weights(model, new)
     new.optimizer.build(new.trainable_variables)
     return new
+
+
+def freeze(network, names: Sequence[str]) -> None:
+    """Exclude layers from training.
+
+    Raises:
+        ValueError: if there is no layer of this name with weights.
+    """
+    layers = {layer.name: layer for layer in network.layers if layer.weights}
+    for name in names:
+        check_known("layer to freeze", name, sorted(layers))
+        layers[name].trainable = False
 
 
 def _check_changes(model, changes) -> None:
@@ -91,9 +101,22 @@ def _check_changes(model, changes) -> None:
             )
 
 
-def _check_labels(model, tags) -> None:
+def _labels(old, labels: list[str], keep: bool | None) -> list[str]:
+    """The inventory of a column: that of new sentences, after the old one if it stays.
+
+    Args:
+        old: the `LabelColumn` of the first tagger.
+        labels: those of the new sentences.
+        keep: `keep_labels` of `Tagger.retarget`.
+    """
+    if keep is None:
+        keep = not old.ids.keys().isdisjoint(labels)
+    return _joined(old.labels, labels) if keep else labels
+
+
+def _check_labels(model, columns) -> None:
     reads = getattr(model.settings.label_options, "label_input", None)
-    if reads in ("probabilities", "one-hot") and list(tags) != model.tags:
+    if reads in ("probabilities", "one-hot") and columns[0].labels != model.tags:
         raise ValueError(
             f"a network with label_input={reads!r} has a weight for each tag that it "
             f"reads, so it keeps its {len(model.tags)} tags: train a new one, or one "
@@ -117,14 +140,21 @@ def _joined(words: Sequence[str], others: Sequence[str]) -> list[str]:
 def _carry_weights(old, new) -> None:
     """Copy all weights; in tables and outputs, the rows of names that both have."""
     rows = {
-        name: _sources(old.vocabularies[name], words, 0 if name == "tags" else FIRST_ID)
+        name: _sources(
+            old.vocabularies[name], words, 0 if is_inventory(name) else FIRST_ID
+        )
         for name, words in new.vocabularies.items()
+    }
+    outputs = {
+        column.layer(name): column.vocabulary
+        for column in new.label_columns
+        for name in ("logits", "crf")
     }
     for source, target in zip(old.network.weights, new.network.weights, strict=True):
         if "int" in str(source.dtype):  # the state of a generator of random numbers
             continue
         layer = source.path.split("/")[0]
-        axes = _axes(layer, source.name)
+        axes = _axes(layer, source.name, outputs)
         values = [ops.convert_to_numpy(weight) for weight in (source, target)]
         picks = [
             rows[axes[axis]] if axis in axes else np.arange(size)
@@ -137,14 +167,19 @@ def _carry_weights(old, new) -> None:
         target.assign(value)
 
 
-def _axes(layer: str, weight: str) -> dict[int, str]:
-    """The vocabulary of each axis that has one."""
+def _axes(layer: str, weight: str, outputs) -> dict[int, str]:
+    """The vocabulary of each axis that has one.
+
+    Args:
+        layer, weight: their names.
+        outputs: the inventory of each output layer.
+    """
     if weight == "embeddings" and layer == "character_network":
         return {0: "letters"}
     if weight == "embeddings" and layer != "capital_embedding":
         return {0: layer.removesuffix("_embedding")}
-    axes = LOGITS_AXES if layer == "logits" else TAG_AXES
-    return dict.fromkeys(axes.get(weight, ()), "tags")
+    axes = LOGITS_AXES if layer.split("_")[0] == "logits" else TAG_AXES
+    return dict.fromkeys(axes.get(weight, ()), outputs.get(layer, "tags"))
 
 
 def _sources(old: Sequence[str], new: Sequence[str], first: int) -> np.ndarray:

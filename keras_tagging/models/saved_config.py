@@ -13,6 +13,7 @@ import keras
 
 from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as architecture_named
+from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.metrics import CHUNK_SCHEMES
 from keras_tagging.parsing import NUM_LABELS, NUM_NODES
 from keras_tagging.utils import limits
@@ -65,7 +66,7 @@ def checked_config(cls: type, config: Mapping) -> dict:
     fits = words is None or _is_count(words, limits.NUMBER)
     _require(fits, "training_words", words, "an integer, not negative")
     scheme = config.get("chunk_scheme")
-    fits = scheme is None or scheme in CHUNK_SCHEMES
+    fits = all(x is None or x in CHUNK_SCHEMES for x in _values(scheme))
     _require(fits, "chunk_scheme", scheme, f"null or one of {', '.join(CHUNK_SCHEMES)}")
     frozen = config.get("frozen", [])
     fits = isinstance(frozen, list | tuple) and all(type(x) is str for x in frozen)
@@ -135,7 +136,7 @@ def check_vocabularies(vocabularies, names: Collection[str] | None = None) -> No
     for name, words in vocabularies.items():
         fits = isinstance(words, list | tuple) and all(type(x) is str for x in words)
         _require(fits, f"vocabulary {name}", words, "a list of strings")
-        if name in ("tags", "labels"):
+        if is_inventory(name):
             _require(bool(words), f"vocabulary {name}", words, "not empty")
 
 
@@ -154,8 +155,12 @@ def least_weights(config: Mapping) -> int:
     dims["vector"] = config.get("vector_dim", 0)
     dims["letters"] = settings["character_embedding_dim"]
     kind = settings["character_network"]
-    outputs = {"tags", "labels", "spelling"}
-    tables = {k: dims.get(k, settings["affix_dim"]) for k in {*vocabularies} - outputs}
+    labels = [len(words) for k, words in vocabularies.items() if is_inventory(k)]
+    tables = {
+        k: dims.get(k, settings["affix_dim"])
+        for k in vocabularies
+        if not is_inventory(k) and k != "spelling"
+    }
     count = sum(len(vocabularies[name]) * dim for name, dim in tables.items())
 
     inputs = sum(tables.values())
@@ -173,15 +178,14 @@ def least_weights(config: Mapping) -> int:
         inputs = settings["window"] * tables.get("word", 0)
     units, label_dim = settings["units"], settings.get("label_dim", 0)
     if "labels" in vocabularies:
-        labels = len(vocabularies["labels"])
         if settings["encoder"]:
             count += stack_weights(
                 inputs, settings["encoder_units"], settings["encoder_layers"]
             )
             inputs = 2 * settings["encoder_units"]
-        count += labels * (label_dim + 2 * units)
+        count += sum(labels) * (label_dim + 2 * units)
         return count + (NUM_NODES * inputs + NUM_LABELS * label_dim) * units
-    tags = len(vocabularies.get("tags", ()))
+    tags = sum(labels)
     if "num_layers" not in settings:  # a network that reads its labels
         if settings["label_input"] == "embedding" and settings["label_context"]:
             inputs += settings["label_context"] * label_dim
@@ -192,7 +196,7 @@ def least_weights(config: Mapping) -> int:
     if settings["hidden_layer"]:
         count += 2 * units * units
     if settings["decoder"] == "crf":
-        count += tags * tags
+        count += sum(size * size for size in labels)
     if settings["decoder"] == "i-rnn":
         inputs = 2 * units + settings["label_context"] * label_dim
         units = settings["label_units"]
@@ -248,6 +252,11 @@ def _may_be_compiled(config: Mapping) -> bool:
     if isinstance(module, str) and module.startswith(TORCH_OPTIMIZERS):
         return True
     return module in COMPILED or (module, name) == ("keras", "DTypePolicy")
+
+
+def _values(value) -> list:
+    """A value, or those of an object."""
+    return list(value.values()) if isinstance(value, dict) else [value]
 
 
 def _is_count(value, most: int) -> bool:

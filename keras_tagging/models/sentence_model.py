@@ -38,7 +38,7 @@ class SentenceModel(SentenceCalls):
 
     * `kind`, `command` and `reads_trees`: its name, the command that uses it, and
       whether its corpora need trees;
-    * `architectures`: the allowed ones; `outputs`: the vocabulary of its labels;
+    * `architectures`: the allowed ones; `inventories`: the vocabularies of its labels;
     * `annotated(sentences)`: the sentences, after a check of their annotation;
     * `adapt(sentences)`, which counts vocabularies, and `_restore(vocabularies)`;
     * `batches(sentences, fitting)` and `dataset(batches)`: the data for training;
@@ -67,7 +67,9 @@ class SentenceModel(SentenceCalls):
             or the vocabularies do not fit the settings.
     """
 
-    kind = command = outputs = None
+    kind = command = None
+    inventories = ()
+    column_names = ()  # the columns of labels that it learns
     architectures = {}
     reads_trees = False
     report_options = ()
@@ -104,7 +106,8 @@ class SentenceModel(SentenceCalls):
         self._penalty = 0.0
         self.features = self._new_features()
         if vocabularies is not None:
-            check_vocabularies(vocabularies, {*self.features.table_names, self.outputs})
+            names = {*self.features.table_names, *self.inventories}
+            check_vocabularies(vocabularies, names)
             self._restore(vocabularies)
         self.compile(**training.compile_arguments(settings.optimizer))
 
@@ -259,7 +262,8 @@ class SentenceModel(SentenceCalls):
         if not self.optimizer.built:  # the user compiled another one after adapt
             self.optimizer.build(self.trainable_variables)
 
-        fingerprint = Corpus(sentences).fingerprint()
+        read = {*self.input_columns, *self.column_names}
+        fingerprint = Corpus(sentences).fingerprint(read)
         self.metadata.update(training_sentences=fingerprint, epochs=fitting.epochs)
         plan = training.Plan(
             batches=batches,
@@ -281,7 +285,7 @@ class SentenceModel(SentenceCalls):
                 "monitor": monitor,
                 "patience": patience,
                 "training sentences": fingerprint,
-                "development sentences": Corpus(dev).fingerprint(),
+                "development sentences": Corpus(dev).fingerprint(read),
             },
         )
         return training.carry_out(plan, super().fit, verbose)

@@ -1,55 +1,30 @@
 """The tagger: sentences in, tags out."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import keras
-import numpy as np
 
 from keras_tagging import training
 from keras_tagging.architectures import TAGGERS
-from keras_tagging.architectures.output import (
-    path_loss,
-    read_outputs,
-    reads_labels,
-    run_network,
-)
+from keras_tagging.architectures.output import reads_labels, run_network
+from keras_tagging.data.label_columns import by_column, with_labels
 from keras_tagging.data.sentence import Sentence, as_sentences
-from keras_tagging.encoding.batching import (
-    EncodedSentences,
-    TrainingBatches,
-    round_up,
-    slices,
-)
-from keras_tagging.encoding.vocabulary import Inventory
+from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches, slices
+from keras_tagging.encoding.label_column import is_inventory, targets_of, vocabulary_of
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.metrics import (
-    assigned,
-    looks_like_chunks,
-    multi_tagging,
-    within_beta,
-)
+from keras_tagging.models import decoding, label_columns
+from keras_tagging.models import figures as tag_figures
 from keras_tagging.models.calls import QUIET
-from keras_tagging.models.constraint import decoding_scheme
 from keras_tagging.models.counts import tag_counts
-from keras_tagging.models.decoding import (
-    Batches,
-    best_tags,
-    figures,
-    normal_words,
-    streamed,
-    tag_probabilities,
-    with_probability,
-)
-from keras_tagging.models.known_labels import check_labels, tags_to_learn
+from keras_tagging.models.objective import columns_of, logits_of, tagger_loss
+from keras_tagging.models.one_column import multi_tagging_of, one_column
 from keras_tagging.models.pretrained import vector_table
 from keras_tagging.models.pretraining import has_tables, pretrain_tables
 from keras_tagging.models.report import tag_report
-from keras_tagging.models.retarget import retargeted
+from keras_tagging.models.retarget import freeze, retargeted
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tag_answer
-from keras_tagging.utils.suggestions import check_known
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 # The Viterbi search needs (batch, tags, tags) floats: 64 MB
@@ -73,7 +48,7 @@ class Tagger(SentenceModel):
         **kwargs: arguments of `SentenceModel`.
     """
 
-    kind, command, outputs = "tagger", "tag", "tags"
+    kind, command = "tagger", "tag"
     architectures = TAGGERS
     report_options = ("multi_tagging", "betas", "per_tag")
 
@@ -87,7 +62,8 @@ class Tagger(SentenceModel):
         **kwargs,
     ):
         self.training_words = training_words
-        self.chunk_scheme = chunk_scheme
+        self.label_columns = ()
+        self._schemes = (chunk_scheme,)  # a dict would be wrapped by Keras
         self.frozen = tuple(frozen)
         self._pretraining_due = False
         super().__init__(architecture, settings, **kwargs)
@@ -95,15 +71,37 @@ class Tagger(SentenceModel):
     # Vocabularies and network
 
     @property
-    def tags(self) -> list[str]:
-        """The tag inventory, in the order of the network's outputs."""
+    def column_names(self) -> tuple[str | None, ...]:
+        """The columns of the sentences that it learns; (None,) for their tags."""
+        return self.settings.task.columns
+
+    @property
+    def inventories(self):
+        return tuple(map(vocabulary_of, self.column_names))
+
+    @property
+    def tags(self):
+        """The tag inventory, in the order of the outputs; one by column if named."""
         self._require_network()
-        return self._inventory.names
+        return by_column(self.column_names, [c.labels for c in self.label_columns])
 
     @property
     def size(self) -> str:
         """The numbers of tags and parameters, in words."""
-        return f"{len(self.tags)} tags, {self.count_params():,} parameters"
+        tags = ", ".join(
+            f"{len(column)} {column.name or 'tags'}" for column in self.label_columns
+        )
+        return f"{tags}, {self.count_params():,} parameters"
+
+    @property
+    def chunk_scheme(self):
+        """The chunk scheme that decoding keeps to, or one by column; None if free."""
+        return label_columns.schemes_of(self.label_columns)
+
+    def column(self, name: str | None):
+        """One of several columns, as a tagger that has no other: see `OneColumn`."""
+        self._require_network()
+        return one_column(self, name)
 
     @property
     def beam_width(self) -> int:
@@ -131,15 +129,14 @@ class Tagger(SentenceModel):
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        tags = tags_to_learn(sentences, self.settings.task.min_count)
-        self.chunk_scheme = decoding_scheme(
-            self.settings.get("constrained", False), tags, [s.tags for s in sentences]
-        )
+        columns = label_columns.columns_to_learn(sentences, self.settings)
+        self._schemes = (label_columns.schemes_of(columns),)
         vocabularies = self._count(sentences)
         # words that only the vectors have come after these
         self.training_words = len(vocabularies.get("word", ()))
         vectors = self.pretrained.vectors
-        self._build_network({**vocabularies, "tags": tags})
+        labels = {column.vocabulary: column.labels for column in columns}
+        self._build_network({**vocabularies, **labels})
         if vectors:
             table = self.network.get_layer("vector_embedding").embeddings
             table.assign(vector_table(vectors, table.shape[0]))
@@ -147,21 +144,19 @@ class Tagger(SentenceModel):
 
     def _restore(self, vocabularies):
         self._vocabularies = tuple(vocabularies.items())
-        self._inventory = Inventory(vocabularies["tags"])
-        words = {k: list(v) for k, v in vocabularies.items() if k != "tags"}
+        self.label_columns = label_columns.restored_columns(
+            self.column_names, vocabularies, *self._schemes
+        )
+        words = {k: list(v) for k, v in vocabularies.items() if not is_inventory(k)}
         self.features.set_vocabularies(words)
         self.network = self.settings.network.build(
             self.settings,
             self.features,
-            self._inventory.names,
+            self.label_columns,
             seed=self.seed,
             vector_dim=self.vector_dim,
-            scheme=self.chunk_scheme,
         )
-        layers = {layer.name: layer for layer in self.network.layers if layer.weights}
-        for name in self.frozen:
-            check_known("layer to freeze", name, sorted(layers))
-            layers[name].trainable = False
+        freeze(self.network, self.frozen)
         self.built = True
 
     def get_config(self):
@@ -183,22 +178,19 @@ class Tagger(SentenceModel):
     # Sentences to arrays
 
     def annotated(self, sentences):
-        return as_sentences(sentences, tagged=True)
+        return label_columns.annotated(sentences, self.column_names)
 
     def encode(self, sentences: list[Sentence], targets=False) -> EncodedSentences:
         """The ids of all tokens of the sentences; with `targets` also their tag ids."""
         encoded = super().encode(sentences)
         if not targets:
             return encoded
-        find = self._inventory.ids.get
-        tag_ids = [find(tag, -1) for s in sentences for tag in s.tags]
-        return replace(encoded, targets=np.array(tag_ids, "int32"))
+        return replace(encoded, targets=targets_of(sentences, self.label_columns))
 
     def batches(self, sentences, fitting):
         words = self.features.names[0] == "word"
-        tags = Counter(tag for sentence in sentences for tag in sentence.tags)
         least = self.settings.task.min_count
-        check_labels("tags", tags, self._inventory.ids, least)
+        label_columns.check_known_labels(sentences, self.label_columns, least)
         return TrainingBatches(
             self.encode(sentences, targets=True),
             seed=self.seed,
@@ -218,25 +210,14 @@ class Tagger(SentenceModel):
 
     @property
     def figures(self):
-        """The names of the figures of `evaluate`, over real tokens.
-
-        * `loss`: the mean cross-entropy of tokens whose gold tag is in the inventory;
-          with a CRF too, from the marginals that `predict` gives;
-        * `accuracy`, where a gold tag outside the inventory is an error;
-        * `oov_accuracy`: that of words unseen in training, in their normal form; nan
-          without any;
-        * `sentence_accuracy`: the share of sentences without an error;
-        * for chunk tags `precision`, `recall` and `f1`, as conlleval counts them.
-        """
-        names = ["loss", "accuracy", "oov_accuracy", "sentence_accuracy"]
-        chunks = ["precision", "recall", "f1"]
-        return names + chunks * looks_like_chunks(self.tags)
+        """The names of the figures of `evaluate`: see `models.figures`."""
+        return tag_figures.figure_names(self.label_columns)
 
     @property
     def default_monitor(self):
-        """The figure of the recipe, or else F1 for chunk tags, accuracy for others."""
-        chunks = looks_like_chunks(self.tags)
-        return self.settings.task.monitor or ("val_f1" if chunks else "val_accuracy")
+        """The figure of the recipe, or else accuracy, or F1 for chunks alone."""
+        own = self.settings.task.monitor
+        return own or f"val_{tag_figures.best_figure(self.label_columns)}"
 
     def pretrain(self, sentences, method="window", **options):
         """Learn the embeddings of words and labels from their sequences alone.
@@ -305,9 +286,8 @@ class Tagger(SentenceModel):
         """
         self._require_network()
         sentences = self.annotated(sentences)
-        tags = tags_to_learn(sentences, self.settings.task.min_count)
         seed = self.seed if seed is None else seed
-        return retargeted(self, sentences, tags, keep_labels, frozen, seed, changes)
+        return retargeted(self, sentences, keep_labels, frozen, seed, changes)
 
     def before_fit(self, sentences, verbose):
         # a recipe may ask for pretraining without tables to pretrain
@@ -317,40 +297,24 @@ class Tagger(SentenceModel):
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True
     ):
-        """The compiled loss; a CRF has its likelihood instead.
-
-        A bidirectional network that reads labels adds the losses of both directions.
-        With `l2`, a batch also has its share of the penalty of an epoch.
-        """
-        outputs = y_pred if isinstance(y_pred, dict) else {"logits": y_pred}
-        if "emissions" in outputs:
-            crf = self.network.get_layer("crf")
-            loss = sum(self.losses, path_loss(crf, y, outputs, sample_weight))
-        else:
-            names = [name for name in ("logits", "other_logits") if name in outputs]
-            loss = sum(
-                super(Tagger, self).compute_loss(
-                    x, y, outputs[name], sample_weight, training
-                )
-                for name in names
-            )
+        """See `models.objective`; with `l2`, and a share of the penalty of an epoch."""
+        compiled = super().compute_loss
+        loss = tagger_loss(self, compiled, y, y_pred, sample_weight)
         return self.penalised(loss, sample_weight)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        """The compiled metrics of the logits, which are log marginals in a CRF."""
-        logits = y_pred["logits"] if isinstance(y_pred, dict) else y_pred
-        return super().compute_metrics(x, y, logits, sample_weight)
+        """The compiled metrics of the logits: with several columns, of all of them."""
+        found = {}
+        for gold, outputs, _ in columns_of(self, y, y_pred):
+            logits = logits_of(outputs)
+            found = super().compute_metrics(x, gold, logits, sample_weight)
+        return found
 
     # Evaluation
 
     def evaluator(self, sentences, calls=QUIET) -> Callable[[], dict]:
         """A function that evaluates the model, with its weights at that time."""
-        sentences = as_sentences(sentences, tagged=True)
-        encoded = self.encode(sentences, targets=True)
-        words = normal_words(self, sentences, encoded)
-        return lambda: figures(
-            sentences, encoded, self._outputs(encoded, calls), self.tags, words
-        )
+        return tag_figures.evaluator(self, self.annotated(sentences), calls)
 
     def report(self, sentences, **options):
         """Figures and tables: see `models.report.tag_report`."""
@@ -358,15 +322,11 @@ class Tagger(SentenceModel):
 
     def counts(self, sentences, figures, **options):
         """The counts behind figures, unit by unit: see `models.counts`."""
-        return tag_counts(self, sentences, figures, **options)
+        return tag_counts(self.column(None), sentences, figures, **options)
 
     def multi_tagging(self, sentences, **kwargs):
         """K18 Table 4 on sentences with gold tags: see `metrics.multi_tagging`."""
-        sentences = as_sentences(sentences, tagged=True)
-        encoded = self.encode(sentences, targets=True)
-        gold = (encoded.targets[a:b] for a, b in encoded.spans())
-        rows = (p for part in slices(sentences) for p in self.predictions(part))
-        return multi_tagging(gold, rows, **kwargs)
+        return multi_tagging_of(self.column(None), self.annotated(sentences), **kwargs)
 
     # Prediction
 
@@ -375,21 +335,19 @@ class Tagger(SentenceModel):
         """The number of padded tokens in one call of the network."""
         if not (self.chunk_scheme or self.settings.get("decoder") == "crf"):
             return PREDICTION_TOKENS
-        return min(PREDICTION_TOKENS, max(1, PATH_FLOATS // len(self.tags) ** 2))
+        size = max(map(len, self.label_columns))
+        return min(PREDICTION_TOKENS, max(1, PATH_FLOATS // size**2))
 
-    def predictions(self, sentences, calls=QUIET) -> list[np.ndarray]:
+    def predictions(self, sentences, calls=QUIET) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence.
 
-        With a CRF they are the marginals of each token. In a network that reads its
-        labels, they are the probabilities after the preceding labels of the best path.
+        With named columns it is a dict of such arrays. With a CRF they are the
+        marginals of each token. In a network that reads its labels, they are the
+        probabilities after the preceding labels of the best path.
         """
-
-        def of(part):
-            encoded = self.encode(part)
-            batches = self._outputs(encoded, calls)
-            return tag_probabilities(batches, encoded.lengths, len(self.tags))
-
-        return [rows for part in slices(sentences) for rows in of(part)]
+        decoders = [decoding.all_probabilities] * len(self.label_columns)
+        parts = slices(sentences)
+        return [rows for part in parts for rows in self._decoded(part, decoders, calls)]
 
     def tag(self, sentences, *, beta=None, probabilities=False):
         """Tag sentences.
@@ -402,51 +360,36 @@ class Tagger(SentenceModel):
             sentences: an iterable of sentences, or of lists of words. A list or tuple
                 gives a list; any other iterable gives a generator that reads a limited
                 number of sentences ahead.
-            beta: return every tag with p >= beta * max p, best first.
+            beta: return every tag with p >= beta * max p, best first. With named
+                columns it may be a dict by column; the others have one tag each.
             probabilities: return the probability with the tag.
 
         Returns:
             For each sentence a list with one entry a token: the tag; with
-            `probabilities`, `(tag, p)`; with `beta`, a list of `(tag, p)`.
+            `probabilities`, `(tag, p)`; with `beta`, a list of `(tag, p)`. With named
+            columns a dict of such lists: ``{"upos": ["DET", "NOUN"], "xpos": ...}``.
         """
         self._require_network()
-        if beta is not None:
-            assigned(np.ones((1, 1)), beta)  # refuse a wrong beta at once
-        return streamed(sentences, lambda part: self._tag(part, beta, probabilities))
+        decoders = decoding.decoders_of(self.label_columns, beta, probabilities)
+        return decoding.streamed(sentences, lambda part: self._decoded(part, decoders))
 
-    def _tag(self, sentences, beta, probabilities):
-        if beta is not None:
-            rows = self.predictions(sentences)
-            return [within_beta(row, self.tags, beta) for row in rows]
+    def _decoded(self, sentences, decoders, calls=QUIET):
         encoded = self.encode(sentences)
-        batches = self._outputs(encoded)
-        if probabilities:
-            return with_probability(batches, encoded.lengths, self.tags)
-        return best_tags(batches, encoded.lengths, self.tags)
-
-    def _outputs(self, encoded, calls=QUIET) -> Batches:
-        """Sentence indices, logits and best tag ids, a batch at a time."""
-        lengths = round_up(encoded.lengths, self.length_multiple)
-        budget = self.batch_tokens
-        sizes = calls.sizes(budget)
-        for chosen in calls.plan(lengths, budget):
-            ids, _, _ = encoded.batch(chosen, self.length_multiple, **sizes)
-            outputs = read_outputs(self.predict_on_batch(ids), np.argmax)
-            # without the rows of padding
-            logits, tag_ids = (np.asarray(part)[: len(chosen)] for part in outputs)
-            yield chosen, logits.astype("float32", copy=False), tag_ids
+        batches = decoding.network_outputs(self, encoded, calls)
+        return decoding.decoded(batches, encoded.lengths, self.label_columns, decoders)
 
     def annotate(self, sentences):
-        """The sentences with their tags, one after the other."""
+        """The sentences with their tags, or columns, one after the other."""
         sentences = list(as_sentences(sentences))
         for sentence, tags in zip(sentences, self.tag(sentences), strict=True):
-            yield replace(sentence, tags=tags)
+            named = self.column_names[0] is not None
+            yield with_labels(sentence, tags if named else {"tags": tags})
 
     # Serving
 
     def serving(self, top_k):
         """The function from ids and their mask to the outputs that `export` lists."""
-        return tag_answer(self.network, self.tags, top_k)
+        return tag_answer(self.network, self.label_columns, top_k)
 
     @property
     def served_layers(self):

@@ -87,12 +87,13 @@ def run_network(tracer: Tracer, network, given: list[Array]):
     labels = tracer.xp.zeros_like(given[0][:, :, 0]) - 1  # read in training only
     for tensor, array in zip(network.inputs, [*given, labels], strict=False):
         tracer.give(tensor, array)
-    outputs = network._outputs_struct
-    return (
-        {k: tracer.value(v) for k, v in outputs.items()}
-        if isinstance(outputs, dict)
-        else tracer.value(outputs)
-    )
+
+    def values(outputs):
+        if isinstance(outputs, dict):
+            return {name: values(part) for name, part in outputs.items()}
+        return tracer.value(outputs)
+
+    return values(network._outputs_struct)
 
 
 def tag_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Array]:
@@ -107,15 +108,25 @@ def tags_of(xp, request, model, top_k):
         outputs = run_network(
             Tracer(xp, LAYERS), model.network, request.ids(model.features)
         )
+    found = {}
+    for column in model.label_columns:
+        given = column.part(outputs)
+        answers = column_answer(xp, request, given, column.labels, top_k)
+        found |= {column.output_names[name]: x for name, x in answers.items()}
+    return found
+
+
+def column_answer(xp, request, outputs, labels, top_k):
+    """What `models.export` lists for one column of labels."""
     if not isinstance(outputs, dict):
         outputs = {"logits": outputs, "tags": xp.argmax(outputs, -1)}
-    names = np.array(model.tags, object)
+    names = np.array(labels, object)
     chosen = xp.cast(outputs["tags"], "int64")
     wide = xp.expand_dims(request.real, -1)
     rows = xp.unary("Softmax", outputs["logits"], axis=-1)
     rows = rows * xp.cast(wide, "float32")
     of_chosen = xp.node("GatherElements", rows, xp.expand_dims(chosen, -1), axis=2)
-    best, order = xp.top_k(rows, min(top_k, len(model.tags)))
+    best, order = xp.top_k(rows, min(top_k, len(labels)))
     return {
         "tags": xp.where(request.real, xp.take(names, chosen), ""),
         "probabilities": xp.squeeze(of_chosen, -1),

@@ -9,20 +9,11 @@ from onnx import helper
 from keras_tagging.onnx.answers import ANSWERS, Request
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
-from keras_tagging.runtime.loading import FORMAT, KEY
+from keras_tagging.runtime.loading import FORMAT, KEY, KINDS
 from keras_tagging.utils import limits
 
-#: by the name of an output, its axes
-AXES = {
-    "tags": ("batch", "time"),
-    "probabilities": ("batch", "time"),
-    "top_tags": ("batch", "time", "k"),
-    "top_probabilities": ("batch", "time", "k"),
-    "all_probabilities": ("batch", "time", "tag"),
-    "predicted_tags": ("batch", "time"),
-    "heads": ("batch", "time"),
-    "deprels": ("batch", "time"),
-}
+#: the last axis of outputs that have one, by what they hold
+LAST = {"top_tags": "k", "top_probabilities": "k", "all_probabilities": "tag"}
 
 
 def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
@@ -56,10 +47,10 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
             f"this {model.kind} has no recurrent layer to be computed in 8 bits: "
             "export it without int8"
         )
-    outputs = []
+    outputs, axes = [], axes_of(answers, model)
     for name, array in answers.items():
         builder.nodes().append(helper.make_node("Identity", [array.name], [name]))
-        outputs.append(value_info(name, array.dtype, AXES[name]))
+        outputs.append(value_info(name, array.dtype, axes[name]))
     nodes = needed(builder.nodes(), list(answers))
     read = {name for node in nodes for name in _reads(node)}
     constants = [t for t in builder.initializers if t.name in read]
@@ -83,15 +74,29 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
     return made
 
 
+def axes_of(outputs, model) -> dict[str, tuple[str, ...]]:
+    """The names of the axes of each output.
+
+    Those of columns of labels differ, as their sizes do.
+    """
+    axes = dict.fromkeys(outputs, ("batch", "time"))
+    for column in getattr(model, "label_columns", ()):
+        for base, last in LAST.items():
+            name = column.output_names[base]
+            axes[name] = ("batch", "time", column.layer(last))
+    return axes
+
+
 def described(model, top_k) -> dict:
     """What a file says of itself."""
+    inventory = KINDS[model.kind].inventory
     return {
         "format": FORMAT,
         "kind": model.kind,
         "architecture": model.architecture,
         "version": version("keras-tagging"),
         "columns": list(model.input_columns),
-        model.outputs: list(getattr(model, model.outputs)),
+        inventory: getattr(model, inventory),
         "top_k": top_k,
         # what a request should look like
         "normal_form": "NFC",

@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+from keras_tagging.data.label_columns import check_names
 from keras_tagging.runtime.extensions import check_strings, session_options
 from keras_tagging.runtime.models import OnnxParser, OnnxTagger
 from keras_tagging.runtime.wire import check
@@ -84,8 +85,14 @@ def _described(session) -> dict:
             f"is of format {str(found.get('format'))[:20]}, which this version of "
             f"keras_tagging cannot read: it reads format {FORMAT}"
         )
-    names = {key: found.get(key) for key in ("columns", KINDS[found["kind"]].inventory)}
-    for key, values in names.items():
+    kind = KINDS[found["kind"]]
+    lists = {key: found.get(key) for key in ("columns", kind.inventory)}
+    if isinstance(found.get("tags"), dict) and kind is OnnxTagger:
+        lists |= {"tags": [*found["tags"]], **found["tags"]}
+        check_names(lists["tags"])
+        if not lists["tags"]:
+            raise ValueError("does not list its tags")
+    for key, values in lists.items():
         if not (isinstance(values, list) and all(isinstance(v, str) for v in values)):
             raise ValueError(f"does not list its {key}")
     budget = found.get("batch_tokens")
@@ -96,6 +103,6 @@ def _described(session) -> dict:
     if inputs != wanted | {"lengths": ("tensor(int32)", 1)}:
         raise ValueError("has other inputs than it says")
     outputs = {output.name for output in session.get_outputs()}
-    if outputs - {"predicted_tags"} != KINDS[found["kind"]].outputs:
+    if outputs - {"predicted_tags"} != kind.outputs(found):
         raise ValueError("has other outputs than a " + found["kind"])
     return found

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
+from keras_tagging.data.label_columns import by_column, output_names, with_labels
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.projectivity import SEPARATOR, unlift
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
@@ -29,7 +31,11 @@ class OnnxModel:
     """
 
     kind = command = inventory = None
-    outputs = frozenset()
+
+    @classmethod
+    def outputs(cls, described: dict) -> set[str]:
+        """The outputs of a file that describes itself so."""
+        raise NotImplementedError
 
     def __init__(self, session, described: dict, threads: int = 1):
         self._threads = threads
@@ -102,67 +108,95 @@ class OnnxTagger(OnnxModel):
     """
 
     kind, command, inventory = "tagger", "tag", "tags"
-    outputs = frozenset(
-        "tags probabilities top_tags top_probabilities all_probabilities".split()
-    )
 
     def __init__(self, session, described, threads=1):
         super().__init__(session, described, threads)
         self.tags = described["tags"]
+        named = isinstance(self.tags, dict)
+        self._inventories = self.tags if named else {None: self.tags}
+
+    @classmethod
+    def outputs(cls, described):
+        names = described["tags"] if isinstance(described["tags"], dict) else [None]
+        return {output for name in names for output in output_names(name).values()}
+
+    @property
+    def column_names(self) -> tuple[str | None, ...]:
+        """As `Tagger.column_names`."""
+        return tuple(self._inventories)
 
     def tag(self, sentences, *, beta: float | None = None, probabilities=False):
         """Tags sentences: arguments and result are those of `Tagger.tag`."""
         _refuse_whole(sentences)
+        levels = dict.fromkeys(self._inventories)
         if beta is not None:
-            from keras_tagging.metrics import assigned  # which takes half a second
+            # which takes half a second
+            from keras_tagging.metrics.multi_tagging import betas_of
 
-            assigned(np.ones((1, 1)), beta)  # a wrong beta is told at once
-        tagged = (
-            row for _, rows in self._tag(sentences, beta, probabilities) for row in rows
-        )
+            levels = dict(zip(levels, betas_of(beta, list(levels)), strict=True))
+        parts = [
+            self._part(name, levels[name], probabilities) for name in self._inventories
+        ]
+        found = self._decoded(map(as_sentence, sentences), parts)
+        tagged = (row for _, rows in found for row in rows)
         return list(tagged) if isinstance(sentences, (list, tuple)) else tagged
 
-    def _tag(self, sentences, beta=None, probabilities=False):
-        """Each slice of the sentences, with what `tag` gives for it."""
+    def _part(self, name, beta=None, probabilities=False):
+        """The outputs that a column needs, and the function from them to its items."""
+        outputs = output_names(name)
         if beta is not None:
             from keras_tagging.metrics import within_beta
 
-            outputs = ["all_probabilities"]
+            labels = self._inventories[name]
+            every = [outputs["all_probabilities"]]
+            return every, lambda rows: within_beta(rows, labels, beta)
+        if not probabilities:
+            return [outputs["tags"]], np.ndarray.tolist
 
-            def found(rows):
-                return within_beta(rows, self.tags, beta)
+        def pairs(tags, values):
+            return list(zip(tags.tolist(), values.tolist(), strict=True))
 
-        elif probabilities:
-            outputs = ["tags", "probabilities"]
+        return [outputs["tags"], outputs["probabilities"]], pairs
 
-            def found(tags, values):
-                return list(zip(tags.tolist(), values.tolist(), strict=True))
+    def _decoded(self, sentences, parts, nothing=None):
+        """Each slice of the sentences, with what the function of each column gives.
 
-        else:
-            outputs, found = ["tags"], np.ndarray.tolist
-        for chunk, answers in self._answered(map(as_sentence, sentences), outputs):
-            tagged = [[] for _ in chunk]
+        Args:
+            sentences: an iterable.
+            parts: the output of `_part` for each column.
+            nothing: that of a sentence without tokens, for each column.
+        """
+        wanted = [name for names, _ in parts for name in names]
+        nothing = [[] for _ in parts] if nothing is None else nothing
+        for chunk, answers in self._answered(sentences, wanted):
+            found = [by_column(self.column_names, list(nothing)) for _ in chunk]
             for i, arrays in answers:
-                tagged[i] = found(*arrays)
-            yield chunk, tagged
+                rest = iter(arrays)
+                items = [item(*islice(rest, len(names))) for names, item in parts]
+                found[i] = by_column(self.column_names, items)
+            yield chunk, found
 
-    def predict(self, sentences) -> list[np.ndarray]:
-        """Tag probabilities: a list with one `(tokens, num_tags)` array a sentence."""
+    def predict(self, sentences) -> list:
+        """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""
         _refuse_whole(sentences)
-        found = []
-        outputs = ["all_probabilities"]
-        for chunk, answers in self._answered(as_sentences(sentences), outputs):
-            rows = [np.zeros((0, len(self.tags)), "float32") for _ in chunk]
-            for i, [values] in answers:
-                rows[i] = values
-            found += rows
-        return found
+        parts = [
+            ([output_names(name)["all_probabilities"]], lambda rows: rows)
+            for name in self._inventories
+        ]
+        nothing = [
+            np.zeros((0, len(labels)), "float32")
+            for labels in self._inventories.values()
+        ]
+        found = self._decoded(as_sentences(sentences), parts, nothing)
+        return [row for _, rows in found for row in rows]
 
     def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with their tags, one after the other."""
-        for chunk, rows in self._tag(sentences):
+        """The sentences with their tags, or columns, one after the other."""
+        named = self.column_names[0] is not None
+        parts = [self._part(name) for name in self._inventories]
+        for chunk, rows in self._decoded(map(as_sentence, sentences), parts):
             for sentence, tags in zip(chunk, rows, strict=True):
-                yield replace(sentence, tags=tags)
+                yield with_labels(sentence, tags if named else {"tags": tags})
 
 
 class OnnxParser(OnnxModel):
@@ -173,7 +207,6 @@ class OnnxParser(OnnxModel):
     """
 
     kind, command, inventory = "parser", "parse", "labels"
-    outputs = frozenset(["heads", "deprels"])
     missing_column = (
         "tag it first, or name the column of a file in columns by --option "
         "'columns={{\"{name}\": 1}}'"
@@ -185,6 +218,10 @@ class OnnxParser(OnnxModel):
         # of a parser that has a tagger of its own
         outputs = {output.name for output in session.get_outputs()}
         self._predicted = sorted(outputs & {"predicted_tags"})
+
+    @classmethod
+    def outputs(cls, described):
+        return {"heads", "deprels"}
 
     @property
     def input_columns(self):

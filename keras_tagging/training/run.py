@@ -165,13 +165,14 @@ def dataset(batches, tokens, reads_labels=False):
         reads_labels: whether the targets are an input as well.
 
     Returns:
-        A `tf.data.Dataset` of ids `(batch, time, features)`, targets and weights
-        `(batch, time)`. With `reads_labels`, the input is a pair of ids and targets.
+        A `tf.data.Dataset` of ids `(batch, time, features)`, targets `(batch, time)`,
+        or `(batch, time, columns)`, and weights `(batch, time)`. With `reads_labels`,
+        the input is a pair of ids and targets.
     """
     data = streamed(
         batches,
         tokens,
-        tf.TensorSpec((None, None), tf.int32),
+        tf.TensorSpec((None,) * batches.target_axes, tf.int32),
         tf.TensorSpec((None, None), tf.float32),
     )
     if reads_labels:

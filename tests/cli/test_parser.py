@@ -196,7 +196,7 @@ TRAIN_TAGGER = ["train", "bigru", "--corpus", "demo", "--out", "x"]
 @pytest.mark.parametrize(
     ("args", "part"),
     [
-        ([*TRAIN_TAGGER, "--tags", "gold"], "a tagger has no --tags"),
+        ([*TRAIN_TAGGER, "--tags", "gold"], "no labels in the column 'gold'"),
         ([*TRAIN_TAGGER, "--bootstrap", "x"], "a tagger has no --bootstrap"),
         ([*TRAIN, "--gates", "i"], "without --bootstrap there is no --gates"),
         ([*TRAIN, "--bootstrap", "x", "--tags", "pos"], "there is no --tags"),

@@ -121,7 +121,8 @@ def test_tag_reads_a_pipe_once(program, run_dir, tmp_path):
 
 def test_tag_reads_columns_without_a_tag(program, failing, tmp_path, monkeypatch):
     tagger = SimpleNamespace(
-        tag=lambda sentences, **_: (s.columns["word_class"] for s in sentences)
+        tag=lambda sentences, **_: (s.columns["word_class"] for s in sentences),
+        column_names=(None,),
     )
     where = "keras_tagging.cli.annotation.load_model"
     monkeypatch.setattr(where, lambda run, width, command: tagger)

@@ -325,3 +325,25 @@ def test_treebanks(file):
     assert rewritten(path).encode() == data
     text, values = rewritten_with_numbers(path, xpos=True)
     assert text == replaced(data, values, xpos=True)
+
+
+def test_any_field_is_filled():
+    """And nothing else changes."""
+    text = "# c\n" + RANGE + TWO + "\n"
+    [block] = read_blocks(io.StringIO(text))
+    found = block.with_columns({"upos": ["X", "Y"], "feats": ["A=1", "_"]})
+    for line, before in zip(found.splitlines(), text.splitlines(), strict=True):
+        cells, old = line.split("\t"), before.split("\t")
+        if cells[0] in ("1", "2"):
+            assert (cells[3], cells[5]) in (("X", "A=1"), ("Y", "_"))
+            old[3], old[5] = cells[3], cells[5]
+        assert cells == old
+    assert block.with_columns({"pos": ["X", "Y"]}) == block.with_columns(
+        {"upos": ["X", "Y"]}
+    )
+    with pytest.raises(
+        ValueError, match="no field for the column 'ner', only for upos"
+    ):
+        block.with_columns({"ner": ["a", "b"]})
+    with pytest.raises(ValueError, match="1 values for 2 words"):
+        block.with_columns({"lemma": ["a"]})

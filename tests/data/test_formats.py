@@ -164,6 +164,7 @@ def test_conllu_fields():
     assert sentence.columns == {
         "pos": ["D", "N", "N"],
         "xpos": ["D", "N", "M"],
+        "feats": ["_", "_", "F=1"],
         "head": ["2", "0", "2"],
         "deprel": ["det", "root", "dep"],
         "lemma": ["a", "b", "c"],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_tagging.cli.output import WRITERS
+from keras_tagging.cli.tagged import WRITERS
 from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.preparation import write_splits
 from keras_tagging.data import Corpus, Sentence, read, write
@@ -138,6 +138,9 @@ def test_jsonl_refuses_columns_of_its_own_names():
             written([Sentence(["a"], None, {name: ["b"]})], "jsonl")
 
 
+FIELDS = {"pos", "xpos", "feats", "head", "deprel", "lemma"}
+
+
 @st.composite
 def treebanks(draw, values=cells):
     """Sentences with all the columns of CoNLL-U."""
@@ -145,7 +148,7 @@ def treebanks(draw, values=cells):
     for length in draw(st.lists(st.integers(1, 5), max_size=4)):
         row = st.lists(values, min_size=length, max_size=length)
         heads = st.integers(0, length).map(str)
-        columns = {name: draw(row) for name in ("pos", "xpos", "deprel", "lemma")}
+        columns = {name: draw(row) for name in sorted(FIELDS - {"head"})}
         columns["head"] = draw(st.lists(heads, min_size=length, max_size=length))
         tags = None if set(columns["pos"]) == {"_"} else columns["pos"]
         sentences.append(Sentence(list(map(nfc, draw(row))), tags, columns))
@@ -200,8 +203,12 @@ def test_trees_written_into_a_file(sentences, data):
 @checked
 @given(treebanks())
 def test_what_tag_prints(sentences):
-    conll = "".join(WRITERS["conll"](s.tokens, s.columns["pos"]) for s in sentences)
-    jsonl = "".join(WRITERS["jsonl"](s.tokens, s.columns["pos"]) for s in sentences)
+    conll = "".join(
+        WRITERS["conll"](s.tokens, {None: s.columns["pos"]}) for s in sentences
+    )
+    jsonl = "".join(
+        WRITERS["jsonl"](s.tokens, {None: s.columns["pos"]}) for s in sentences
+    )
     expected = [Sentence(s.tokens, s.columns["pos"]) for s in sentences]
     assert list(read(io.BytesIO(jsonl.encode()), "jsonl")) == expected
     assert list(read(io.BytesIO(conll.encode()), "conll")) == expected

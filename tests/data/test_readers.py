@@ -406,7 +406,7 @@ def test_write(tmp_path, format):
 
 def test_write_conllu():
     tree = {"lemma": ["A", "b"], "pos": ["D", "N"], "xpos": ["x", "y"]}
-    tree |= {"head": ["2", "0"], "deprel": ["det", "root"]}
+    tree |= {"head": ["2", "0"], "deprel": ["det", "root"], "feats": ["_", "F=1"]}
     sentences = [Sentence(["a", "b c"], ["D", "N"], tree)]
     stream = io.StringIO()
     write(sentences, stream, "conllu")

@@ -81,6 +81,14 @@ def test_fingerprint_tells_corpora_apart():
     )
 
 
+def test_fingerprint_of_sentences_read_before_feats_was_a_column():
+    before = Sentence(["a"], ["X"], {"pos": ["P"]})
+    now = [Sentence(["a"], ["X"], {"feats": [f], "pos": ["P"]}) for f in "GH"]
+    assert Corpus(now[:1]).fingerprint() == Corpus([before]).fingerprint()
+    read = [Corpus([s]).fingerprint(["feats"]) for s in [before, *now]]
+    assert len({*read, Corpus([before]).fingerprint()}) == 3
+
+
 def test_splits_leave_out_the_empty():
     word = Sentence(["a"])
     assert dict(Corpus([word], [], [word]).splits()) == {

@@ -183,6 +183,7 @@ def test_conllx_fields():
     assert found.tokens == ["#"]
     assert found.tags == ["C"]
     columns = {"pos": "C", "xpos": "P", "head": "0", "deprel": "ROOT", "lemma": "l"}
+    columns["feats"] = "f|g"
     assert found.columns == {name: [value] for name, value in columns.items()}
     tags = {"cpostag": "C", "postag": "P", "deprel": "ROOT", "lemma": "l"}
     for tag, value in {**tags, "feats": "f|g"}.items():

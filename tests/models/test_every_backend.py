@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 from conftest import TINY, random_sentences, randomize
+from models.columns import columned
 from models.parsers import DEMO, LEARNING, fitted
 from models.parsers import TINY as SMALL
 
@@ -33,6 +34,30 @@ def test_fit_save_load_and_tag(tmp_path, train_sentences, dev_sentences, decoder
         for found, gold in zip(tags, sentence.tags, strict=True)
     ]
     assert np.mean(pairs) == pytest.approx(accuracy)
+
+
+@pytest.mark.parametrize(
+    "decoder", ["softmax", pytest.param("crf", marks=pytest.mark.one_backend)]
+)
+def test_several_columns_of_labels(tmp_path, train_sentences, dev_sentences, decoder):
+    """The columns of a word are always the same ones."""
+    train, dev = columned(train_sentences), columned(dev_sentences)
+    names = ("upos", "xpos")
+    model = keras_tagging.build(
+        "bigru", tags=names, decoder=decoder, **TINY, learning_rate=0.2
+    )
+    model.fit(train, epochs=16, batch_size=32, verbose=0)
+    figures = model.evaluate(dev, return_dict=True)
+    assert figures["joint_accuracy"] > 0.6
+    model.save(tmp_path / "model.keras")
+    tagged = keras_tagging.load(tmp_path / "model.keras").tag(dev)
+    assert tagged == model.tag(dev)
+    pairs = [
+        found == gold
+        for sentence, tags in zip(dev, tagged, strict=True)
+        for found, gold in zip(tags["upos"], sentence.columns["pos"], strict=True)
+    ]
+    assert np.mean(pairs) == pytest.approx(figures["upos_accuracy"])
 
 
 @pytest.mark.parametrize("kind", ["lstm", "cnn"])

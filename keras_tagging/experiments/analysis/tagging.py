@@ -29,6 +29,7 @@ CONFIDENT = 100  # errors to list
 
 def analyse_tagger(model, sentences, train, title) -> Analysis:
     """See `analyse`; `train` is a list that is not empty, or None."""
+    model = model.column(None)
     sentences = as_sentences(sentences, tagged=True)
     train = None if train is None else as_sentences(train, tagged=True)
     analysis = begin(model, sentences, train, title)

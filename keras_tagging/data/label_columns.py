@@ -1,0 +1,107 @@
+"""Columns of labels by name: where they stand in a sentence, and what they are called.
+
+A column without a name, None, is `Sentence.tags`, and so is the name "tags". Any other
+name is one of `Sentence.columns`; "upos" is CoNLL-U's name for `pos`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from keras_tagging.data.sentence import Sentence
+
+ALIASES = {"upos": "pos"}
+# where CoNLL-U has `_` in the whole sentence, it is not annotated
+ANNOTATED = ("pos", "xpos", "lemma", "deprel")
+NAME = re.compile("[A-Za-z][A-Za-z0-9_]{0,39}")
+RESERVED = ("tokens", "lengths")  # what exported models take
+#: the figures of a column, and those of all columns together
+FIGURES = ("loss", "accuracy", "oov_accuracy", "sentence_accuracy")
+CHUNK_FIGURES = ("precision", "recall", "f1")
+TOGETHER = ("loss", "accuracy", "joint_accuracy")
+
+
+def field_of(name: str) -> str:
+    """The name of a column in `Sentence.columns`."""
+    return ALIASES.get(name, name)
+
+
+def labels_of(sentence: Sentence, name: str | None) -> list[str] | None:
+    """The labels of a sentence in a column; None if it is not annotated there."""
+    if name is None:
+        return sentence.tags
+    if not sentence.tokens:
+        return []
+    if name == "tags":
+        return sentence.tags
+    labels = sentence.columns.get(name, sentence.columns.get(field_of(name)))
+    if field_of(name) in ANNOTATED and labels and set(labels) == {"_"}:
+        return None
+    return labels
+
+
+def with_labels(sentence: Sentence, labels: Mapping[str, list[str]]) -> Sentence:
+    """A sentence with other labels in these columns."""
+    columns = dict(sentence.columns)
+    for name in labels.keys() - {"tags"}:
+        columns[name if name in columns else field_of(name)] = labels[name]
+    return replace(sentence, tags=labels.get("tags", sentence.tags), columns=columns)
+
+
+def check_labelled(sentences: Sequence[Sentence], names: Iterable[str]) -> None:
+    """Raise a ValueError if a sentence is not annotated in one of the columns."""
+    for number, sentence in enumerate(sentences, 1):
+        for name in names:
+            if labels_of(sentence, name) is not None:
+                continue
+            words = " ".join(sentence.tokens[:4])[:40]
+            own = ["tags"] * (sentence.tags is not None) + [*sentence.columns]
+            raise ValueError(
+                f"sentence {number} has no labels in the column {name!r} (it begins "
+                f"{words!r}; its columns are {', '.join(own) or 'none'}): give "
+                "annotated sentences, or name other columns in tags="
+            )
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raise a ValueError if these names cannot be the columns of one model."""
+    fields = {}
+    taken = dict.fromkeys(RESERVED)
+    taken |= {f"figure {name}": None for name in TOGETHER}
+    for name in names:
+        if not NAME.fullmatch(name) or name in RESERVED:
+            raise ValueError(
+                f"tags: {name[:60]!r} cannot be the name of a column: it is a letter "
+                "from A to Z, then letters, digits and _, at most 40, and not "
+                f"{' or '.join(RESERVED)}"
+            )
+        if other := fields.get(field_of(name)):
+            raise ValueError(f"tags: {other!r} and {name!r} are the same column")
+        fields[field_of(name)] = name
+        figures = [f"figure {name}_{base}" for base in (*FIGURES, *CHUNK_FIGURES)]
+        for result in (*output_names(name).values(), *figures):
+            if result in taken:
+                raise ValueError(
+                    f"tags: {name!r} gives the {result} that "
+                    f"{taken[result] or 'every such model'} has: rename the column"
+                )
+            taken[result] = repr(name)
+
+
+def output_names(name: str | None) -> dict[str, str]:
+    """The names of the outputs of an exported model, by what they hold.
+
+    Those of a column `upos` are `upos`, `upos_probabilities`, `top_upos`,
+    `top_upos_probabilities`, and in ONNX `all_upos_probabilities`.
+    """
+    bases = ("tags", "probabilities", "top_tags", "top_probabilities")
+    bases += ("all_probabilities",)
+    if name is None:
+        return {base: base for base in bases}
+    named = (name, f"{name}_probabilities", f"top_{name}", f"top_{name}_probabilities")
+    return dict(zip(bases, (*named, f"all_{name}_probabilities"), strict=True))
+
+
+def by_column(names: Sequence[str | None], items: Sequence):
+    """The item of a column without a name; else a dict of the items by name."""
+    return items[0] if names[0] is None else dict(zip(names, items, strict=True))

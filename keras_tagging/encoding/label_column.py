@@ -1,0 +1,97 @@
+"""A column of labels that a tagger learns."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from keras_tagging.data.label_columns import (
+    CHUNK_FIGURES,
+    FIGURES,
+    labels_of,
+    output_names,
+)
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.metrics import looks_like_chunks
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """One output of a tagger: the labels that it knows, and the names of its parts.
+
+    Args:
+        name: of the column; None for `Sentence.tags` in a tagger that learns nothing
+            else. Its layers, figures and outputs have no prefix.
+        labels: the inventory, in the order of the network's outputs.
+        scheme: the chunk scheme that decoding keeps to; None if it is free.
+    """
+
+    name: str | None
+    labels: list[str]
+    scheme: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return {label: i for i, label in enumerate(self.labels)}
+
+    @property
+    def vocabulary(self) -> str:
+        """The name of its inventory among the vocabularies of a model."""
+        return vocabulary_of(self.name)
+
+    @property
+    def output_names(self) -> dict[str, str]:
+        """See `data.label_columns`."""
+        return output_names(self.name)
+
+    def layer(self, name: str) -> str:
+        """The name of one of its layers."""
+        return name if self.name is None else f"{name}_{self.name}"
+
+    def figure(self, name: str) -> str:
+        """The name of one of its figures."""
+        return name if self.name is None else f"{self.name}_{name}"
+
+    @cached_property
+    def has_chunks(self) -> bool:
+        """Whether its labels are those of chunks."""
+        return looks_like_chunks(self.labels)
+
+    @property
+    def figures(self) -> list[str]:
+        """The names of its figures, without a prefix."""
+        return [*FIGURES, *CHUNK_FIGURES] if self.has_chunks else [*FIGURES]
+
+    def gold(self, sentences: Iterable[Sentence]) -> list[list[str]]:
+        """The gold labels of annotated sentences."""
+        return [labels_of(sentence, self.name) for sentence in sentences]
+
+    def targets(self, sentences: Iterable[Sentence]) -> np.ndarray:
+        """The ids of the gold labels of all tokens; -1 outside the inventory."""
+        find = self.ids.get
+        return np.array(
+            [find(label, -1) for row in self.gold(sentences) for label in row], "int32"
+        )
+
+    def part(self, outputs):
+        """What is of this column in the outputs of a network."""
+        return outputs if self.name is None else outputs[self.name]
+
+
+def targets_of(sentences, columns) -> np.ndarray:
+    """The ids of the gold labels of all tokens, for `EncodedSentences`."""
+    ids = [column.targets(sentences) for column in columns]
+    return ids[0] if columns[0].name is None else np.stack(ids, 1)
+
+
+def vocabulary_of(name: str | None) -> str:
+    return "tags" if name is None else f"tags:{name}"
+
+
+def is_inventory(vocabulary: str) -> bool:
+    """Whether a vocabulary of a model has labels, and not features."""
+    return vocabulary in ("tags", "labels") or vocabulary.startswith("tags:")

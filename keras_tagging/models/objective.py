@@ -1,0 +1,62 @@
+"""What a tagger minimises, and the metrics of its training."""
+
+import keras
+from keras import ops
+
+from keras_tagging.architectures.output import path_loss
+
+
+def tagger_loss(model, compiled, y, y_pred, sample_weight):
+    """The loss of a batch: that of each column, with the weight of the column.
+
+    It is the compiled loss; a CRF has its likelihood instead. A bidirectional network
+    that reads labels adds the losses of both directions.
+
+    Args:
+        model: a `Tagger`.
+        compiled: Keras' own `compute_loss`, which adds the losses of layers.
+        y: `(batch, time)` label ids; with named columns `(batch, time, columns)`.
+        y_pred: what the network gave.
+        sample_weight: `(batch, time)`.
+    """
+    if model.column_names[0] is not None:
+        return sum(model.losses, _of_columns(model, y, y_pred, sample_weight))
+    outputs = y_pred if isinstance(y_pred, dict) else {"logits": y_pred}
+    if "emissions" in outputs:
+        crf = model.network.get_layer("crf")
+        return sum(model.losses, path_loss(crf, y, outputs, sample_weight))
+    names = [name for name in ("logits", "other_logits") if name in outputs]
+    return sum(compiled(None, y, outputs[name], sample_weight) for name in names)
+
+
+def _of_columns(model, y, y_pred, sample_weight):
+    total = 0.0
+    weights = model.settings.task.weights
+    for (gold, outputs, column), weight in zip(
+        columns_of(model, y, y_pred), weights, strict=True
+    ):
+        if isinstance(outputs, dict) and "emissions" in outputs:
+            crf = model.network.get_layer(column.layer("crf"))
+            loss = path_loss(crf, gold, outputs, sample_weight)
+        elif isinstance(model.loss, keras.Loss):
+            # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits
+            loss = model.loss(gold, logits_of(outputs), 1.0 * sample_weight)
+        else:
+            raise ValueError(
+                f"compiled with loss={model.loss!r}: a tagger of named columns needs "
+                "one keras.Loss, for all columns"
+            )
+        total = total + weight * ops.cast(loss, "float32")
+    return total
+
+
+def columns_of(model, y, y_pred):
+    """The targets and outputs of each column, with the column."""
+    for i, column in enumerate(model.label_columns):
+        gold = y if column.name is None else y[..., i]
+        yield gold, column.part(y_pred), column
+
+
+def logits_of(outputs):
+    """The logits of a column, which are log marginals in a CRF."""
+    return outputs["logits"] if isinstance(outputs, dict) else outputs

@@ -1,0 +1,94 @@
+"""One column of a tagger of several, as a tagger that has no other."""
+
+from dataclasses import replace
+
+from keras_tagging.data.label_columns import labels_of
+from keras_tagging.data.sentence import as_sentence
+from keras_tagging.encoding.batching import slices
+from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.metrics import multi_tagging
+from keras_tagging.models.counts import tag_counts
+from keras_tagging.models.figures import best_figure
+from keras_tagging.models.label_columns import annotated
+from keras_tagging.utils.suggestions import check_known
+
+
+def one_column(model, name: str | None):
+    """What `Tagger.column` gives; a tagger whose column has no name is one itself."""
+    if name is None and model.column_names == (None,):
+        return model
+    if name is None:
+        several = ", ".join(map(repr, model.column_names))
+        raise ValueError(
+            f"this tagger has columns of labels, {several}: take one of them, "
+            f"model.column({model.column_names[0]!r})"
+        )
+    check_known("column", name, [own for own in model.column_names if own])
+    return OneColumn(model, model.label_columns[model.column_names.index(name)])
+
+
+class OneColumn:
+    """One column of a tagger, as a tagger that has no other.
+
+    Its tags are the labels of the column.
+
+    It predicts and counts; the tagger itself trains and saves.
+
+    Args:
+        model: a `Tagger`.
+        column: one of its `label_columns`, with a name.
+
+    Attributes:
+        tags: the inventory of the column.
+    """
+
+    kind, reads_trees = "tagger", False
+
+    def __init__(self, model, column: LabelColumn):
+        self.model = model
+        self.name = column.name
+        self.tags = column.labels
+        self.label_columns = (LabelColumn(None, column.labels),)
+
+    @property
+    def default_monitor(self):
+        return f"val_{best_figure(self.label_columns)}"
+
+    def annotated(self, sentences):
+        """The sentences with the gold labels of the column as their tags.
+
+        Raises:
+            ValueError: if a sentence has none.
+        """
+        sentences = annotated(sentences, [self.name])
+        return [replace(s, tags=labels_of(s, self.name)) for s in sentences]
+
+    def tag(self, sentences, *, beta=None, probabilities=False):
+        """As `Tagger.tag` of one column."""
+        levels = None if beta is None else {self.name: beta}
+        found = self.model.tag(sentences, beta=levels, probabilities=probabilities)
+        rows = (row[self.name] for row in found)
+        return list(rows) if isinstance(found, list) else rows
+
+    def predict(self, sentences):
+        """As `Tagger.predict` of one column."""
+        sentences = [as_sentence(sentence) for sentence in sentences]
+        return [row[self.name] for row in self.model.predictions(sentences)]
+
+    predictions = predict
+
+    def counts(self, sentences, figures, **options):
+        """As `Tagger.counts` of one column."""
+        return tag_counts(self, sentences, figures, **options)
+
+    def multi_tagging(self, sentences, **kwargs):
+        """As `Tagger.multi_tagging` of one column."""
+        return multi_tagging_of(self, self.annotated(sentences), **kwargs)
+
+
+def multi_tagging_of(model, sentences, **kwargs):
+    """K18 Table 4 of a tagger of one column, on sentences with gold tags."""
+    [column] = model.label_columns
+    gold = (column.targets([sentence]) for sentence in sentences)
+    rows = (p for part in slices(sentences) for p in model.predictions(part))
+    return multi_tagging(gold, rows, **kwargs)
