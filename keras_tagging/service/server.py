@@ -1,10 +1,8 @@
 """From files to a service that listens."""
 
 import asyncio
-import logging
 import signal
 import socket
-import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +17,8 @@ from keras_tagging.service.tensors import Model
 from keras_tagging.service.worker import stamp
 from keras_tagging.service.workers import Worker, WorkerDied
 from keras_tagging.utils import limits
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def serve(
@@ -48,21 +48,36 @@ def serve(
         OSError: if it may not listen there.
     """
     paths = named(arguments)
-    logging.basicConfig(format="keras-tagging: %(message)s", stream=sys.stderr)
     settings = {
         "max_batch": max_batch,
         "max_tokens": max_tokens,
         "max_wait": max_wait_ms / 1000,
     }
-    # until it listens, SIGTERM ends it as SIGINT does: what is temporary is removed
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with (
-        tempfile.TemporaryDirectory(prefix="keras-tagging-") as folder,
-        listening(host, port) as listener,
-    ):
-        made = {n: as_onnx(n, p, Path(folder)) for n, p in paths.items()}
+    with stoppable(), listening(host, port) as listener, exported(paths) as made:
         files = {n: (str(p), stamp(p)) for n, p in made.items()}
         asyncio.run(_serve(listener, files, workers, settings))
+
+
+@contextmanager
+def stoppable():
+    """Until it listens, SIGTERM ends it as SIGINT does: what is temporary is removed."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def exported(paths: dict[str, Path]):
+    """ONNX files of all models; those that are made are removed in the end."""
+    if all(path.suffix == ".onnx" for path in paths.values()):
+        yield paths
+        return
+    with tempfile.TemporaryDirectory(prefix="keras-tagging-") as folder:
+        yield {n: as_onnx(n, path, Path(folder)) for n, path in paths.items()}
 
 
 async def _serve(listener, files, count, settings):
@@ -89,7 +104,7 @@ async def _serve(listener, files, count, settings):
             timeout_graceful_shutdown=limits.SERVICE_STOP_SECONDS,
         )
         print(f"Serving {', '.join(models)} at {address(listener)}", flush=True)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in SIGNALS:
             # uvicorn has both while it serves, and at the end sends them once more
             signal.signal(number, lambda *_: None)
         await uvicorn.Server(config).serve([listener])

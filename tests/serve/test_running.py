@@ -74,7 +74,7 @@ def test_killed_workers_lose_no_request(model_files, direct):
         code, errors = running.stop()
         assert code == 0
         assert sorted(errors.splitlines()) == sorted(
-            f"keras-tagging: worker {pid} has ended and is replaced" for pid in first
+            f"worker {pid} has ended and is replaced" for pid in first
         )
 
 
