@@ -60,7 +60,7 @@ def serve(
 
 @contextmanager
 def stoppable():
-    """Until it listens, SIGTERM ends it as SIGINT does: what is temporary is removed."""
+    """Until it listens, SIGTERM ends it as SIGINT does, and nothing temporary stays."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
