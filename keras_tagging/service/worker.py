@@ -51,6 +51,11 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
                 f"{path} has changed since the service was started: start it again"
             )
         model = _models[name] = runtime.load(path, threads=1)
+        if isinstance(getattr(model, model.inventory), dict):
+            raise ValueError(
+                f"{path} has several columns of labels, which are not served yet: "
+                f"keras-tagging tag {path} reads it"
+            )
         described[name] = {
             "kind": model.kind,
             "command": model.command,
