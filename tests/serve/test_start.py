@@ -110,3 +110,15 @@ def test_a_file_that_has_changed_is_not_loaded(model_files):
     assert stamp(path) == stamp(path)
     with pytest.raises(ValueError, match="has changed since the service was started"):
         worker.load({"tagger": (path, (0, 0, 0))})
+
+
+def test_several_columns_are_refused(monkeypatch, tmp_path):
+    from keras_tagging import runtime
+    from keras_tagging.service import worker
+
+    several = SimpleNamespace(inventory="tags", tags={"upos": ["N"], "feats": ["_"]})
+    monkeypatch.setattr(runtime, "load", lambda path, threads: several)
+    (tmp_path / "m.onnx").write_bytes(b"")
+    path = str(tmp_path / "m.onnx")
+    with pytest.raises(ValueError, match="several columns of labels, which are not"):
+        worker.load({"m": (path, stamp(path))})
