@@ -40,6 +40,7 @@ def run(*arguments):
         ("--help",),
         ("train", "--help"),
         ("analyse", "--help"),
+        ("serve", "--help"),
         ("list",),
         ("list", "lstm-parser"),
         ("corpora",),

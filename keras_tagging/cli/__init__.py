@@ -15,6 +15,7 @@ from keras_tagging.cli.common import one_line
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.evaluation import evaluate
 from keras_tagging.cli.reproduction import reproduce
+from keras_tagging.cli.service import serve
 from keras_tagging.cli.training import demo, list_architectures, train
 from keras_tagging.utils.atomic import FULL
 
@@ -58,6 +59,11 @@ COMMANDS = {
         "parse runs/words-only < sentences.txt > parsed.conllu",
     ),
     "export": (export, "export runs/demo served/", "export runs/demo tagger.onnx"),
+    "serve": (
+        serve,
+        "serve tagger.onnx",
+        "serve en=english.onnx fr=french.onnx --port 9000 --workers 2",
+    ),
     "corpora": (list_corpora, "corpora", "corpora ud-en-ewt"),
     "describe": (
         describe_corpus,

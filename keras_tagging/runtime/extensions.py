@@ -59,6 +59,8 @@ def session_options(threads: int = 1):
     options.register_custom_ops_library(library())
     options.log_severity_level = 3  # errors, which are raised as well
     options.intra_op_num_threads = threads
+    # a pattern is kept for each shape of a batch: memory would grow with their number
+    options.enable_mem_pattern = False
     # threads that wait would keep busy the cores that others need
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options

@@ -31,6 +31,7 @@ class OnnxModel:
     """
 
     kind = command = inventory = None
+    answers = ()  # the outputs that `answer` gives, by name
 
     @classmethod
     def outputs(cls, described: dict) -> set[str]:
@@ -114,6 +115,9 @@ class OnnxTagger(OnnxModel):
         self.tags = described["tags"]
         named = isinstance(self.tags, dict)
         self._inventories = self.tags if named else {None: self.tags}
+        names = [output_names(name) for name in self._inventories]
+        kinds = ("tags", "probabilities", "top_tags", "top_probabilities")
+        self.answers = tuple(outputs[kind] for outputs in names for kind in kinds)
 
     @classmethod
     def outputs(cls, described):
@@ -176,6 +180,25 @@ class OnnxTagger(OnnxModel):
                 found[i] = by_column(self.column_names, items)
             yield chunk, found
 
+    def answer(self, sentences, names) -> list[dict[str, list]]:
+        """Outputs of the file for sentences, as it names them.
+
+        Args:
+            sentences: as for `tag`.
+            names: of `answers`.
+
+        Returns:
+            A dict a sentence: under each name a list with an item a token.
+        """
+        found = []
+        for chunk, answers in self._answered(as_sentences(sentences), list(names)):
+            rows = [{name: [] for name in names} for _ in chunk]
+            for i, arrays in answers:
+                for name, array in zip(names, arrays, strict=True):
+                    rows[i][name] = array.tolist()
+            found += rows
+        return found
+
     def predict(self, sentences) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""
         _refuse_whole(sentences)
@@ -218,6 +241,7 @@ class OnnxParser(OnnxModel):
         # of a parser that has a tagger of its own
         outputs = {output.name for output in session.get_outputs()}
         self._predicted = sorted(outputs & {"predicted_tags"})
+        self.answers = ("heads", "deprels", *self._predicted)
 
     @classmethod
     def outputs(cls, described):
@@ -234,6 +258,21 @@ class OnnxParser(OnnxModel):
         chunks = self._answered(map(as_sentence, sentences), names)
         parsed = (tree for chunk in chunks for tree in self._parse(*chunk))
         return list(parsed) if isinstance(sentences, (list, tuple)) else parsed
+
+    def answer(self, sentences, names) -> list[dict[str, list]]:
+        """Outputs of the file for sentences, as `OnnxTagger.answer`.
+
+        Heads are integers, and what was lifted for training is put back, as in `parse`.
+        """
+        found = []
+        for tree in self.parse(as_sentences(sentences)):
+            given = {
+                "heads": [*map(int, tree.columns["head"])],
+                "deprels": tree.columns["deprel"],
+                "predicted_tags": tree.columns.get(PREDICTED),
+            }
+            found.append({name: given[name] for name in names})
+        return found
 
     def _parse(self, sentences, answers):
         trees = [([], []) for _ in sentences]

@@ -123,3 +123,23 @@ ONNX_BYTES = 2**31 - 1
 ONNX_MEMORY = 2**33
 #: Graphs inside of graphs, such as the bodies of loops and branches; ours have two.
 ONNX_DEPTH = 5
+
+# The service
+
+#: Bytes of a request's body, or 100 for each token that is allowed, if that is more.
+SERVICE_BYTES = 2**20
+SERVICE_TOKEN_BYTES = 100
+#: Bytes of all requests together that are being read or wait. Beyond it the next one is
+#: told to come back later.
+SERVICE_WAITING_BYTES = 2**26
+#: Connections at the same time.
+SERVICE_CONNECTIONS = 1_000
+#: Sentences of a request, those without tokens included.
+SERVICE_SENTENCES = 1_000
+#: Seconds in which a body must have arrived.
+SERVICE_READ_SECONDS = 20
+#: Seconds from a request to its answer; a worker that takes longer for one batch is
+#: ended and replaced.
+SERVICE_SECONDS = 60
+#: Seconds that requests in flight are given when the service is stopped.
+SERVICE_STOP_SECONDS = 30

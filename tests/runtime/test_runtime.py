@@ -109,6 +109,20 @@ def test_one_ahead():
     assert list(one_ahead([])) == [] and list(one_ahead("ab")) == ["a", "b"]
 
 
+def test_outputs_by_name(model, path):
+    found, given = runtime.load(path), sentences(40)
+    answers = found.answer(given, found.answers)
+    assert [answer["tags"] for answer in answers] == model.tag(given)
+    for answer, rows in zip(answers, model.predict(given), strict=True):
+        order = np.argsort(-rows, axis=1, kind="stable")[:, :5]
+        best = np.take_along_axis(rows, order, 1)
+        assert answer["top_tags"] == [[model.tags[j] for j in row] for row in order]
+        flat = np.reshape(answer["top_probabilities"], best.shape)
+        np.testing.assert_allclose(flat, best, atol=1e-5)
+        np.testing.assert_allclose(answer["probabilities"], best[:, 0], atol=1e-5)
+    assert found.answer(given, ["tags"]) == [{"tags": a["tags"]} for a in answers]
+
+
 def test_errors_are_those_of_the_tagger(path):
     found = runtime.load(path)
     with pytest.raises(ValueError, match="beta"):

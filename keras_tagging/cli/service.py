@@ -1,0 +1,71 @@
+"""The command that serves models over HTTP."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from keras_tagging.utils import limits
+
+INSTALL = "pip install 'keras-tagging[serve]'"
+
+
+def serve(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]MODEL...",
+            help="An .onnx file, or the --out of train, or a .keras file, which are "
+            "exported first. The name is that of the file unless it is given.",
+        ),
+    ],
+    host: Annotated[
+        str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="0 is a free one.")
+    ] = 8000,
+    workers: Annotated[
+        int, typer.Option(min=1, max=256, help="Processes that run the models.")
+    ] = 1,
+    max_tokens: Annotated[
+        int,
+        typer.Option(
+            min=1, max=limits.SENTENCE_TOKENS, help="Of a request, and of a batch."
+        ),
+    ] = 2_000,
+    max_batch: Annotated[
+        int, typer.Option(min=1, max=100_000, help="Sentences to run together.")
+    ] = 64,
+    max_wait_ms: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1000,
+            help="That a request waits for others while a worker is free. Those that "
+            "come while all are busy run together anyway.",
+        ),
+    ] = 0,
+) -> None:
+    """Serve taggers and parsers over HTTP, with a page to try them.
+
+    It speaks the Open Inference Protocol (KServe V2) and TensorFlow Serving's V1, and
+    has a page at its address. It needs neither TensorFlow nor Keras for ONNX files.
+    Ctrl+C or SIGTERM ends it, once the requests in flight are answered. Anyone who
+    reaches its address can use it: there are no passwords.
+    """
+    # of the workers, which compute with one thread: numpy would start others
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        from keras_tagging.service.server import serve as run
+    except ImportError as error:
+        raise ValueError(f"serving needs {error.name}: {INSTALL}") from error
+    run(
+        models,
+        host=host,
+        port=port,
+        workers=workers,
+        max_tokens=max_tokens,
+        max_batch=max_batch,
+        max_wait_ms=max_wait_ms,
+    )

@@ -1,0 +1,253 @@
+"""The routes of the service."""
+
+import base64
+import hashlib
+import json
+import logging
+import re
+import time
+from contextlib import asynccontextmanager
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from keras_tagging.service import binary, open_inference, plain, tensorflow_serving
+from keras_tagging.service.batches import Batcher
+from keras_tagging.service.bodies import Bodies, parsed
+from keras_tagging.service.metrics import CONTENT_TYPE, Metrics
+from keras_tagging.service.problems import Problem, bad, shown
+from keras_tagging.service.tensors import Model
+from keras_tagging.service.workers import Worker
+
+log = logging.getLogger(__name__)
+#: for every answer: a browser is to take it for what it says it is
+HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+
+
+class Service:
+    """What answers requests.
+
+    Args:
+        models: by name.
+        workers: that have started.
+        batcher: that hands requests to them.
+        metrics: that are counted.
+        max_tokens: of a request.
+    """
+
+    def __init__(
+        self,
+        models: dict[str, Model],
+        workers: list[Worker],
+        batcher: Batcher,
+        metrics: Metrics,
+        max_tokens: int,
+    ):
+        self._models, self._workers, self._batcher = models, workers, batcher
+        self._metrics, self._max_tokens = metrics, max_tokens
+        self._bodies = Bodies(max_tokens)
+        metrics.waiting.set_function(lambda: batcher.waiting)
+        metrics.ready.set_function(lambda: sum(w.ready for w in workers))
+
+    def app(self) -> Starlette:
+        """The application, which runs the batches while it is served."""
+
+        @asynccontextmanager
+        async def running(app):
+            self._batcher.start()
+            yield
+            await self._batcher.stop()
+
+        return Starlette(
+            routes=[*self._own_routes(), *self._v1_routes(), *self._v2_routes()],
+            exception_handlers={Problem: _refused, HTTPException: _no_such_page},
+            lifespan=running,
+        )
+
+    def _own_routes(self):
+        yield Route("/", page())
+        yield Route("/models", self._told(self._listed))
+        yield Route("/metrics", self._told(self._counted))
+        for command in ("tag", "parse"):
+            yield self._asked(f"/{command}", command, self._plain(command))
+
+    def _v1_routes(self):
+        for path in ("/v1/models/{name}", "/v1/models/{name}/versions/1"):
+            yield Route(path, self._described(tensorflow_serving.status))
+            metadata = self._described(tensorflow_serving.metadata)
+            yield Route(f"{path}/metadata", metadata)
+            yield self._asked(f"{path}:predict", "predict", self._predict)
+
+    def _v2_routes(self):
+        yield Route("/v2", self._told(lambda _: _json(open_inference.server())))
+        yield Route("/v2/health/live", self._told(lambda _: _state({"live": True})))
+        yield Route("/v2/health/ready", self._told(lambda _: self._readiness()))
+        for path in ("/v2/models/{name}", "/v2/models/{name}/versions/1"):
+            yield Route(path, self._described(open_inference.metadata))
+            yield Route(f"{path}/ready", self._told(self._model_ready))
+            yield self._asked(f"{path}/infer", "infer", self._infer)
+
+    @staticmethod
+    def _told(answer):
+        """An endpoint that computes nothing."""
+
+        async def endpoint(request):
+            response = answer(request)
+            response.headers.update(HEADERS)
+            return response
+
+        return endpoint
+
+    def _asked(self, path, name, answer):
+        """A route that asks a model, and is counted."""
+
+        async def endpoint(request):
+            start = time.perf_counter()
+            labels = {"model": "", "route": name}
+            try:
+                async with self._bodies.read(request) as body:
+                    response = await answer(request, body, labels)
+            except Problem as problem:
+                response = _refused(request, problem)
+            except RecursionError:
+                deep = bad("the body has too many lists inside of lists")
+                response = _refused(request, deep)
+            except Exception:
+                log.exception("a request to %s was not answered", request.url.path)
+                response = _refused(request, Problem(500, "an error in the service"))
+            seconds = time.perf_counter() - start
+            status = str(response.status_code)
+            self._metrics.requests.labels(**labels, status=status).inc()
+            if labels["model"]:
+                self._metrics.seconds.labels(labels["model"]).observe(seconds)
+            response.headers["Server-Timing"] = f"total;dur={1000 * seconds:.2f}"
+            response.headers.update(HEADERS)
+            return response
+
+        return Route(path, endpoint, methods=["POST"])
+
+    def _model(self, name, labels=None) -> Model:
+        if not isinstance(name, str) or name not in self._models:
+            there = ", ".join(self._models)
+            raise Problem(404, f"there is no model {shown(name)}: there are {there}")
+        if labels is not None:
+            labels["model"] = name
+        return self._models[name]
+
+    async def _answers(self, model, sentences, outputs):
+        answers = await self._batcher.answer(model.name, sentences, outputs)
+        self._metrics.tokens.labels(model.name).inc(sum(map(len, sentences)))
+        return answers
+
+    # What asks a model
+
+    def _plain(self, command):
+        async def answer(request, body, labels):
+            start = time.perf_counter()
+            body = parsed(body)
+            name = plain.chosen(self._models, body, command)
+            model = self._model(name, labels)
+            sentences, written = plain.read(model, body, self._max_tokens)
+            answers = await self._answers(model, sentences, model.outputs)
+            milliseconds = round(1000 * (time.perf_counter() - start), 2)
+            return _json(written(answers) | {"milliseconds": milliseconds})
+
+        return answer
+
+    async def _predict(self, request, body, labels):
+        model = self._model(request.path_params["name"], labels)
+        given = tensorflow_serving.read(model, parsed(body), self._max_tokens)
+        sentences, written = given
+        return _json(written(await self._answers(model, sentences, model.outputs)))
+
+    async def _infer(self, request, body, labels):
+        model = self._model(request.path_params["name"], labels)
+        head, tail = binary.split(body, request.headers.get(binary.HEADER))
+        sentences, outputs, written = open_inference.read(
+            model, parsed(head), tail, self._max_tokens
+        )
+        head, tail = written(await self._answers(model, sentences, outputs))
+        if not tail:
+            return Response(head, media_type="application/json")
+        size = {binary.HEADER: str(len(head))}
+        return Response(head + tail, 200, size, "application/octet-stream")
+
+    # What tells about the service
+
+    def _listed(self, request):
+        return _json(plain.listed(self._models, self._max_tokens))
+
+    def _counted(self, request):
+        return Response(self._metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
+    def _readiness(self, **about):
+        return _state({**about, "ready": any(w.ready for w in self._workers)})
+
+    def _model_ready(self, request):
+        return self._readiness(name=self._model(request.path_params["name"]).name)
+
+    def _described(self, describe):
+        """An endpoint that tells what a function tells about the model."""
+        return self._told(
+            lambda request: _json(describe(self._model(request.path_params["name"])))
+        )
+
+
+def _json(content) -> Response:
+    content = json.dumps(content, ensure_ascii=False).encode()
+    return Response(content, media_type="application/json")
+
+
+def _state(state: dict) -> Response:
+    return JSONResponse(state, 200 if all(state.values()) else 503)
+
+
+def _refused(request: Request, problem: Problem) -> Response:
+    response = JSONResponse({"error": problem.message}, problem.status)
+    if problem.status == 503:
+        response.headers["Retry-After"] = "1"
+    if problem.status in (408, 413):
+        response.headers["Connection"] = "close"  # there may be more of the body
+    response.headers.update(HEADERS)
+    return response
+
+
+def _no_such_page(request: Request, error: HTTPException) -> Response:
+    path = request.url.path[:100]
+    messages = {
+        404: f"there is nothing at {path}: GET /models lists the models",
+        405: f"{path} is for {(error.headers or {}).get('Allow')}",
+    }
+    message = messages.get(error.status_code, error.detail)
+    return JSONResponse({"error": message}, error.status_code, error.headers)
+
+
+def page():
+    """The endpoint of the page, which may run its own script and load nothing."""
+    content = files(__package__).joinpath("page.html").read_text("utf-8")
+
+    def source(tag):
+        [inline] = re.findall(rf"<{tag}>(.*?)</{tag}>", content, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
+        return f"{tag}-src 'sha256-{digest}'"
+
+    rules = [
+        "default-src 'none'",
+        source("script"),
+        source("style"),
+        "connect-src 'self'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+    headers = {**HEADERS, "Content-Security-Policy": "; ".join(rules)}
+
+    async def endpoint(request):
+        return HTMLResponse(content, headers=headers)
+
+    return endpoint

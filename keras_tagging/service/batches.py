@@ -1,0 +1,203 @@
+"""Dynamic batching: requests that come together are run together.
+
+No server that was tried does it as needed (see docs/serve.rst), so this is our own: one
+queue, and for each worker a loop that takes the oldest request and those that fit it.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.service.problems import Problem
+from keras_tagging.service.workers import Worker, WorkerDied
+from keras_tagging.utils import limits
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, slots=True)
+class Job:
+    """A request for one model.
+
+    Attributes:
+        arrived: in seconds of the event loop.
+        alone: it was in a batch whose worker has died, and is not put with others.
+    """
+
+    model: str
+    sentences: list[Sentence]
+    outputs: list[str]
+    arrived: float
+    future: asyncio.Future
+    alone: bool = False
+    tokens: int = field(init=False)
+
+    def __post_init__(self):
+        self.tokens = sum(map(len, self.sentences))
+
+
+class Batch:
+    """Requests that are run together.
+
+    Args:
+        first: the oldest of them.
+        max_sentences, max_tokens: beyond which no other is added.
+    """
+
+    def __init__(self, first: Job, max_sentences: int, max_tokens: int):
+        self.jobs = [first]
+        self.model, self.since = first.model, first.arrived
+        self.sentences, self.tokens = len(first.sentences), first.tokens
+        self._most = max_sentences, max_tokens
+
+    @property
+    def full(self) -> bool:
+        sentences, tokens = self._most
+        full = self.sentences >= sentences or self.tokens >= tokens
+        return full or self.jobs[0].alone
+
+    def add(self, job: Job) -> bool:
+        """Adds a request, if it fits; whether it did."""
+        sentences, tokens = self._most
+        fits = (
+            job.model == self.model
+            and not job.alone
+            and self.sentences + len(job.sentences) <= sentences
+            and self.tokens + job.tokens <= tokens
+        )
+        if fits:
+            self.jobs.append(job)
+            self.sentences += len(job.sentences)
+            self.tokens += job.tokens
+        return fits
+
+
+class Batcher:
+    """Hands requests to workers, in batches of one model.
+
+    Args:
+        workers: that have started.
+        max_batch: sentences of a batch. A request with more is a batch of its own.
+        max_tokens: tokens of a batch.
+        max_wait: seconds that a request waits for others while a worker is free.
+        ran: called with the model and the number of sentences of each batch.
+    """
+
+    def __init__(
+        self,
+        workers: list[Worker],
+        *,
+        max_batch: int,
+        max_tokens: int,
+        max_wait: float,
+        ran=lambda model, sentences: None,
+    ):
+        self._workers, self._ran = workers, ran
+        self._max_batch, self._max_tokens = max_batch, max_tokens
+        self._max_wait = max_wait
+        self._waiting: deque[Job] = deque()
+        self._arrived = asyncio.Event()
+        self._tasks = []
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    def start(self) -> None:
+        self._tasks = [asyncio.create_task(self._serve(w)) for w in self._workers]
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def answer(self, model: str, sentences: list, outputs: list[str]) -> list:
+        """What `worker.answer` gives for one request.
+
+        Raises:
+            Problem: if the model cannot answer it, or not in time.
+        """
+        loop = asyncio.get_running_loop()
+        job = Job(model, sentences, outputs, loop.time(), loop.create_future())
+        self._waiting.append(job)
+        self._arrived.set()
+        done, _ = await asyncio.wait([job.future], timeout=limits.SERVICE_SECONDS)
+        if not done:
+            job.future.cancel()
+            raise Problem(503, "the service is too busy for this request: try later")
+        return job.future.result()
+
+    async def _serve(self, worker):
+        while True:
+            await worker.up()
+            batch = await self._next()
+            jobs = batch.jobs
+            self._ran(batch.model, batch.sentences)
+            try:
+                found = await worker.answer(
+                    batch.model, [(job.sentences, job.outputs) for job in jobs]
+                )
+            except WorkerDied:
+                self._again(jobs)
+                continue
+            except Exception as error:  # such as an answer that cannot be sent
+                log.exception("a batch was not answered")
+                found = [(500, f"no answer: {type(error).__name__}")] * len(jobs)
+            for job, answer in zip(jobs, found, strict=True):
+                if job.future.done():
+                    continue
+                if isinstance(answer, tuple):
+                    job.future.set_exception(Problem(*answer))
+                else:
+                    job.future.set_result(answer)
+
+    def _again(self, jobs):
+        """Each request of a dead worker's batch is tried once more, by itself.
+
+        So one that kills its worker takes no other with it.
+        """
+        for job in reversed(jobs):
+            if not job.alone:
+                job.alone = True
+                self._waiting.appendleft(job)
+            elif not job.future.done():
+                job.future.set_exception(
+                    Problem(503, "the process that ran this request ended, twice")
+                )
+        self._arrived.set()
+
+    async def _next(self) -> Batch:
+        """The next batch."""
+        loop = asyncio.get_running_loop()
+        while (batch := self._oldest()) is None:
+            await self._arrival(None)
+        self._fill(batch)
+        until = batch.since + self._max_wait
+        while not batch.full and (left := until - loop.time()) > 0:
+            await self._arrival(left)
+            self._fill(batch)
+        return batch
+
+    def _oldest(self):
+        while self._waiting:
+            job = self._waiting.popleft()
+            if not job.future.done():  # else its client has given up
+                return Batch(job, self._max_batch, self._max_tokens)
+        return None
+
+    def _fill(self, batch):
+        """Adds those that wait and fit."""
+        passed = []
+        while self._waiting and not batch.full:
+            job = self._waiting.popleft()
+            if not (job.future.done() or batch.add(job)):
+                passed.append(job)
+        self._waiting.extendleft(reversed(passed))
+
+    async def _arrival(self, seconds):
+        self._arrived.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._arrived.wait(), seconds)

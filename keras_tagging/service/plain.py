@@ -1,0 +1,59 @@
+"""Our own protocol, for people and for the page: `/tag`, `/parse` and `/models`."""
+
+from keras_tagging.service.problems import bad, shown
+from keras_tagging.service.tensors import Model, sentences
+
+KEYS = {"model", "sentences", "columns"}
+
+
+def listed(models: dict[str, Model], max_tokens: int) -> dict:
+    """The answer to `GET /models`."""
+    names = ("name", "kind", "command", "architecture", "columns", "outputs", "labels")
+    found = [{n: getattr(model, n) for n in names} for model in models.values()]
+    return {"models": found, "max_tokens": max_tokens}
+
+
+def chosen(models: dict[str, Model], body, command: str) -> str:
+    """The name of the model that a body asks for.
+
+    Raises:
+        Problem: if it names none, and there are several, or names another kind.
+    """
+    if not isinstance(body, dict) or not body.keys() <= KEYS:
+        raise bad(
+            "send an object with sentences, and model and columns where they are needed"
+        )
+    fitting = [name for name, model in models.items() if model.command == command]
+    name = body.get("model")
+    if name is None:
+        if len(fitting) == 1:
+            return fitting[0]
+        there = f"one of {', '.join(fitting)}" if fitting else "there is none"
+        raise bad(f"name the model for /{command}: {there}")
+    if isinstance(name, str) and name in models and name not in fitting:
+        model = models[name]
+        raise bad(f"{name} is a {model.kind}: post to /{model.command}")
+    return name
+
+
+def read(model: Model, body: dict, max_tokens: int):
+    """The sentences of a body, which may be lists of tokens or text with blanks.
+
+    Raises:
+        Problem: if it is malformed.
+    """
+    rows = body.get("sentences")
+    if not isinstance(rows, list):
+        raise bad("sentences must be a list: of lists of tokens, or of strings")
+    rows = [row.split() if isinstance(row, str) else row for row in rows]
+    columns = body.get("columns", {})
+    if not isinstance(columns, dict) or {"tokens", "lengths"} & columns.keys():
+        raise bad(f"columns must be an object, not {shown(columns)}")
+    given = sentences(model, {"tokens": rows, **columns}, None, max_tokens)
+
+    def written(answers):
+        pairs = zip(given, answers, strict=True)
+        rows = [{"tokens": sentence.tokens, **answer} for sentence, answer in pairs]
+        return {"model": model.name, "sentences": rows}
+
+    return given, written

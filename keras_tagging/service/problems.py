@@ -1,0 +1,25 @@
+"""What is wrong with a request, as an answer in one sentence."""
+
+
+class Problem(Exception):
+    """A request that is not answered.
+
+    Args:
+        status: of HTTP.
+        message: what is wrong, and how to mend it.
+    """
+
+    def __init__(self, status: int, message: str):
+        super().__init__(status, message)
+        self.status, self.message = status, message
+
+
+def bad(message: str) -> Problem:
+    """A request that is malformed."""
+    return Problem(400, message)
+
+
+def shown(value) -> str:
+    """A value of a request, for a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."

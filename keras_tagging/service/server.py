@@ -1,0 +1,155 @@
+"""From files to a service that listens."""
+
+import asyncio
+import signal
+import socket
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from keras_tagging.service.app import Service
+from keras_tagging.service.batches import Batcher
+from keras_tagging.service.metrics import Metrics
+from keras_tagging.service.model_files import as_onnx, named
+from keras_tagging.service.tensors import Model
+from keras_tagging.service.worker import stamp
+from keras_tagging.service.workers import Worker, WorkerDied
+from keras_tagging.utils import limits
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def serve(
+    arguments: list[str],
+    *,
+    host: str,
+    port: int,
+    workers: int,
+    max_tokens: int,
+    max_batch: int,
+    max_wait_ms: float,
+) -> None:
+    """Serves models until a signal ends it.
+
+    SIGTERM and SIGINT end it once the requests in flight are answered.
+
+    Args:
+        arguments: see `model_files.named`.
+        host, port: where it listens; port 0 is a free one.
+        workers: processes that run the models.
+        max_tokens: of a request, and of a batch.
+        max_batch: sentences of a batch.
+        max_wait_ms: that a request waits for others while a worker is free.
+
+    Raises:
+        ValueError: for models that cannot be served, or an address that is taken.
+        OSError: if it may not listen there.
+    """
+    paths = named(arguments)
+    settings = {
+        "max_batch": max_batch,
+        "max_tokens": max_tokens,
+        "max_wait": max_wait_ms / 1000,
+    }
+    with stoppable(), listening(host, port) as listener, exported(paths) as made:
+        files = {n: (str(p), stamp(p)) for n, p in made.items()}
+        asyncio.run(_serve(listener, files, workers, settings))
+
+
+@contextmanager
+def stoppable():
+    """Until it listens, SIGTERM ends it as SIGINT does, and nothing temporary stays."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def exported(paths: dict[str, Path]):
+    """ONNX files of all models; those that are made are removed in the end."""
+    if all(path.suffix == ".onnx" for path in paths.values()):
+        yield paths
+        return
+    with tempfile.TemporaryDirectory(prefix="keras-tagging-") as folder:
+        yield {n: as_onnx(n, path, Path(folder)) for n, path in paths.items()}
+
+
+async def _serve(listener, files, count, settings):
+    metrics = Metrics()
+    workers = [Worker(files, metrics.replaced.inc) for _ in range(count)]
+    try:
+        await _start(workers)
+        models = {n: Model(n, **about) for n, about in workers[0].models.items()}
+        batcher = Batcher(
+            workers,
+            **settings,
+            ran=lambda model, n: metrics.batches.labels(model).observe(n),
+        )
+        service = Service(models, workers, batcher, metrics, settings["max_tokens"])
+        config = uvicorn.Config(
+            service.app(),
+            log_level="error",  # strangers who send no HTTP are not to fill the log
+            access_log=False,
+            http="h11",  # unlike httptools, it limits the size of headers
+            ws="none",
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=limits.SERVICE_CONNECTIONS,
+            timeout_graceful_shutdown=limits.SERVICE_STOP_SECONDS,
+        )
+        print(f"Serving {', '.join(models)} at {address(listener)}", flush=True)
+        for number in SIGNALS:
+            # uvicorn has both while it serves, and at the end sends them once more
+            signal.signal(number, lambda *_: None)
+        await uvicorn.Server(config).serve([listener])
+    finally:
+        for worker in workers:
+            await worker.stop()
+
+
+async def _start(workers):
+    try:
+        await asyncio.gather(*(worker.start() for worker in workers))
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    except WorkerDied:
+        raise ValueError(
+            "the process that loads the models ended: is there enough memory? A file "
+            "alone is tried by keras-tagging tag FILE.onnx"
+        ) from None
+
+
+@contextmanager
+def listening(host: str, port: int):
+    """A socket that listens.
+
+    Raises:
+        ValueError: if the address is taken, or there is none of that name.
+    """
+    try:
+        [(family, *_, where), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        listener = socket.create_server(where[:2], family=family, backlog=1024)
+        # asyncio does so only for sockets that name their protocol; without it, an
+        # answer in two parts waits 40 ms for the client to confirm the first
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ValueError(
+            f"{host}, port {port}: {reason}; give another --host or --port"
+        ) from error
+    with listener:
+        yield listener
+
+
+def address(listener: socket.socket) -> str:
+    """The address of a page."""
+    host, port, *_ = listener.getsockname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,180 @@
+"""Sentences in tensors: what both protocols share.
+
+A request has strings `(batch, time)` under "tokens" and the names of columns, and
+`lengths` `(batch,)`; so has what it is answered.
+"""
+
+from dataclasses import dataclass
+
+from keras_tagging.data.normalisation import LimitError, to_nfc
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.service.problems import Problem, bad, shown
+from keras_tagging.utils import limits
+
+
+@dataclass(frozen=True)
+class Output:
+    """What an output is in the protocols.
+
+    Attributes:
+        v2: its type in the Open Inference Protocol.
+        v1: its type in TensorFlow.
+        padding: its value beyond the end of a sentence.
+        ranked: it has an axis more, of the best ones.
+    """
+
+    v2: str
+    v1: str
+    padding: str | float | int
+    ranked: bool = False
+
+
+OUTPUTS = {
+    "tags": Output("BYTES", "DT_STRING", ""),
+    "probabilities": Output("FP32", "DT_FLOAT", 0.0),
+    "top_tags": Output("BYTES", "DT_STRING", "", True),
+    "top_probabilities": Output("FP32", "DT_FLOAT", 0.0, True),
+    "heads": Output("INT32", "DT_INT32", -1),
+    "deprels": Output("BYTES", "DT_STRING", ""),
+    "predicted_tags": Output("BYTES", "DT_STRING", ""),
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that is served, as `worker.load` describes it."""
+
+    name: str
+    kind: str
+    command: str
+    architecture: str
+    columns: list[str]
+    outputs: list[str]
+    labels: int
+    top_k: int
+
+    def chosen(self, names) -> list[str]:
+        """The outputs that are asked for.
+
+        Raises:
+            Problem: if there is none of that name.
+        """
+        for name in names:
+            if name not in self.outputs:
+                raise bad(
+                    f"{self.name} has no output {shown(name)}: it has "
+                    f"{', '.join(self.outputs)}"
+                )
+        return list(dict.fromkeys(names))
+
+    def padding(self, name: str):
+        """The value of an output at a position beyond the end."""
+        output = OUTPUTS[name]
+        return [output.padding] * self.top_k if output.ranked else output.padding
+
+
+def sentences(
+    model: Model, strings: dict[str, list], lengths: list | None, max_tokens: int
+) -> list[Sentence]:
+    """The sentences of a request, checked.
+
+    Args:
+        model: that is to read them.
+        strings: "tokens" and the columns, each with a list of strings a row.
+        lengths: tokens of each row; None if rows have no padding.
+        max_tokens: of all sentences, with their padding.
+
+    Raises:
+        Problem: for what is missing or unknown, of the wrong shape, empty, too large or
+            no Unicode.
+    """
+    wanted = ["tokens", *model.columns]
+    for name in strings:
+        if name not in wanted:
+            raise bad(
+                f"{model.name} has no input {shown(name)}: it reads {_and(wanted)}"
+            )
+    for name in wanted:
+        if name not in strings:
+            raise bad(f"{name} is missing: {model.name} reads {_and(wanted)}")
+        _check_rows(name, strings[name])
+    rows = strings["tokens"]
+    _check_sizes(rows, max_tokens)
+    if lengths is None:
+        lengths = [len(row) for row in rows]
+    _check_lengths(rows, lengths)
+    found = []
+    for i, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+        columns = {}
+        for name in model.columns:
+            if len(strings[name]) != len(rows) or len(strings[name][i]) != len(row):
+                raise bad(f"{name} must have the shape of tokens")
+            columns[name] = strings[name][i][:length]
+        for strings_here in (row[:length], *columns.values()):
+            for text in strings_here:
+                _check_text(text)
+        found.append(Sentence(row[:length], None, columns))
+    if not any(map(len, found)):
+        raise bad("there are no tokens in this request: send at least one")
+    return found
+
+
+def _and(names) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _check_rows(name, rows):
+    right = isinstance(rows, list) and all(isinstance(row, list) for row in rows)
+    if not right:
+        raise bad(f"{name} must be a list with a list of strings for each sentence")
+    for row in rows:
+        for value in row:
+            if type(value) is not str:
+                raise bad(f"{name} must be strings, but one of them is {shown(value)}")
+
+
+def _check_sizes(rows, max_tokens):
+    if len(rows) > limits.SERVICE_SENTENCES:
+        raise Problem(
+            413,
+            f"{len(rows):,} sentences in one request: send at most "
+            f"{limits.SERVICE_SENTENCES:,}",
+        )
+    if (count := sum(map(len, rows))) > max_tokens:
+        raise Problem(
+            413,
+            f"{count:,} tokens, padding included, in one request: send at most "
+            f"{max_tokens:,}",
+        )
+
+
+def _check_lengths(rows, lengths):
+    if not isinstance(lengths, list) or len(lengths) != len(rows):
+        raise bad("lengths must be a list with one integer for each sentence")
+    for row, length in zip(rows, lengths, strict=True):
+        if type(length) is not int or length < 0:
+            raise bad(f"lengths must be integers from 0, but one is {shown(length)}")
+        if length > len(row):
+            raise bad(f"a length is {length}, but its sentence has {len(row)} tokens")
+
+
+def _check_text(text):
+    try:
+        text.isascii() or text.encode()
+        to_nfc(text)
+    except UnicodeEncodeError:
+        raise bad(f"{shown(text)} is no Unicode text: send UTF-8") from None
+    except LimitError as error:
+        raise bad(str(error)) from None
+
+
+def padded(model: Model, answers: list[dict], names: list[str], width: int) -> dict:
+    """The outputs by name, each a list of rows of the same width."""
+    return {
+        name: [
+            row[name] + [model.padding(name)] * (width - len(row[name]))
+            for row in answers
+        ]
+        for name in names
+    }

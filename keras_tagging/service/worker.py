@@ -1,0 +1,126 @@
+"""What a worker process does: it loads the ONNX files and answers batches.
+
+The functions are called by `workers`, from the process that speaks HTTP.
+"""
+
+import os
+import signal
+import threading
+import traceback
+from multiprocessing import parent_process
+
+_models = {}
+
+
+def begin() -> None:
+    """The first thing in a worker process.
+
+    Signals are for the process that speaks HTTP, which lets its workers finish. If it
+    is killed, they end with it.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+    def follow():
+        parent_process().join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
+    """Loads and warms up all models.
+
+    Args:
+        files: by the name of a model, the path of its file and what `stamp` gave for it
+            when the service started.
+
+    Returns:
+        The number of this process, and what describes each model.
+
+    Raises:
+        ValueError: for a file that cannot be loaded, or that has changed.
+        ImportError: if ONNX Runtime or its extensions are not installed.
+    """
+    from keras_tagging import runtime
+
+    described = {}
+    for name, (path, stamped) in files.items():
+        if stamp(path) != stamped:
+            raise ValueError(
+                f"{path} has changed since the service was started: start it again"
+            )
+        model = _models[name] = runtime.load(path, threads=1)
+        if isinstance(getattr(model, model.inventory), dict):
+            raise ValueError(
+                f"{path} has several columns of labels, which are not served yet: "
+                f"keras-tagging tag {path} reads it"
+            )
+        described[name] = {
+            "kind": model.kind,
+            "command": model.command,
+            "architecture": model.architecture,
+            "columns": list(model.columns),
+            "outputs": list(model.answers),
+            "labels": len(getattr(model, model.inventory)),
+            "top_k": _warm_up(model),
+        }
+    return os.getpid(), described
+
+
+def stamp(path: str) -> tuple:
+    """What changes with a file."""
+    status = os.stat(path)
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _warm_up(model) -> int:
+    """Runs it once or twice; the number of best tags that it gives for a token."""
+    from keras_tagging.data.sentence import Sentence
+
+    for length in (1, 20):
+        words = ["a"] * length
+        columns = dict.fromkeys(model.columns, words)
+        [answer] = model.answer([Sentence(words, None, columns)], model.answers)
+    return len(answer["top_tags"][0]) if "top_tags" in answer else 0
+
+
+def answer(name: str, jobs: list[tuple[list, list[str]]]) -> list:
+    """The answers to requests, which are run as one batch.
+
+    Args:
+        name: of the model.
+        jobs: of each request the sentences, and the names of the outputs.
+
+    Returns:
+        For each request a list with a dict a sentence; or a status of HTTP and a
+        message: what is wrong with one request fails no other.
+    """
+    model = _models[name]
+    if len(jobs) > 1:
+        try:
+            return _together(model, jobs)
+        except Exception:
+            pass  # each of them tells alone
+    answers = []
+    for job in jobs:
+        try:
+            answers += _together(model, [job])
+        except ValueError as error:
+            answers.append((400, str(error)))
+        except Exception:
+            traceback.print_exc()
+            answers.append((500, f"{name} could not be run on this request"))
+    return answers
+
+
+def _together(model, jobs):
+    wanted = {output for _, outputs in jobs for output in outputs}
+    names = [output for output in model.answers if output in wanted]
+    sentences = [sentence for part, _ in jobs for sentence in part]
+    found = iter(model.answer(sentences, names))
+    return [[_chosen(next(found), outputs) for _ in part] for part, outputs in jobs]
+
+
+def _chosen(row, outputs):
+    return {name: row[name] for name in outputs}

@@ -1,0 +1,124 @@
+"""Which models are served, and what a service imports."""
+
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from keras_tagging.cli import main
+from keras_tagging.service import model_files as files
+from keras_tagging.service.worker import stamp
+
+HEAVY = ("tensorflow", "keras", "gensim", "jax", "torch", "sklearn", "pandas", "scipy")
+
+
+def stopped(capsys, *args):
+    with pytest.raises(SystemExit) as end:
+        main(["serve", *map(str, args)])
+    return end.value.code, capsys.readouterr().err
+
+
+def test_names(tmp_path):
+    for name in ("tagger.onnx", "fr=en.onnx", "model.keras"):
+        (tmp_path / name).write_bytes(b"")
+    folder = tmp_path / "run.v2"
+    folder.mkdir()
+    given = [tmp_path / "tagger.onnx", folder, f"en={tmp_path}/tagger.onnx"]
+    assert files.named([*map(str, given)]) == {
+        "tagger": given[0],
+        "run.v2": folder,
+        "en": given[0],
+    }
+    with pytest.raises(ValueError, match="'fr=en' cannot be the name.* give NAME="):
+        files.named([str(tmp_path / "fr=en.onnx")])
+    with pytest.raises(ValueError, match="would both be called tagger: give one of"):
+        files.named([str(given[0]), f"tagger={tmp_path}/model.keras"])
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (["nothing.onnx"], "nothing.onnx: no such file or folder"),
+        (["a/b=."], "'a/b' cannot be the name of a model"),
+        ([".", "--port", "99999"], "'--port'"),
+        ([".", "--workers", "0"], "'--workers'"),
+        ([], "MODEL"),
+    ],
+)
+def test_wrong_arguments(capsys, args, message):
+    code, told = stopped(capsys, *args)
+    assert code == 2 and message in told and told.count("\n") == 1
+
+
+def test_a_damaged_file(capsys, tmp_path):
+    (tmp_path / "bad.onnx").write_bytes(b"not this")
+    code, told = stopped(capsys, tmp_path / "bad.onnx", "--port", 0)
+    assert code == 2 and "bad.onnx" in told and "export the model again" in told
+    assert told.count("\n") == 1
+
+
+@pytest.fixture
+def here(monkeypatch, capsys):
+    """The command that exports runs in this process, which has TensorFlow."""
+
+    def run(command, **_):
+        assert command[:3] == [sys.executable, "-m", "keras_tagging"]
+        with pytest.raises(SystemExit) as end:
+            main(command[3:])
+        told = capsys.readouterr()
+        return SimpleNamespace(returncode=end.value.code, stderr=told.err)
+
+    monkeypatch.setattr(files.subprocess, "run", run)
+
+
+def test_other_models_are_exported_first(here, tagger, tmp_path):
+    tagger.save(tmp_path / "small.keras")
+    made = files.as_onnx("small", tmp_path / "small.keras", tmp_path)
+    from keras_tagging import runtime
+
+    found = runtime.load(made)
+    assert found.tag([["the", "dog"]]) == tagger.tag([["the", "dog"]])
+    assert files.as_onnx("x", made, tmp_path) == made
+
+
+def test_what_cannot_be_exported(here, tmp_path):
+    with pytest.raises(ValueError, match="could not be exported as ONNX.*: .*x.onnx"):
+        files.as_onnx("x", tmp_path, tmp_path)
+
+
+def test_no_process_imports_tensorflow(model_files):
+    code = (
+        "import json, sys; import keras_tagging.cli, keras_tagging.service.server\n"
+        "from keras_tagging.service import worker\n"
+        "path = sys.argv[1]\n"
+        "_, found = worker.load({'x': (path, worker.stamp(path))})\n"
+        f"print(json.dumps([found, [m for m in {HEAVY} if m in sys.modules]]))"
+    )
+    path = str(model_files["tagger"])
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True)
+    found, heavy = json.loads(done.stdout)
+    assert found["x"]["kind"] == "tagger" and found["x"]["top_k"] == 5
+    assert heavy == []
+
+
+def test_a_file_that_has_changed_is_not_loaded(model_files):
+    from keras_tagging.service import worker
+
+    path = str(model_files["tagger"])
+    assert stamp(path) == stamp(path)
+    with pytest.raises(ValueError, match="has changed since the service was started"):
+        worker.load({"tagger": (path, (0, 0, 0))})
+
+
+def test_several_columns_are_refused(monkeypatch, tmp_path):
+    from keras_tagging import runtime
+    from keras_tagging.service import worker
+
+    several = SimpleNamespace(inventory="tags", tags={"upos": ["N"], "feats": ["_"]})
+    monkeypatch.setattr(runtime, "load", lambda path, threads: several)
+    (tmp_path / "m.onnx").write_bytes(b"")
+    path = str(tmp_path / "m.onnx")
+    with pytest.raises(ValueError, match="several columns of labels, which are not"):
+        worker.load({"m": (path, stamp(path))})
