@@ -314,7 +314,8 @@ def test_no_line_takes_long(format):
         except CorpusError:
             pass
         taken = time.process_time() - start
-        assert taken < 0.8, (before, unit, behind)
+        # steps in the square of the length would take half a minute
+        assert taken < 3, (before, unit, behind)
 
 
 def test_no_transcription_takes_long():
