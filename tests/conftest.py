@@ -119,6 +119,16 @@ def eagerly():
     tf.config.run_functions_eagerly(False)
 
 
+@pytest.fixture
+def eager():
+    """The same for a single test, of a network that is trained on a few batches."""
+    import tensorflow as tf
+
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
+
+
 @pytest.fixture(scope="session")
 def train_sentences():
     return random_sentences(30, 1)

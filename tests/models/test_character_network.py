@@ -195,6 +195,7 @@ def test_the_saved_model_gives_the_same(tmp_path, model):
     np.testing.assert_allclose(invalid["probabilities"][0], expected, atol=1e-5)
 
 
+@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("name", ["ie-rnn", "shortcut-bilstm", "bilstm"])
 def test_other_networks_have_it_too(name, train_sentences):
     options = {"label_dim": 3} if name == "ie-rnn" else {}
@@ -211,6 +212,7 @@ def test_other_networks_have_it_too(name, train_sentences):
 # Training
 
 
+@pytest.mark.usefixtures("eager")
 def test_a_resumed_run_equals_one_that_was_not_interrupted(tmp_path, train_sentences):
     options = {"kind": "cnn", "character_dropout": 0.3, "decay": None}
     fitting = {"verbose": 0, "token_budget": 30}
@@ -236,6 +238,7 @@ def test_compiled_with_xla_the_loss_is_the_same(train_sentences):
     assert losses[0][0] != pytest.approx(losses[0][1], rel=1e-4)
 
 
+@pytest.mark.usefixtures("eager")
 def test_every_weight_is_trained(train_sentences):
     model = build(dropout=0.0, unknown_rate=0.0)
     model.adapt(train_sentences)

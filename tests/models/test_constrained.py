@@ -151,6 +151,7 @@ def test_saved_model(model, tmp_path):
         assert [tag.decode() for tag in row] == tags + [""] * (width - n)
 
 
+@pytest.mark.usefixtures("eager")
 @decoders
 def test_training_and_its_figures_are_the_same_as_without(decoder):
     """The search is no part of the loss: the weights are equal to the last bit."""

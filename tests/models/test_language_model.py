@@ -7,6 +7,7 @@ from conftest import TINY
 import keras_tagging
 
 
+@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("decoder", ["softmax", "crf"])
 def test_a_tagger_learns_words_too(decoder, train_sentences, tmp_path):
     model = keras_tagging.build(

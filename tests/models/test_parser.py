@@ -111,6 +111,7 @@ def test_an_encoder_is_trained_with_the_parser(encoder, merge):
     assert len(model.parse(DEV)) == len(DEV)
 
 
+@pytest.mark.usefixtures("eager")
 def test_the_penalty_is_once_an_epoch():
     """A batch bears the share of its moves: lambda / 2 |theta|^2 (section 5)."""
     penalised, loss = [], []
@@ -220,6 +221,7 @@ def test_punctuation_may_be_left_out(model):
 # Non-projective trees
 
 
+@pytest.mark.usefixtures("eager")
 def test_trees_that_are_not_projective_are_left_out_and_counted():
     model = fitted("ffn-parser", [*TRAIN[:3], *CROSSING])
     treated = {"sentences": 2, "treatment": "left out"}

@@ -88,6 +88,7 @@ def test_best_development_epoch_is_kept(train_sentences, dev_sentences):
     assert found["accuracy"] == pytest.approx(max(figures))
 
 
+@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("monitor", ["cross_entropy", "val_accuracy"])
 def test_a_run_s_best_model_is_that_of_the_monitor(
     tmp_path, train_sentences, dev_sentences, monkeypatch, monitor
