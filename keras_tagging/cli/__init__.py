@@ -34,6 +34,8 @@ COMMANDS = {
         train,
         "train bigru --corpus demo --out runs/demo --epochs 5",
         "train bigru --corpus my.conll --dev-share 0.1 --out runs/my --set units=200",
+        "train bigru --corpus ud-en-ewt --out runs/all --tags upos,xpos,feats",
+        "train bigru --corpus my.conll --out runs/tuned --init runs/demo",
         "train lstm-parser --corpus ud-en-ewt --out runs/parser",
     ),
     "evaluate": (
@@ -52,16 +54,23 @@ COMMANDS = {
         "tag runs/demo sentences.txt > tagged.conll",
         "tag runs/demo --beta 0.01 --output jsonl < sentences.txt",
         "tag tagger.onnx sentences.txt > tagged.conll",
+        "tag runs/all corpus.conllu --output conllu > tagged.conllu",
     ),
     "parse": (
         parse,
         "parse runs/parser tagged.conllu > parsed.conllu",
         "parse runs/words-only < sentences.txt > parsed.conllu",
     ),
-    "export": (export, "export runs/demo served/", "export runs/demo tagger.onnx"),
+    "export": (
+        export,
+        "export runs/demo served/",
+        "export runs/demo tagger.onnx",
+        "export runs/demo small.onnx --int8",
+    ),
     "serve": (
         serve,
         "serve tagger.onnx",
+        "serve runs/demo",
         "serve en=english.onnx fr=french.onnx --port 9000 --workers 2",
     ),
     "corpora": (list_corpora, "corpora", "corpora ud-en-ewt"),

@@ -172,6 +172,10 @@ def export(
     A name that ends in .onnx is a file for ONNX Runtime, any other one a folder for
     TensorFlow.
     """
+    if int8 and out.suffix != ".onnx":
+        raise ValueError(
+            f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}"
+        )
     model = load_model(run, beam_width)
     if model.reads_trees:
         refuse(f"{run} holds a parser, which has no", {"top_k": top_k})
@@ -186,4 +190,5 @@ def export(
         model.export(out, format="onnx", **options)
     except ImportError as error:
         raise ValueError(str(error)) from error
-    print(f"Written to {out}: serve it with ONNX Runtime\n{onnx_signature(out)}")
+    print(f"Written to {out}: for keras-tagging {model.command} and ONNX Runtime")
+    print(onnx_signature(out))

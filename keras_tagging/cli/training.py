@@ -293,7 +293,8 @@ def news(source, model) -> str:
     kept = sum(len(set(own.labels) & set(old.labels)) for own, old in pairs)
     words = len(model.vocabularies.get("word", ()))
     words -= len(source.vocabularies.get("word", ()))
-    return f"{words:,} new words, {new} new tags beside {kept} of its own"
+    known = sum(len(old) for _, old in pairs)
+    return f"{words:,} new words, {new} new tags, and {kept} of its {known} tags"
 
 
 def vectors_summary(vectors, model, sentences) -> str:

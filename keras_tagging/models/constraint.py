@@ -37,7 +37,7 @@ def decoding_scheme(
         return scheme
     warnings.warn(
         f"{inconsistent:,} of {len(sentences):,} training sentences have chunk tags "
-        f"that break {scheme.upper()}, so decoding may break it too: pass "
+        f"that break {scheme.upper()}, so decoding may break it too: give "
         "constrained=True to forbid that, constrained=False to allow it",
         stacklevel=5,  # the line that calls fit
     )

@@ -39,7 +39,7 @@ def load(path, *, threads: int | None = None) -> OnnxTagger | OnnxParser:
         raise ValueError(f"threads={threads!r}: at least one is needed")
     if not path.is_file():
         raise ValueError(
-            f"{path}: no such file; model.export(path, format='onnx') writes one"
+            f"{path}: no such file; keras-tagging export RUN {path} writes one"
         )
     if (size := path.stat().st_size) > limits.ONNX_BYTES:
         raise ValueError(f"{path} has {size:,} bytes, more than any ONNX file")

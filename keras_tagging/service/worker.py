@@ -53,8 +53,8 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
         model = _models[name] = runtime.load(path, threads=1)
         if isinstance(getattr(model, model.inventory), dict):
             raise ValueError(
-                f"{path} has several columns of labels, which are not served yet: "
-                f"keras-tagging tag {path} reads it"
+                f"{name} has several columns of labels, which are not served yet; "
+                "keras-tagging tag gives all of them"
             )
         described[name] = {
             "kind": model.kind,

@@ -110,6 +110,7 @@ def test_matplotlib_is_looked_for_first(program, pets, monkeypatch, tmp_path):
             "pass --format 'text' for a, --fo",
         ),
         ("or pass separator= if", "or pass --option separator= if"),
+        ("give constrained=False to", "give --set constrained=False to"),
         ("x; tag= is one of a, b", "x; --option tag= is one of"),
         ("out with errors='skip'", "out with --errors 'skip'"),
         ("others with dev= and test=", "others with --dev and --test"),

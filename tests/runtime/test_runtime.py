@@ -322,7 +322,7 @@ def test_no_thread(path):
 
 
 def test_no_such_file(tmp_path):
-    with pytest.raises(ValueError, match="no such file; model.export"):
+    with pytest.raises(ValueError, match="no such file; keras-tagging export"):
         runtime.load(tmp_path / "tagger.onnx")
 
 
@@ -347,14 +347,14 @@ def test_export_and_what_reads_it(model, tmp_path, capsys):
     model.save(saved)
     assert stopped("export", saved, out, "--top-k", "2") == 0
     told = capsys.readouterr().out
-    assert "serve it with ONNX Runtime" in told
+    assert f"{out}: for keras-tagging tag and ONNX Runtime" in told
     assert "lengths (batch) int32, pos (batch, time) string, tokens" in told
     assert "top_tags (batch, time, k) string" in told
     small = tmp_path / "small.onnx"
     assert stopped("export", saved, small, "--int8") == 0
     assert b"MatMulInteger" in small.read_bytes()
     assert stopped("export", saved, tmp_path / "served", "--int8") == 2
-    assert 'int8 is for format="onnx"' in capsys.readouterr().err
+    assert "--int8 is of ONNX files: give a name" in capsys.readouterr().err
     text = tmp_path / "given.txt"
     text.write_text("the dog\n")
     for command in ("parse", "tag"):
