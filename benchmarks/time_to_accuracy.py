@@ -135,7 +135,6 @@ def run_peer(name, args, folder, corpus, chunks):
 
 def run_ncrfpp(args, folder, chunks):
     """Its log tells the seconds of each epoch and the development figure."""
-    (folder / "few").write_text((folder / "dev").read_text()[:200].rpartition("\n")[0])
     few = (folder / "dev").read_text().split("\n\n", 1)[0] + "\n\n"
     (folder / "few").write_text(few)
     for name in ("train", "dev", "few"):  # it splits at spaces

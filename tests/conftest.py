@@ -105,28 +105,22 @@ def graphs_as_traced(request):
         yield
 
 
-@pytest.fixture(scope="module")
-def eagerly():
+def _without_graphs():
     """TensorFlow builds no graphs, which pays where a network sees a few batches.
 
-    For modules that look at what is around a network. Graphs of the same networks are
-    built by the tests of layers, models and training.
+    For what is around a network. Graphs of the same networks are built by the tests of
+    layers, models and training.
     """
     import tensorflow as tf
 
+    before = tf.config.functions_run_eagerly()
     tf.config.run_functions_eagerly(True)
     yield
-    tf.config.run_functions_eagerly(False)
+    tf.config.run_functions_eagerly(before)
 
 
-@pytest.fixture
-def eager():
-    """The same for a single test, of a network that is trained on a few batches."""
-    import tensorflow as tf
-
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
+eagerly = pytest.fixture(scope="module", name="eagerly")(_without_graphs)
+eager = pytest.fixture(name="eager")(_without_graphs)  # for a single test
 
 
 @pytest.fixture(scope="session")

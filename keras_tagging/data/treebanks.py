@@ -20,8 +20,14 @@ _HEAD = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL = range(8)
 
 #: the columns of sentences
-FIELDS = {"pos": UPOS, "xpos": XPOS, "feats": FEATS, "head": HEAD, "deprel": DEPREL}
-FIELDS["lemma"] = LEMMA
+FIELDS = {
+    "pos": UPOS,
+    "xpos": XPOS,
+    "feats": FEATS,
+    "head": HEAD,
+    "deprel": DEPREL,
+    "lemma": LEMMA,
+}
 
 # A word: the number of its line, and its cells.
 Row = tuple[int, list[str]]

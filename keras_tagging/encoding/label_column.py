@@ -78,7 +78,7 @@ class LabelColumn:
         )
 
     def part(self, outputs):
-        """What is of this column in the outputs of a network."""
+        """The part of the outputs of a network that is of this column."""
         return outputs if self.name is None else outputs[self.name]
 
 

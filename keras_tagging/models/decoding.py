@@ -70,7 +70,7 @@ def decoded(
     columns: Sequence[LabelColumn],
     decoders: Sequence[Decoder],
 ) -> list:
-    """What a decoder for each column gives for every sentence, empty ones too.
+    """The items that the decoders of the columns give for every sentence, empty or not.
 
     Returns:
         For each sentence the items of its tokens; with named columns a dict of them.
@@ -105,7 +105,7 @@ def all_probabilities(logits, best) -> np.ndarray:
 
 
 def decoder_of(column: LabelColumn, beta=None, probabilities=False) -> Decoder:
-    """What `Tagger.tag` gives for a column."""
+    """The decoder of a column for the options of `Tagger.tag`."""
 
     def labels(logits, best):
         return [column.labels[i] for i in best.tolist()]
@@ -123,7 +123,7 @@ def decoder_of(column: LabelColumn, beta=None, probabilities=False) -> Decoder:
 
 
 def decoders_of(columns, beta=None, probabilities=False) -> list[Decoder]:
-    """What `Tagger.tag` gives for each column: see there."""
+    """The decoder of each column for the options of `Tagger.tag`."""
     levels = betas_of(beta, [column.name for column in columns])
     return [
         decoder_of(column, level, probabilities)

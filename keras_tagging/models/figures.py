@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keras_tagging.data.label_columns import TOGETHER
+from keras_tagging.data.label_columns import CHUNK_FIGURES, TOGETHER
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.encoding.vocabulary import FIRST_ID
@@ -114,7 +114,7 @@ def figures(sentences, encoded, batches, columns, words) -> dict[str, float]:
         scores["loss"] = share(float(totals[i]), int(counts[i]))
         if column.has_chunks:
             chunks = chunk_scores(gold[i], predicted[i])
-            scores |= {n: getattr(chunks, n) for n in ("precision", "recall", "f1")}
+            scores |= {n: getattr(chunks, n) for n in CHUNK_FIGURES}
         found |= {column.figure(name): scores[name] for name in column.figures}
     if columns[0].name is None:
         return found

@@ -1,4 +1,4 @@
-"""What a tagger minimises, and the metrics of its training."""
+"""The loss of a tagger, and the metrics of its training."""
 
 import keras
 from keras import ops

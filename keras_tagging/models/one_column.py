@@ -14,7 +14,7 @@ from keras_tagging.utils.suggestions import check_known
 
 
 def one_column(model, name: str | None):
-    """What `Tagger.column` gives; a tagger whose column has no name is one itself."""
+    """The result of `Tagger.column`: the tagger itself if its column has no name."""
     if name is None and model.column_names == (None,):
         return model
     if name is None:

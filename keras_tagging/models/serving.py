@@ -27,7 +27,7 @@ def tag_answer(network, columns, top_k):
 
 
 def column_answer(logits, chosen, labels, real, top_k):
-    """What `models.export` lists for one column of labels."""
+    """The outputs that `models.export` lists, for one column of labels."""
     names = tf.constant(labels, tf.string)
     rows = tf.nn.softmax(logits) * tf.cast(real[:, :, None], logits.dtype)
     best, order = tf.math.top_k(rows, min(top_k, len(labels)))

@@ -67,7 +67,7 @@ class Request:
         return lengths
 
     def ids(self, features) -> list[Array]:
-        """What a network reads: ids `(batch, time, features)`, 0 in the padding.
+        """The inputs of a network: ids `(batch, time, features)`, 0 in the padding.
 
         With a character network letters `(distinct tokens + 1, characters)` follow.
         """
@@ -83,7 +83,7 @@ class Request:
 
 
 def run_network(tracer: Tracer, network, given: list[Array]):
-    """What the network gives for ids, and letters: see `architectures.output`."""
+    """The outputs of a network for ids and letters: see `architectures.output`."""
     labels = tracer.xp.zeros_like(given[0][:, :, 0]) - 1  # read in training only
     for tensor, array in zip(network.inputs, [*given, labels], strict=False):
         tracer.give(tensor, array)
@@ -117,7 +117,7 @@ def tags_of(xp, request, model, top_k):
 
 
 def column_answer(xp, request, outputs, labels, top_k):
-    """What `models.export` lists for one column of labels."""
+    """The outputs that `models.export` lists, for one column of labels."""
     if not isinstance(outputs, dict):
         outputs = {"logits": outputs, "tags": xp.argmax(outputs, -1)}
     names = np.array(labels, object)

@@ -254,8 +254,7 @@ class OnnxParser(OnnxModel):
     def parse(self, sentences):
         """Parses sentences: arguments and result are those of `Parser.parse`."""
         _refuse_whole(sentences)
-        names = ["heads", "deprels", *self._predicted]
-        chunks = self._answered(map(as_sentence, sentences), names)
+        chunks = self._answered(map(as_sentence, sentences), list(self.answers))
         parsed = (tree for chunk in chunks for tree in self._parse(*chunk))
         return list(parsed) if isinstance(sentences, (list, tuple)) else parsed
 

@@ -20,7 +20,7 @@ from keras_tagging.service.batches import Batcher
 from keras_tagging.service.bodies import Bodies, parsed
 from keras_tagging.service.metrics import CONTENT_TYPE, Metrics
 from keras_tagging.service.problems import Problem, bad, shown
-from keras_tagging.service.tensors import Model
+from keras_tagging.service.tensors import VERSION, Model
 from keras_tagging.service.workers import Worker
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"
 
 
 class Service:
-    """What answers requests.
+    """The endpoints, and what they share.
 
     Args:
         models: by name.
@@ -76,7 +76,7 @@ class Service:
             yield self._asked(f"/{command}", command, self._plain(command))
 
     def _v1_routes(self):
-        for path in ("/v1/models/{name}", "/v1/models/{name}/versions/1"):
+        for path in versioned("/v1/models/{name}"):
             yield Route(path, self._described(tensorflow_serving.status))
             metadata = self._described(tensorflow_serving.metadata)
             yield Route(f"{path}/metadata", metadata)
@@ -86,7 +86,7 @@ class Service:
         yield Route("/v2", self._told(lambda _: _json(open_inference.server())))
         yield Route("/v2/health/live", self._told(lambda _: _state({"live": True})))
         yield Route("/v2/health/ready", self._told(lambda _: self._readiness()))
-        for path in ("/v2/models/{name}", "/v2/models/{name}/versions/1"):
+        for path in versioned("/v2/models/{name}"):
             yield Route(path, self._described(open_inference.metadata))
             yield Route(f"{path}/ready", self._told(self._model_ready))
             yield self._asked(f"{path}/infer", "infer", self._infer)
@@ -195,6 +195,11 @@ class Service:
         return self._told(
             lambda request: _json(describe(self._model(request.path_params["name"])))
         )
+
+
+def versioned(path: str) -> tuple[str, str]:
+    """The address of a model, without and with its version."""
+    return path, f"{path}/versions/{VERSION}"
 
 
 def _json(content) -> Response:

@@ -115,7 +115,7 @@ class Batcher:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def answer(self, model: str, sentences: list, outputs: list[str]) -> list:
-        """What `worker.answer` gives for one request.
+        """The answer to one request: see `worker.answer`.
 
         Raises:
             Problem: if the model cannot answer it, or not in time.

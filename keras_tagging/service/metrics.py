@@ -1,4 +1,4 @@
-"""What the service counts, in Prometheus' text format."""
+"""The counters of the service, in Prometheus' text format."""
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,

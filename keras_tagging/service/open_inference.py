@@ -9,9 +9,8 @@ from math import prod
 
 from keras_tagging.service import binary
 from keras_tagging.service.problems import bad, shown
-from keras_tagging.service.tensors import OUTPUTS, Model, padded, sentences
+from keras_tagging.service.tensors import OUTPUTS, VERSION, Model, padded, sentences
 
-VERSION = "1"
 WHOLE = set(binary.NUMBERS) - {"FP32"}  # types of `lengths`
 
 

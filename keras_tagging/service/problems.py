@@ -1,4 +1,4 @@
-"""What is wrong with a request, as an answer in one sentence."""
+"""Requests that are refused, each with a sentence that says why."""
 
 
 class Problem(Exception):

@@ -7,9 +7,8 @@ import base64
 import binascii
 
 from keras_tagging.service.problems import bad, shown
-from keras_tagging.service.tensors import OUTPUTS, Model, padded, sentences
+from keras_tagging.service.tensors import OUTPUTS, VERSION, Model, padded, sentences
 
-VERSION = "1"
 SIGNATURE = "serving_default"
 KEYS = {"signature_name", "instances", "inputs"}
 

@@ -11,10 +11,12 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.service.problems import Problem, bad, shown
 from keras_tagging.utils import limits
 
+VERSION = "1"  # of each model; there is no other
+
 
 @dataclass(frozen=True)
 class Output:
-    """What an output is in the protocols.
+    """The types and the padding of an output.
 
     Attributes:
         v2: its type in the Open Inference Protocol.

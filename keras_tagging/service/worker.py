@@ -1,4 +1,4 @@
-"""What a worker process does: it loads the ONNX files and answers batches.
+"""The side of a worker process: it loads the ONNX files and answers batches.
 
 The functions are called by `workers`, from the process that speaks HTTP.
 """
@@ -69,7 +69,7 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
 
 
 def stamp(path: str) -> tuple:
-    """What changes with a file."""
+    """The time, size and number of a file, which change with it."""
     status = os.stat(path)
     return status.st_mtime_ns, status.st_size, status.st_ino
 

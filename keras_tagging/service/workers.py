@@ -111,7 +111,7 @@ class Worker:
         await self._up.wait()
 
     async def answer(self, name: str, jobs: list) -> list:
-        """What `worker.answer` gives in the process.
+        """The answers to a batch, from the process: see `worker.answer`.
 
         Raises:
             WorkerDied: if the process has ended; there will be another one.
