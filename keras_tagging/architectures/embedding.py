@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_tagging.cells.initializers import gaussian, gaussian_table
 from keras_tagging.layers import CharacterEncoder, ContextWindow
+from keras_tagging.layers.bidirectional_stack import SENTENCE
 from keras_tagging.utils.checks import check_choice
 from keras_tagging.utils.seeds import seeds
 
@@ -28,7 +29,15 @@ INITIALIZERS = {
 
 
 def token_inputs(
-    features, draw, tables, characters, *, dropout, vector_dim=0, **window
+    features,
+    draw,
+    tables,
+    characters,
+    *,
+    dropout,
+    variational=False,
+    vector_dim=0,
+    **window,
 ):
     """What every network begins with: its inputs, and a vector for each token.
 
@@ -38,6 +47,7 @@ def token_inputs(
         tables: the `Embeddings`: sizes and initializer.
         characters: the `CharacterNetwork`.
         dropout: of the vectors.
+        variational: whether it drops the same components of all tokens of a sentence.
         vector_dim: size of the pretrained vectors that are a feature; 0 without.
         **window: the fields of `ContextWindow`.
 
@@ -71,7 +81,12 @@ def token_inputs(
         letters=letters,
         **window,
     )
-    x = keras.layers.Dropout(dropout, seed=next(draw), name="input_dropout")(x)
+    x = keras.layers.Dropout(
+        dropout,
+        noise_shape=SENTENCE if variational else None,
+        seed=next(draw),
+        name="input_dropout",
+    )(x)
     return inputs, mask, x
 
 

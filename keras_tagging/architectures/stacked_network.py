@@ -79,6 +79,9 @@ class StackedNetwork:
         input_layer: "tanh" or "linear", an input-to-hidden layer of `units`; or None.
         layer_dropout: of the output of recurrent layers.
         dropped_layers: "all" of them, or "ends": the first and the last.
+        variational_dropout: whether `dropout` and `layer_dropout` drop the same
+            components of all tokens of a sentence (Gal & Ghahramani 2016,
+            :cite:`gal2016`), not others of each token.
         language_model: weight of a second objective in training: each direction also
             predicts the next word (:class:`keras_tagging.layers.LanguageModelLoss`),
             0.1 in Rei (2017), :cite:`rei2017`; 0 for none.
@@ -98,6 +101,7 @@ class StackedNetwork:
     input_layer: Literal["tanh", "linear"] | None = None
     layer_dropout: Share = 0.0
     dropped_layers: Literal["all", "ends"] = "all"
+    variational_dropout: bool = False
     recurrent_initializer: Literal["orthogonal", "glorot"] = "orthogonal"
     language_model: Rate = 0.0
     hidden_layer: Literal["tanh"] | None = None
@@ -157,6 +161,7 @@ class StackedNetwork:
             settings.letters,
             vector_dim=vector_dim,
             dropout=self.dropout,
+            variational=self.variational_dropout,
             **asdict(settings.window),
         )
 
@@ -180,6 +185,7 @@ class StackedNetwork:
             merge=self.merge,
             input_layer=self.input_layer,
             dropout=rates,
+            variational=self.variational_dropout,
             seed=next(draw),
             return_directions=self.language_model > 0,
             name="stack",

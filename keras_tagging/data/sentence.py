@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from keras_tagging.data.surface import Surface
+
 SPLITS = ("train", "dev", "test")
 
 
@@ -16,15 +18,18 @@ class Sentence:
         tags: one tag a token, or None if the sentence is not annotated.
         columns: further per-token fields by name: `pos`, `word_class`, `head`
             (index of the head counted from 1, "0" for the root), `deprel`.
+        surface: the text that the tokens come from, if it is known. The tokens of a
+            sentence are words: a multiword token of the text has several of them.
 
     Raises:
-        ValueError: if a field does not have one value a token, or a value is not a
-            string.
+        ValueError: if a field does not have one value a token, a value is not a
+            string, or the text has another number of words.
     """
 
     tokens: list[str]
     tags: list[str] | None = None
     columns: dict[str, list[str]] = field(default_factory=dict)
+    surface: Surface | None = None
 
     def __post_init__(self):
         if isinstance(self.tokens, str):
@@ -45,6 +50,11 @@ class Sentence:
                     f"{len(self.tokens)} tokens but {len(values)} {name} in the "
                     f"sentence beginning {' '.join(self.tokens[:5])[:60]!r}"
                 )
+        if self.surface and sum(self.surface.words) != len(self.tokens):
+            raise ValueError(
+                f"{len(self.tokens)} tokens, but {sum(self.surface.words)} words in "
+                f"the text {self.surface.text[:60]!r}"
+            )
 
     def __len__(self) -> int:
         return len(self.tokens)

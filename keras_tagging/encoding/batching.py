@@ -195,6 +195,10 @@ class TrainingBatches:
         unknown_rate: probability with which a word that occurs once in these sentences
             becomes the unknown word, drawn again in every epoch, so that the unknown
             vector is trained. So does a character that occurs once.
+        word_dropout: alpha of Kiperwasser & Goldberg (2016), section 4,
+            :cite:`kiperwasser2016`: a word that occurs n times in these sentences
+            becomes the unknown word with the probability alpha / (alpha + n), if that
+            is greater.
         word_column: the column of `ids` with the word ids.
     """
 
@@ -207,6 +211,7 @@ class TrainingBatches:
         token_budget: int | None = None,
         multiple: int = 1,
         unknown_rate: float = 0.0,
+        word_dropout: float = 0.0,
         word_column: int | None = 0,
     ):
         self.sentences = sentences
@@ -214,13 +219,15 @@ class TrainingBatches:
         self.sizes = {"batch_size": batch_size, "token_budget": token_budget}
         self.lengths = round_up(sentences.lengths, multiple)
         self.multiple = multiple
-        self.unknown_rate = unknown_rate
         self.word_column = word_column
         self.epoch = 0
-        if unknown_rate and word_column is not None:
-            self.singletons = np.bincount(sentences.ids[:, word_column]) == 1
+        self.word_rates = self.letter_rates = None
+        if (unknown_rate or word_dropout) and word_column is not None:
+            counts = np.bincount(sentences.ids[:, word_column])
+            self.word_rates = forgetting_rates(counts, unknown_rate, word_dropout)
         if unknown_rate and sentences.letters is not None:
-            self.single_letters = letter_counts(sentences) == 1
+            counts = letter_counts(sentences)
+            self.letter_rates = forgetting_rates(counts, unknown_rate)
 
     def __len__(self) -> int:
         return len(plan_batches(self.lengths, **self.sizes))
@@ -229,18 +236,11 @@ class TrainingBatches:
         rng = np.random.default_rng([self.seed, self.epoch])
         for chosen in plan_batches(self.lengths, rng=rng, **self.sizes):
             tokens, *others = self.arrays(chosen)
-            if self.unknown_rate and self.word_column is not None:
-                words = ids_of(tokens)[..., self.word_column]
-                self._forget(words, self.singletons, rng)
-            if self.unknown_rate and isinstance(tokens, dict):
-                self._forget(tokens["letters"], self.single_letters, rng)
+            if self.word_rates is not None:
+                forget(ids_of(tokens)[..., self.word_column], self.word_rates, rng)
+            if self.letter_rates is not None:
+                forget(tokens["letters"], self.letter_rates, rng)
             yield tokens, *others
-
-    def _forget(self, ids, singletons, rng):
-        """Makes some of the ids that occur once unknown, in their array."""
-        rare = singletons[ids]
-        rare &= rng.random(ids.shape) < self.unknown_rate
-        ids[rare] = UNKNOWN_ID
 
     def arrays(self, chosen):
         """Ids, targets and mask of these sentences."""
@@ -255,6 +255,22 @@ class TrainingBatches:
     def num_targets(self) -> int:
         """The number of predictions in an epoch."""
         return int(self.sentences.lengths.sum())
+
+
+def forgetting_rates(counts, unknown_rate, word_dropout=0.0) -> np.ndarray:
+    """The probability with which each id becomes unknown: see `TrainingBatches`.
+
+    Padding, and what does not occur, stay as they are.
+    """
+    rates = word_dropout / (word_dropout + np.maximum(counts, 1))
+    rates = np.where(counts == 1, np.maximum(rates, unknown_rate), rates)
+    rates[:1] = 0.0
+    return rates
+
+
+def forget(ids: np.ndarray, rates: np.ndarray, rng: np.random.Generator) -> None:
+    """Makes some ids unknown, in their array."""
+    ids[rng.random(ids.shape) < rates[ids]] = UNKNOWN_ID
 
 
 def letter_counts(sentences: EncodedSentences) -> np.ndarray:

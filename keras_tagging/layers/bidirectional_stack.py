@@ -5,6 +5,9 @@ from keras_tagging.cells.initializers import reseed
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 
+#: the noise of variational dropout: one draw for all tokens of a sentence
+SENTENCE = (None, 1, None)
+
 
 @keras.saving.register_keras_serializable("keras_tagging")
 class BidirectionalStack(keras.layers.Layer):
@@ -35,6 +38,8 @@ class BidirectionalStack(keras.layers.Layer):
             `cell.units`; None for no such layer.
         dropout: fraction of the outputs dropped in training: one float for all
             layers, or one for each.
+        variational: whether the same outputs of all tokens of a sentence are dropped
+            (Gal & Ghahramani 2016, :cite:`gal2016`), not others of each token.
         seed: int. Seed of the dropout masks; by default Keras' global seed.
         return_directions: whether to return the directions too: the outputs of the
             highest layer that has seen one side of the sentence only, which is the last
@@ -64,6 +69,7 @@ class BidirectionalStack(keras.layers.Layer):
         dropout=0.0,
         seed=None,
         return_directions=False,
+        variational=False,
         **kwargs,
     ):
         if not isinstance(cell, RecurrentCell):
@@ -88,6 +94,7 @@ class BidirectionalStack(keras.layers.Layer):
         self.dropout = dropout
         self.seed = seed
         self.return_directions = return_directions
+        self.variational = variational
         # Only its configuration is kept: the prototype itself is never built.
         self.cell_config = keras.saving.serialize_keras_object(cell)
         self.input_activation = input_layer
@@ -117,6 +124,7 @@ class BidirectionalStack(keras.layers.Layer):
             self.dropout_layers.append(
                 keras.layers.Dropout(
                     rate,
+                    noise_shape=SENTENCE if variational else None,
                     seed=None if seed is None else seed + index,
                     dtype=self.dtype_policy,
                     name=f"dropout_{index + 1}",
@@ -204,6 +212,7 @@ class BidirectionalStack(keras.layers.Layer):
             "dropout": self.dropout,
             "seed": self.seed,
             "return_directions": self.return_directions,
+            "variational": self.variational,
         }
 
     @classmethod

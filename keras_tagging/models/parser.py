@@ -262,6 +262,7 @@ class Parser(SentenceModel):
             batch_size=fitting.batch_size,
             token_budget=fitting.token_budget,
             unknown_rate=fitting.unknown_rate,
+            word_dropout=fitting.word_dropout,
         )
 
     def dataset(self, batches):

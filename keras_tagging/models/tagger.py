@@ -199,6 +199,7 @@ class Tagger(SentenceModel):
             batch_size=fitting.batch_size,
             token_budget=fitting.token_budget,
             unknown_rate=fitting.unknown_rate,
+            word_dropout=fitting.word_dropout,
         )
 
     def dataset(self, batches):
