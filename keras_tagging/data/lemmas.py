@@ -1,16 +1,17 @@
 """Lemmas as scripts that make the lemma of a word from its form.
 
-A tagger that learns `tags=("upos", "lemma")` learns these scripts as labels, as UDPipe 2
-does: Straka (2018), section 3.3, :cite:`straka2018`. There are some hundred of them, and
-each of them fits words that training lacks.
+A tagger that learns `tags=("upos", "lemma")` learns these scripts as labels, as UDPipe
+2 does: Straka (2018), :cite:`straka2018`. There are some hundred of them, and each
+fits words that training lacks.
 
 A script is `CASES;EDITS`. `CASES` says where the letters of the lemma change between
 upper and lower case, `U0,L1` for *London*; it is empty if all of them are lower-case.
 An index from the second half of the lemma is counted from its end. `EDITS` is
-`PREFIX|SUFFIX`: how to change what stands before and after the longest stretch that the
-lower-cased form and lemma share. `.` keeps a letter, `-` drops it, and `+x` adds `x`:
-`;|-` makes *dog* of *dogs*. Words that share nothing have the script `;=go`, which gives
-the lemma as it is, and a lemma that no other script gives back exactly has `!Lemma`.
+`PREFIX|SUFFIX`: how to change what stands before and after the longest stretch that
+the lower-cased form and lemma share. `.` keeps a letter, `-` drops it, and `+x` adds
+`x`: `;|-` makes *dog* of *dogs*. Words that share nothing have the script `;=go`, which
+gives the lemma as it is, and a lemma that no other script gives back exactly has
+`!Lemma`.
 
 *Departures*: characters without case, such as digits, take the case of those before
 them.

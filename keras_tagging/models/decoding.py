@@ -17,8 +17,8 @@ from keras_tagging.metrics.multi_tagging import betas_of
 # the best label ids (batch, time). Time may exceed a length; an empty sentence is in no
 # batch.
 Batches = Iterable[tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]]
-#: from the logits (tokens, labels), the best ids (tokens,) and the tokens to an item for
-#: each token
+#: from the logits (tokens, labels), the best ids (tokens,) and the tokens to an item
+#: for each token
 Decoder = Callable[[np.ndarray, np.ndarray, Sequence[str]], Sequence]
 
 
