@@ -9,6 +9,7 @@ from keras_tagging.architectures import architecture
 from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.pretrained import Pretrained, described
+from keras_tagging.models.run_files import MODEL, PIPELINE
 from keras_tagging.models.tagger import Tagger
 
 
@@ -66,8 +67,10 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
     )
 
 
-def load(path) -> Tagger | Parser:
+def load(path):
     """Load a model saved by `model.save`; a folder stands for its `model.keras`.
+
+    A folder that `Pipeline.save` has written gives the `Pipeline`.
 
     The file is checked before Keras reads it: it cannot run code, open other files, or
     take more memory than some multiple of its size.
@@ -77,8 +80,12 @@ def load(path) -> Tagger | Parser:
         OSError: if the file cannot be opened.
     """
     path = Path(path)
+    if (path / PIPELINE).is_file():
+        from keras_tagging.models.pipeline_files import load_pipeline
+
+        return load_pipeline(path)
     if path.is_dir():
-        path = path / "model.keras"
+        path = path / MODEL
     if not path.is_file():
         raise ValueError(
             f"{path}: no such model; train writes model.keras in its --out"

@@ -19,6 +19,8 @@ SENTENCE_CHARACTERS = 10_000_000
 SENTENCE_TOKENS = 100_000
 # Characters of a token. A longer one is not a word but some embedded file.
 TOKEN_CHARACTERS = 1_000_000
+# White space between two sentences that is kept; more of it counts as unknown.
+SPACE_CHARACTERS = 1_000
 # Combining marks in a row. Unicode's stream-safe format allows 30, and texts decorated
 # for fun have fewer than 70; the time to normalise them grows with the square.
 COMBINING_MARKS = 100
