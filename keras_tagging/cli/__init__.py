@@ -14,6 +14,7 @@ from keras_tagging.cli.annotation import export, parse, tag
 from keras_tagging.cli.common import one_line
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.evaluation import evaluate
+from keras_tagging.cli.pipelines import annotate
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.service import serve
 from keras_tagging.cli.training import demo, list_architectures, train
@@ -60,6 +61,13 @@ COMMANDS = {
         parse,
         "parse runs/parser tagged.conllu > parsed.conllu",
         "parse runs/words-only < sentences.txt > parsed.conllu",
+    ),
+    "annotate": (
+        annotate,
+        "annotate runs/en book.txt > book.conllu",
+        "annotate runs/en --output jsonl < book.txt",
+        "annotate runs/en corpus.conllu --input conllu > annotated.conllu",
+        "annotate runs/ner mail.txt --output spans",
     ),
     "export": (
         export,

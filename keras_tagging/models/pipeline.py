@@ -37,7 +37,7 @@ class Pipeline:
             column that the tagger does not give.
     """
 
-    kind = "pipeline"
+    kind, command = "pipeline", "annotate"
 
     def __init__(self, segmenter=None, tagger=None, parser=None):
         self.segmenter, self.tagger, self.parser = segmenter, tagger, parser
@@ -49,12 +49,13 @@ class Pipeline:
             if getattr(model, "kind", None) != name:
                 raise ValueError(f"{name}= is a {type(model).__name__}, not a {name}")
         self._column = _tag_column(tagger)
+        self._chunked = _chunked(tagger)
         if tagger is None or parser is None:
             return
-        given = {*map(field_of, filter(None, tagger.column_names)), self._column}
+        given = set(self.columns) - {"tags", "head", "deprel"}
         for name in parser.input_columns:
             if field_of(name) not in given:
-                own = ", ".join(sorted(filter(None, given))) or "none with a name"
+                own = ", ".join(sorted(given)) or "none with a name"
                 raise ValueError(
                     f"the parser reads the column {name!r}, but those of the tagger "
                     f"are {own}: train the tagger with tags=, or a parser that reads "
@@ -70,6 +71,20 @@ class Pipeline:
         """Its models by name: segmenter, tagger, parser, those that it has."""
         models = {name: getattr(self, name) for name in PARTS}
         return {name: model for name, model in models.items() if model is not None}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of sentences that it fills; "tags" for tags without a column."""
+        names = []
+        if self.tagger is not None:
+            own = (name or self._column or "tags" for name in self.tagger.column_names)
+            names += map(field_of, own)
+        return (*names, *(("head", "deprel") if self.parser is not None else ()))
+
+    @property
+    def gives_spans(self) -> bool:
+        """Whether its tagger has chunk tags."""
+        return bool(self._chunked)
 
     def annotate(self, text) -> Iterator[Sentence]:
         """Annotate a text, or sentences.
@@ -112,11 +127,8 @@ class Pipeline:
 
     def _tagged(self, sentences: list[Sentence]) -> list[Sentence]:
         """The sentences with labels and spans."""
-        tagger = self.tagger
-        tags = tagger.tags
-        inventories = tags if isinstance(tags, dict) else {None: tags}
-        chunked = [k for k, v in inventories.items() if _has_chunks(k, v)]
-        found = tagger.tag(sentences, probabilities=bool(chunked))
+        chunked = self._chunked
+        found = self.tagger.tag(sentences, probabilities=bool(chunked))
         tagged = []
         for sentence, labels in zip(sentences, found, strict=True):
             labels = labels if isinstance(labels, dict) else {None: labels}
@@ -193,8 +205,12 @@ def _tag_column(tagger) -> str | None:
     return field_of(name) if isinstance(name, str) else None
 
 
-def _has_chunks(name: str | None, labels) -> bool:
-    return name != "lemma" and looks_like_chunks(labels)
+def _chunked(tagger) -> list[str | None]:
+    """The columns of a tagger with chunk tags."""
+    tags = {} if tagger is None else tagger.tags
+    inventories = tags if isinstance(tags, dict) else {None: tags}
+    items = inventories.items()
+    return [name for name, x in items if name != "lemma" and looks_like_chunks(x)]
 
 
 def _spans(sentence: Sentence, pairs: list[tuple[str, float]]):
