@@ -65,7 +65,7 @@ def sentences_of_lines(chunks: Iterable[str]) -> Iterator[Sentence]:
             begin = words[0].start()
             if held is not None:
                 # blank lines without end are not kept
-                gap = space if len(space) <= limits.SPACE_CHARACTERS else None
+                gap = space if len(space) <= limits.WHITE_CHARACTERS else None
                 gap = None if gap is None else gap + line[:begin]
                 yield replace(held, surface=replace(held.surface, after=gap))
             text = line[begin : words[-1].end()]
@@ -73,7 +73,7 @@ def sentences_of_lines(chunks: Iterable[str]) -> Iterator[Sentence]:
             surface = Surface(text, spans, [1] * len(spans), start + begin)
             held = Sentence(surface.tokens, surface=surface)
             space = line[words[-1].end() :]
-        elif held is not None and len(space) <= limits.SPACE_CHARACTERS:
+        elif held is not None and len(space) <= limits.WHITE_CHARACTERS:
             space += line
         start += len(line)
     if held is not None:

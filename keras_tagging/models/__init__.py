@@ -9,6 +9,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "factory": ["build", "load"],
         "parser": ["Parser"],
         "pipeline": ["Pipeline"],
+        "segmenter": ["Segmenter"],
         "sentence_model": ["SentenceModel"],
         "tagger": ["Tagger"],
     },

@@ -10,11 +10,12 @@ from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.pretrained import Pretrained, described
 from keras_tagging.models.run_files import MODEL, PIPELINE
+from keras_tagging.models.segmenter import Segmenter
 from keras_tagging.models.tagger import Tagger
 
 
 def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrides):
-    """A compiled tagger or parser of the named architecture; it needs no corpus.
+    """A compiled model of the named architecture; it needs no corpus.
 
     Args:
         name: one of :func:`keras_tagging.available`.
@@ -34,7 +35,7 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
             a tagger learns together, ``("upos", "xpos", "feats")``.
 
     Returns:
-        A `Tagger`, or a `Parser` for the name of a parser.
+        A `Tagger`, a `Parser` for the name of a parser, or a `Segmenter`.
 
     Raises:
         ValueError: for an unknown name, recipe or keyword, with the nearest known one,
@@ -57,7 +58,7 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
     if pretrained.embeddings:
         changes["word_dim"] = pretrained.embeddings.matrix.shape[1]
     vectors = pretrained.vectors
-    model = Parser if entry.parses else Tagger
+    model = Parser if entry.parses else Segmenter if entry.segments else Tagger
     return model(
         name,
         settings.replaced(**changes),

@@ -34,7 +34,7 @@ def test_words_stand_where_their_offsets_say(text, size):
 
 
 def test_much_white_space_is_not_kept():
-    text = "a\n" + " \n" * limits.SPACE_CHARACTERS + "b"
+    text = "a\n" + " \n" * limits.WHITE_CHARACTERS + "b"
     one, other = sentences_of_lines([text])
     assert one.surface.after is None
     assert other.surface.start == len(text) - 1
