@@ -38,6 +38,7 @@ COMMANDS = {
         "train bigru --corpus ud-en-ewt --out runs/all --tags upos,xpos,feats",
         "train bigru --corpus my.conll --out runs/tuned --init runs/demo",
         "train lstm-parser --corpus ud-en-ewt --out runs/parser",
+        "train pipeline --corpus ud-en-ewt --out runs/en --set tagger.epochs=5",
     ),
     "evaluate": (
         evaluate,

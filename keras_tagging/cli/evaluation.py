@@ -16,6 +16,7 @@ from keras_tagging.cli.common import (
     load_model,
     one_line,
     open_split,
+    refuse,
     refuse_others,
 )
 from keras_tagging.cli.output import (
@@ -24,6 +25,7 @@ from keras_tagging.cli.output import (
     percentages,
     records,
 )
+from keras_tagging.cli.pipelines import scores_table
 from keras_tagging.cli.treebanks import with_columns
 
 #: the columns of tables that are shares
@@ -71,8 +73,11 @@ def evaluate(
 
     For a parser, print the shares of right heads (uas), of right heads with right
     labels (las), of right labels, and of sentences without an error (ucm, lcm).
+
+    For a pipeline, print the scores of the CoNLL 2018 shared task: those of the text of
+    the corpus, annotated from raw characters on if the pipeline has a segmenter.
     """
-    model = load_model(run, beam_width)
+    model = load_model(run)
     options = {
         "multi_tagging": multi_tagging,
         "betas": levels_of(betas) if betas else None,
@@ -81,6 +86,16 @@ def evaluate(
         "subtypes": subtypes,
         "tables": tables,
     }
+    if model.kind == "pipeline":
+        refuse(
+            f"{run} holds a pipeline, which has no",
+            {**options, "beam_width": beam_width},
+        )
+        reading = {"format": format, "option": option, "errors": errors}
+        evaluate_pipeline(model, corpus, split, as_json, **reading)
+        return
+    if beam_width is not None:
+        model.beam_width = beam_width
     options = refuse_others(run, model, options)
     reading = {"trees": model.reads_trees, "errors": errors}
     _, sentences = open_split(corpus, split, format, option, **reading)
@@ -95,6 +110,23 @@ def evaluate(
     else:
         texts = (table_text(name, table) for name, table in report.tables.items())
         print("\n\n".join([figures({split: report.figures}), *texts]))
+
+
+def evaluate_pipeline(pipeline, corpus, split, as_json, *, format, **reading) -> None:
+    """Print the scores of a pipeline on the text of a treebank."""
+    wanted = {"trees": pipeline.parser is not None}
+    if pipeline.segmenter is not None:
+        wanted["surface"] = True
+    _, sentences = open_split(corpus, split, format or "conllu", **reading, **wanted)
+    scores = pipeline.scores(sentences)
+    if not as_json:
+        print(f"{split}\n{scores_table(scores)}")
+        return
+    figures = {
+        name: {key: getattr(counts, key) for key in ("precision", "recall", "f1")}
+        for name, counts in scores.items()
+    }
+    print(json.dumps({"corpus": corpus, "split": split, "figures": figures}, indent=2))
 
 
 def levels_of(betas: str) -> list[float]:

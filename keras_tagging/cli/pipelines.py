@@ -1,7 +1,7 @@
 """The command that annotates text: annotate."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import tee
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,7 +18,12 @@ from keras_tagging.data.annotation import (
 from keras_tagging.data.conllu import conllu_field, read_blocks
 from keras_tagging.data.raw_text import sentences_of_lines, text_lines
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.tables import aligned
 
+#: figures of `evaluate`, as the shared tasks call them
+NAMES = {"tokens": "Tokens", "sentences": "Sentences", "words": "Words"}
+NAMES |= {name: name.upper() for name in ("upos", "xpos", "feats", "lemma")}
+NAMES |= {"uas": "UAS", "las": "LAS"}
 WRITERS = {"jsonl": as_json, "text": as_tagged_text, "spans": as_spans}
 
 
@@ -75,6 +80,24 @@ def annotate(
         )
     for sentence in pipeline.annotate(source):
         sys.stdout.write(write(sentence))
+
+
+def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
+    """Write the models of a pipeline for serving, and say what is left out."""
+    left_out = pipeline.export(out, format=format, **options)
+    for name, reason in left_out.items():
+        sys.stderr.write(one_line("note", f"the {name} is left out: {reason}"))
+    written = ", ".join(name for name in pipeline.parts if name not in left_out)
+    print(f"Written to {out}: {written}")
+
+
+def scores_table(scores: Mapping) -> str:
+    """The scores of a pipeline as text, in per cent."""
+    rows = [["", "precision %", "recall %", "F1 %"]]
+    for name, counts in scores.items():
+        values = (counts.precision, counts.recall, counts.f1)
+        rows.append([NAMES[name], *(f"{100 * value:.2f}" for value in values)])
+    return aligned(rows)
 
 
 def _text(file: str, encoding: str | None) -> Iterator[str]:

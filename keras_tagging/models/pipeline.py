@@ -32,6 +32,9 @@ class Pipeline:
         tagger: a `Tagger`, or a `runtime.OnnxTagger`.
         parser: a `Parser`, or a `runtime.OnnxParser`.
 
+    Attributes:
+        metadata: the corpus and the figures, if it has been trained as a whole.
+
     Raises:
         ValueError: if there is no model, one is not of its kind, or the parser reads a
             column that the tagger does not give.
@@ -48,6 +51,7 @@ class Pipeline:
         for name, model in self.parts.items():
             if getattr(model, "kind", None) != name:
                 raise ValueError(f"{name}= is a {type(model).__name__}, not a {name}")
+        self.metadata = {}
         self._column = _tag_column(tagger)
         self._chunked = _chunked(tagger)
         if tagger is None or parser is None:
@@ -179,21 +183,25 @@ class Pipeline:
 
     # Evaluation
 
-    def evaluate(self, sentences, text: str | None = None) -> dict[str, float]:
-        """The figures of text that the pipeline annotates, on aligned words.
+    def evaluate(self, sentences) -> dict[str, float]:
+        """The figures of what the pipeline annotates, from raw text on.
 
         Args:
-            sentences: gold sentences with their `surface`: read CoNLL-U with
-                ``surface=True``.
-            text: their text; by default that of their surfaces.
+            sentences: gold sentences. A pipeline with a segmenter reads their text, so
+                they need a `surface`: read CoNLL-U with ``surface=True``.
 
         Returns:
-            F1 of `tokens`, `sentences` and `words`, and of the columns that the
-            pipeline gives: see `metrics.raw_text_scores`.
+            F1 of `tokens`, `sentences` and `words`, and of `upos`, `xpos`, `feats`,
+            `lemma`, `uas` and `las` as far as it gives them: see
+            `metrics.raw_text_scores`.
         """
-        from keras_tagging.models.pipeline_figures import raw_text_figures
+        return {name: counts.f1 for name, counts in self.scores(sentences).items()}
 
-        return raw_text_figures(self, sentences, text)
+    def scores(self, sentences):
+        """The counts behind the figures of `evaluate`, with precision and recall."""
+        from keras_tagging.models.pipeline_figures import pipeline_scores
+
+        return pipeline_scores(self, sentences)
 
 
 def _tag_column(tagger) -> str | None:

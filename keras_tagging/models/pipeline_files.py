@@ -46,6 +46,7 @@ def save_pipeline(pipeline: Pipeline, folder: Path, overwrite: bool = True) -> N
             described[name] = {"sha256": _checksum(partial / f"{name}.keras")}
         written = sorted(path.name for path in partial.iterdir())
         content = {"format": FORMAT, "parts": described, "versions": versions()}
+        content["metadata"] = pipeline.metadata
         names = [folder / PIPELINE, *(folder / name for name in written)]
         with replacing_together(*names) as [first, *others]:
             first.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
@@ -91,7 +92,10 @@ def load_pipeline(folder: Path) -> Pipeline:
                 f"{model_path}: is not the file that {PIPELINE} describes: {remedy}"
             )
         parts[name] = load(model_path)
-    return Pipeline(**parts)
+    pipeline = Pipeline(**parts)
+    metadata = content.get("metadata")
+    pipeline.metadata = metadata if isinstance(metadata, dict) else {}
+    return pipeline
 
 
 def export_pipeline(
