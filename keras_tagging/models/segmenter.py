@@ -44,10 +44,11 @@ class Segmenter(SentenceModel):
         **kwargs: arguments of `SentenceModel`.
     """
 
-    kind, command = "segmenter", "segment"
+    kind, command = "segmenter", "annotate"
     architectures = SEGMENTERS
     inventories = ("tags", "multiword")
     column_names = ("surface",)
+    reads_surfaces = True
     figures = FIGURES
     default_monitor = "val_f1"
 
@@ -92,12 +93,14 @@ class Segmenter(SentenceModel):
         self._build_network({**self.features.vocabularies, **vocabularies})
 
     def _restore(self, vocabularies):
+        if tuple(vocabularies["tags"]) != LABELS:
+            raise ValueError(f"the labels of a segmenter are {', '.join(LABELS)}")
         self._vocabularies = tuple(vocabularies.items())
         self.splitter = MultiwordSplitter(vocabularies["multiword"])
         characters = {"character": list(vocabularies["character"])}
         self.features.set_vocabularies(characters)
         self.network = self.settings.network.build(
-            self.features, vocabularies["tags"], seed=self.seed
+            self.features, LABELS, seed=self.seed
         )
         self.built = True
 
@@ -246,6 +249,8 @@ class Segmenter(SentenceModel):
         )
 
     # Serving
+
+    served_layers = ()
 
     def export(self, filepath, **kwargs):
         """Not for segmenters.
