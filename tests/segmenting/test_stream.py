@@ -88,6 +88,7 @@ def test_batches_and_chunks_change_nothing(segmenter, everything, monkeypatch):
     assert spans(whole) == spans(segmenter.segment(iter(text)))
     monkeypatch.setattr(text_stream, "PIECE", 10)
     monkeypatch.setattr(segmenter_module, "PREDICTION_SYMBOLS", 200)
+    monkeypatch.setattr(segmenter_module, "PREDICTION_WINDOW", 40)
     rng = random.Random(3)
     for _ in range(2):
         assert spans(segmenter.segment(chunks_of(text, rng))) == spans(whole)
@@ -96,6 +97,7 @@ def test_batches_and_chunks_change_nothing(segmenter, everything, monkeypatch):
 def test_memory_is_constant(untrained, monkeypatch):
     monkeypatch.setattr(text_stream, "PIECE", 512)
     monkeypatch.setattr(segmenter_module, "PREDICTION_SYMBOLS", 2_000)
+    monkeypatch.setattr(segmenter_module, "PREDICTION_WINDOW", 100)
     read, most = 0, 0
 
     def endless():
