@@ -60,6 +60,11 @@ class Architecture:
     fast: Mapping[str, object]
 
     @property
+    def kind(self) -> str:
+        """What a model of it is: a tagger, parser or segmenter."""
+        return "parser" if self.parses else "segmenter" if self.segments else "tagger"
+
+    @property
     def parses(self) -> bool:
         """Whether it learns trees, not tags."""
         return self.network is ParserNetwork

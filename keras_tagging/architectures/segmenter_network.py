@@ -17,13 +17,12 @@ class SegmenterSettings:
     """The windows of a text that a segmenter reads.
 
     Args:
-        window: characters in a window of training. A window of prediction has as many,
-            and `context` more.
-        context: characters that a window of prediction has in common with the one
-            before and the one after: what it says of them does not count.
+        window: characters in a window of training.
+        context: characters that a window of prediction reads before and after its own:
+            what the network says of them does not count.
     """
 
-    window: Characters = 300
+    window: Characters = 150
     context: Characters = 50
 
     def __post_init__(self):

@@ -38,6 +38,7 @@ COMMANDS = {
         "train bigru --corpus ud-en-ewt --out runs/all --tags upos,xpos,feats",
         "train bigru --corpus my.conll --out runs/tuned --init runs/demo",
         "train lstm-parser --corpus ud-en-ewt --out runs/parser",
+        "train segmenter --corpus ud-en-ewt --out runs/segmenter",
         "train pipeline --corpus ud-en-ewt --out runs/en --set tagger.epochs=5",
     ),
     "evaluate": (
@@ -45,6 +46,7 @@ COMMANDS = {
         "evaluate runs/demo --corpus demo",
         "evaluate runs/my --corpus held-out.conll --multi-tagging --json",
         "evaluate runs/parser --corpus ud-en-ewt --split dev --tables",
+        "evaluate runs/segmenter --corpus ud-en-ewt --split dev",
     ),
     "analyse": (
         analyse,

@@ -69,13 +69,14 @@ def evaluate(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compare a model's tags or trees with the gold ones of a corpus.
+    """Compare a model's tags, trees or tokens with the gold ones of a corpus.
 
     For a parser, print the shares of right heads (uas), of right heads with right
-    labels (las), of right labels, and of sentences without an error (ucm, lcm).
+    labels (las), of right labels, and of sentences without an error (ucm, lcm). For a
+    segmenter, print what it finds in the text of the corpus, as CoNLL 2018 counts it.
 
-    For a pipeline, print the scores of the CoNLL 2018 shared task: those of the text of
-    the corpus, annotated from raw characters on if the pipeline has a segmenter.
+    For a pipeline, print the scores of that shared task for the text of the corpus,
+    which it annotates from raw characters on if it has a segmenter.
     """
     model = load_model(run)
     options = {
@@ -97,7 +98,8 @@ def evaluate(
     if beam_width is not None:
         model.beam_width = beam_width
     options = refuse_others(run, model, options)
-    reading = {"trees": model.reads_trees, "errors": errors}
+    reading = {"trees": model.reads_trees, "surfaces": model.reads_surfaces}
+    reading["errors"] = errors
     _, sentences = open_split(corpus, split, format, option, **reading)
     report = model.report(list(with_columns(model, sentences)), **options)
     if report.warning:
@@ -114,9 +116,10 @@ def evaluate(
 
 def evaluate_pipeline(pipeline, corpus, split, as_json, *, format, **reading) -> None:
     """Print the scores of a pipeline on the text of a treebank."""
-    wanted = {"trees": pipeline.parser is not None}
-    if pipeline.segmenter is not None:
-        wanted["surface"] = True
+    wanted = {
+        "trees": pipeline.parser is not None,
+        "surfaces": pipeline.segmenter is not None,
+    }
     _, sentences = open_split(corpus, split, format or "conllu", **reading, **wanted)
     scores = pipeline.scores(sentences)
     if not as_json:

@@ -53,9 +53,7 @@ def train_parts(
     if force:
         training.remove_run(out)
     reading = {**reading, "format": reading.get("format") or "conllu"}
-    wanted = {"trees": "parser" in plan.parts}
-    if "segmenter" in plan.parts:
-        wanted["surface"] = True
+    wanted = {"trees": "parser" in plan.parts, "surfaces": "segmenter" in plan.parts}
     data = open_corpus(corpus, **reading, **wanted)
     if dev_share is not None:
         hold_out(data, dev_share, seed)

@@ -32,6 +32,9 @@ class MultiwordSplitter:
 
     Args:
         analyses: tokens with their words, `SEPARATOR` between, the most frequent first.
+
+    Raises:
+        ValueError: if one has no word, or an empty one.
     """
 
     def __init__(self, analyses: Iterable[str]):
@@ -42,6 +45,8 @@ class MultiwordSplitter:
         for analysis in analyses:
             token, *words = analysis.split(SEPARATOR)
             words = tuple(words)
+            if not (token and words and all(words)):
+                raise ValueError(f"{analysis[:60]!r} is no token with its words")
             self.as_written.setdefault(token, words)
             token, words = token.lower(), tuple(word.lower() for word in words)
             self.lowered.setdefault(token, words)

@@ -23,12 +23,14 @@ from keras_tagging.metrics.multi_tagging import (
     within_beta,
 )
 from keras_tagging.metrics.raw_text import raw_text_scores
+from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
 from keras_tagging.metrics.significance import holm, paired_permutation
 
 __all__ = [
     "BETAS",
     "CHUNK_SCHEMES",
     "AttachmentScores",
+    "SegmentationScores",
     "ChunkCounts",
     "ChunkScores",
     "allowed_transitions",
@@ -44,6 +46,7 @@ __all__ = [
     "nearest_scheme",
     "paired_permutation",
     "raw_text_scores",
+    "segmentation_scores",
     "token_accuracy",
     "within_beta",
 ]

@@ -24,8 +24,10 @@ from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.text_stream import TextStream
 
 FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
+#: symbols of a window of prediction, without those that it reads around them
+PREDICTION_WINDOW = 500
 #: padded symbols in one call of the network
-PREDICTION_SYMBOLS = 1 << 15
+PREDICTION_SYMBOLS = 1 << 16
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -44,10 +46,11 @@ class Segmenter(SentenceModel):
         **kwargs: arguments of `SentenceModel`.
     """
 
-    kind, command = "segmenter", "segment"
+    kind, command = "segmenter", "annotate"
     architectures = SEGMENTERS
     inventories = ("tags", "multiword")
     column_names = ("surface",)
+    reads_surfaces = True
     figures = FIGURES
     default_monitor = "val_f1"
 
@@ -92,12 +95,14 @@ class Segmenter(SentenceModel):
         self._build_network({**self.features.vocabularies, **vocabularies})
 
     def _restore(self, vocabularies):
+        if tuple(vocabularies["tags"]) != LABELS:
+            raise ValueError(f"the labels of a segmenter are {', '.join(LABELS)}")
         self._vocabularies = tuple(vocabularies.items())
         self.splitter = MultiwordSplitter(vocabularies["multiword"])
         characters = {"character": list(vocabularies["character"])}
         self.features.set_vocabularies(characters)
         self.network = self.settings.network.build(
-            self.features, vocabularies["tags"], seed=self.seed
+            self.features, LABELS, seed=self.seed
         )
         self.built = True
 
@@ -149,7 +154,7 @@ class Segmenter(SentenceModel):
 
         Args:
             text: a text, or strings that are one when they are joined, such as the
-                lines of a file. It may be of any length: the network reads some 30,000
+                lines of a file. It may be of any length: the network reads some 60,000
                 characters ahead. However it is cut, the sentences are the same.
 
         Yields:
@@ -179,14 +184,13 @@ class Segmenter(SentenceModel):
 
     def _scored(self, stream: TextStream) -> Iterator[tuple[Windows, np.ndarray]]:
         """The windows of a stream, and the logits `(symbols, labels)` of each."""
-        task = self.settings.task
-        time = task.window + 2 * task.context
+        context = self.settings.task.context
         for windows in windows_of(
             stream,
             self.features.encode,
-            size=task.window,
-            context=task.context,
-            rows=max(1, PREDICTION_SYMBOLS // time),
+            size=PREDICTION_WINDOW,
+            context=context,
+            rows=max(1, PREDICTION_SYMBOLS // (PREDICTION_WINDOW + 2 * context)),
             multiple=self.length_multiple,
         ):
             outputs = np.asarray(self.predict_on_batch(windows.ids))
@@ -246,6 +250,8 @@ class Segmenter(SentenceModel):
         )
 
     # Serving
+
+    served_layers = ()
 
     def export(self, filepath, **kwargs):
         """Not for segmenters.
