@@ -198,6 +198,8 @@ def test_what_annotate_refuses(trained, failing, tmp_path):
     for command in ("tag", "parse"):
         error = failing(command, trained[0], stdin="a")
         assert f"keras-tagging annotate {trained[0]}" in error
+    error = failing("analyse", trained[0], "--corpus", "demo")
+    assert f"name one of its models, {trained[0]}/segmenter.keras or " in error
 
 
 def test_what_train_refuses(treebank, failing, tmp_path):
@@ -238,7 +240,9 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     assert "parser: epoch 1 of 2" not in printed and "parser: epoch 2 of 2" in printed
 
 
-def test_export(trained, program, tmp_path):
+def test_export(trained, program, failing, tmp_path):
+    error = failing("export", trained[0], tmp_path / "all.onnx")
+    assert "name a folder and give --onnx" in error
     code, printed, err = program("export", trained[0], tmp_path / "served", "--onnx")
     assert code == 0 and "the segmenter is left out" in err
     assert printed == f"Written to {tmp_path / 'served'}: tagger, parser\n"
