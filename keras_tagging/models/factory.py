@@ -1,7 +1,7 @@
 """Models by name, or from a file."""
 
+import warnings
 import zipfile
-from pathlib import Path
 
 import keras
 
@@ -10,6 +10,7 @@ from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.pretrained import Pretrained, described
 from keras_tagging.models.tagger import Tagger
+from keras_tagging.utils.named_models import find_model
 
 
 def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrides):
@@ -67,16 +68,19 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
 
 
 def load(path) -> Tagger | Parser:
-    """Load a model saved by `model.save`; a folder stands for its `model.keras`.
+    """Load a model saved by `model.save`, or an installed one by its name.
+
+    A folder stands for its `model.keras`. A path that exists goes before a name.
 
     The file is checked before Keras reads it: it cannot run code, open other files, or
     take more memory than some multiple of its size.
 
     Raises:
-        ValueError: if there is no such file, it is damaged, or holds another model.
+        ValueError: if there is no such file or installed model, or the file is damaged
+            or holds another model.
         OSError: if the file cannot be opened.
     """
-    path = Path(path)
+    path = find_model(path)
     if path.is_dir():
         path = path / "model.keras"
     if not path.is_file():
@@ -88,7 +92,10 @@ def load(path) -> Tagger | Parser:
     with path.open("rb") as stream:
         try:
             check_model_file(stream)
-            return keras.saving.load_model(path)
+            with warnings.catch_warnings():
+                # a model of half precision has no state of its optimizer
+                warnings.filterwarnings("ignore", "Skipping variable loading for opt")
+                return keras.saving.load_model(path)
         # A damaged or malicious file can raise anything.
         except Exception as error:
             raise ValueError(
