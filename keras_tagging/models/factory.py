@@ -6,6 +6,7 @@ import zipfile
 import keras
 
 from keras_tagging.architectures import architecture
+from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.pretrained import Pretrained, described
@@ -13,7 +14,14 @@ from keras_tagging.models.tagger import Tagger
 from keras_tagging.utils.named_models import find_model
 
 
-def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrides):
+def build(
+    name: str,
+    *,
+    recipe: str = "fast",
+    seed: int | None = None,
+    corpus=None,
+    **overrides,
+):
     """A compiled tagger or parser of the named architecture; it needs no corpus.
 
     Args:
@@ -23,6 +31,9 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
             more subword features, as suits a laptop.
         seed: seed of weights, dropout and the order of batches; None draws one, which
             the model keeps as `model.seed`.
+        corpus: training sentences, or a `Corpus` with them, from which the vocabularies
+            and the weights are made at once. Without it the first `fit` makes them.
+            Keras Tuner needs them to load its best models.
         **overrides: keywords of the network, its cell, features and training;
             ``keras-tagging list NAME`` shows them with their values. `embeddings`:
             pretrained vectors to initialise the word embeddings: a file of any common
@@ -38,7 +49,7 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
 
     Raises:
         ValueError: for an unknown name, recipe or keyword, with the nearest known one,
-            and for vectors that cannot be read.
+            for vectors that cannot be read, and for sentences that are not annotated.
         OSError: if there is no such file of vectors.
 
     Example:
@@ -57,14 +68,17 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
     if pretrained.embeddings:
         changes["word_dim"] = pretrained.embeddings.matrix.shape[1]
     vectors = pretrained.vectors
-    model = Parser if entry.parses else Tagger
-    return model(
+    kind = Parser if entry.parses else Tagger
+    model = kind(
         name,
         settings.replaced(**changes),
         seed=seed,
         vector_dim=vectors.matrix.shape[1] if vectors else 0,
         pretrained=pretrained,
     )
+    if corpus is not None:
+        model.adapt(corpus.train if isinstance(corpus, Corpus) else corpus)
+    return model
 
 
 def load(path) -> Tagger | Parser:
