@@ -45,15 +45,17 @@ class OnnxModel:
         self.columns = tuple(described["columns"])
         self._batch_tokens = described["batch_tokens"]
 
-    def _answered(self, sentences, outputs) -> Iterator[tuple[list, Iterator]]:
+    def _answered(
+        self, sentences, outputs, entries=1
+    ) -> Iterator[tuple[list, Iterator]]:
         """Each slice of the sentences, with its answers.
 
         An answer is the number of a sentence that has tokens, and its part of the
         outputs. With several threads, the batches of the next slice are begun before
-        the answers of this one are awaited.
+        the answers of this one are awaited. `entries` is that of `slices`.
         """
         if self._threads < 2:
-            for chunk in slices(sentences):
+            for chunk in slices(sentences, entries):
                 yield chunk, self._answers(chunk, outputs, map)
             return
         # its threads are started when they are needed
@@ -61,7 +63,7 @@ class OnnxModel:
         try:
             yield from one_ahead(
                 (chunk, self._answers(chunk, outputs, pool.map))
-                for chunk in slices(sentences)
+                for chunk in slices(sentences, entries)
             )
         finally:
             pool.shutdown(cancel_futures=True)
@@ -132,16 +134,18 @@ class OnnxTagger(OnnxModel):
     def tag(self, sentences, *, beta: float | None = None, probabilities=False):
         """Tags sentences: arguments and result are those of `Tagger.tag`."""
         _refuse_whole(sentences)
-        levels = dict.fromkeys(self._inventories)
+        levels, entries = dict.fromkeys(self._inventories), 1
         if beta is not None:
             # which takes half a second
-            from keras_tagging.metrics.multi_tagging import betas_of
+            from keras_tagging.metrics.multi_tagging import betas_of, entries_of
 
-            levels = dict(zip(levels, betas_of(beta, list(levels)), strict=True))
+            given = betas_of(beta, list(levels))
+            entries = entries_of(given, list(map(len, self._inventories.values())))
+            levels = dict(zip(levels, given, strict=True))
         parts = [
             self._part(name, levels[name], probabilities) for name in self._inventories
         ]
-        found = self._decoded(map(as_sentence, sentences), parts)
+        found = self._decoded(map(as_sentence, sentences), parts, entries=entries)
         tagged = (row for _, rows in found for row in rows)
         return list(tagged) if isinstance(sentences, (list, tuple)) else tagged
 
@@ -162,17 +166,18 @@ class OnnxTagger(OnnxModel):
 
         return [outputs["tags"], outputs["probabilities"]], pairs
 
-    def _decoded(self, sentences, parts, nothing=None):
+    def _decoded(self, sentences, parts, nothing=None, entries=1):
         """Each slice of the sentences, with what the function of each column gives.
 
         Args:
             sentences: an iterable.
             parts: the output of `_part` for each column.
             nothing: that of a sentence without tokens, for each column.
+            entries: as in `slices`.
         """
         wanted = [name for names, _ in parts for name in names]
         nothing = [[] for _ in parts] if nothing is None else nothing
-        for chunk, answers in self._answered(sentences, wanted):
+        for chunk, answers in self._answered(sentences, wanted, entries):
             found = [by_column(self.column_names, list(nothing)) for _ in chunk]
             for i, arrays in answers:
                 rest = iter(arrays)
