@@ -39,9 +39,10 @@ def streamed(
     """
     if isinstance(sentences, (str, Corpus)):
         as_sentences(sentences)
-    parts = slices(map(as_sentence, sentences), entries)
+    whole = isinstance(sentences, (list, tuple))
+    parts = slices(map(as_sentence, sentences), entries, growing=not whole)
     items = (item for part in parts for item in predict(part))
-    return list(items) if isinstance(sentences, (list, tuple)) else items
+    return list(items) if whole else items
 
 
 def network_outputs(model, encoded, calls) -> Batches:
