@@ -177,7 +177,8 @@ class Parser(SentenceModel):
         """Raise a ValueError: only taggers are fine-tuned.
 
         Args:
-            sentences, **options: as in `Tagger.retarget`.
+            sentences: as in `Tagger.retarget`.
+            **options: as there.
         """
         raise ValueError(
             "a parser cannot be retargeted: build one for these sentences; a recurrent "
