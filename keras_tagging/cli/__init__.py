@@ -56,6 +56,8 @@ COMMANDS = {
         "tag runs/demo --beta 0.01 --output jsonl < sentences.txt",
         "tag tagger.onnx sentences.txt > tagged.conll",
         "tag runs/all corpus.conllu --output conllu > tagged.conllu",
+        "tag runs/ccg sentences.txt --output easyccg > supertagged.txt",
+        "tag runs/ccg corpus.conllu --output candc --beta 0.001 > supertagged.txt",
     ),
     "parse": (
         parse,

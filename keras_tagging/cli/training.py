@@ -26,6 +26,7 @@ from keras_tagging.cli.output import (
     summary,
     untrainable,
 )
+from keras_tagging.cli.progress import epoch_bars
 from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.corpora.loading import hold_out
 from keras_tagging.models.run_files import (
@@ -283,6 +284,7 @@ def train(
         patience=patience,
         monitor=monitor,
         verbose=progress(),
+        callbacks=context.with_resource(epoch_bars()),
     )
     if left := untrainable(model):
         print(left)

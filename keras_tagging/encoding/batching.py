@@ -10,12 +10,29 @@ from keras_tagging.encoding.vocabulary import UNKNOWN_ID
 
 # Sentences that are read, sorted by length and tagged together.
 PREDICTION_SENTENCES = 2000
+FIRST_SENTENCES = 125  # of a stream, whose first answers somebody waits for
+# What is given at once for the tokens of a slice, about 90 bytes each, 25 a sentence
+PREDICTION_ENTRIES = 2**21
+SENTENCE_LENGTH = 25
 
 
-def slices(sentences: Iterable) -> Iterator[list]:
-    """Lists of at most `PREDICTION_SENTENCES`."""
+def slices(
+    sentences: Iterable, entries: int = 1, growing: bool = False
+) -> Iterator[list]:
+    """Lists of at most `PREDICTION_SENTENCES`.
+
+    Args:
+        sentences: sentences, or anything else.
+        entries: what is given for each token, such as all tags with probabilities: the
+            lists are short if these are many.
+        growing: whether the first lists are short, each twice as long as the last one.
+    """
+    most = max(1, PREDICTION_ENTRIES // (SENTENCE_LENGTH * entries))
+    most = min(most, PREDICTION_SENTENCES)
+    size = min(most, FIRST_SENTENCES) if growing else most
     sentences = iter(sentences)
-    while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
+    while chunk := list(islice(sentences, size)):
+        size = min(most, 2 * size)
         yield chunk
 
 

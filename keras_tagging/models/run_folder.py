@@ -1,6 +1,7 @@
 """A training run and its folder."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import keras
@@ -15,7 +16,14 @@ from keras_tagging.utils.atomic import replacing
 
 
 def train_run(
-    model, corpus: Corpus, out: Path, *, resume: bool, tensorboard: bool, **fitting
+    model,
+    corpus: Corpus,
+    out: Path,
+    *,
+    resume: bool,
+    tensorboard: bool,
+    callbacks: Sequence[keras.callbacks.Callback] = (),
+    **fitting,
 ) -> dict[str, dict]:
     """Train an adapted model and save it as `out/model.keras`.
 
@@ -30,6 +38,7 @@ def train_run(
         out: the folder, which this process has locked.
         resume: whether to continue from a `resume.npz` in the folder.
         tensorboard: whether to write events to `out/tensorboard`.
+        callbacks: further callbacks of Keras.
         fitting: further arguments of the model's `fit`.
 
     Returns:
@@ -37,7 +46,7 @@ def train_run(
     """
     for _, sentences in corpus.splits():
         model.annotated(sentences)  # refuse them before the training, not after
-    callbacks = []
+    callbacks = list(callbacks)
     if corpus.dev:
         monitor = fitting.get("monitor") or model.default_monitor
         keep = {"mode": mode_of(monitor), "save_best_only": True}

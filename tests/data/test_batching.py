@@ -7,6 +7,7 @@ from keras_tagging.encoding.batching import (
     forgetting_rates,
     padded_rows,
     plan_batches,
+    slices,
 )
 from keras_tagging.encoding.vocabulary import UNKNOWN_ID
 
@@ -249,3 +250,13 @@ def test_multiples_give_few_shapes(sizes, most):
     assert 5 <= len(shapes) <= most
     full = {(rows, time) for rows, time in shapes if rows & (rows - 1)}
     assert all(rows == 500 // time for rows, time in full)
+
+
+def test_slices_of_a_stream_grow():
+    sizes = [len(part) for part in slices(range(9000), growing=True)]
+    assert sizes == [125, 250, 500, 1000, 2000, 2000, 2000, 1125]
+    assert [len(part) for part in slices(range(2001))] == [2000, 1]
+    # 2 ** 21 entries at once, 25 tokens a sentence
+    assert [len(part) for part in slices(range(300), entries=425)] == [197, 103]
+    whole = [i for part in slices(range(300), 425, growing=True) for i in part]
+    assert whole == list(range(300))

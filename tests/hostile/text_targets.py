@@ -73,6 +73,14 @@ def each_line(split: Callable[[str], list[str]], lines: list[str]) -> Expected:
     return exactly(tokens)
 
 
+def items(lines: list[str]) -> Expected:
+    """Of `word|pos|tag`, after the comment with which C&C's files begin."""
+    if lines and lines[0].startswith("#") and words(lines[0])[0].count("|") < 2:
+        ends = (i for i, line in enumerate(lines, 1) if is_blank(line))
+        lines = lines[next(ends, len(lines)) :]
+    return each_line(lambda line: [i.rsplit("|", 2)[0] for i in words(line)], lines)
+
+
 def blocks(lines: list[str]) -> list[list[str]]:
     text = "\n".join("" if is_blank(line) else line for line in lines)
     return [block.split("\n") for block in re.split("\n\n+", text.strip("\n")) if block]
@@ -307,13 +315,7 @@ TARGETS = {
         "tokens", seeds.TOKENS, count=rows_and_comments, nasty=[seeds.MARKS]
     ),
     "text": reader("text", seeds.TEXT, count=partial(each_line, words)),
-    "pipe": reader(
-        "pipe",
-        seeds.PIPE,
-        count=partial(
-            each_line, lambda line: [item.rsplit("|", 2)[0] for item in words(line)]
-        ),
-    ),
+    "pipe": reader("pipe", seeds.PIPE, count=items),
     "pipe-ccg": reader("pipe", seeds.PIPE, categories="ccgbank"),
     "auto": reader(
         "auto", seeds.AUTO, count=auto, nasty=[seeds.BRACKETS[0], seeds.DIGITS[0]]
