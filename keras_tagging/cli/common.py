@@ -33,11 +33,19 @@ Errors = Annotated[
     typer.Option(help="Stop at a malformed sentence, or leave it out."),
 ]
 Run = Annotated[
-    Path, typer.Argument(metavar="DIR", help="The --out of train, or a .keras file.")
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="The --out of train, a .keras file, or the name of an installed model.",
+    ),
 ]
 RunOrOnnx = Annotated[
     Path,
-    typer.Argument(metavar="DIR", help="The --out of train, a .keras or .onnx file."),
+    typer.Argument(
+        metavar="MODEL",
+        help="The --out of train, a .keras or .onnx file, or the name of an installed "
+        "model.",
+    ),
 ]
 InputFile = Annotated[
     str, typer.Argument(metavar="[FILE]", help="'-' is standard input.")

@@ -147,6 +147,14 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Replace the finished model in DIR.")
     ] = False,
+    devices: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Devices of this machine that share each batch; needs JAX "
+            "(KERAS_BACKEND=jax).",
+        ),
+    ] = None,
 ) -> None:
     """Train a model and keep its best epoch on the development sentences.
 
@@ -202,8 +210,11 @@ def train(
     start_keras()
     import keras_tagging
     from keras_tagging.models.run_folder import take_folds, train_run
+    from keras_tagging.training import share_batches
     from keras_tagging.vectors import load_vectors
 
+    if devices is not None:
+        share_batches(devices)
     is_one = f"{arch} is a {chosen.kind}, and a {chosen.kind} has no"
     if not chosen.parses:
         refuse(is_one, {"bootstrap": bootstrap})

@@ -53,7 +53,9 @@ def network_outputs(model, encoded, calls) -> Batches:
     budget = model.batch_tokens
     sizes = calls.sizes(budget)
     for chosen in calls.plan(lengths, budget):
-        ids, _, _ = encoded.batch(chosen, model.length_multiple, **sizes)
+        ids, _, _ = encoded.batch(
+            chosen, model.length_multiple, devices=model.devices, **sizes
+        )
         outputs = model.predict_on_batch(ids)
         found = []
         for column in model.label_columns:

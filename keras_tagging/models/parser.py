@@ -258,6 +258,7 @@ class Parser(SentenceModel):
             EncodedMoves.of(moves, len(self.labels)),
             seed=self.seed,
             multiple=self.length_multiple,
+            devices=self.devices,
             word_column=names.index("word") if "word" in names else None,
             batch_size=fitting.batch_size,
             token_budget=fitting.token_budget,
@@ -365,7 +366,9 @@ class Parser(SentenceModel):
         names = ["", *self.labels]
         sizes = calls.sizes(PREDICTION_TOKENS)
         for chosen in calls.plan(lengths, PREDICTION_TOKENS):
-            ids, _, _ = encoded.batch(chosen, self.length_multiple, **sizes)
+            ids, _, _ = encoded.batch(
+                chosen, self.length_multiple, devices=self.devices, **sizes
+            )
             outputs = self.predict_on_batch(ids)
             for row, i in enumerate(chosen):
                 n = encoded.lengths[i]

@@ -195,6 +195,7 @@ class Tagger(SentenceModel):
             self.encode(sentences, targets=True),
             seed=self.seed,
             multiple=self.length_multiple,
+            devices=self.devices,
             word_column=0 if words else None,
             batch_size=fitting.batch_size,
             token_budget=fitting.token_budget,
