@@ -35,6 +35,11 @@ class MultiwordSplitter:
 
     Raises:
         ValueError: if one has no word, or an empty one.
+
+    Example:
+        >>> split = MultiwordSplitter(["du\\tde\\tle", "it's\\tit\\t's", "he's\\the\\t's"])
+        >>> split("Du"), split("SHE'S"), split("pain")
+        (['De', 'le'], ['SHE', "'S"], ['pain'])
     """
 
     def __init__(self, analyses: Iterable[str]):
