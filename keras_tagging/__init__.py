@@ -41,7 +41,7 @@ _WITH_KERAS = {
         "ProjectedRNN",
         "TransitionScorer",
     ],
-    "models": ["Parser", "Tagger", "build", "load"],
+    "models": ["Parser", "Segmenter", "Tagger", "build", "load"],
 }
 _attribute, __dir__, __all__ = lazy_loader.attach(
     __name__, submod_attrs=_LIGHT | _WITH_KERAS

@@ -17,6 +17,7 @@ from keras_tagging.architectures.elkaref2017 import (
 )
 from keras_tagging.architectures.kadari2018 import BIGRU
 from keras_tagging.architectures.lample2016 import BILSTM_CRF
+from keras_tagging.architectures.straka2017 import SEGMENTER
 from keras_tagging.architectures.wu2016 import (
     BILSTM,
     HIGHWAY_BILSTM,
@@ -31,10 +32,12 @@ _IN_ORDER = (
     *(ELMAN_RNN, JORDAN_RNN, I_RNN, IE_RNN),
     *(BILSTM, BILSTM_CRF),
     *(FFN_PARSER, LSTM_PARSER, ELMAN_PARSER, GRU_PARSER),
+    SEGMENTER,
 )
 ARCHITECTURES = {a.name: a for a in _IN_ORDER}
-TAGGERS = {name: a for name, a in ARCHITECTURES.items() if not a.parses}
 PARSERS = {name: a for name, a in ARCHITECTURES.items() if a.parses}
+SEGMENTERS = {name: a for name, a in ARCHITECTURES.items() if a.segments}
+TAGGERS = {name: a for name, a in ARCHITECTURES.items() if not (a.parses or a.segments)}
 
 
 def available() -> list[str]:
@@ -63,6 +66,7 @@ __all__ = [
     "ARCHITECTURES",
     "PARSERS",
     "RECIPES",
+    "SEGMENTERS",
     "TAGGERS",
     "Architecture",
     "Settings",

@@ -8,6 +8,10 @@ from typing import TypeVar, get_type_hints
 
 from keras_tagging.architectures.label_network import LabelNetwork
 from keras_tagging.architectures.parser_network import ParserNetwork
+from keras_tagging.architectures.segmenter_network import (
+    SegmenterNetwork,
+    SegmenterSettings,
+)
 from keras_tagging.architectures.stacked_network import LabelDecoder, StackedNetwork
 from keras_tagging.architectures.tasks import ParserSettings, TaggerSettings
 from keras_tagging.architectures.token_inputs import (
@@ -23,11 +27,12 @@ from keras_tagging.utils.suggestions import check_known
 
 RECIPES = ("fast", "paper")
 #: what each kind of network needs beside itself, what is learnt first
-_TABLES = (Embeddings, CharacterNetwork)
+_TABLES = (FeatureSettings, Embeddings, CharacterNetwork)
 _PARTS = {
     StackedNetwork: (TaggerSettings, *_TABLES, ContextWindow, LabelDecoder),
     LabelNetwork: (TaggerSettings, *_TABLES, ContextWindow),
     ParserNetwork: (ParserSettings, *_TABLES),
+    SegmenterNetwork: (SegmenterSettings,),
 }
 Owner = TypeVar("Owner")
 
@@ -39,8 +44,10 @@ class Architecture:
     Args:
         name: what `build` is given.
         summary: one line: the network and its source.
-        network: `StackedNetwork`, `LabelNetwork` or `ParserNetwork`.
-        cell: one of `cells.options`; None for a `LabelNetwork`, which has none.
+        network: `StackedNetwork`, `LabelNetwork`, `ParserNetwork` or
+            `SegmenterNetwork`.
+        cell: one of `cells.options`; None for a `LabelNetwork`, which has none, and a
+            `SegmenterNetwork`, which has the one of its `encoder`.
         paper: keywords that the paper sets.
         fast: keywords that the fast recipe changes after these.
     """
@@ -53,17 +60,26 @@ class Architecture:
     fast: Mapping[str, object]
 
     @property
+    def kind(self) -> str:
+        """What a model of it is: a tagger, parser or segmenter."""
+        return "parser" if self.parses else "segmenter" if self.segments else "tagger"
+
+    @property
     def parses(self) -> bool:
         """Whether it learns trees, not tags."""
         return self.network is ParserNetwork
 
     @property
+    def segments(self) -> bool:
+        """Whether it learns the tokens and sentences of raw text."""
+        return self.network is SegmenterNetwork
+
+    @property
     def owners(self) -> tuple[type, ...]:
         """The classes whose fields are the keywords of `build`."""
-        task, *inputs = _PARTS[self.network]
         cell = (self.cell,) if self.cell else ()
         training = (OptimizerSettings, FitSettings)
-        return (task, FeatureSettings, *inputs, self.network, *cell, *training)
+        return (*_PARTS[self.network], self.network, *cell, *training)
 
     @cached_property
     def keywords(self) -> dict[str, type]:
@@ -100,7 +116,8 @@ class Architecture:
         fast = self.fast if recipe == "fast" else {}
         found = self.restored({**self.paper, **fast, **sizes, **overrides})
         found.network.refuse_unused(overrides)
-        found.letters.refuse_unused(overrides)
+        if not self.segments:
+            found.letters.refuse_unused(overrides)
         return found
 
     def restored(self, keywords: Mapping[str, object]) -> "Settings":
@@ -141,6 +158,11 @@ class Settings(Mapping):
     parts: Mapping[type, object]
 
     def __post_init__(self):
+        if not self.architecture.segments:
+            self._check_words()
+
+    def _check_words(self):
+        """Refuses settings of words, or of their labels, that contradict each other."""
         start = self.task.embeddings
         if start is None and not self.tables.trainable:
             raise ValueError(
@@ -196,7 +218,7 @@ class Settings(Mapping):
     # By owner
 
     @property
-    def task(self) -> TaggerSettings | ParserSettings:
+    def task(self) -> TaggerSettings | ParserSettings | SegmenterSettings:
         """What is learnt."""
         return next(iter(self.parts.values()))
 
@@ -217,7 +239,9 @@ class Settings(Mapping):
         return self.parts[ContextWindow]
 
     @property
-    def network(self) -> StackedNetwork | LabelNetwork | ParserNetwork:
+    def network(
+        self,
+    ) -> StackedNetwork | LabelNetwork | ParserNetwork | SegmenterNetwork:
         return self.parts[self.architecture.network]
 
     @property

@@ -38,12 +38,14 @@ COMMANDS = {
         "train bigru --corpus ud-en-ewt --out runs/all --tags upos,xpos,feats",
         "train bigru --corpus my.conll --out runs/tuned --init runs/demo",
         "train lstm-parser --corpus ud-en-ewt --out runs/parser",
+        "train segmenter --corpus ud-en-ewt --out runs/segmenter",
     ),
     "evaluate": (
         evaluate,
         "evaluate runs/demo --corpus demo",
         "evaluate runs/my --corpus held-out.conll --multi-tagging --json",
         "evaluate runs/parser --corpus ud-en-ewt --split dev --tables",
+        "evaluate runs/segmenter --corpus ud-en-ewt --split dev",
     ),
     "analyse": (
         analyse,

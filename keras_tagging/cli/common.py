@@ -102,9 +102,21 @@ def text_of_stdin(options: dict) -> str:
     return "text"
 
 
-def open_corpus(corpus, format, option, *, trees=False, **kwargs) -> Corpus:
-    """Load a corpus; with `trees`, its trees are checked if the format can."""
+def open_corpus(
+    corpus, format, option, *, trees=False, surfaces=False, **kwargs
+) -> Corpus:
+    """Load a corpus; with `trees`, its trees are checked if the format can.
+
+    With `surfaces`, its sentences have their text, which is in CoNLL-U only.
+    """
     kwargs |= pairs("--option", option)
+    if surfaces:
+        if corpus == "demo":
+            raise ValueError(
+                "the demo corpus has no text: a segmenter learns from CoNLL-U, such as "
+                "--corpus ud-en-ewt"
+            )
+        kwargs["surface"] = True
     return (load_treebank if trees else load_corpus)(corpus, format, **kwargs)
 
 

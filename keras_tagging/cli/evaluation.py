@@ -67,12 +67,14 @@ def evaluate(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compare a model's tags or trees with the gold ones of a corpus.
+    """Compare a model's tags, trees or tokens with the gold ones of a corpus.
 
     For a parser, print the shares of right heads (uas), of right heads with right
     labels (las), of right labels, and of sentences without an error (ucm, lcm). The
     report says which tags it reads; one with a tagger of its own (--tags predicted) is
     evaluated with the tags that it predicts, and with gold ones if the corpus has them.
+    For a segmenter, print what it finds in the text of the corpus, as CoNLL 2018 counts
+    it.
     """
     model = load_model(run, beam_width)
     options = {
@@ -84,7 +86,8 @@ def evaluate(
         "tables": tables,
     }
     options = refuse_others(run, model, options)
-    reading = {"trees": model.reads_trees, "errors": errors}
+    reading = {"trees": model.reads_trees, "surfaces": model.reads_surfaces}
+    reading["errors"] = errors
     _, sentences = open_split(corpus, split, format, option, **reading)
     report = model.report(list(with_columns(model, sentences)), **options)
     if report.warning:

@@ -41,7 +41,12 @@ def untrainable(model) -> str | None:
 
 
 def next_commands(
-    out, where: str | None, options, format: str | None, use: str = "tag"
+    out,
+    where: str | None,
+    options,
+    format: str | None,
+    use: str = "tag",
+    exports: bool = True,
 ) -> str:
     """Commands to try next with a trained model.
 
@@ -50,6 +55,7 @@ def next_commands(
         where: a corpus to evaluate it on, if there is one.
         options, format: how to read that corpus.
         use: the command that applies the model.
+        exports: whether the model can be exported.
     """
     lines = []
     options = list(options or ())
@@ -62,7 +68,9 @@ def next_commands(
         parts += [f"--format {format}"] if format else []
         lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
     lines.append(" ".join([f"  keras-tagging {use} {out} FILE", *columns]))
-    return "\n".join([*lines, f"  keras-tagging export {out} {out}/served"])
+    if exports:
+        lines.append(f"  keras-tagging export {out} {out}/served")
+    return "\n".join(lines)
 
 
 def records(table) -> list[dict]:

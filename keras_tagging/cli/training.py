@@ -157,7 +157,7 @@ def train(
         ),
     ] = None,
 ) -> None:
-    """Train a tagger or parser and keep its best epoch on the development sentences.
+    """Train a model and keep its best epoch on the development sentences.
 
     The command writes model.keras, metadata.json and training.csv into DIR. After a
     kill, the same command continues with the first unfinished epoch; until the end,
@@ -216,11 +216,13 @@ def train(
 
     if devices is not None:
         share_batches(devices)
+    is_one = f"{arch} is a {chosen.kind}, and a {chosen.kind} has no"
     if not chosen.parses:
-        options = {"bootstrap": bootstrap}
-        refuse(f"{arch} is a tagger, and a tagger has no", options)
-    else:
-        refuse(f"{arch} is a parser, and a parser has no", {"init": init})
+        refuse(is_one, {"bootstrap": bootstrap})
+    if chosen.kind != "tagger":
+        refuse(is_one, {"init": init})
+    if chosen.segments:
+        refuse(is_one, {"tags": tags, "embeddings": embeddings})
     source = None if init is None else load_model(init)
     if source is not None and source.architecture != arch:
         raise ValueError(f"{init} holds a {source.architecture}, not a {arch}")
@@ -230,12 +232,13 @@ def train(
         format,
         option,
         trees=chosen.parses,
+        surfaces=chosen.segments,
         dev=dev,
         test=test,
         errors=errors,
     )
     tagged = all(s.tags is not None for s in data.train)
-    if not chosen.parses and tagged and not overrides.get("tags"):
+    if chosen.kind == "tagger" and tagged and not overrides.get("tags"):
         refuse_one_label(data.train, data, pairs("--option", option))
     if dev_share is not None:
         hold_out(data, dev_share, seed)
@@ -296,7 +299,8 @@ def train(
     elif data.dev and dev_share is None:
         where = dev or f"{corpus} --split dev"
     print(f"\nWritten to {out}. Next:")
-    print(next_commands(out, where, option, format, model.command))
+    exports = bool(model.served_layers)
+    print(next_commands(out, where, option, format, model.command, exports))
 
 
 def news(source, model) -> str:

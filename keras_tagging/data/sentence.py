@@ -111,7 +111,8 @@ class Corpus:
 
         Args:
             read: columns that are read or learnt. `feats` counts only if it is among
-                them, so that runs from before it was a column go on.
+                them, so that runs from before it was a column go on; so does "surface",
+                the text, by which two corpora may differ alone.
         """
         digest = hashlib.sha256()
         left_out = {"feats"} - set(read)
@@ -121,6 +122,11 @@ class Corpus:
                 fields = [sentence.tokens, sentence.tags or []]
                 for key in sorted(sentence.columns.keys() - left_out):
                     fields += [[key], sentence.columns[key]]
+                if "surface" in read and (surface := sentence.surface):
+                    spans = (f"{begin} {end}" for begin, end in surface.spans)
+                    after = [] if surface.after is None else [surface.after]
+                    fields += [["surface"], [surface.text], [*spans], after]
+                    fields.append([str(count) for count in surface.words])
                 text = "\x02".join("\x01".join(values) for values in fields)
                 digest.update(text.encode("utf-8", "surrogatepass") + b"\x03")
         return digest.hexdigest()

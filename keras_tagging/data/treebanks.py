@@ -13,6 +13,7 @@ from keras_tagging.data.records import (
     sentence_of,
 )
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.surfaces import SurfaceReader
 from keras_tagging.utils.limits import INTEGER_DIGITS
 
 COLUMNS = 10
@@ -34,7 +35,11 @@ Row = tuple[int, list[str]]
 
 
 def conllu(
-    lines: Iterable[Line], *, tag: str | None = "upos", trees: bool = False
+    lines: Iterable[Line],
+    *,
+    tag: str | None = "upos",
+    trees: bool = False,
+    surface: bool = False,
 ) -> Iterator[Sentence | Malformed]:
     """CoNLL-U with gold tokenisation.
 
@@ -45,8 +50,14 @@ def conllu(
         tag: the field with the tags: "upos", "xpos", "deprel", "feats" or "lemma"; None
             for no tags. A sentence in which the field is always `_` has no tags.
         trees: whether every sentence must be a tree with one root and named relations.
+        surface: whether sentences have their `surface`: the text of the comment
+            `# text`, or else by SpaceAfter and SpacesAfter, with multiword tokens. All
+            sentences of a file are one text; before `# newpar` and `# newdoc` is a
+            blank line.
     """
     fields = {"lemma": LEMMA, "upos": UPOS, "xpos": XPOS}
+    if surface:
+        return _with_surfaces(lines, fields, tag, trees)
     return _sentences(lines, "CoNLL-U", fields, tag, trees)
 
 
@@ -82,6 +93,11 @@ def tag_column(format: str, tag: str | None = None) -> str | None:
 
 
 def _sentences(lines, name, fields, tag, trees):
+    return parse_each(blocks(lines), _parser(name, fields, tag, trees))
+
+
+def _parser(name, fields, tag, trees):
+    """The function from the lines of a sentence to the sentence, or None."""
     fields = {**fields, "feats": FEATS, "deprel": DEPREL}
     if tag is not None and tag not in fields:
         raise Malformed(1, f"no field {tag!r}", f"tag= is one of {', '.join(fields)}")
@@ -95,7 +111,19 @@ def _sentences(lines, name, fields, tag, trees):
             _check_tree(rows)
         return sentence_of_rows(rows, fields[tag] if tag else None)
 
-    return parse_each(blocks(lines), parse)
+    return parse
+
+
+def _with_surfaces(lines, fields, tag, trees):
+    """The sentences with their surfaces, each when the next one is known."""
+    parse, reader = _parser("CoNLL-U", fields, tag, trees), SurfaceReader()
+
+    def parse_next(block: list[Line]) -> Sentence | None:
+        sentence = parse(block)
+        return None if sentence is None else reader.add(sentence, block)
+
+    yield from parse_each(blocks(lines), parse_next)
+    yield from reader.end()
 
 
 def is_no_word(line: str) -> bool:

@@ -22,12 +22,14 @@ from keras_tagging.metrics.multi_tagging import (
     multi_tagging,
     within_beta,
 )
+from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
 from keras_tagging.metrics.significance import holm, paired_permutation
 
 __all__ = [
     "BETAS",
     "CHUNK_SCHEMES",
     "AttachmentScores",
+    "SegmentationScores",
     "ChunkCounts",
     "ChunkScores",
     "allowed_transitions",
@@ -42,6 +44,7 @@ __all__ = [
     "multi_tagging",
     "nearest_scheme",
     "paired_permutation",
+    "segmentation_scores",
     "token_accuracy",
     "within_beta",
 ]

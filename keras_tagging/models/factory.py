@@ -10,6 +10,7 @@ from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.pretrained import Pretrained, described
+from keras_tagging.models.segmenter import Segmenter
 from keras_tagging.models.tagger import Tagger
 from keras_tagging.utils.named_models import find_model
 
@@ -22,7 +23,7 @@ def build(
     corpus=None,
     **overrides,
 ):
-    """A compiled tagger or parser of the named architecture; it needs no corpus.
+    """A compiled model of the named architecture; it needs no corpus.
 
     Args:
         name: one of :func:`keras_tagging.available`.
@@ -45,7 +46,7 @@ def build(
             a tagger learns together, ``("upos", "xpos", "feats")``.
 
     Returns:
-        A `Tagger`, or a `Parser` for the name of a parser.
+        A `Tagger`, a `Parser` for the name of a parser, or a `Segmenter`.
 
     Raises:
         ValueError: for an unknown name, recipe or keyword, with the nearest known one,
@@ -68,7 +69,7 @@ def build(
     if pretrained.embeddings:
         changes["word_dim"] = pretrained.embeddings.matrix.shape[1]
     vectors = pretrained.vectors
-    kind = Parser if entry.parses else Tagger
+    kind = Parser if entry.parses else Segmenter if entry.segments else Tagger
     model = kind(
         name,
         settings.replaced(**changes),
@@ -81,7 +82,7 @@ def build(
     return model
 
 
-def load(path) -> Tagger | Parser:
+def load(path) -> Tagger | Parser | Segmenter:
     """Load a model saved by `model.save`, or an installed one by its name.
 
     A folder stands for its `model.keras`. A path that exists goes before a name.

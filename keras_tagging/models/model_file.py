@@ -21,7 +21,7 @@ MEMBERS = {"metadata.json", CONFIG, WEIGHTS}
 
 
 def check_model_file(stream: BinaryIO) -> None:
-    """Refuse a file that cannot come from `save` of a tagger or parser.
+    """Refuse a file that cannot come from `save` of a model.
 
     Every byte is read, and compared with the checksums of the archive, which Keras does
     not always do.
@@ -57,13 +57,13 @@ def check_members(members: list[zipfile.ZipInfo]) -> None:
 
 
 def check_content(content) -> dict:
-    """The configuration of the tagger or parser that config.json describes."""
+    """The configuration of the model that config.json describes."""
     content = content if isinstance(content, dict) else {}
     name = content.get("registered_name")
     cls = find_class(keras, name) if isinstance(name, str) else None
     if not (isinstance(cls, type) and issubclass(cls, SentenceModel)):
         held = str(content.get("class_name"))[:50]
-        raise ValueError(f"holds a {held}, not a tagger or parser")
+        raise ValueError(f"holds a {held}, not a tagger, parser or segmenter")
     check_compile_config(content.get("compile_config"))
     return checked_config(cls, content.get("config"))
 

@@ -130,6 +130,25 @@ def unknown_tags(tags, sentences, name=None) -> str | None:
     )
 
 
+def segment_report(model, sentences):
+    """The report of a segmenter: figures, and a table of precision and recall.
+
+    Args:
+        model: a `Segmenter`.
+        sentences: sentences with surfaces.
+    """
+    scores = model.scores(sentences)
+    names = ("tokens", "words", "multiwords", "sentences")
+    counts = {name: getattr(scores, name) for name in names}
+    columns = ("gold", "predicted", "precision", "recall", "f1")
+    rows = [
+        {"unit": name, **{column: getattr(found, column) for column in columns}}
+        for name, found in counts.items()
+    ]
+    figures = without_nan(model.evaluate(sentences, return_dict=True))
+    return Report(figures, {"segmentation": pd.DataFrame(rows)})
+
+
 def tree_report(model, sentences, *, punctuation="keep", subtypes=False, tables=False):
     """The report of a parser.
 

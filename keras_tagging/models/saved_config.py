@@ -34,7 +34,7 @@ CLASSES += (keras.optimizers.schedules.LearningRateSchedule,)
 
 
 def checked_config(cls: type, config: Mapping) -> dict:
-    """Check that a configuration may come from `get_config` of a tagger or parser.
+    """Check that a configuration may come from `get_config` of a model.
 
     Args:
         cls: the class; only its `architectures` are allowed.
@@ -71,6 +71,8 @@ def checked_config(cls: type, config: Mapping) -> dict:
     frozen = config.get("frozen", [])
     fits = isinstance(frozen, list | tuple) and all(type(x) is str for x in frozen)
     _require(fits, "frozen", frozen, "a list of layers")
+    spaces = config.get("spaces", False)
+    _require(type(spaces) is bool, "spaces", spaces, "true or false")
     metadata = config.get("metadata") or {}
     _require(isinstance(metadata, dict), "metadata", metadata, "an object")
     parts = ("corpus", "scores", "nonprojective", "bootstrap", "started_from", "tags")
@@ -150,6 +152,8 @@ def least_weights(config: Mapping) -> int:
     settings, vocabularies = config["settings"], config.get("vocabularies")
     if vocabularies is None:
         return 0
+    if settings.architecture.segments:
+        return settings.network.least_weights(vocabularies)
     if tagger := config.get("tagger"):
         return least_weights(tagger) + least_weights({**config, "tagger": None})
     dims = {"word": settings["word_dim"], "character": settings["character_dim"]}

@@ -1,4 +1,4 @@
-"""The base of taggers and parsers: settings, training, saving."""
+"""The base of taggers, parsers and segmenters: settings, training, saving."""
 
 import random
 from collections import UserDict
@@ -36,8 +36,8 @@ class SentenceModel(SentenceCalls):
 
     A subclass defines:
 
-    * `kind`, `command` and `reads_trees`: its name, the command that uses it, and
-      whether its corpora need trees;
+    * `kind`, `command`, `reads_trees` and `reads_surfaces`: its name, the command that
+      uses it, and whether its corpora need trees, or the text that they come from;
     * `architectures`: the allowed ones; `inventories`: the vocabularies of its labels;
     * `annotated(sentences)`: the sentences, after a check of their annotation;
     * `adapt(sentences)`, which counts vocabularies, and `_restore(vocabularies)`;
@@ -71,7 +71,7 @@ class SentenceModel(SentenceCalls):
     inventories = ()
     column_names = ()  # the columns of labels that it learns
     architectures = {}
-    reads_trees = False
+    reads_trees = reads_surfaces = False
     report_options = ()
     #: the remedy for a column that the input lacks
     missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"

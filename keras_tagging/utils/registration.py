@@ -38,6 +38,7 @@ CLASSES = {
     "TokenAccuracy": "training.objectives",
     "TokenCrossEntropy": "training.objectives",
     "Parser": "models.parser",
+    "Segmenter": "models.segmenter",
     "Tagger": "models.tagger",
 }
 

@@ -1,4 +1,4 @@
-"""A saved tagger and a saved parser, and what is made of their archives."""
+"""A saved model of each kind, and what is made of their archives."""
 
 import io
 import json
@@ -11,21 +11,26 @@ import pytest
 from conftest import TINY, random_sentences
 from models.parsers import TINY as SMALL
 from models.parsers import TRAIN
+from segmenting.treebanks import TINY as CHARACTERS
+from segmenting.treebanks import sentences_of
 
 import keras_tagging
 from keras_tagging.models.jackknife import copied
 from keras_tagging.models.model_file import CONFIG
 
 TAGGED = random_sentences(12, 1)
-KINDS = ("tagger", "parser")
+KINDS = ("tagger", "parser", "segmenter")
 
 
 @cache
 def whole(kind):
-    """The bytes of a saved tagger, or of a parser that has a tagger of its own."""
+    """The bytes of a saved model; the parser has a tagger of its own."""
     if kind == "tagger":
         model = keras_tagging.build("bigru", **TINY, suffixes=(2,), prefixes=())
         model.adapt(TAGGED)
+    elif kind == "segmenter":
+        model = keras_tagging.build("segmenter", **CHARACTERS)
+        model.adapt(sentences_of("french"))
     else:
         model = keras_tagging.build("ffn-parser", **SMALL, tags="predicted")
         model.adapt(TRAIN[:5])

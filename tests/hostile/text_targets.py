@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from hostile import text_seeds as seeds
@@ -28,6 +29,7 @@ from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.derivations import derivations
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.records import Malformed
+from keras_tagging.data.surfaces import document_of
 
 LARGE = 1 << 15  # bytes: beyond, only reading is timed
 Count = Callable[[list[str]], Expected]
@@ -154,9 +156,24 @@ def check_format(
         expected,
         can_be_empty=format in ("jsonl", None),
     )
+    if options.get("surface"):
+        check_places(found)
+        found = [replace(sentence, surface=None) for sentence in found]
     if len(data) < LARGE:
         check_written(found, conllu=format in ("conllu", "conllx") and not options)
     return kind
+
+
+def check_places(found: list[Sentence]) -> None:
+    """Raises `Wrong` unless the sentences stand where their surfaces say."""
+    text, places = document_of(found)
+    for sentence, place in zip(found, places, strict=True):
+        first = found[0].surface.start
+        if (sentence.surface.start - first, sentence.surface.text) != (
+            place.start,
+            text[place.start : place.start + len(place.text)],
+        ):
+            raise Wrong(f"{sentence.surface} does not stand in the text")
 
 
 def reader(
@@ -352,6 +369,7 @@ TARGETS = {
     ),
     "conllu": reader("conllu", seeds.CONLLU, count=conllu),
     "conllu-trees": reader("conllu", seeds.CONLLU, count=conllu, trees=True),
+    "conllu-surface": reader("conllu", seeds.CONLLU, count=conllu, surface=True),
     "conllx": reader("conllx", seeds.CONLLX, count=conllu),
     "blocks": Target(lambda: [seeds.CONLLU.encode()], check_blocks, nasty=seeds.NASTY),
     "recognised": Target(

@@ -17,7 +17,7 @@ from test_export import check, padded
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.architectures import architecture
+from keras_tagging.architectures import PARSERS, TAGGERS, architecture
 from keras_tagging.models.saved_config import checked_config
 
 SMALL = {"character_units": 3, "character_embedding_dim": 4, "max_characters": 8}
@@ -349,7 +349,7 @@ def test_a_saved_model_cannot_ask_for_a_huge_network(model):
 
 
 def test_every_architecture_has_the_keywords():
-    for name in keras_tagging.available():
+    for name in (*TAGGERS, *PARSERS):
         settings = architecture(name).settings("fast", character_network="cnn")
         assert settings.letters.letters == 40 and settings.letters.size > 0
         assert architecture(name).settings("fast").letters.size == 0

@@ -14,7 +14,7 @@ from models.parsers import TINY as SMALL
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.architectures import PARSERS
+from keras_tagging.architectures import PARSERS, TAGGERS
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.models.pretrained import joined_words
@@ -68,7 +68,7 @@ def shapes(model):
 
 
 @pytest.mark.parametrize("trainable", [True, False])
-@pytest.mark.parametrize("name", keras_tagging.available())
+@pytest.mark.parametrize("name", [*TAGGERS, *PARSERS])
 def test_every_architecture(name, trainable):
     vectors = example(name)
     model = build(name, embeddings=vectors, trainable=trainable)

@@ -170,7 +170,12 @@ def analyse(
     train = None if train is None else list(train)
     counting = {"punctuation": punctuation, "subtypes": subtypes}
     counting = {k: v for k, v in counting.items() if k in model.report_options}
-    find = {"tagger": analyse_tagger, "parser": analyse_parser}[model.kind]
+    found = {"tagger": analyse_tagger, "parser": analyse_parser}
+    if model.kind not in found:
+        raise ValueError(
+            f"there is no analysis of a {model.kind}: see its report, or evaluate"
+        )
+    find = found[model.kind]
     analysis = find(model, sentences, train or None, title, **counting)
     _add_curves(analysis, log, model.default_monitor)
     return analysis

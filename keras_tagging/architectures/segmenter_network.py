@@ -1,0 +1,120 @@
+"""The network of a segmenter, and what it is given beside."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from keras_tagging.architectures.parser_network import ENCODERS, Encoder
+from keras_tagging.utils.checks import Parts, Share, Units, check_fields, whole
+
+#: characters that a network reads at once
+Characters = Annotated[int, whole(8, 10_000)]
+CLASS_DIM = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmenterSettings:
+    """The windows of a text that a segmenter reads.
+
+    Args:
+        window: characters in a window of training.
+        context: characters that a window of prediction reads before and after its own:
+            what the network says of them does not count.
+    """
+
+    window: Characters = 150
+    context: Characters = 50
+
+    def __post_init__(self):
+        check_fields(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmenterNetwork:
+    """Look-up tables of characters, a stack of recurrent layers, an output layer.
+
+    Args:
+        encoder: the stacked tagger whose cell the layers have, with its defaults.
+        units: size of the hidden state of each direction.
+        num_layers: bidirectional layers.
+        merge: "layer" or "top", as in `BidirectionalStack`.
+        character_dim: of the embedding of a character.
+        dropout: of the input of the recurrent layers.
+        layer_dropout: of their output.
+    """
+
+    encoder: Encoder = "bigru"
+    units: Units = 64
+    num_layers: Parts = 1
+    merge: Literal["top", "layer"] = "layer"
+    character_dim: Units = 32
+    dropout: Share = 0.0
+    layer_dropout: Share = 0.0
+
+    def __post_init__(self):
+        check_fields(self)
+
+    def refuse_unused(self, given) -> None:
+        """Nothing here lacks an effect."""
+
+    def build(self, features, labels: Sequence[str], *, seed: int):
+        """The functional network, from ids `(batch, time, 2)` to logits.
+
+        Args:
+            features: adapted `CharacterFeatures`.
+            labels: the inventory.
+            seed: of the initial weights and of dropout.
+        """
+        import keras
+        from keras import ops
+
+        from keras_tagging.architectures.embedding import uniform
+        from keras_tagging.layers import BidirectionalStack
+        from keras_tagging.layers.bidirectional_stack import copy_cell
+        from keras_tagging.utils.seeds import seeds
+
+        draw = seeds(seed)
+        glorot = keras.initializers.GlorotUniform
+        ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
+        mask = ops.not_equal(ids[:, :, 0], 0)
+        dims = {"character": self.character_dim, "class": CLASS_DIM}
+        tables = [
+            keras.layers.Embedding(
+                features.sizes[name],
+                dims[name],
+                embeddings_initializer=uniform(next(draw)),
+                name=f"{name}_embedding",
+            )(ids[:, :, column])
+            for column, name in enumerate(features.names)
+        ]
+        x = ops.concatenate(tables, -1)
+        x = keras.layers.Dropout(self.dropout, seed=next(draw), name="input_dropout")(x)
+        cell = ENCODERS[self.encoder](
+            self.units,
+            seed=seed,
+            kernel_initializer=glorot(seed=next(draw)),
+            recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+        )
+        x = BidirectionalStack(
+            cell,
+            num_layers=self.num_layers,
+            merge=self.merge,
+            # a cell with skips skips from a layer of its own size
+            input_layer="tanh" if "skip" in copy_cell(cell, 2, 0).reads else None,
+            dropout=[self.layer_dropout] * self.num_layers,
+            seed=next(draw),
+            name="stack",
+        )(x, mask=mask)
+        logits = keras.layers.Dense(
+            len(labels),
+            kernel_initializer=glorot(seed=next(draw)),
+            dtype="float32",
+            name="logits",
+        )(x)
+        return keras.Model(ids, logits, name="segmenter")
+
+    def least_weights(self, vocabularies: Mapping[str, Sequence[str]]) -> int:
+        """A lower bound for the number of weights: tables, and one gate a cell."""
+        inputs, rows = self.character_dim + CLASS_DIM, len(vocabularies["character"])
+        stack = inputs + 2 * (2 * self.num_layers - 1) * self.units
+        return rows * self.character_dim + self.units * stack

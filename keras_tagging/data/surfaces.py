@@ -1,0 +1,231 @@
+"""The surfaces of sentences: from the lines of CoNLL-U, and back to text."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from keras_tagging.data.normalisation import shown
+from keras_tagging.data.records import Line, Malformed
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.surface import Surface
+from keras_tagging.utils.limits import INTEGER_DIGITS
+
+FORM, MISC = 1, 9
+#: what ends a paragraph, and so every document
+BLANK_LINE = "\n\n"
+_TEXT = re.compile(r"#\s*text\s*=\s?(.*)", re.DOTALL)
+_NEW = re.compile(r"#\s*new(?:par|doc)\b")
+_RANGE = re.compile(f"([0-9]{{1,{INTEGER_DIGITS}}})-([0-9]{{1,{INTEGER_DIGITS}}})")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+# https://universaldependencies.org/misc.html: the values of SpacesAfter
+_ESCAPES = {"s": " ", "t": "\t", "r": "\r", "n": "\n", "p": "|", "\\": "\\"}
+
+# A token of the text: its form, the number of its words, and its attributes in MISC.
+Token = tuple[str, int, dict[str, str]]
+
+
+class SurfaceReader:
+    """The surfaces of the sentences of a file, which is one text.
+
+    It holds back a sentence until the next one, which says what stands before it.
+    """
+
+    def __init__(self):
+        self.held: Sentence | None = None
+
+    def add(self, sentence: Sentence, block: Sequence[Line]) -> Sentence | None:
+        """Take the next sentence, and give the one before; None for the first one.
+
+        Args:
+            sentence: with the words of the block.
+            block: the lines of the sentence.
+
+        Raises:
+            Malformed: if a multiword token does not have words that follow.
+        """
+        lines = [line for _, line in block]
+        tokens = tokens_of(block)
+        surface = surface_of_text(lines, tokens) or surface_of_spaces(tokens)
+        before, start = decoded(tokens[0][2].get("SpacesBefore", "")), 0
+        complete = self.held
+        if complete is None:
+            start = len(before)
+        else:
+            after = complete.surface.after
+            if any(map(_NEW.match, lines)) and not (after and after.strip(" ")):
+                after = BLANK_LINE
+            after = (" " if after is None else after) + before
+            known = replace(complete.surface, after=after)
+            complete = replace(complete, surface=known)
+            start = known.start + len(known.text) + len(after)
+        after = space_after(tokens[-1][2], None)
+        self.held = replace(
+            sentence, surface=replace(surface, start=start, after=after)
+        )
+        return complete
+
+    def end(self) -> Iterator[Sentence]:
+        """The last sentence, if there is one; it may not be known what follows it."""
+        if self.held is not None:
+            yield self.held
+
+
+def tokens_of(block: Iterable[Line]) -> list[Token]:
+    """The tokens of a sentence: multiword tokens, and all words outside of these.
+
+    Args:
+        block: the lines of a sentence of CoNLL-U, whose words are sound.
+
+    Raises:
+        Malformed: if a multiword token does not have words that follow.
+    """
+    tokens: list[Token] = []
+    word = last = begun = 0
+    for number, line in block:
+        if line.startswith("#"):
+            continue
+        cells = line.split("\t")
+        if found := _RANGE.fullmatch(cells[0]):
+            first, end = map(int, found.groups())
+            if first != word + 1 or end < first or word < last:
+                what = f"the multiword token {shown(cells[0])} follows word {word}"
+                remedy = "put it before its first word, and let none overlap"
+                raise Malformed(number, what, remedy)
+            last, begun = end, number
+            tokens.append((cells[FORM], end - first + 1, attributes(cells[MISC])))
+        elif cells[0].isdecimal():
+            word += 1
+            if word > last:
+                tokens.append((cells[FORM], 1, attributes(cells[MISC])))
+    if word < last:
+        what = f"the multiword token that ends with word {last} has words up to {word}"
+        raise Malformed(begun, what, "give it all its words")
+    return tokens
+
+
+def attributes(misc: str) -> dict[str, str]:
+    """The attributes in the column MISC."""
+    pairs = (pair.partition("=") for pair in misc.split("|"))
+    return {name: value for name, equals, value in pairs if equals}
+
+
+def decoded(value: str) -> str:
+    """The white space that a value of SpacesAfter or SpacesBefore stands for."""
+    text = _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[0]), value)
+    return text if text.isspace() else ""
+
+
+def space_after(misc: dict[str, str], default: str | None = " ") -> str | None:
+    """What stands behind a token, by its attributes.
+
+    Args:
+        misc: the attributes.
+        default: what stands there if they do not say.
+    """
+    if spaces := decoded(misc.get("SpacesAfter", "")):
+        return spaces
+    is_none = misc.get("SpaceAfter") == "No" or misc.get("SpacesAfter") == ""
+    return "" if is_none else default
+
+
+def surface_of_text(lines: Iterable[str], tokens: Sequence[Token]) -> Surface | None:
+    """The surface by the comment `# text`; None if there is none that has the tokens.
+
+    Between the tokens the comment may have white space, and nothing else.
+    """
+    found = next(filter(None, map(_TEXT.match, lines)), None)
+    if found is None:
+        return None
+    text, end, spans = found[1].strip(), 0, []
+    for form, _, _ in tokens:
+        begin = end
+        while text[begin : begin + 1].isspace():
+            begin += 1
+        if not text.startswith(form, begin):
+            return None
+        end = begin + len(form)
+        spans.append((begin, end))
+    if end < len(text):
+        return None
+    return Surface(text, spans, [words for _, words, _ in tokens])
+
+
+def surface_of_spaces(tokens: Sequence[Token]) -> Surface:
+    """The surface by SpaceAfter, SpacesAfter and SpacesBefore."""
+    parts, spans, end = [], [], 0
+    for number, (form, _, misc) in enumerate(tokens):
+        if number:
+            space = space_after(tokens[number - 1][2])
+            space += decoded(misc.get("SpacesBefore", ""))
+            parts.append(space)
+            end += len(space)
+        spans.append((end, end + len(form)))
+        parts.append(form)
+        end += len(form)
+    return Surface("".join(parts), spans, [words for _, words, _ in tokens])
+
+
+def check_surfaces(sentences: Iterable[Sentence]) -> None:
+    """Refuse sentences whose text is not known.
+
+    Raises:
+        ValueError: for the first one; the message has its number and the remedy.
+    """
+    for number, sentence in enumerate(sentences, 1):
+        if sentence.surface is None and sentence.tokens:
+            words = " ".join(sentence.tokens[:4])[:40]
+            raise ValueError(
+                f"sentence {number}, which begins {words!r}, has no text: read CoNLL-U "
+                "with surface=True"
+            )
+
+
+def document_of(sentences: Iterable[Sentence]) -> tuple[str, list[Surface]]:
+    """The text that sentences stand in, and their places in it.
+
+    The first sentence stands at offset 0, whatever its `start`, and every other one
+    behind the one before. If it is not known what stands between two sentences, it is a
+    blank, or a blank line if the second one begins another document, which its `start`
+    tells.
+
+    Args:
+        sentences: in their order; those without a token are left out.
+
+    Returns:
+        The text, and a surface for each sentence with tokens.
+
+    Raises:
+        ValueError: if a sentence has tokens and no surface.
+    """
+    sentences = list(sentences)
+    check_surfaces(sentences)
+    surfaces = [sentence.surface for sentence in sentences if sentence.tokens]
+    parts, found, position = [], [], 0
+    for surface, following in zip_longest(surfaces, surfaces[1:]):
+        after = surface.after
+        if following is None:
+            after = after or ""
+        elif following.start <= surface.start:
+            after = (after or "").rstrip() + BLANK_LINE
+        elif after is None:
+            after = " "
+        parts += surface.text, after
+        found.append(replace(surface, start=position, after=after))
+        position += len(surface.text) + len(after)
+    return "".join(parts), found
+
+
+def text_of(sentences: Iterable[Sentence]) -> str:
+    """The text that sentences stand in: that of `document_of`.
+
+    Example:
+        >>> from keras_tagging import Sentence
+        >>> from keras_tagging.data.surface import Surface
+        >>> first = Surface("It isn't.", [(0, 2), (3, 8), (8, 9)], [1, 2, 1])
+        >>> second = Surface("Oh!", [(0, 2), (2, 3)], [1, 1], start=10)
+        >>> first = Sentence(["It", "is", "n't", "."], surface=first)
+        >>> text_of([first, Sentence(["Oh", "!"], surface=second)])
+        "It isn't. Oh!"
+    """
+    return document_of(sentences)[0]

@@ -1,0 +1,98 @@
+"""Characters of text to ids: the features that a segmenter reads."""
+
+import unicodedata
+from collections import Counter
+
+import numpy as np
+
+from keras_tagging.encoding.symbols import BLANK, PARAGRAPH, Symbols
+from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
+
+#: the classes of characters, each with the general categories of Unicode that it has
+CLASSES = {
+    "upper": ("Lu", "Lt"),
+    "lower": ("Ll",),
+    "letter": ("Lo", "Lm"),
+    "mark": ("Mn", "Mc", "Me"),
+    "digit": ("Nd", "Nl", "No"),
+    "opening": ("Ps", "Pi"),
+    "closing": ("Pe", "Pf"),
+    "dash": ("Pd", "Pc"),
+    "punctuation": ("Po",),
+    "symbol": ("Sm", "Sc", "Sk", "So"),
+    "other": ("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"),
+}
+#: white space, and the end of a paragraph
+SPECIAL = ("blank", "paragraph")
+_CLASS = {category: i for i, names in enumerate(CLASSES.values()) for category in names}
+CODES = 0x110000
+
+
+class CharacterFeatures:
+    """The function from symbols of a text to two ids each, with NumPy alone.
+
+    ============  ==============================================================
+    `character`   the character as it is written; one unseen in training is unknown
+    `class`       one of `CLASSES`, a blank, or the end of a paragraph
+    ============  ==============================================================
+
+    As in `TokenFeatures`, 0 is padding, and 1 is unknown.
+    """
+
+    names = ("character", "class")
+    table_names = frozenset({"character"})
+    columns = ()
+    letters = 0
+
+    def __init__(self):
+        self.vocabularies: dict[str, list[str]] = {}
+        self._rows = np.zeros((0, 2), "int32")
+
+    def adapt(self, symbols: Symbols) -> None:
+        """Count the characters of training."""
+        codes, counts = np.unique(symbols.codes, return_counts=True)
+        # half of a surrogate pair, which no file can hold, stays unknown
+        counted = {
+            chr(code): count
+            for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
+            if not 0xD800 <= code <= 0xDFFF
+        }
+        self.set_vocabularies({"character": count_vocabulary(Counter(counted))})
+
+    def set_vocabularies(self, vocabularies: dict[str, list[str]]) -> None:
+        """Set vocabularies that were counted earlier, such as a saved model's."""
+        self.vocabularies = vocabularies
+        known = vocabularies["character"]
+        self._ids = {character: i for i, character in enumerate(known, FIRST_ID)}
+        self._rows = np.zeros((CODES, 2), "int32")
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of ids of each column, including padding and unknown."""
+        return {
+            "character": FIRST_ID + len(self.vocabularies["character"]),
+            "class": FIRST_ID + len(CLASSES) + len(SPECIAL),
+        }
+
+    def encode(self, codes: np.ndarray) -> np.ndarray:
+        """The ids of symbols: from `(symbols,)` code points `(symbols, 2)` int32."""
+        rows = self._rows[codes]
+        # each character is looked up when it first occurs
+        if len(new := codes[rows[:, 0] == 0]):
+            for code in np.unique(new).tolist():
+                self._rows[code] = self._row(code)
+            rows = self._rows[codes]
+        return rows
+
+    def _row(self, code: int) -> tuple[int, int]:
+        character = chr(code)
+        kind = (
+            len(CLASSES) + (BLANK, PARAGRAPH).index(code)
+            if code
+            in (
+                BLANK,
+                PARAGRAPH,
+            )
+            else _CLASS[unicodedata.category(character)]
+        )
+        return self._ids.get(character, UNKNOWN_ID), FIRST_ID + kind

@@ -1,0 +1,134 @@
+"""From the labels of characters to sentences with their surfaces."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.surface import Surface
+from keras_tagging.encoding.segment_labels import (
+    INSIDE,
+    MULTIWORD,
+    SENTENCE,
+    SENTENCE_ENDS,
+    TOKEN,
+)
+from keras_tagging.encoding.symbols import Symbols
+from keras_tagging.models.text_stream import TextStream
+from keras_tagging.utils import limits
+
+#: where a token begins and ends, and its label
+Token = tuple[int, int, int]
+#: symbols, and the label of each
+Labelled = Iterable[tuple[Symbols, np.ndarray]]
+
+
+def sentences_of(
+    stream: TextStream, labelled: Labelled, split: Callable[[str], list[str]]
+) -> Iterator[Sentence]:
+    """The sentences of a stream, each with its surface, in constant memory.
+
+    Every character but white space is part of one token. What is longer than
+    `limits.SEGMENT_TOKENS` or `SEGMENT_CHARACTERS` is cut.
+
+    Args:
+        stream: the text; what is before a sentence is forgotten.
+        labelled: its symbols with their labels, in their order, from the same stream.
+        split: function from a multiword token to its words.
+    """
+    waiting: list[Token] = []
+    for tokens in _sentences(_tokens(labelled)):
+        if waiting:
+            yield _sentence(stream, waiting, tokens[0][0], split)
+            stream.forget(tokens[0][0])
+        waiting = tokens
+    if waiting:
+        yield _sentence(stream, waiting, stream.end, split)
+
+
+def _tokens(labelled: Labelled) -> Iterator[Token]:
+    """The tokens, each when it has ended; the last one ends with the text."""
+    begin = last = None  # of the token that has not ended, and of the last character
+    for symbols, labels in labelled:
+        real = ~symbols.are_white
+        offsets, labels = symbols.offsets[real], labels[real]
+        if not len(offsets):
+            continue
+        places = np.flatnonzero(labels != INSIDE)
+        begins = np.append(0, places + 1)
+        starts = offsets[begins[begins < len(offsets)]].tolist()
+        if begin is not None:
+            starts[0], offsets = begin, np.append(last, offsets)
+        last = offsets[-1]
+        ends = (offsets[len(offsets) - len(labels) + places] + 1).tolist()
+        # behind the last end a token may begin that has none yet
+        found = zip(starts, ends, labels[places].tolist(), strict=False)
+        for start, end, label in found:
+            if end - start > limits.SEGMENT_CHARACTERS:
+                *parts, (start, end) = _parts(start, end, offsets)
+                yield from ((*part, TOKEN) for part in parts)
+            yield start, end, label
+        begin = None
+        if len(starts) > len(ends):
+            *parts, (begin, _) = _parts(starts[-1], int(last) + 1, offsets)
+            yield from ((*part, TOKEN) for part in parts)
+    if begin is not None:
+        yield begin, int(last) + 1, SENTENCE
+
+
+def _parts(begin: int, end: int, offsets: np.ndarray) -> list[tuple[int, int]]:
+    """A token, cut into parts that are not too long and do not end in white space.
+
+    Args:
+        begin, end: of the token.
+        offsets: of the characters but white space, in their order; at least those from
+            the last one on that is not beyond the limit.
+    """
+    parts = []
+    while end - begin > limits.SEGMENT_CHARACTERS:
+        place = np.searchsorted(offsets, begin + limits.SEGMENT_CHARACTERS)
+        parts.append((begin, int(offsets[place - 1]) + 1))
+        begin = int(offsets[place])
+    return [*parts, (begin, end)]
+
+
+def _sentences(tokens: Iterable[Token]) -> Iterator[list[Token]]:
+    """The tokens of one sentence after the other."""
+    current: list[Token] = []
+    for token in tokens:
+        if current and (
+            len(current) == limits.SEGMENT_TOKENS
+            or token[1] - current[0][0] > limits.SEGMENT_CHARACTERS
+        ):
+            yield current
+            current = []
+        current.append(token)
+        if token[2] in SENTENCE_ENDS:
+            yield current
+            current = []
+    if current:
+        yield current
+
+
+def _sentence(stream, tokens: list[Token], following: int, split) -> Sentence:
+    """A sentence of a stream.
+
+    Args:
+        stream, split: as in `sentences_of`.
+        tokens: of the sentence.
+        following: where the next one begins, or where the text ends.
+    """
+    begin, end = tokens[0][0], tokens[-1][1]
+    text = stream.text(begin, end)
+    spans = [(b - begin, e - begin) for b, e, _ in tokens]
+    words = [text[b:e] for b, e in spans]
+    counts = [1] * len(words)
+    if any(label >= MULTIWORD for _, _, label in tokens):
+        parts = [
+            split(word) if label >= MULTIWORD else [word]
+            for word, (_, _, label) in zip(words, tokens, strict=True)
+        ]
+        words, counts = [word for part in parts for word in part], list(map(len, parts))
+    is_long = following - end > limits.WHITE_CHARACTERS
+    after = None if is_long else stream.text(end, following)
+    return Sentence(words, surface=Surface(text, spans, counts, begin, after))

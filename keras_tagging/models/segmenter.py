@@ -1,0 +1,265 @@
+"""The segmenter: raw text in, tokens and sentences out."""
+
+from collections.abc import Iterable, Iterator
+
+import keras
+import numpy as np
+
+from keras_tagging import training
+from keras_tagging.architectures import SEGMENTERS
+from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.data.surfaces import check_surfaces, document_of
+from keras_tagging.encoding.characters import CharacterFeatures
+from keras_tagging.encoding.multiword import MultiwordSplitter, analyses_of
+from keras_tagging.encoding.segment_labels import LABELS, best_labels, targets_of
+from keras_tagging.encoding.symbols import symbols_of
+from keras_tagging.encoding.windows import WindowBatches, Windows, windows_of
+from keras_tagging.metrics.accuracy import share
+from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
+from keras_tagging.models.calls import QUIET
+from keras_tagging.models.figures import cross_entropy
+from keras_tagging.models.report import segment_report
+from keras_tagging.models.segmentation import sentences_of
+from keras_tagging.models.sentence_model import SentenceModel
+from keras_tagging.models.text_stream import TextStream
+
+FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
+#: symbols of a window of prediction, without those that it reads around them
+PREDICTION_WINDOW = 500
+#: padded symbols in one call of the network
+PREDICTION_SYMBOLS = 1 << 16
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class Segmenter(SentenceModel):
+    """A model that finds the tokens, words and sentences of raw text.
+
+    :func:`keras_tagging.build` makes segmenters. The network reads the characters of a
+    window of the text and tells of each whether a token ends behind it, whether the
+    token has several words, and whether its sentence ends there, too: the five labels
+    of `encoding.segment_labels`. It learns from sentences with a `surface`, such as
+    those that CoNLL-U gives with `surface=True`.
+
+    Args:
+        architecture, settings: see `SentenceModel`.
+        spaces: whether tokens of training have white space inside; for `from_config`.
+        **kwargs: arguments of `SentenceModel`.
+    """
+
+    kind, command = "segmenter", "annotate"
+    architectures = SEGMENTERS
+    inventories = ("tags", "multiword")
+    column_names = ("surface",)
+    reads_surfaces = True
+    figures = FIGURES
+    default_monitor = "val_f1"
+
+    def __init__(self, architecture, settings, spaces=False, **kwargs):
+        self.spaces = spaces
+        self.splitter = MultiwordSplitter(())
+        super().__init__(architecture, settings, **kwargs)
+
+    @property
+    def size(self) -> str:
+        """The numbers of characters, multiword tokens and parameters, in words."""
+        sizes = {name: len(words) for name, words in self._vocabularies}
+        return (
+            f"{sizes['character']:,} characters, {sizes['multiword']:,} multiword "
+            f"tokens, {self.count_params():,} parameters"
+        )
+
+    # Vocabularies and network
+
+    def _new_features(self):
+        return CharacterFeatures()
+
+    def adapt(self, sentences: Iterable[Sentence]) -> None:
+        """Count characters and multiword tokens, and build the network.
+
+        Args:
+            sentences: training sentences with surfaces.
+
+        Raises:
+            ValueError: if the model has vocabularies already, or there are no tokens.
+        """
+        self._refuse_second_adapt()
+        sentences = self.annotated(sentences)
+        text, surfaces = document_of(sentences)
+        if not surfaces:
+            raise ValueError("no training sentence has a token: nothing to learn from")
+        self.spaces = any(
+            any(map(str.isspace, token)) for s in surfaces for token in s.tokens
+        )
+        self.features.adapt(symbols_of(text))
+        vocabularies = {"tags": list(LABELS), "multiword": analyses_of(sentences)}
+        self._build_network({**self.features.vocabularies, **vocabularies})
+
+    def _restore(self, vocabularies):
+        if tuple(vocabularies["tags"]) != LABELS:
+            raise ValueError(f"the labels of a segmenter are {', '.join(LABELS)}")
+        self._vocabularies = tuple(vocabularies.items())
+        self.splitter = MultiwordSplitter(vocabularies["multiword"])
+        characters = {"character": list(vocabularies["character"])}
+        self.features.set_vocabularies(characters)
+        self.network = self.settings.network.build(
+            self.features, LABELS, seed=self.seed
+        )
+        self.built = True
+
+    def get_config(self):
+        return {**super().get_config(), "spaces": self.spaces}
+
+    def call(self, inputs, training=False):
+        """The logits of the labels for ids `(batch, time, 2)`."""
+        return self.network(inputs, training=training)
+
+    # Training
+
+    def annotated(self, sentences):
+        sentences = as_sentences(sentences)
+        check_surfaces(sentences)
+        return sentences
+
+    def batches(self, sentences, fitting):
+        text, surfaces = document_of(sentences)
+        # the text is a ring, in which its end is that of a paragraph
+        symbols = symbols_of(text.rstrip() + "\n\n")
+        return WindowBatches(
+            self.features.encode(symbols.codes),
+            targets_of(symbols, surfaces),
+            window=self.settings.task.window,
+            seed=self.seed,
+            multiple=self.length_multiple,
+            batch_size=fitting.batch_size,
+            token_budget=fitting.token_budget,
+            unknown_rate=fitting.unknown_rate,
+            word_dropout=fitting.word_dropout,
+        )
+
+    def dataset(self, batches):
+        """The data for training: see `training.dataset`."""
+        return training.dataset(batches, training.token_signature(self.features))
+
+    def compute_loss(
+        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
+    ):
+        """The compiled loss; with `l2`, and a share of the penalty of an epoch."""
+        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
+        return self.penalised(loss, sample_weight)
+
+    # Segmentation
+
+    def segment(self, text: str | Iterable[str]) -> Iterator[Sentence]:
+        """Find the sentences of a text, one after the other, in constant memory.
+
+        Args:
+            text: a text, or strings that are one when they are joined, such as the
+                lines of a file. It may be of any length: the network reads some 60,000
+                characters ahead. However it is cut, the sentences are the same.
+
+        Yields:
+            Sentences whose tokens are the words of the text, each with its `surface`.
+            Every character but white space is part of one token. The text stays as it
+            is: nothing is normalised.
+
+        Raises:
+            ValueError: without vocabularies, or, during the iteration, for anything but
+                strings.
+        """
+        self._require_network()
+        stream = TextStream(text)
+        return self._sentences(stream, self._scored(stream))
+
+    def _sentences(self, stream, scored) -> Iterator[Sentence]:
+        labelled = (
+            (
+                windows.symbols,
+                best_labels(
+                    scores, windows.symbols.codes, windows.following, self.spaces
+                ),
+            )
+            for windows, scores in scored
+        )
+        return sentences_of(stream, labelled, self.splitter)
+
+    def _scored(self, stream: TextStream) -> Iterator[tuple[Windows, np.ndarray]]:
+        """The windows of a stream, and the logits `(symbols, labels)` of each."""
+        context = self.settings.task.context
+        for windows in windows_of(
+            stream,
+            self.features.encode,
+            size=PREDICTION_WINDOW,
+            context=context,
+            rows=max(1, PREDICTION_SYMBOLS // (PREDICTION_WINDOW + 2 * context)),
+            multiple=self.length_multiple,
+        ):
+            outputs = np.asarray(self.predict_on_batch(windows.ids))
+            yield windows, windows.own(outputs)
+
+    def predictions(self, sentences, calls=QUIET) -> list[Sentence]:
+        """The sentences that the text of these sentences has by the network."""
+        return list(self.segment(document_of(sentences)[0]))
+
+    def annotate(self, sentences):
+        """The sentences of the text of these sentences, one after the other."""
+        yield from self.segment(document_of(sentences)[0])
+
+    # Evaluation
+
+    def evaluator(self, sentences, calls=QUIET):
+        """A function that evaluates the model, with its weights at that time."""
+        sentences = self.annotated(sentences)
+        text, surfaces = document_of(sentences)
+        targets = targets_of(symbols_of(text), surfaces)
+
+        def figures():
+            stream = TextStream(text)
+            scored = list(self._scored(stream))
+            scores = segmentation_scores(sentences, self._sentences(stream, scored))
+            nothing = np.zeros((0, len(LABELS)), "float32")
+            logits = np.concatenate([nothing, *(part for _, part in scored)])
+            losses = cross_entropy(logits[None], targets[None])
+            return {
+                "loss": share(float(losses.sum(dtype="float64")), len(losses)),
+                "token_f1": scores.tokens.f1,
+                "word_f1": scores.words.f1,
+                "sentence_f1": scores.sentences.f1,
+                "f1": (scores.tokens.f1 + scores.sentences.f1) / 2,
+            }
+
+        return figures
+
+    def scores(self, sentences) -> SegmentationScores:
+        """The scores of `evaluate`, with precision and recall."""
+        sentences = self.annotated(sentences)
+        return segmentation_scores(sentences, self.predictions(sentences))
+
+    def report(self, sentences, **options):
+        """Figures and tables: see `models.report.segment_report`."""
+        return segment_report(self, sentences, **options)
+
+    def counts(self, sentences, figures, **options):
+        """Not for segmenters: two of them do not have the same units.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(
+            "two segmenters cannot be compared unit by unit, as each finds other "
+            "tokens and sentences: compare the figures of evaluate"
+        )
+
+    # Serving
+
+    served_layers = ()
+
+    def export(self, filepath, **kwargs):
+        """Not for segmenters.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(
+            "a segmenter reads text of any length, and cannot be exported as a "
+            "SavedModel or ONNX file: load its .keras file where text is segmented"
+        )
