@@ -12,7 +12,7 @@ from keras_tagging.utils.startup import start_keras
 _LIGHT = {
     "architectures": ["available"],
     "corpora": ["describe", "load_corpus"],
-    "data": ["Corpus", "CorpusError", "Sentence"],
+    "data": ["Corpus", "CorpusError", "Sentence", "Span"],
     "vectors": ["load_vectors"],
 }
 _WITH_KERAS = {
@@ -41,7 +41,7 @@ _WITH_KERAS = {
         "ProjectedRNN",
         "TransitionScorer",
     ],
-    "models": ["Parser", "Segmenter", "Tagger", "build", "load"],
+    "models": ["Parser", "Pipeline", "Segmenter", "Tagger", "build", "load"],
 }
 _attribute, __dir__, __all__ = lazy_loader.attach(
     __name__, submod_attrs=_LIGHT | _WITH_KERAS

@@ -41,6 +41,7 @@ def run(*arguments):
         ("train", "--help"),
         ("analyse", "--help"),
         ("serve", "--help"),
+        ("annotate", "--help"),
         ("list",),
         ("list", "lstm-parser"),
         ("corpora",),

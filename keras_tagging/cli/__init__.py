@@ -15,6 +15,7 @@ from keras_tagging.cli.common import one_line
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.evaluation import evaluate
 from keras_tagging.cli.models import list_models
+from keras_tagging.cli.pipelines import annotate
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.service import serve
 from keras_tagging.cli.training import demo, list_architectures, train
@@ -39,6 +40,7 @@ COMMANDS = {
         "train bigru --corpus my.conll --out runs/tuned --init runs/demo",
         "train lstm-parser --corpus ud-en-ewt --out runs/parser",
         "train segmenter --corpus ud-en-ewt --out runs/segmenter",
+        "train pipeline --corpus ud-en-ewt --out runs/en --set tagger.epochs=5",
     ),
     "evaluate": (
         evaluate,
@@ -65,6 +67,13 @@ COMMANDS = {
         parse,
         "parse runs/parser tagged.conllu > parsed.conllu",
         "parse runs/words-only < sentences.txt > parsed.conllu",
+    ),
+    "annotate": (
+        annotate,
+        "annotate runs/en book.txt > book.conllu",
+        "annotate runs/en --output jsonl < book.txt",
+        "annotate runs/en corpus.conllu --input conllu > annotated.conllu",
+        "annotate runs/ner mail.txt --output spans",
     ),
     "export": (
         export,

@@ -21,6 +21,7 @@ from keras_tagging.cli.common import (
     text_of_stdin,
 )
 from keras_tagging.cli.output import onnx_signature, signature
+from keras_tagging.cli.pipelines import export_parts
 from keras_tagging.cli.progress import Source, applied
 from keras_tagging.cli.supertagged import OUTPUTS, SupertagWriter
 from keras_tagging.cli.tagged import WRITERS, check_output, fields_of, filled
@@ -207,18 +208,34 @@ def export(
             "and a few other tags.",
         ),
     ] = False,
+    onnx: Annotated[
+        bool,
+        typer.Option("--onnx", help="Of a pipeline, ONNX files, not SavedModels."),
+    ] = False,
     beam_width: BeamWidth = None,
 ) -> None:
     """Write a SavedModel, or ONNX: strings in, tags and probabilities, or trees, out.
 
     A name that ends in .onnx is a file for ONNX Runtime, any other one a folder for
-    TensorFlow.
+    TensorFlow. A pipeline is written into a folder, one file or SavedModel for each
+    of its models.
     """
     if int8 and out.suffix != ".onnx":
         raise ValueError(
             f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}"
         )
     model = load_model(run, beam_width)
+    if model.kind == "pipeline":
+        refuse(
+            f"{run} holds a pipeline, which has no",
+            {"int8": int8, "beam_width": beam_width},
+        )
+        options = {} if top_k is None else {"top_k": top_k}
+        export_parts(model, out, "onnx" if onnx else "tf_saved_model", options)
+        return
+    refuse(
+        f"{run} is no pipeline: name a file NAME.onnx, as there is no", {"onnx": onnx}
+    )
     if model.reads_trees:
         refuse(f"{run} holds a parser, which has no", {"top_k": top_k})
     options = {} if top_k is None else {"top_k": top_k}

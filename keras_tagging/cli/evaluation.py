@@ -16,6 +16,7 @@ from keras_tagging.cli.common import (
     load_model,
     one_line,
     open_split,
+    refuse,
     refuse_others,
 )
 from keras_tagging.cli.output import (
@@ -24,6 +25,7 @@ from keras_tagging.cli.output import (
     percentages,
     records,
 )
+from keras_tagging.cli.pipelines import scores_table
 from keras_tagging.cli.treebanks import with_columns
 
 #: the columns of tables that are shares
@@ -75,8 +77,11 @@ def evaluate(
     evaluated with the tags that it predicts, and with gold ones if the corpus has them.
     For a segmenter, print what it finds in the text of the corpus, as CoNLL 2018 counts
     it.
+
+    For a pipeline, print the scores of that shared task for the text of the corpus,
+    which it annotates from raw characters on if it has a segmenter.
     """
-    model = load_model(run, beam_width)
+    model = load_model(run)
     options = {
         "multi_tagging": multi_tagging,
         "betas": levels_of(betas) if betas else None,
@@ -85,6 +90,16 @@ def evaluate(
         "subtypes": subtypes,
         "tables": tables,
     }
+    if model.kind == "pipeline":
+        refuse(
+            f"{run} holds a pipeline, which has no",
+            {**options, "beam_width": beam_width},
+        )
+        reading = {"format": format, "option": option, "errors": errors}
+        evaluate_pipeline(model, corpus, split, as_json, **reading)
+        return
+    if beam_width is not None:
+        model.beam_width = beam_width
     options = refuse_others(run, model, options)
     reading = {"trees": model.reads_trees, "surfaces": model.reads_surfaces}
     reading["errors"] = errors
@@ -117,6 +132,24 @@ def overall(split: str, report) -> str:
         share = "" if right is None else f", {right:.2%} of them right"
         lines.append(f"It {report.tags}{share}")
     return "\n".join(lines)
+
+
+def evaluate_pipeline(pipeline, corpus, split, as_json, *, format, **reading) -> None:
+    """Print the scores of a pipeline on the text of a treebank."""
+    wanted = {
+        "trees": pipeline.parser is not None,
+        "surfaces": pipeline.segmenter is not None,
+    }
+    _, sentences = open_split(corpus, split, format or "conllu", **reading, **wanted)
+    scores = pipeline.scores(sentences)
+    if not as_json:
+        print(f"{split}\n{scores_table(scores)}")
+        return
+    figures = {
+        name: {key: getattr(counts, key) for key in ("precision", "recall", "f1")}
+        for name, counts in scores.items()
+    }
+    print(json.dumps({"corpus": corpus, "split": split, "figures": figures}, indent=2))
 
 
 def levels_of(betas: str) -> list[float]:

@@ -26,6 +26,7 @@ from keras_tagging.cli.output import (
     summary,
     untrainable,
 )
+from keras_tagging.cli.pipeline_training import train_parts
 from keras_tagging.cli.progress import epoch_bars
 from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.corpora.loading import hold_out
@@ -61,7 +62,9 @@ def list_architectures(
 
 def train(
     context: typer.Context,
-    arch: Annotated[str, typer.Argument(help="A name that `list` shows.")],
+    arch: Annotated[
+        str, typer.Argument(help="A name that `list` shows, or 'pipeline'.")
+    ],
     corpus: CorpusPath,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write.")],
     dev: Dev = None,
@@ -80,6 +83,12 @@ def train(
         list[str] | None,
         typer.Option(
             "--set", metavar="KEY=VALUE", help="A keyword that `list ARCH` shows."
+        ),
+    ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a pipeline, some of segmenter,tagger,parser; by default all.",
         ),
     ] = None,
     tags: Annotated[
@@ -162,12 +171,49 @@ def train(
     The command writes model.keras, metadata.json and training.csv into DIR. After a
     kill, the same command continues with the first unfinished epoch; until the end,
     best.keras is the best model so far.
+
+    `train pipeline` trains a segmenter, a tagger and a parser from one treebank in
+    CoNLL-U, each in a folder of its own below DIR, and makes DIR a pipeline for
+    `annotate`. Settings name their part: --set tagger.units=200.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file: --out is a folder")
     if out.is_symlink() and not out.exists():
         raise ValueError(f"{out} is a broken link: --out is a folder")
     context.with_resource(lock_run(out))
+    if arch == "pipeline":
+        train_parts(
+            out,
+            corpus,
+            parts=parts,
+            settings=settings,
+            recipe=recipe,
+            seed=seed,
+            dev_share=dev_share,
+            force=force or not resume,
+            reading={
+                "format": format,
+                "option": option,
+                "dev": dev,
+                "test": test,
+                "errors": errors,
+            },
+            fitting={"epochs": epochs, "patience": patience},
+            others={
+                "tags": tags,
+                "bootstrap": bootstrap,
+                "gates": gates,
+                "init": init,
+                "freeze": freeze,
+                "keep_labels": keep_labels,
+                "embeddings": embeddings,
+                "corpus_words": corpus_words,
+                "monitor": monitor,
+                "tensorboard": tensorboard,
+            },
+        )
+        return
+    refuse(f"{arch} is a single model, and has no", {"parts": parts})
     going_on = resume and can_go_on(out, force)
     if (out / MODEL).exists() and not force and not going_on:
         if not is_finished(out):

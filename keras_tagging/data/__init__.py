@@ -3,12 +3,14 @@
 from keras_tagging.data.formats import FORMATS
 from keras_tagging.data.readers import CorpusError, detect_format, read, write
 from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.data.spans import Span
 
 __all__ = [
     "FORMATS",
     "Corpus",
     "CorpusError",
     "Sentence",
+    "Span",
     "detect_format",
     "read",
     "write",

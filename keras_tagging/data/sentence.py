@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from keras_tagging.data.spans import Span
 from keras_tagging.data.surface import Surface
 
 SPLITS = ("train", "dev", "test")
@@ -20,6 +21,7 @@ class Sentence:
             (index of the head counted from 1, "0" for the root), `deprel`.
         surface: the text that the tokens come from, if it is known. The tokens of a
             sentence are words: a multiword token of the text has several of them.
+        spans: stretches of the text with labels, which `Pipeline.annotate` finds.
 
     Raises:
         ValueError: if a field does not have one value a token, a value is not a
@@ -30,6 +32,7 @@ class Sentence:
     tags: list[str] | None = None
     columns: dict[str, list[str]] = field(default_factory=dict)
     surface: Surface | None = None
+    spans: list[Span] = field(default_factory=list)
 
     def __post_init__(self):
         if isinstance(self.tokens, str):

@@ -1,6 +1,6 @@
 """A column of labels that a tagger learns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,8 @@ from keras_tagging.data.label_columns import (
     labels_of,
     output_names,
 )
+from keras_tagging.data.lemmas import lemmas_of, script_of
+from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.metrics import looks_like_chunks
 
@@ -25,11 +27,14 @@ class LabelColumn:
             else. Its layers, figures and outputs have no prefix.
         labels: the inventory, in the order of the network's outputs.
         scheme: the chunk scheme that decoding keeps to; None if it is free.
+        scripts: whether the gold labels are lemmas, and `labels` the scripts that make
+            them: see `data.lemmas`.
     """
 
     name: str | None
     labels: list[str]
     scheme: str | None = None
+    scripts: bool = False
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -59,7 +64,7 @@ class LabelColumn:
     @cached_property
     def has_chunks(self) -> bool:
         """Whether its labels are those of chunks."""
-        return looks_like_chunks(self.labels)
+        return not self.scripts and looks_like_chunks(self.labels)
 
     @property
     def figures(self) -> list[str]:
@@ -67,19 +72,41 @@ class LabelColumn:
         return [*FIGURES, *CHUNK_FIGURES] if self.has_chunks else [*FIGURES]
 
     def gold(self, sentences: Iterable[Sentence]) -> list[list[str]]:
-        """The gold labels of annotated sentences."""
+        """The gold labels of annotated sentences: lemmas if it learns scripts."""
         return [labels_of(sentence, self.name) for sentence in sentences]
+
+    def learnt(self, sentences: Iterable[Sentence]) -> list[list[str]]:
+        """What is learnt of annotated sentences: the gold labels, or their scripts."""
+        if not self.scripts:
+            return self.gold(sentences)
+        return [scripts_of(sentence, self.name) for sentence in sentences]
+
+    def shown(self, labels: Sequence[str], tokens: Sequence[str]) -> list[str]:
+        """Labels of the inventory, one a token, as `Tagger.tag` gives them."""
+        return lemmas_of(tokens, labels) if self.scripts else list(labels)
 
     def targets(self, sentences: Iterable[Sentence]) -> np.ndarray:
         """The ids of the gold labels of all tokens; -1 outside the inventory."""
         find = self.ids.get
         return np.array(
-            [find(label, -1) for row in self.gold(sentences) for label in row], "int32"
+            [find(label, -1) for row in self.learnt(sentences) for label in row],
+            "int32",
         )
 
     def part(self, outputs):
         """The part of the outputs of a network that is of this column."""
         return outputs if self.name is None else outputs[self.name]
+
+
+def learns_scripts(name: str | None) -> bool:
+    """Whether a tagger learns a column as scripts: lemmas alone."""
+    return name == "lemma"
+
+
+def scripts_of(sentence: Sentence, name: str | None) -> list[str]:
+    """The scripts of the lemmas in a column of a sentence."""
+    pairs = zip(sentence.tokens, labels_of(sentence, name), strict=True)
+    return [script_of(to_nfc(token), lemma) for token, lemma in pairs]
 
 
 def targets_of(sentences, columns) -> np.ndarray:

@@ -22,6 +22,7 @@ from keras_tagging.metrics.multi_tagging import (
     multi_tagging,
     within_beta,
 )
+from keras_tagging.metrics.raw_text import raw_text_scores
 from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
 from keras_tagging.metrics.significance import holm, paired_permutation
 
@@ -44,6 +45,7 @@ __all__ = [
     "multi_tagging",
     "nearest_scheme",
     "paired_permutation",
+    "raw_text_scores",
     "segmentation_scores",
     "token_accuracy",
     "within_beta",

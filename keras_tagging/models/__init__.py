@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "factory": ["build", "load"],
         "parser": ["Parser"],
+        "pipeline": ["Pipeline"],
         "segmenter": ["Segmenter"],
         "sentence_model": ["SentenceModel"],
         "tagger": ["Tagger"],

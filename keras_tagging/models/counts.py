@@ -79,11 +79,11 @@ def _hits(model, sentences, betas) -> dict[float, list[np.ndarray]]:
 
     They are whether the gold tag is among the assigned ones, and their number.
     """
-    ids = {tag: i for i, tag in enumerate(model.tags)}
+    [column] = model.label_columns
     hits = {beta: [] for beta in betas}
     for chunk in slices(sentences):  # all probabilities would fill the memory
         for sentence, rows in zip(chunk, model.predict(chunk), strict=True):
-            gold = np.array([ids.get(tag, -1) for tag in sentence.tags], int)
+            gold = column.targets([sentence])
             for beta in betas:
                 among = assigned(rows, beta)
                 right = among[np.arange(len(gold)), gold] & (gold >= 0)

@@ -6,7 +6,8 @@ import numpy as np
 
 from keras_tagging.architectures.output import read_outputs
 from keras_tagging.data.label_columns import by_column
-from keras_tagging.data.sentence import Corpus, as_sentence, as_sentences
+from keras_tagging.data.lemmas import shown_pairs
+from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
 from keras_tagging.encoding.batching import round_up, slices
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.metrics import within_beta
@@ -16,8 +17,9 @@ from keras_tagging.metrics.multi_tagging import betas_of, entries_of
 # the best label ids (batch, time). Time may exceed a length; an empty sentence is in no
 # batch.
 Batches = Iterable[tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]]
-#: from the logits (tokens, labels) and the best ids (tokens,) to an item for each token
-Decoder = Callable[[np.ndarray, np.ndarray], Sequence]
+#: from the logits (tokens, labels), the best ids (tokens,) and the tokens to an item
+#: for each token
+Decoder = Callable[[np.ndarray, np.ndarray, Sequence[str]], Sequence]
 
 
 def streamed(
@@ -72,7 +74,7 @@ def network_outputs(model, encoded, calls) -> Batches:
 
 def decoded(
     batches: Batches,
-    lengths: np.ndarray,
+    sentences: Sequence[Sentence],
     columns: Sequence[LabelColumn],
     decoders: Sequence[Decoder],
 ) -> list:
@@ -85,14 +87,15 @@ def decoded(
     nothing = [
         (np.zeros((0, len(column)), "float32"), np.zeros(0, int)) for column in columns
     ]
-    items = [decode(*none) for decode, none in zip(decoders, nothing, strict=True)]
+    items = [decode(*none, []) for decode, none in zip(decoders, nothing, strict=True)]
     empty = by_column(names, items)
-    found = [empty if n == 0 else None for n in lengths]
+    found = [None if len(sentence) else empty for sentence in sentences]
     for chosen, outputs in batches:
         for row, i in enumerate(chosen):
-            n = lengths[i]
+            tokens = sentences[i].tokens
+            n = len(tokens)
             items = [
-                decode(logits[row, :n], best[row, :n])
+                decode(logits[row, :n], best[row, :n], tokens)
                 for decode, (logits, best) in zip(decoders, outputs, strict=True)
             ]
             found[i] = by_column(names, items)
@@ -105,7 +108,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return rows / rows.sum(-1, keepdims=True)
 
 
-def all_probabilities(logits, best) -> np.ndarray:
+def all_probabilities(logits, best, tokens) -> np.ndarray:
     """The decoder that gives the probabilities of all labels."""
     return softmax(logits)
 
@@ -113,15 +116,16 @@ def all_probabilities(logits, best) -> np.ndarray:
 def decoder_of(column: LabelColumn, beta=None, probabilities=False) -> Decoder:
     """The decoder of a column for the options of `Tagger.tag`."""
 
-    def labels(logits, best):
-        return [column.labels[i] for i in best.tolist()]
+    def labels(logits, best, tokens):
+        return column.shown([column.labels[i] for i in best.tolist()], tokens)
 
-    def with_probability(logits, best):
+    def with_probability(logits, best, tokens):
         rows = np.take_along_axis(softmax(logits), best[:, None], -1)[:, 0]
-        return list(zip(labels(logits, best), rows.tolist(), strict=True))
+        return list(zip(labels(logits, best, tokens), rows.tolist(), strict=True))
 
-    def close_to_best(logits, best):
-        return within_beta(softmax(logits), column.labels, beta)
+    def close_to_best(logits, best, tokens):
+        found = within_beta(softmax(logits), column.labels, beta)
+        return shown_pairs(found, tokens) if column.scripts else found
 
     if beta is not None:
         return close_to_best

@@ -10,6 +10,7 @@ from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.pretrained import Pretrained, described
+from keras_tagging.models.run_files import MODEL, PIPELINE
 from keras_tagging.models.segmenter import Segmenter
 from keras_tagging.models.tagger import Tagger
 from keras_tagging.utils.named_models import find_model
@@ -82,10 +83,12 @@ def build(
     return model
 
 
-def load(path) -> Tagger | Parser | Segmenter:
+def load(path):
     """Load a model saved by `model.save`, or an installed one by its name.
 
     A folder stands for its `model.keras`. A path that exists goes before a name.
+
+    A folder that `Pipeline.save` has written gives the `Pipeline`.
 
     The file is checked before Keras reads it: it cannot run code, open other files, or
     take more memory than some multiple of its size.
@@ -96,8 +99,12 @@ def load(path) -> Tagger | Parser | Segmenter:
         OSError: if the file cannot be opened.
     """
     path = find_model(path)
+    if (path / PIPELINE).is_file():
+        from keras_tagging.models.pipeline_files import load_pipeline
+
+        return load_pipeline(path)
     if path.is_dir():
-        path = path / "model.keras"
+        path = path / MODEL
     if not path.is_file():
         raise ValueError(
             f"{path}: no such model; train writes model.keras in its --out"

@@ -106,7 +106,8 @@ def figures(sentences, encoded, batches, columns, words) -> dict[str, float]:
             counts[i] += len(losses)
             for place, ids in zip(chosen, best, strict=True):
                 ids = ids[: len(sentences[place])].tolist()
-                predicted[i][place] = [column.labels[j] for j in ids]
+                labels = [column.labels[j] for j in ids]
+                predicted[i][place] = column.shown(labels, sentences[place].tokens)
     gold = [column.gold(sentences) for column in columns]
     found = {}
     for i, column in enumerate(columns):

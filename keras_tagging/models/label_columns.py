@@ -4,8 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from keras_tagging.data.label_columns import check_labelled, labels_of
+from keras_tagging.data.lemmas import is_script
 from keras_tagging.data.sentence import Sentence, as_sentences
-from keras_tagging.encoding.label_column import LabelColumn, vocabulary_of
+from keras_tagging.encoding.label_column import (
+    LabelColumn,
+    learns_scripts,
+    scripts_of,
+    vocabulary_of,
+)
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.metrics import looks_like_chunks
 from keras_tagging.models.constraint import decoding_scheme
@@ -42,7 +48,7 @@ def inventories(sentences: list[Sentence], names: Names, least: int):
         return [tags_to_learn(sentences, least)]
     found = []
     for name in names:
-        counts = Counter(x for s in sentences for x in labels_of(s, name))
+        counts = Counter(x for s in sentences for x in _to_learn(s, name))
         labels = count_vocabulary(counts, least)
         if len(counts) < 2 or not labels:
             has = f"the labels {some(counts)}" if counts else "no tokens"
@@ -78,9 +84,14 @@ def columns_to_learn(
         wanted = [constrained] * len(names)
     columns = []
     for name, row, constraint in zip(names, labels, wanted, strict=True):
-        rows = [labels_of(sentence, name) for sentence in sentences]
-        columns.append(LabelColumn(name, row, decoding_scheme(constraint, row, rows)))
+        rows = [_to_learn(sentence, name) for sentence in sentences]
+        scheme = decoding_scheme(constraint, row, rows)
+        columns.append(LabelColumn(name, row, scheme, learns_scripts(name)))
     return tuple(columns)
+
+
+def _to_learn(sentence: Sentence, name: str | None) -> list[str]:
+    return (scripts_of if learns_scripts(name) else labels_of)(sentence, name)
 
 
 def schemes_of(columns: Sequence[LabelColumn]):
@@ -105,15 +116,18 @@ def restored_columns(
         schemes = {} if schemes is None else {None: schemes}
     if set(schemes) - set(names):
         raise ValueError(f"chunk schemes of {some(schemes)}, which are no columns")
-    return tuple(
-        LabelColumn(name, list(vocabularies[vocabulary_of(name)]), schemes.get(name))
-        for name in names
-    )
+    columns = []
+    for name in names:
+        labels = list(vocabularies[vocabulary_of(name)])
+        # taggers of earlier versions learnt lemmas as they are
+        scripts = learns_scripts(name) and all(map(is_script, labels))
+        columns.append(LabelColumn(name, labels, schemes.get(name), scripts))
+    return tuple(columns)
 
 
 def check_known_labels(sentences, columns: Sequence[LabelColumn], least: int) -> None:
     """Refuse, or warn of, labels that a trained model does not know."""
     for column in columns:
         kind = "tags" if column.name is None else f"labels in {column.name!r}"
-        counts = Counter(label for row in column.gold(sentences) for label in row)
+        counts = Counter(label for row in column.learnt(sentences) for label in row)
         check_labels(kind, counts, column.ids, least)

@@ -39,7 +39,7 @@ class OneColumn:
         column: one of its `label_columns`, with a name.
 
     Attributes:
-        tags: the inventory of the column.
+        tags: the inventory of the column; for lemmas, that of their scripts.
     """
 
     kind, reads_trees = "tagger", False
@@ -48,7 +48,7 @@ class OneColumn:
         self.model = model
         self.name = column.name
         self.tags = column.labels
-        self.label_columns = (LabelColumn(None, column.labels),)
+        self.label_columns = (LabelColumn(None, column.labels, None, column.scripts),)
 
     @property
     def default_monitor(self):

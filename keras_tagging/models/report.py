@@ -61,7 +61,7 @@ def tag_report(model, sentences, *, multi_tagging=False, betas=None, per_tag=Fal
         tables["per_tag"] = by_columns(model, lambda one: tag_table(one, sentences))
     one_by_one = ((name, model.column(name)) for name in model.column_names)
     warnings = [
-        unknown_tags(one.tags, one.annotated(sentences), name)
+        unknown_tags(one.label_columns[0], one.annotated(sentences), name)
         for name, one in one_by_one
     ]
     return Report(scores, tables, warning="; ".join(filter(None, warnings)) or None)
@@ -106,26 +106,25 @@ def tag_table(model, sentences) -> pd.DataFrame:
     return table.sort_values("gold", ascending=False, kind="stable")
 
 
-def unknown_tags(tags, sentences, name=None) -> str | None:
+def unknown_tags(column, sentences, name=None) -> str | None:
     """A warning if the model does not know many gold tags: often a wrong column.
 
     Args:
-        tags: the inventory.
+        column: a `LabelColumn` of `Sentence.tags`.
         sentences: sentences with gold tags.
         name: of the column, if it has one.
     """
-    known = set(tags)
-    gold = [tag for sentence in sentences for tag in sentence.tags or ()]
-    unknown = sum(tag not in known for tag in gold)
-    if unknown <= 0.1 * len(gold):
+    targets = column.targets(sentences)
+    count, unknown = len(targets), int((targets < 0).sum())
+    if unknown <= 0.1 * count:
         return None
     if name is not None:
         return (
-            f"{unknown} of {len(gold)} gold labels in the column {name!r} are unknown "
+            f"{unknown} of {count} gold labels in the column {name!r} are unknown "
             "to the model and count as errors"
         )
     return (
-        f"{unknown} of {len(gold)} gold tags are unknown to the model and count as "
+        f"{unknown} of {count} gold tags are unknown to the model and count as "
         "errors: is this the right tag column (--option tag_column) and format?"
     )
 

@@ -381,7 +381,7 @@ class Tagger(SentenceModel):
     def _decoded(self, sentences, decoders, calls=QUIET):
         encoded = self.encode(sentences)
         batches = decoding.network_outputs(self, encoded, calls)
-        return decoding.decoded(batches, encoded.lengths, self.label_columns, decoders)
+        return decoding.decoded(batches, sentences, self.label_columns, decoders)
 
     def annotate(self, sentences):
         """The sentences with their tags, or columns, one after the other."""

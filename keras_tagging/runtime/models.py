@@ -8,6 +8,7 @@ from itertools import islice
 import numpy as np
 
 from keras_tagging.data.label_columns import by_column, output_names, with_labels
+from keras_tagging.data.lemmas import is_script, lemmas_of, shown_pairs
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.projectivity import SEPARATOR, unlift
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
@@ -114,6 +115,8 @@ class OnnxTagger(OnnxModel):
         self.tags = described["tags"]
         named = isinstance(self.tags, dict)
         self._inventories = self.tags if named else {None: self.tags}
+        lemmas = self._inventories.get("lemma")
+        self._scripts = bool(lemmas) and all(map(is_script, lemmas))
         names = [output_names(name) for name in self._inventories]
         kinds = ("tags", "probabilities", "top_tags", "top_probabilities")
         self.answers = tuple(outputs[kind] for outputs in names for kind in kinds)
@@ -149,19 +152,30 @@ class OnnxTagger(OnnxModel):
         return list(tagged) if whole else tagged
 
     def _part(self, name, beta=None, probabilities=False):
-        """The outputs that a column needs, and the function from them to its items."""
-        outputs = output_names(name)
+        """The outputs that a column needs, and the function from them to its items.
+
+        The function takes the tokens first.
+        """
+        outputs, scripts = output_names(name), name == "lemma" and self._scripts
         if beta is not None:
             from keras_tagging.metrics import within_beta
 
             labels = self._inventories[name]
-            every = [outputs["all_probabilities"]]
-            return every, lambda rows: within_beta(rows, labels, beta)
-        if not probabilities:
-            return [outputs["tags"]], np.ndarray.tolist
 
-        def pairs(tags, values):
-            return list(zip(tags.tolist(), values.tolist(), strict=True))
+            def close_to_best(tokens, rows):
+                found = within_beta(rows, labels, beta)
+                return shown_pairs(found, tokens) if scripts else found
+
+            return [outputs["all_probabilities"]], close_to_best
+
+        def best(tokens, tags):
+            return lemmas_of(tokens, tags.tolist()) if scripts else tags.tolist()
+
+        def pairs(tokens, tags, values):
+            return list(zip(best(tokens, tags), values.tolist(), strict=True))
+
+        if not probabilities:
+            return [outputs["tags"]], best
 
         return [outputs["tags"], outputs["probabilities"]], pairs
 
@@ -178,13 +192,17 @@ class OnnxTagger(OnnxModel):
         for chunk, answers in self._answered(chunks, wanted):
             found = [by_column(self.column_names, list(nothing)) for _ in chunk]
             for i, arrays in answers:
-                rest = iter(arrays)
-                items = [item(*islice(rest, len(names))) for names, item in parts]
+                rest, tokens = iter(arrays), chunk[i].tokens
+                items = [
+                    item(tokens, *islice(rest, len(names))) for names, item in parts
+                ]
                 found[i] = by_column(self.column_names, items)
             yield chunk, found
 
     def answer(self, sentences, names) -> list[dict[str, list]]:
         """Outputs of the file for sentences, as it names them.
+
+        For a column of lemmas, where the file gives scripts, they are lemmas.
 
         Args:
             sentences: as for `tag`.
@@ -199,15 +217,25 @@ class OnnxTagger(OnnxModel):
             rows = [{name: [] for name in names} for _ in chunk]
             for i, arrays in answers:
                 for name, array in zip(names, arrays, strict=True):
-                    rows[i][name] = array.tolist()
+                    rows[i][name] = self._shown(name, array.tolist(), chunk[i].tokens)
             found += rows
         return found
+
+    def _shown(self, output: str, items: list, tokens: list[str]) -> list:
+        """The items of an output, with lemmas in place of scripts."""
+        names = output_names("lemma")
+        if self._scripts and output == names["tags"]:
+            return lemmas_of(tokens, items)
+        if self._scripts and output == names["top_tags"]:
+            pairs = zip(tokens, items, strict=True)
+            return [lemmas_of([token] * len(row), row) for token, row in pairs]
+        return items
 
     def predict(self, sentences) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""
         _refuse_whole(sentences)
         parts = [
-            ([output_names(name)["all_probabilities"]], lambda rows: rows)
+            ([output_names(name)["all_probabilities"]], lambda tokens, rows: rows)
             for name in self._inventories
         ]
         nothing = [

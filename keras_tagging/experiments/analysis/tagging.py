@@ -33,7 +33,7 @@ def analyse_tagger(model, sentences, train, title) -> Analysis:
     sentences = as_sentences(sentences, tagged=True)
     train = None if train is None else as_sentences(train, tagged=True)
     analysis = begin(model, sentences, train, title)
-    if warning := unknown_tags(model.tags, sentences):
+    if warning := unknown_tags(model.label_columns[0], sentences):
         analysis.warnings.append(warning)
     tokens = tagged_tokens(model, sentences)
     chunks = None

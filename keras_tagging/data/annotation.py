@@ -1,0 +1,195 @@
+"""Annotated sentences as text: CoNLL-U with offsets, JSON, words with tags, spans."""
+
+import json
+import re
+from collections.abc import Iterator
+
+from keras_tagging.data.conllu import as_conllu
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.spans import spaced
+from keras_tagging.data.surface import Surface
+from keras_tagging.data.treebanks import FIELDS
+
+UNKNOWN = "_"
+OWN_TAGS = "predicted_tag"  # of a parser with a tagger of its own
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_SPACE = re.compile(r"\s+")
+_ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
+
+
+class ConlluWriter:
+    """Sentences of one text as CoNLL-U.
+
+    The comments are `sent_id`, which counts from 1, and `text`, and `newdoc` and
+    `newpar` where a document or a paragraph is known to begin. Multiword tokens have
+    lines of their own. MISC has `SpaceAfter=No` or `SpacesAfter`, and the offsets of
+    each token in the document as `TokenRange=START:END`. Tags without a column of
+    CoNLL-U stand in the MISC of words.
+    """
+
+    def __init__(self):
+        self.count = 0
+        self._before = None  # the surface of the sentence before
+
+    def write(self, sentence: Sentence) -> str:
+        """The next sentence, with the blank line after it; "" for one without words.
+
+        Raises:
+            ValueError: if a value cannot be a field.
+        """
+        if not sentence.tokens:
+            return ""
+        self.count += 1
+        unknown = [UNKNOWN] * len(sentence)
+        columns = dict(sentence.columns)
+        columns.setdefault("xpos", columns.get(OWN_TAGS, unknown))
+        plain = Sentence(list(map(_one_line, sentence.tokens)), None, columns)
+        trees = (columns.get(name, unknown) for name in ("head", "deprel"))
+        rows = as_conllu(plain, *trees).removesuffix("\n\n").split("\n")
+        comments, lines = [f"# sent_id = {self.count}"], rows
+        misc = _tags_of(sentence)
+        if (surface := sentence.surface) is not None:
+            comments = [*self._begins(surface), *comments]
+            comments.append(f"# text = {_one_line(surface.text)}")
+            lines = _with_tokens(rows, surface, misc)
+        else:
+            lines = [
+                _with_misc(row, tags) for row, tags in zip(rows, misc, strict=True)
+            ]
+        self._before = surface
+        return "\n".join([*comments, *lines, "", ""])
+
+    def _begins(self, surface: Surface) -> list[str]:
+        if self.count == 1:
+            return ["# newdoc", "# newpar"]
+        after = self._before.after if self._before else None
+        return ["# newpar"] if after and _BLANK_LINE.search(after) else []
+
+
+def _with_tokens(rows: list[str], surface: Surface, misc: list[list[str]]) -> list[str]:
+    """The rows of words with what is known of their tokens, and rows of tokens."""
+    found, word = [], 0
+    for number, (count, (start, end)) in enumerate(
+        zip(surface.words, surface.offsets, strict=True)
+    ):
+        about = [*_spaces(surface.space_after(number)), f"TokenRange={start}:{end}"]
+        own = list(zip(rows, misc, strict=True))[word : word + count]
+        if count > 1:
+            form = _one_line(surface.tokens[number])
+            ids = f"{word + 1}-{word + count}"
+            empty = "\t".join([UNKNOWN] * 8)
+            found.append(_with_misc(f"{ids}\t{form}\t{empty}", about))
+            about = []
+        found += [_with_misc(row, [*tags, *about]) for row, tags in own]
+        word += count
+    return found
+
+
+def _with_misc(row: str, attributes: list[str]) -> str:
+    if not attributes:
+        return row
+    return row.removesuffix(UNKNOWN) + "|".join(attributes)
+
+
+def _spaces(after: str | None) -> list[str]:
+    if after is None or after == " ":
+        return []
+    return [f"SpacesAfter={_escaped(after)}" if after else "SpaceAfter=No"]
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPES.get(character, character) for character in text)
+
+
+def _tags_of(sentence: Sentence) -> list[list[str]]:
+    """For each word its tags that CoNLL-U has no column for, as attributes."""
+    named = {"Tag": sentence.tags} if sentence.tags is not None else {}
+    if sentence.tags == sentence.columns.get("pos"):
+        named = {}  # in UPOS already
+    for name, values in sentence.columns.items():
+        if name not in FIELDS and name != OWN_TAGS:
+            named[name[:1].upper() + name[1:]] = values
+    rows = [[] for _ in sentence.tokens]
+    for name, values in named.items():
+        for row, value in zip(rows, values, strict=True):
+            row.append(f"{name}={_escaped(value)}")
+    return rows
+
+
+def _one_line(text: str) -> str:
+    return _SPACE.sub(" ", text) if not text.isprintable() else text
+
+
+def as_object(sentence: Sentence) -> dict:
+    """A sentence for JSON.
+
+    `text`, `start` and `end`; `tokens`, each with its `text`, `start`, `end` and
+    `words`; each of these with its `id`, `text` and columns: `upos`, `xpos`, `feats`,
+    `lemma`, `head` (a number), `deprel` and any others; and `spans`. A sentence whose
+    text is not known has neither text nor offsets.
+    """
+    surface = sentence.surface or spaced(sentence.tokens)
+    words, tokens = _words(sentence), []
+    for text, (start, end), count in zip(
+        surface.tokens, surface.offsets, surface.words, strict=True
+    ):
+        own = [next(words) for _ in range(count)]
+        place = {} if sentence.surface is None else {"start": start, "end": end}
+        tokens.append({"text": text, **place, "words": own})
+    found = {"tokens": tokens}
+    if sentence.surface is not None:
+        end = surface.start + len(surface.text)
+        found = {"text": surface.text, "start": surface.start, "end": end, **found}
+    names = ("text", "label", "start", "end", "probability")
+    spans = [{name: getattr(span, name) for name in names} for span in sentence.spans]
+    return {**found, "spans": spans}
+
+
+def _words(sentence: Sentence) -> Iterator[dict]:
+    named = {"upos" if k == "pos" else k: v for k, v in sentence.columns.items()}
+    if sentence.tags is not None and sentence.tags != sentence.columns.get("pos"):
+        named["tag"] = sentence.tags
+    for i, word in enumerate(sentence.tokens):
+        fields = {name: values[i] for name, values in named.items()}
+        if fields.get("head", "").isdecimal():
+            fields["head"] = int(fields["head"])
+        yield {"id": i + 1, "text": word, **fields}
+
+
+def as_json(sentence: Sentence) -> str:
+    """`as_object` on a line; "" for a sentence without words."""
+    if not sentence.tokens:
+        return ""
+    return json.dumps(as_object(sentence), ensure_ascii=False) + "\n"
+
+
+def as_tagged_text(sentence: Sentence) -> str:
+    """The words with their tags on a line: `word|tag word|tag`.
+
+    The tag is the first of tags, UPOS, XPOS and the other columns that there is.
+
+    Raises:
+        ValueError: if a word has a blank, which this format cannot hold.
+    """
+    named = {"tags": sentence.tags} if sentence.tags is not None else {}
+    named |= {k: sentence.columns[k] for k in ("pos", "xpos") if k in sentence.columns}
+    tags = next(iter((named | sentence.columns).values()), None)
+    for word in sentence.tokens:
+        if _SPACE.search(word):
+            raise ValueError(
+                f"the word {word[:40]!r} has a blank, which text of word|tag cannot "
+                "hold: use --output jsonl or conllu"
+            )
+    if tags is None:
+        return " ".join(sentence.tokens) + "\n"
+    pairs = zip(sentence.tokens, tags, strict=True)
+    return " ".join(f"{word}|{tag}" for word, tag in pairs) + "\n"
+
+
+def as_spans(sentence: Sentence) -> str:
+    """A row for each span: start, end, label, probability and text, with tabs."""
+    return "".join(
+        f"{span.start}\t{span.end}\t{span.label}\t{span.probability:.4f}\t"
+        f"{_one_line(span.text)}\n"
+        for span in sentence.spans
+    )

@@ -1,0 +1,221 @@
+"""Lemmas as scripts that make the lemma of a word from its form.
+
+A tagger that learns `tags=("upos", "lemma")` learns these scripts as labels, as UDPipe
+2 does: Straka (2018), :cite:`straka2018`. There are some hundred of them, and each
+fits words that training lacks.
+
+A script is `CASES;EDITS`. `CASES` says where the letters of the lemma change between
+upper and lower case, `U0,L1` for *London*; it is empty if all of them are lower-case.
+An index from the second half of the lemma is counted from its end. `EDITS` is
+`PREFIX|SUFFIX`: how to change what stands before and after the longest stretch that
+the lower-cased form and lemma share. `.` keeps a letter, `-` drops it, and `+x` adds
+`x`: `;|-` makes *dog* of *dogs*. Words that share nothing have the script `;=go`, which
+gives the lemma as it is, and a lemma that no other script gives back exactly has
+`!Lemma`.
+
+*Departures*: characters without case, such as digits, take the case of those before
+them.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from keras_tagging.data.normalisation import to_nfc
+
+#: longer words are not compared: the time grows with the square of the length
+LONGEST = 200
+_CASES = re.compile("[UL]-?[0-9]{1,9}(,[UL]-?[0-9]{1,9})*")
+_EDITS = re.compile(r"((?:[.-]|\+.)*)\|((?:[.-]|\+.)*)", re.DOTALL)
+_STEPS = re.compile(r"[.-]|\+.", re.DOTALL)
+
+
+def script_of(form: str, lemma: str) -> str:
+    """The script that makes the lemma of a form.
+
+    Args:
+        form, lemma: any strings.
+
+    Returns:
+        A script with `lemma_of(form, script) == lemma`.
+
+    Example:
+        >>> script_of("dogs", "dog"), script_of("Went", "go"), script_of("NY", "York")
+        (';|-', ';=go', 'U0,L1;-|+o+r+k')
+    """
+    if max(len(form), len(lemma)) > LONGEST:
+        return f"!{lemma}"
+    script = f"{_cases(lemma)};{_edits(form.lower(), lemma.lower())}"
+    return script if lemma_of(form, script) == lemma else f"!{lemma}"
+
+
+def lemma_of(form: str, script: str) -> str:
+    """The lemma that a script makes of a form.
+
+    The form itself if the script does not fit, as when it drops more letters than there
+    are.
+
+    Example:
+        >>> lemma_of("Cats", ";|-"), lemma_of("I", ";|---")
+        ('cat', 'I')
+    """
+    parsed = _parsed(script)
+    lemma = parsed and parsed.apply(form)
+    return form if lemma is None else lemma
+
+
+def lemmas_of(forms: Iterable[str], scripts: Iterable[str]) -> list[str]:
+    """The lemmas of the words of a sentence; the forms are normalised to NFC."""
+    pairs = zip(map(to_nfc, forms), scripts, strict=True)
+    return [lemma_of(form, script) for form, script in pairs]
+
+
+def shown_pairs(rows: Iterable[list], tokens: Iterable[str]) -> list[list]:
+    """The lemmas of several scripts for each word, with their probabilities.
+
+    Args:
+        rows: for each word pairs of a script and its probability, best first.
+        tokens: the words.
+
+    Returns:
+        For each word pairs of a lemma and the probability of its best script.
+    """
+    found = []
+    for form, row in zip(map(to_nfc, tokens), rows, strict=True):
+        lemmas = {}
+        for script, probability in row:
+            lemmas.setdefault(lemma_of(form, script), probability)
+        found.append(list(lemmas.items()))
+    return found
+
+
+def is_script(label: str) -> bool:
+    """Whether a label is a script, and not a lemma."""
+    return _parsed(label) is not None
+
+
+@dataclass(frozen=True)
+class _Script:
+    """A script, taken apart.
+
+    Args:
+        cases: the case, "U" or "L", and where it begins.
+        lemma: the lower-cased lemma, or the exact one of `!Lemma`; None if it is made
+            of the form.
+        before, after: the steps in front of and behind the shared stretch.
+    """
+
+    cases: list[tuple[str, int]]
+    lemma: str | None = None
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
+
+    def apply(self, form: str) -> str | None:
+        """The lemma; None if the script does not fit."""
+        if self.lemma is not None:
+            return _cased(self.lemma, self.cases)
+        form = form.lower()
+        first, last = (_letters(steps) for steps in (self.before, self.after))
+        if first + last > len(form):
+            return None
+        end = len(form) - last
+        begin, rest = (
+            _edited(form[:first], self.before),
+            _edited(form[end:], self.after),
+        )
+        return _cased(begin + form[first:end] + rest, self.cases) or None
+
+
+@lru_cache(maxsize=4096)
+def _parsed(script: str) -> _Script | None:
+    if script.startswith("!"):
+        return _Script([], script[1:])
+    cases, found, edits = script.partition(";")
+    if not found or (cases and not _CASES.fullmatch(cases)):
+        return None
+    changes = [(change[0], int(change[1:])) for change in cases.split(",") if change]
+    if edits.startswith("="):
+        return _Script(changes, edits[1:])
+    parts = _EDITS.fullmatch(edits)
+    return parts and _Script(changes, None, *map(_STEPS.findall, parts.groups()))
+
+
+def _letters(steps: Sequence[str]) -> int:
+    """The number of letters of the form that the steps read."""
+    return sum(step in ".-" for step in steps)
+
+
+def _edited(text: str, steps: Sequence[str]) -> str:
+    letters, found = iter(text), []
+    for step in steps:
+        letter = step[1] if step[0] == "+" else next(letters)
+        if step != "-":
+            found.append(letter)
+    return "".join(found)
+
+
+def _edits(form: str, lemma: str) -> str:
+    match = SequenceMatcher(None, form, lemma, autojunk=False).find_longest_match()
+    if not match.size:
+        return f"={lemma}"
+    before = _steps(form[: match.a], lemma[: match.b])
+    after = _steps(form[match.a + match.size :], lemma[match.b + match.size :])
+    return f"{before}|{after}"
+
+
+def _steps(old: str, new: str) -> str:
+    """The fewest steps from one text to another; of several, those that keep first."""
+    # rest[i][j]: the number of steps that drop or add, from old[i:] to new[j:]
+    rest = [[len(new) - j for j in range(len(new) + 1)]]
+    for i in range(len(old) - 1, -1, -1):
+        row = [len(old) - i]
+        for j in range(len(new) - 1, -1, -1):
+            least = 1 + min(rest[0][j], row[0])
+            keeps = old[i] == new[j]
+            row.insert(0, min(least, rest[0][j + 1]) if keeps else least)
+        rest.insert(0, row)
+    steps, i, j = [], 0, 0
+    while i < len(old) or j < len(new):
+        left = rest[i][j]
+        both = i < len(old) and j < len(new)
+        if both and old[i] == new[j] and rest[i + 1][j + 1] == left:
+            steps.append(".")
+            i, j = i + 1, j + 1
+        elif i < len(old) and rest[i + 1][j] == left - 1:
+            steps.append("-")
+            i += 1
+        else:
+            steps.append(f"+{new[j]}")
+            j += 1
+    return "".join(steps)
+
+
+def _cases(lemma: str) -> str:
+    """Where the case of a lemma changes."""
+    changes, case = [], "L"
+    for i, letter in enumerate(lemma):
+        if letter.lower() == letter.upper():
+            continue
+        own = "U" if letter.lower() != letter else "L"
+        if own != case:
+            # leading characters without case belong to the first one with case
+            start = i if any(x.lower() != x.upper() for x in lemma[:i]) else 0
+            place = start if start <= len(lemma) // 2 else start - len(lemma)
+            changes.append(f"{own}{place}")
+            case = own
+    return ",".join(changes)
+
+
+def _cased(lemma: str, cases: list[tuple[str, int]]) -> str:
+    """A lemma with its letters in their cases."""
+    if not cases:
+        return lemma
+    starts = [i if i >= 0 else max(0, len(lemma) + i) for _, i in cases]
+    ends = [*starts[1:], len(lemma)]
+    found = [lemma[: starts[0]]]
+    for (case, _), start, end in zip(cases, starts, ends, strict=True):
+        part = lemma[start:end]
+        found.append(part.upper() if case == "U" else part)
+    return "".join(found)

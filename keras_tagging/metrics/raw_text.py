@@ -1,0 +1,265 @@
+"""Scores of annotated raw text, whose tokens need not be the gold ones.
+
+The rules are those of the CoNLL 2018 shared task, Zeman et al. (2018), section 4,
+:cite:`zeman2018`. Positions in the text count the characters that are not white space.
+
+* A token is right if the gold text has one from the same character to the same one; so
+  is a sentence.
+* Words are aligned. Two tokens of one word each align if they are the same stretch.
+  Where one of them has several words, the words of the stretch that such tokens cover
+  together align by the longest common subsequence of their lower-cased forms.
+* A column is right if the aligned gold word has the same value. Of `feats` the
+  universal features count, of `deprel` the part before the colon, and any lemma is
+  right where the gold one is `_`. A head is right if it is aligned with the gold head.
+
+Precision is the share of predicted units that are right, recall that of gold units.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.metrics.chunks import ChunkCounts
+
+UNITS = ("tokens", "sentences", "words")
+#: figures of columns, and the column that each needs
+COLUMNS = {
+    "upos": "pos",
+    "xpos": "xpos",
+    "feats": "feats",
+    "lemma": "lemma",
+    "uas": "head",
+    "las": "deprel",
+}
+#: https://universaldependencies.org/u/feat/, those of version 2 in 2018
+UNIVERSAL_FEATURES = frozenset(
+    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite "
+    "Degree VerbForm Mood Tense Aspect Voice Evident Polarity Person Polite".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of a text.
+
+    Args:
+        start, end: of its token, in characters that are not white space.
+        several: whether the token has other words.
+        form: in lower case.
+        sentence: with its columns.
+        place: in the sentence, from 0.
+        first: the number of the first word of the sentence among all words.
+    """
+
+    start: int
+    end: int
+    several: bool
+    form: str
+    sentence: Sentence
+    place: int
+    first: int
+
+    def value(self, column: str) -> str:
+        return self.sentence.columns[column][self.place]
+
+    def head(self) -> int | None:
+        """The number of its head among all words; -1 for the root."""
+        head = self.value("head")
+        if not head.isdecimal() or int(head) > len(self.sentence):
+            return None
+        return self.first + int(head) - 1 if int(head) else -1
+
+
+def raw_text_scores(
+    gold: Iterable[Sentence], predicted: Iterable[Sentence]
+) -> dict[str, ChunkCounts]:
+    """The counts of a text with gold annotation and with predicted annotation.
+
+    Args:
+        gold, predicted: sentences of one text, with `surface` if it has multiword
+            tokens.
+
+    Returns:
+        The counts of `tokens`, `sentences` and `words`, and those of `upos`, `xpos`,
+        `feats`, `lemma`, `uas` and `las` for which all sentences of both have the
+        columns `pos`, `xpos`, `feats`, `lemma`, `head` and `deprel`. `f1` of them is
+        the figure of the shared task.
+
+    Raises:
+        ValueError: if the two texts differ in more than white space.
+    """
+    gold, predicted = ([s for s in x if s.tokens] for x in (gold, predicted))
+    _check_texts(gold, predicted)
+    units = [_units(sentences) for sentences in (gold, predicted)]
+    found = {}
+    for name, one, other in zip(UNITS[:2], *(u[:2] for u in units), strict=True):
+        found[name] = ChunkCounts(len(one), len(other), len(one & other))
+    words, others = (u[2] for u in units)
+    pairs = align(words, others)
+    found["words"] = ChunkCounts(len(words), len(others), len(pairs))
+    partner = {other: own for own, other in pairs}
+    for name, column in COLUMNS.items():
+        needed = {column, "head"} if name == "las" else {column}
+        if not all(needed <= s.columns.keys() for s in (*gold, *predicted)):
+            continue
+        right = sum(_RULES[name](words[i], others[j], partner) for i, j in pairs)
+        found[name] = ChunkCounts(len(words), len(others), right)
+    return found
+
+
+def align(words: Sequence[_Word], others: Sequence[_Word]) -> list[tuple[int, int]]:
+    """The pairs of aligned words, as their numbers in both texts."""
+    inside, regions = _regions([*words, *others])
+    pairs = []
+    spans = {}
+    members = [([], []) for _ in regions]
+    for side, text in enumerate((words, others)):
+        for i, word in enumerate(text):
+            region = inside(word)
+            if region is not None:
+                members[region][side].append(i)
+            elif side == 0:
+                spans[word.start, word.end] = i
+            elif (own := spans.get((word.start, word.end))) is not None:
+                pairs.append((own, i))
+    for own, other in members:
+        forms = ([words[i].form for i in own], [others[i].form for i in other])
+        pairs += [(own[i], other[j]) for i, j in common_subsequence(*forms)]
+    return sorted(pairs)
+
+
+def _regions(words: Iterable[_Word]):
+    """The stretches that overlapping multiword tokens cover together.
+
+    Returns:
+        The function from a word to the number of the region that has all of its token,
+        or None; and the regions.
+    """
+    spans = sorted({(word.start, word.end) for word in words if word.several})
+    regions: list[tuple[int, int]] = []
+    for start, end in spans:
+        if regions and start < regions[-1][1]:
+            regions[-1] = regions[-1][0], max(end, regions[-1][1])
+        else:
+            regions.append((start, end))
+    starts = [start for start, _ in regions]
+
+    def inside(word: _Word) -> int | None:
+        region = bisect_right(starts, word.start) - 1
+        return region if region >= 0 and word.end <= regions[region][1] else None
+
+    return inside, regions
+
+
+def common_subsequence(
+    one: Sequence[str], other: Sequence[str]
+) -> list[tuple[int, int]]:
+    """The places of a longest common subsequence, the earliest of the first sequence.
+
+    Example:
+        >>> common_subsequence("abcd", "xbd")
+        [(1, 1), (3, 2)]
+    """
+    # rest[i][j]: the length for one[i:] and other[j:]
+    rest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i in range(len(one) - 1, -1, -1):
+        for j in range(len(other) - 1, -1, -1):
+            longest = max(rest[i + 1][j], rest[i][j + 1])
+            equal = one[i] == other[j]
+            rest[i][j] = rest[i + 1][j + 1] + 1 if equal else longest
+    pairs, i, j = [], 0, 0
+    while rest[i][j]:
+        if one[i] == other[j]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif rest[i + 1][j] == rest[i][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _units(sentences: list[Sentence]):
+    """The spans of tokens, those of sentences, and the words."""
+    tokens, spans, words, place = set(), set(), [], 0
+    for sentence in sentences:
+        begin, first, word = place, len(words), 0
+        for text, count in _tokens(sentence):
+            start, place = place, place + len(_unspaced(text))
+            tokens.add((start, place))
+            for i in range(word, word + count):
+                form = sentence.tokens[i].lower()
+                words.append(_Word(start, place, count > 1, form, sentence, i, first))
+            word += count
+        spans.add((begin, place))
+    return tokens, spans, words
+
+
+def _tokens(sentence: Sentence) -> Iterable[tuple[str, int]]:
+    """The tokens of a sentence, each with the number of its words."""
+    if (surface := sentence.surface) is None:
+        return zip(sentence.tokens, [1] * len(sentence), strict=True)
+    return zip(surface.tokens, surface.words, strict=True)
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
+
+
+def _check_texts(gold: list[Sentence], predicted: list[Sentence]) -> None:
+    one, other = (
+        "".join(_unspaced(text) for s in x for text, _ in _tokens(s))
+        for x in (gold, predicted)
+    )
+    if one == other:
+        return
+    place = next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    around = [text[max(0, place - 10) : place + 20] for text in (one, other)]
+    raise ValueError(
+        f"the texts differ: at character {place + 1} without white space the gold one "
+        f"has {around[0]!r}, and the other one {around[1]!r}; annotate the same text"
+    )
+
+
+def _equal(column: str):
+    def right(word, other, partner):
+        return word.value(column) == other.value(column)
+
+    return right
+
+
+def _right_feats(word, other, partner):
+    return _universal(word.value("feats")) == _universal(other.value("feats"))
+
+
+def _universal(feats: str) -> set[str]:
+    pairs = feats.split("|")
+    return {pair for pair in pairs if pair.partition("=")[0] in UNIVERSAL_FEATURES}
+
+
+def _right_lemma(word, other, partner):
+    return word.value("lemma") in ("_", other.value("lemma"))
+
+
+def _right_head(word, other, partner):
+    head = other.head()
+    return head is not None and (partner.get(head) if head >= 0 else -1) == word.head()
+
+
+def _right_arc(word, other, partner):
+    names = (x.value("deprel").partition(":")[0] for x in (word, other))
+    return len(set(names)) == 1 and _right_head(word, other, partner)
+
+
+_RULES = {
+    "upos": _equal("pos"),
+    "xpos": _equal("xpos"),
+    "feats": _right_feats,
+    "lemma": _right_lemma,
+    "uas": _right_head,
+    "las": _right_arc,
+}

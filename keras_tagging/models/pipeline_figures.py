@@ -1,0 +1,50 @@
+"""The figures of a pipeline on raw text."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.surfaces import text_of
+from keras_tagging.metrics import ChunkCounts, raw_text_scores
+from keras_tagging.metrics.raw_text import COLUMNS
+
+
+def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkCounts]:
+    """The counts of `metrics.raw_text_scores` for what a pipeline annotates.
+
+    It reads the text of the gold sentences, or their words if it has no segmenter.
+
+    Args:
+        pipeline: a `Pipeline`.
+        sentences: gold sentences; for a pipeline with a segmenter with their `surface`.
+
+    Raises:
+        ValueError: if a sentence has no surface and needs one, or lacks a column that
+            the parser reads.
+    """
+    gold = [sentence for sentence in sentences if sentence.tokens]
+    if pipeline.segmenter is not None:
+        source = text_of(gold)
+    else:
+        reads = () if pipeline.parser is None else pipeline.parser.input_columns
+        source = [_only(sentence, reads) for sentence in gold]
+    given = {*pipeline.columns}
+    predicted = [_only(sentence, given) for sentence in pipeline.annotate(source)]
+    wanted = [
+        _only(sentence, given & {*COLUMNS.values()} & _annotated(gold))
+        for sentence in gold
+    ]
+    return raw_text_scores(wanted, predicted)
+
+
+def _only(sentence: Sentence, names) -> Sentence:
+    """A sentence with no columns but these, and without tags."""
+    kept = {k: v for k, v in sentence.columns.items() if k in names}
+    return replace(sentence, tags=None, columns=kept)
+
+
+def _annotated(sentences: list[Sentence]) -> set[str]:
+    """The columns with a value in some sentence: `_` is none."""
+    return {
+        name for s in sentences for name, row in s.columns.items() if set(row) != {"_"}
+    }

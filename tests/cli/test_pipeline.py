@@ -1,0 +1,284 @@
+"""A pipeline on the command line: train, annotate, evaluate, export."""
+
+import json
+import random
+
+import pytest
+
+import keras_tagging
+from keras_tagging.cli.pipeline_progress import Estimate, PipelineProgress
+from keras_tagging.data import read
+from keras_tagging.data.surfaces import text_of
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+# form, lemma, UPOS, XPOS, FEATS, head, deprel
+SENTENCES = [
+    "Dogs dog NOUN NNS Number=Plur 2 nsubj|bark bark VERB VBP _ 0 root|"
+    ". . PUNCT . _ 2 p",
+    "A a DET DT _ 2 det|cat cat NOUN NN Number=Sing 3 nsubj|"
+    "sleeps sleep VERB VBZ _ 0 root|. . PUNCT . _ 3 p",
+    "I I PRON PRP _ 4 nsubj|do do AUX VBP _ 4 aux|n't not PART RB _ 4 advmod|"
+    "know know VERB VB _ 0 root|! ! PUNCT . _ 4 p",
+    "Paris Paris PROPN NNP Number=Sing 2 nsubj|sleeps sleep VERB VBZ _ 0 root|"
+    ". . PUNCT . _ 2 p",
+]
+SEGMENTER = {"units": 6, "character_dim": 6, "window": 30, "batch_size": 4}
+SMALL = {
+    "segmenter": {**SEGMENTER, "epochs": 2},
+    "tagger": {"units": 8, "num_layers": 1, "word_dim": 6, "epochs": 2},
+    "parser": {"units": 8, "word_dim": 6, "encoder": None, "epochs": 2},
+}
+SETTINGS = [
+    option
+    for part, settings in SMALL.items()
+    for key, value in settings.items()
+    for option in ("--set", f"{part}.{key}={value}")
+]
+PARTS = ["--parts", "tagger,parser"]
+
+
+def block(words):
+    rows = [word.split() for word in words.split("|")]
+    lines, text = [], ""
+    for number, (form, lemma, pos, xpos, feats, head, deprel) in enumerate(rows, 1):
+        misc = "_"
+        if rows[number : number + 1] and rows[number][3] in (".", "RB"):
+            misc = "SpaceAfter=No"
+        if form == "do":
+            lines.append(f"{number}-{number + 1}\tdon't" + "\t_" * 8)
+        cells = (number, form, lemma, pos, xpos, feats, head, deprel, "_", misc)
+        lines.append("\t".join(map(str, cells)))
+        text += form + " " * (misc == "_")
+    return "\n".join([f"# text = {text.strip()}", *lines, "", ""])
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("treebank")
+    rng = random.Random(1)
+    for name, count in (("train", 40), ("dev", 6), ("test", 6)):
+        blocks = [block(rng.choice(SENTENCES)) for _ in range(count)]
+        (folder / f"x-ud-{name}.conllu").write_text("".join(blocks))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(treebank, tmp_path_factory, silently):
+    """A run, and what the training printed."""
+    out = tmp_path_factory.mktemp("runs") / "whole"
+    args = ["--corpus", treebank, "--out", out, "--seed", 1]
+    return out, silently("train", "pipeline", *args, *SETTINGS)
+
+
+def test_it_trains_all_parts(trained):
+    out, printed = trained
+    assert set(keras_tagging.load(out).parts) == {"segmenter", "tagger", "parser"}
+    lines = printed.split("\n")
+    for part in SMALL:
+        own = [line for line in lines if line.startswith(f"{part}: epoch ")]
+        assert [line.split()[2] for line in own] == ["1", "2"]
+        assert "left" in own[0]
+    [size] = [line for line in lines if line.startswith("tagger: 8 upos, ")]
+    assert all(name in size for name in ("xpos", "feats", "lemma"))
+    assert "parser: tags of its training sentences" in lines
+    assert "dev" in lines and "test" in lines
+    names = [line.split()[0] for line in lines if line.count(".") == 3]
+    expected = ["Tokens", "Sentences", "Words", "UPOS", "XPOS", "FEATS", "LEMMA"]
+    assert names == [*expected, "UAS", "LAS"] * 2
+    for part in SMALL:
+        assert (out / part / "training.csv").exists()
+        assert not (out / part / "resume.npz").exists()
+
+
+def test_the_parser_reads_the_tags_of_the_tagger(trained):
+    pipeline = keras_tagging.load(trained[0])
+    assert pipeline.parser.input_columns == ("pos",)
+    assert pipeline.tagger.column_names == ("upos", "xpos", "feats", "lemma")
+    kept = json.loads((trained[0] / "parser" / "jackknife.json").read_text())
+    assert len(kept["tags"]) == 2
+
+
+def test_a_finished_pipeline_is_kept(trained, treebank, failing, program):
+    out, _ = trained
+    args = ["train", "pipeline", "--corpus", treebank, "--out", out, "--seed", 1]
+    assert "holds a finished pipeline" in failing(*args, *SETTINGS)
+    # killed before the end: nothing is trained again
+    (out / "pipeline.json").unlink()
+    times = [(out / part / "model.keras").stat().st_mtime for part in SMALL]
+    code, printed, _ = program(*args, *SETTINGS)
+    assert code == 0 and printed.count("has been trained before") == 3
+    assert times == [(out / part / "model.keras").stat().st_mtime for part in SMALL]
+    # another seed is another pipeline
+    (out / "pipeline.json").rename(out / "kept")
+    assert "with another plan" in failing(*args[:-1], 2, *SETTINGS)
+    (out / "kept").rename(out / "pipeline.json")
+
+
+def test_evaluate_starts_from_the_text(trained, treebank, program):
+    args = ["evaluate", trained[0], "--corpus", treebank, "--split", "dev"]
+    code, printed, _ = program(*args, "--json")
+    assert code == 0
+    figures = json.loads(printed)["figures"]
+    pipeline = keras_tagging.load(trained[0])
+    for name, value in pipeline.metadata["scores"]["dev"].items():
+        assert figures[name]["f1"] == value
+    gold = list(read(treebank / "x-ud-dev.conllu", "conllu", surface=True))
+    found = list(pipeline.annotate(text_of(gold)))
+    tokens = [{span for s in x for span in s.surface.offsets} for x in (gold, found)]
+    right = len(tokens[0] & tokens[1])
+    assert figures["tokens"]["recall"] == right / len(tokens[0])
+    assert figures["tokens"]["precision"] == right / len(tokens[1])
+    code, table, _ = program(*args)
+    assert table.split("\n")[0] == "dev" and "Sentences" in table
+
+
+def test_annotate_text(trained, program, tmp_path):
+    text = "Dogs sleep. I don't know!\n\nA cat barks. Wow"
+    path = tmp_path / "text"
+    path.write_text(text)
+    code, printed, _ = program("annotate", trained[0], path)
+    assert code == 0
+    code, again, _ = program("annotate", trained[0], stdin=text)
+    assert again == printed and printed.startswith("# newdoc\n# newpar\n# sent_id = 1")
+    characters = 0
+    for line in printed.split("\n"):
+        if "TokenRange=" in line:
+            cells = line.split("\t")
+            start, end = cells[9].split("TokenRange=")[1].split(":")
+            assert text[int(start) : int(end)] == cells[1]
+            characters += int(end) - int(start)
+    assert characters == len("".join(text.split()))
+    code, lines, _ = program("annotate", trained[0], path, "--output", "jsonl")
+    found = map(json.loads, lines.splitlines())
+    tokens = [token for sentence in found for token in sentence["tokens"]]
+    assert [text[t["start"] : t["end"]] for t in tokens] == [t["text"] for t in tokens]
+    assert set(tokens[0]["words"][0]) >= {"upos", "lemma", "head", "deprel"}
+
+
+def test_annotate_tokens(trained, program):
+    options = ["--input", "tokens", "--output", "text"]
+    code, printed, _ = program("annotate", trained[0], *options, stdin="a b\nc\n")
+    assert code == 0
+    words = [[x.split("|")[0] for x in line.split()] for line in printed.splitlines()]
+    assert words == [["a", "b"], ["c"]]
+
+
+def test_annotate_conllu(trained, treebank, program):
+    path = treebank / "x-ud-dev.conllu"
+    code, printed, _ = program("annotate", trained[0], path, "--input", "conllu")
+    assert code == 0
+    given, found = path.read_text().split("\n"), printed.split("\n")
+    assert len(given) == len(found)
+    for one, other in zip(given, found, strict=True):
+        one, other = one.split("\t"), other.split("\t")
+        changed = {i for i in range(len(one)) if one[i] != other[i]}
+        assert changed <= {2, 3, 4, 5, 6, 7}
+    args = ["annotate", trained[0], "--input", "conllu"]
+    code, again, _ = program(*args, stdin=printed)
+    assert again == printed
+
+
+def test_a_single_model_annotates(trained, program):
+    code, printed, err = program("annotate", trained[0] / "tagger", stdin="A cat .\n")
+    assert code == 0 and "has no segmenter" in err
+    assert [line.count("\t") for line in printed.split("\n")[4:7]] == [9] * 3
+
+
+def test_what_annotate_refuses(trained, failing, tmp_path):
+    error = failing("annotate", trained[0], "--output", "spans", stdin="a")
+    assert "no tagger with chunk tags" in error
+    path = tmp_path / "text"
+    path.write_bytes(b"fine\n\xff\n")
+    assert f"{path}:2: byte 1 of the line is not utf-8" in failing(
+        "annotate", trained[0], path
+    )
+    assert "no such file" in failing("annotate", trained[0], tmp_path / "none")
+    assert "no such model" in failing("annotate", tmp_path / "none", stdin="a")
+    for command in ("tag", "parse"):
+        error = failing(command, trained[0], stdin="a")
+        assert f"keras-tagging annotate {trained[0]}" in error
+
+
+def test_what_train_refuses(treebank, failing, tmp_path):
+    args = ["train", "pipeline", "--corpus", treebank, "--out", tmp_path / "new"]
+    error = failing(*args, "--tags", "upos")
+    assert "trains several models, and has no --tags" in error
+    assert "name the part" in failing(*args, "--set", "units=3")
+    assert "unknown part" in failing(*args, "--set", "taggr.units=3")
+    assert "unknown part" in failing(*args, "--parts", "lemmatizer")
+    assert "which is not trained" in failing(
+        *args, "--parts", "tagger", "--set", "parser.units=3"
+    )
+    assert "unknown bigru keyword 'unitz'" in failing(*args, "--set", "tagger.unitz=3")
+    other = ["train", "bigru", "--corpus", "demo", "--out", tmp_path / "x"]
+    assert "a single model" in failing(*other, "--parts", "tagger")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
+    """The parts before stay, and the part goes on with its next epoch."""
+    from keras_tagging.models import pipeline_training
+
+    own = SETTINGS[2 * len(SMALL["segmenter"]) :]
+    args = ["--corpus", treebank, *PARTS, "--seed", 1, *own]
+    run = ["train", "pipeline", "--out", tmp_path / "killed", *args]
+
+    def killed(callback, epoch, logs=None):
+        if callback.progress.part == "parser" and epoch == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pipeline_training.Told, "on_epoch_begin", killed)
+        assert program(*run)[0] == 130
+    assert not (tmp_path / "killed" / "pipeline.json").exists()
+    code, printed, err = program(*run)
+    assert code == 0, err
+    assert "tagger: has been trained before" in printed
+    assert "parser: epoch 1 of 2" not in printed and "parser: epoch 2 of 2" in printed
+
+
+def test_export(trained, program, tmp_path):
+    code, printed, err = program("export", trained[0], tmp_path / "served", "--onnx")
+    assert code == 0 and "the segmenter is left out" in err
+    assert printed == f"Written to {tmp_path / 'served'}: tagger, parser\n"
+    names = sorted(path.name for path in (tmp_path / "served").iterdir())
+    assert names == ["parser.onnx", "tagger.onnx"]
+
+
+# The estimate
+
+
+def test_the_estimate_is_what_the_work_left_takes():
+    now = [0.0]
+    estimate = Estimate(
+        ["tagger", "parser"], {"tagger": 4, "parser": 2}, clock=lambda: now[0]
+    )
+    assert estimate.seconds() is None
+    estimate.begin("tagger")
+    estimate.reach(2.0, 4)  # a run before
+    assert estimate.seconds() is None
+    now[0] = 10.0
+    estimate.reach(3.0, 4)
+    # an epoch of the tagger, and two of the parser, which take half as much again
+    assert estimate.seconds() == pytest.approx(10 + 2 * 15)
+    now[0] = 20.0
+    estimate.reach(4.0, 4)
+    estimate.end("tagger")
+    estimate.begin("parser")
+    estimate.reach(0.0, 2)
+    now[0] = 60.0
+    estimate.reach(1.0, 2)
+    # 60 seconds for 3.5 epochs of a tagger
+    assert estimate.seconds() == pytest.approx(1.5 * 60 / 3.5)
+
+
+def test_a_terminal_has_bars(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    with PipelineProgress(["tagger"], {"tagger": 2}) as progress:
+        progress.begin("tagger", 2, "7 tags")
+        progress.step(0, 0.5)
+        progress.epoch(1, "val_accuracy", 0.5)
+        progress.epoch(2, "val_accuracy", None)
+    printed = capsys.readouterr().out
+    assert "tagger" in printed and "epoch 2.0 of 2" in printed

@@ -1,0 +1,145 @@
+"""Annotated sentences as text."""
+
+import io
+import json
+
+import pytest
+
+from keras_tagging.data import Sentence, Span, read
+from keras_tagging.data.annotation import (
+    ConlluWriter,
+    as_json,
+    as_object,
+    as_spans,
+    as_tagged_text,
+)
+from keras_tagging.data.spans import spaced, spans_of
+from keras_tagging.data.surface import Surface
+
+# "I don't,\tno.\n\nYes!" from offset 5
+FIRST = Sentence(
+    ["I", "do", "n't", ",", "no", "."],
+    None,
+    {
+        "pos": ["PRON", "AUX", "PART", "PUNCT", "INTJ", "PUNCT"],
+        "lemma": ["I", "do", "not", ",", "no", "."],
+        "head": ["2", "0", "2", "2", "2", "2"],
+        "deprel": ["nsubj", "root", "advmod", "punct", "x", "punct"],
+    },
+    Surface(
+        "I don't,\tno.",
+        [(0, 1), (2, 7), (7, 8), (9, 11), (11, 12)],
+        [1, 2, 1, 1, 1],
+        5,
+        "\n\n",
+    ),
+)
+SECOND = Sentence(
+    ["Yes", "!"],
+    ["B-X", "O"],
+    {},
+    Surface("Yes!", [(0, 3), (3, 4)], [1, 1], 19, ""),
+    [Span("Yes", "X", 19, 22, 0.75)],
+)
+
+
+def test_conllu_has_the_text_and_the_place_of_every_token():
+    writer = ConlluWriter()
+    expected = """\
+# newdoc
+# newpar
+# sent_id = 1
+# text = I don't, no.
+1 I I PRON _ _ 2 nsubj _ TokenRange=5:6
+2-3 don't _ _ _ _ _ _ _ SpaceAfter=No|TokenRange=7:12
+2 do do AUX _ _ 0 root _ _
+3 n't not PART _ _ 2 advmod _ _
+4 , , PUNCT _ _ 2 punct _ SpacesAfter=\\t|TokenRange=12:13
+5 no no INTJ _ _ 2 x _ SpaceAfter=No|TokenRange=14:16
+6 . . PUNCT _ _ 2 punct _ SpacesAfter=\\n\\n|TokenRange=16:17
+
+"""
+    rows = [
+        line if line.startswith("#") else line.replace(" ", "\t")
+        for line in expected.split("\n")
+    ]
+    assert writer.write(FIRST) == "\n".join(rows)
+    assert writer.write(Sentence([])) == ""
+    lines = writer.write(SECOND).split("\n")
+    assert lines[:3] == ["# newpar", "# sent_id = 2", "# text = Yes!"]
+    assert lines[3].split("\t")[9] == "Tag=B-X|SpaceAfter=No|TokenRange=19:22"
+    assert lines[4].split("\t")[9] == "Tag=O|SpaceAfter=No|TokenRange=22:23"
+
+
+def test_what_is_written_can_be_read():
+    writer = ConlluWriter()
+    text = writer.write(FIRST) + writer.write(SECOND)
+    one, other = read(io.StringIO(text), "conllu")
+    assert one.tokens == FIRST.tokens and other.tokens == SECOND.tokens
+    for name, values in FIRST.columns.items():
+        assert one.columns[name] == values
+
+
+def test_conllu_of_sentences_without_text():
+    columns = {"pos": ["X"], "ner|x": ["a|b"], "predicted_tag": ["NN"]}
+    found = ConlluWriter().write(Sentence(["a"], ["X"], columns))
+    assert found == "# sent_id = 1\n1\ta\t_\tX\tNN\t_\t_\t_\t_\tNer|x=a\\pb\n\n"
+
+
+def test_conllu_of_tokens_with_white_space():
+    surface = Surface("10\u00a0000\n\nx", [(0, 6), (8, 9)], [1, 1])
+    written = ConlluWriter().write(Sentence(surface.tokens, surface=surface))
+    assert "# text = 10 000 x\n1\t10 000\t" in written
+    assert "SpacesAfter=\\n\\n|TokenRange=0:6" in written
+
+
+def test_json():
+    found = json.loads(as_json(FIRST))
+    assert (found["text"], found["start"], found["end"]) == ("I don't,\tno.", 5, 17)
+    token = found["tokens"][1]
+    assert (token["text"], token["start"], token["end"]) == ("don't", 7, 12)
+    assert token["words"][1] == {
+        "id": 3,
+        "text": "n't",
+        "upos": "PART",
+        "lemma": "not",
+        "head": 2,
+        "deprel": "advmod",
+    }
+    assert as_object(SECOND)["spans"] == [
+        {"text": "Yes", "label": "X", "start": 19, "end": 22, "probability": 0.75}
+    ]
+    plain = as_object(Sentence(["a", "b"], ["X", "Y"]))
+    assert plain == {
+        "tokens": [
+            {"text": "a", "words": [{"id": 1, "text": "a", "tag": "X"}]},
+            {"text": "b", "words": [{"id": 2, "text": "b", "tag": "Y"}]},
+        ],
+        "spans": [],
+    }
+    assert as_json(Sentence([])) == ""
+
+
+def test_words_with_tags():
+    assert as_tagged_text(FIRST).startswith("I|PRON do|AUX n't|PART")
+    assert as_tagged_text(SECOND) == "Yes|B-X !|O\n"
+    assert as_tagged_text(Sentence(["a"], None, {"lemma": ["b"]})) == "a|b\n"
+    assert as_tagged_text(Sentence(["a", "b"])) == "a b\n"
+    with pytest.raises(ValueError, match="'10 000' has a blank"):
+        as_tagged_text(Sentence(["10 000"]))
+
+
+def test_rows_of_spans():
+    assert as_spans(SECOND) == "19\t22\tX\t0.7500\tYes\n"
+    span = Span("New\nYork", "X", 1, 9, 1.0)
+    assert as_spans(Sentence(["a"], spans=[span])) == "1\t9\tX\t1.0000\tNew York\n"
+    assert as_spans(FIRST) == ""
+
+
+def test_spans_have_whole_tokens():
+    # words: I, do, n't, the comma, ...
+    found = spans_of([("A", 2, 4)], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], FIRST.surface)
+    assert found == [Span("don't,", "A", 7, 13, 0.6)]
+    surface = spaced(["ab", "c"])
+    assert spans_of([("B", 1, 2)], [1, 0.5], surface) == [Span("c", "B", 3, 4, 0.5)]
+    assert spaced([]).text == ""
