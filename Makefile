@@ -24,7 +24,7 @@ BY_FILE := --dist loadfile --no-loadscope-reorder
 test: $(VENV)/installed-test  ## run the tests and the docstring examples
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 $(BY_FILE) $(ARGS)
 
-BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py \
+BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py tests/models/test_devices.py \
 	tests/models/test_label_networks.py::test_on_every_backend
 
 # Of a test with several parameters, each value of each is tried once: all combinations

@@ -5,7 +5,8 @@
 The corpora are looked for in the folder that the environment variable
 KERAS_TAGGING_DATA names. The model is `keras_tagging.build("bigru")`, or that of
 `--arch`, with the fast recipe; the epoch is chosen on the development sentences, the
-test sentences are read once, at the end. `--set` changes a keyword for all corpora.
+test sentences are read once, at the end, and with `--dev-only` not at all, for choosing
+settings. `--set` changes a keyword for all corpora.
 `--right DIR` writes which test tokens were tagged right, for `benchmarks/compare.py`.
 """
 
@@ -42,21 +43,30 @@ def load(name: str, folder: Path):
         train = [path for path in sections if path.stem < "wsj20"]
         dev, test = (sections[0].with_name(f"wsj{n}.tsv") for n in (20, 21))
         return keras_tagging.load_corpus(train, dev=dev, test=test)
-    known = "atis, conll2000, pmb-en, ud-en-ewt, erg-wsj"
+    if name == "ewt-ccg":
+        return keras_tagging.load_corpus(folder / "ewt-ccg")
+    if name == "ud-fr-sequoia":
+        return keras_tagging.load_corpus(folder / "ud-french-sequoia")
+    known = "atis, conll2000, pmb-en, ud-en-ewt, erg-wsj, ewt-ccg, ud-fr-sequoia"
     raise SystemExit(f"no corpus {name!r}: known are {known}")
 
 
 def measure(name, corpus, seed, args, settings) -> dict:
     figure = FIGURES.get(name, "accuracy")
     model = keras_tagging.build(args.arch, seed=seed, **settings)
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     history = model.fit(
         corpus.train, validation_data=corpus.dev, epochs=args.epochs, verbose=2
     )
     seconds = time.perf_counter() - start
+    cpu = time.process_time() - cpu
     scores = history.history[f"val_{figure}"]
     best = scores.index(max(scores))
-    test = model.evaluate(corpus.test, return_dict=True)
+    dev = model.evaluate(corpus.dev, return_dict=True)
+    tested = {}
+    if not args.dev_only:
+        test = model.evaluate(corpus.test, return_dict=True)
+        tested = {"test": 100 * test[figure], "test_oov": 100 * test["oov_accuracy"]}
     if args.right:
         tagged = zip(corpus.test, model.tag(corpus.test), strict=True)
         right = [[a == b for a, b in zip(s.tags, t, strict=True)] for s, t in tagged]
@@ -69,11 +79,12 @@ def measure(name, corpus, seed, args, settings) -> dict:
         "seed": seed,
         "figure": figure,
         "dev": 100 * scores[best],
-        "test": 100 * test[figure],
-        "test_oov": 100 * test["oov_accuracy"],
+        "dev_oov": 100 * dev["oov_accuracy"],
+        **tested,
         "best_epoch": best + 1,
         "epochs": len(scores),
         "seconds": seconds,
+        "cpu_seconds": cpu,
         "seconds_to_best": seconds * (best + 1) / len(scores),
         "parameters": model.count_params(),
     }
@@ -87,6 +98,7 @@ def main():
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--out", type=Path, help="CSV file for the single runs")
+    parser.add_argument("--dev-only", action="store_true")
     parser.add_argument("--right", type=Path, metavar="DIR")
     parser.add_argument("--label", help="name of the files in it, else that of --arch")
     args = parser.parse_args()
@@ -104,7 +116,9 @@ def main():
             if args.out:
                 pd.DataFrame(rows).to_csv(args.out, index=False)
     table = pd.DataFrame(rows).groupby(["corpus", "figure"], sort=False)
-    summary = table[["dev", "test", "seconds", "seconds_to_best"]].agg(["mean", "std"])
+    shown = ["dev", "dev_oov", "test", "test_oov", "seconds", "seconds_to_best"]
+    shown = [name for name in shown if name in rows[0]]
+    summary = table[shown].agg(["mean", "std"])
     print(f"\n{len(args.seeds)} seeds\n{summary.round(2).to_string()}")
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"largest resident memory {memory:.2f} GiB")

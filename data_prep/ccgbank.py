@@ -19,6 +19,7 @@ from keras_tagging.corpora.preparation import (
     write_splits,
 )
 from keras_tagging.corpora.preprocessing import PREPROCESSING, with_words
+from keras_tagging.corpora.section_ids import by_id, names_tell
 from keras_tagging.corpora.sections import by_split, left_out, sentences_of
 from keras_tagging.data import Sentence
 from keras_tagging.utils.atomic import replacing
@@ -26,6 +27,7 @@ from keras_tagging.utils.atomic import replacing
 EXAMPLE = """\
 python data_prep/ccgbank.py LDC2005T13.tgz prepared/ccgbank
 python data_prep/ccgbank.py ccgbank_1_1/data/AUTO prepared/ccgbank --min-count 10
+python data_prep/ccgbank.py ccgbank.auto prepared/ccgbank
 keras-tagging train bigru --corpus prepared/ccgbank --out runs/ccgbank"""
 
 SPLITS = {"train": range(2, 22), "dev": [0], "test": [23]}
@@ -63,7 +65,10 @@ def inventory(
 
 def ccgbank(
     source: Annotated[
-        Path, typer.Argument(help="The disc, its folder AUTO, or an archive of them.")
+        Path,
+        typer.Argument(
+            help="The disc, its folder AUTO, an archive of them, or .auto files."
+        ),
     ],
     out: Out,
     format: Annotated[
@@ -86,7 +91,9 @@ def ccgbank(
 ) -> None:
     """Write CCGbank in CoNLL columns: the word, its part of speech, its supertag.
 
-    Training is sections 02-21, development 00, test 23. Derivations are read whole and
+    Training is sections 02-21, development 00, test 23. The names of files and folders
+    tell them, such as 00/wsj_0001.auto or 02-21.auto; for .auto files with other names,
+    one or several, the sentences do: ID=wsj_0001.1. Derivations are read whole and
     checked; categories are parsed and come in one normal form. OUT/categories.tsv is
     the inventory: the training categories with their frequencies, from --min-count on.
     Rarer ones stay in the files: give the same number to the
@@ -97,13 +104,20 @@ def ccgbank(
     read capitals and suffixes from the word as it stands: for them, write none.
     """
     check_out(out, [f"{split}.conll" for split in SPLITS], overwrite=overwrite)
-    files = by_split(members(source, SUFFIXES[format]), SPLITS, partial=partial)
     skipped: list[str] | None = [] if skip_malformed else None
+    found = list(members(source, SUFFIXES[format]))
+    with_ids = format == "auto" and not names_tell(found, SPLITS)
+    if with_ids:
+        files = by_id(found, SPLITS, partial=partial, skipped=skipped)
+    else:
+        files = by_split(found, SPLITS, partial=partial)
     categories = {split: Counter() for split in files}
     form = PREPROCESSING.get(preprocess)
     splits = {}
     for split, found in files.items():
-        read = sentences_of(found, format, split, skipped=skipped, categories="ccgbank")
+        options = {"sections": tuple(SPLITS[split])} if with_ids else {}
+        options |= {"skipped": skipped, "categories": "ccgbank"}
+        read = sentences_of(found, format, split, **options)
         read = counted(read, categories[split])
         splits[split] = (with_words(s, form) for s in read) if form else read
     counts = write_splits(out, splits, overwrite=overwrite)

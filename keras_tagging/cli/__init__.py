@@ -14,6 +14,7 @@ from keras_tagging.cli.annotation import export, parse, tag
 from keras_tagging.cli.common import one_line
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.evaluation import evaluate
+from keras_tagging.cli.models import list_models
 from keras_tagging.cli.pipelines import annotate
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.service import serve
@@ -59,6 +60,8 @@ COMMANDS = {
         "tag runs/demo --beta 0.01 --output jsonl < sentences.txt",
         "tag tagger.onnx sentences.txt > tagged.conll",
         "tag runs/all corpus.conllu --output conllu > tagged.conllu",
+        "tag runs/ccg sentences.txt --output easyccg > supertagged.txt",
+        "tag runs/ccg corpus.conllu --output candc --beta 0.001 > supertagged.txt",
     ),
     "parse": (
         parse,
@@ -84,6 +87,7 @@ COMMANDS = {
         "serve runs/demo",
         "serve en=english.onnx fr=french.onnx --port 9000 --workers 2",
     ),
+    "models": (list_models, "models", "models en"),
     "corpora": (list_corpora, "corpora", "corpora ud-en-ewt"),
     "describe": (
         describe_corpus,

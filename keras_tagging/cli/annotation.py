@@ -2,7 +2,6 @@
 
 import sys
 from functools import partial
-from itertools import tee
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,12 +15,15 @@ from keras_tagging.cli.common import (
     Run,
     RunOrOnnx,
     load_model,
+    one_line,
     pairs,
     refuse,
     text_of_stdin,
 )
 from keras_tagging.cli.output import onnx_signature, signature
 from keras_tagging.cli.pipelines import export_parts
+from keras_tagging.cli.progress import Source, applied
+from keras_tagging.cli.supertagged import OUTPUTS, SupertagWriter
 from keras_tagging.cli.tagged import WRITERS, check_output, fields_of, filled
 from keras_tagging.cli.treebanks import recognise, treebank, with_columns
 from keras_tagging.data import detect_format, read
@@ -38,22 +40,26 @@ def tag(
     option: Options = None,
     errors: Errors = "raise",
     output: Annotated[
-        Literal["conll", "jsonl", "text", "conllu"],
+        Literal["conll", "jsonl", "text", "conllu", "candc", "easyccg"],
         typer.Option(
-            help="token TAB tag, JSON, word|tag between blanks, or CoNLL-U in which "
-            "only the columns of the model change."
+            help="token TAB tag, JSON, word|tag between blanks, CoNLL-U in which only "
+            "the columns of the model change, or supertags for the parsers C&C and "
+            "EasyCCG."
         ),
     ] = "conll",
     column: Annotated[
         str | None,
         typer.Option(
             help="With --output conllu, where the tags go: upos, xpos, ...; by default "
-            "the column that the model was trained on."
+            "the column that the model was trained on. With candc and easyccg, which "
+            "column of a model is the supertag."
         ),
     ] = None,
     beta: Annotated[
         float | None,
-        typer.Option(help="Give every tag with p >= beta * max p, with p."),
+        typer.Option(
+            help="Give every tag with p >= beta * max p, with p; 0 gives all tags."
+        ),
     ] = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Give the tag's probability too.")
@@ -66,48 +72,84 @@ def tag(
     sentence, also in the output. Comments and the document marks of CoNLL-2003 are not
     tokens and are dropped. With conll, further tags and the probabilities follow the
     tag in columns of their own, and so do the tags of further columns (train --tags).
-    With conllu, standard input is CoNLL-U if it looks so, as in `parse`. At most 2000
-    sentences are read ahead, so memory does not grow with the input.
+    With conllu, standard input is CoNLL-U if it looks so, as in `parse`. candc is
+    word|POS|supertag, and with --beta C&C's rows of several supertags a word; easyccg
+    has a --beta of 0.0001 unless given. At most 2000 sentences are read ahead, so
+    memory does not grow with the input.
     """
     if output in ("text", "conllu") and (beta is not None or probabilities):
         raise ValueError(f"--output {output} has no place for probabilities: use jsonl")
+    if output in OUTPUTS:
+        refuse(
+            f"--output {output} has probabilities with --beta, and no",
+            {"probabilities": probabilities},
+        )
     options = pairs("--option", option)
     if output == "conllu":
         fill_conllu(run, file, format, options, errors, column, beam_width)
         return
-    refuse(f"with --output {output} there is no", {"column": column})
+    if output not in OUTPUTS:
+        refuse(f"with --output {output} there is no", {"column": column})
     if format is None and file == "-":
         format = text_of_stdin(options)
     if format is None and Path(file).is_file():  # a pipe can be read only once
         format = detect_format(file, encoding=options.get("encoding"))
         sys.stderr.write(f"{file} is read as {format}; use --format to change this\n")
-    sentences = read(file, format, errors=errors, **options)
+    source = Source(file)
+    sentences = read(source.stream, format, errors=errors, **options)
     model = load_model(run, beam_width, "tag")
+    if output in OUTPUTS:
+        writer = SupertagWriter(model, output, beta, column, run)
+        write_supertags(model, writer, sentences, source)
+        return
     check_output(model, output, beta)
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    ahead, sentences = tee(sentences)
-    tagged = model.tag(ahead, beta=beta, probabilities=probabilities)
+    tagger = partial(model.tag, beta=beta, probabilities=probabilities)
     named = model.column_names[0] is not None
-    for sentence, tags in zip(sentences, tagged, strict=True):
+    for sentence, tags in applied(tagger, sentences, source):
         by_name = tags if named else {None: tags}
         sys.stdout.write(WRITERS[output](sentence.tokens, by_name))
 
 
+def write_supertags(model, writer: SupertagWriter, sentences, source: Source) -> None:
+    """Tag sentences and write the supertags for a CCG parser."""
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    sys.stdout.write(writer.preface)
+    tagger = partial(model.tag, beta=writer.beta)
+    for sentence, tags in applied(tagger, sentences, source):
+        sys.stdout.write(writer.write(sentence, tags))
+    if writer.empty:
+        what = f"{writer.empty:,} sentences without tokens are left out"
+        sys.stderr.write(one_line("warning", what))
+
+
 def fill_conllu(run, file, format, options, errors, column, beam_width) -> None:
     """Tag sentences and write CoNLL-U in which only the columns of the model change."""
-    source = file
-    if format is None:
-        source, format = recognise(file, options)
-    items, encoding = treebank(source, format, options, "tag", errors)
+    source, stream, format = opened(file, format, options)
+    items, encoding = treebank(stream, format, options, "tag", errors)
     model = load_model(run, beam_width, "tag")
     fields = fields_of(model, column, run)
     sys.stdout.reconfigure(encoding=encoding, newline="\n")
-    ahead, items = tee(items)
-    tagged = model.tag(sentence for sentence, _ in ahead)
-    for (sentence, block), tags in zip(items, tagged, strict=True):
+
+    def tagger(items):
+        return model.tag(sentence for sentence, _ in items)
+
+    for (sentence, block), tags in applied(tagger, items, source):
         columns = fields(tags)
         text = block.with_columns(columns) if block else filled(sentence, columns)
         sys.stdout.write(text)
+
+
+def opened(file: str, format: str | None, options: dict):
+    """The `Source` of a file for progress, the source for `data.read`, and the format.
+
+    The format is that of `recognise`, if none was given.
+    """
+    stream = file
+    if format is None:
+        stream, format = recognise(file, options)
+    source = Source(file)
+    return source, source.stream if stream == file else stream, format
 
 
 def parse(
@@ -132,15 +174,15 @@ def parse(
     so memory does not grow with the input.
     """
     options = pairs("--option", option)
-    source = file
-    if format is None:
-        source, format = recognise(file, options)
-    items, encoding = treebank(source, format, options, "parse")
+    source, stream, format = opened(file, format, options)
+    items, encoding = treebank(stream, format, options, "parse")
     model = load_model(run, beam_width, "parse")
     sys.stdout.reconfigure(encoding=encoding, newline="\n")
-    ahead, items = tee(items)
-    parsed = model.parse(with_columns(model, (sentence for sentence, _ in ahead)))
-    for (sentence, block), tree in zip(items, parsed, strict=True):
+
+    def parser(items):
+        return model.parse(with_columns(model, (sentence for sentence, _ in items)))
+
+    for (sentence, block), tree in applied(parser, items, source):
         columns = tree.columns  # CoNLL-U always has an XPOS, if only "_"
         tags = None if "xpos" in columns else columns.get("predicted_tag")
         written = block.with_trees if block else partial(as_conllu, sentence)

@@ -33,11 +33,19 @@ Errors = Annotated[
     typer.Option(help="Stop at a malformed sentence, or leave it out."),
 ]
 Run = Annotated[
-    Path, typer.Argument(metavar="DIR", help="The --out of train, or a .keras file.")
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="The --out of train, a .keras file, or the name of an installed model.",
+    ),
 ]
 RunOrOnnx = Annotated[
     Path,
-    typer.Argument(metavar="DIR", help="The --out of train, a .keras or .onnx file."),
+    typer.Argument(
+        metavar="MODEL",
+        help="The --out of train, a .keras or .onnx file, or the name of an installed "
+        "model.",
+    ),
 ]
 InputFile = Annotated[
     str, typer.Argument(metavar="[FILE]", help="'-' is standard input.")
@@ -56,11 +64,12 @@ def one_line(kind: str, message) -> str:
 def in_options(message: str) -> str:
     """A message with Python keywords replaced by options of the command.
 
-    For instance --format 'text' for format='text', --option separator= for separator=,
-    or --set constrained=True.
+    For instance --format 'text' for format='text', --tags None for tags=None, --option
+    separator= for separator=, or --set constrained=True.
     """
-    own = r"\b(format|dev|test|errors)=(?=$|[' ;,)])('?)"
+    own = r"\b(format|dev|test|errors|tags|monitor)=(?=$|[' ;,)])('?)"
     message = re.sub(own, lambda m: f"--{m[1]} '" if m[2] else f"--{m[1]}", message)
+    message = re.sub(r"\b(tags|seed)=(?=None\b|-?[0-9])", r"--\1 ", message)
     message = re.sub(r"\b(constrained=(True|False))\b", r"--set \1", message)
     return re.sub(r"(?<=pass )(\w+)=|(?<=; )(tag)=", r"--option \1\2=", message)
 

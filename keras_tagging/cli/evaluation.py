@@ -72,8 +72,11 @@ def evaluate(
     """Compare a model's tags, trees or tokens with the gold ones of a corpus.
 
     For a parser, print the shares of right heads (uas), of right heads with right
-    labels (las), of right labels, and of sentences without an error (ucm, lcm). For a
-    segmenter, print what it finds in the text of the corpus, as CoNLL 2018 counts it.
+    labels (las), of right labels, and of sentences without an error (ucm, lcm). The
+    report says which tags it reads; one with a tagger of its own (--tags predicted) is
+    evaluated with the tags that it predicts, and with gold ones if the corpus has them.
+    For a segmenter, print what it finds in the text of the corpus, as CoNLL 2018 counts
+    it.
 
     For a pipeline, print the scores of that shared task for the text of the corpus,
     which it annotates from raw characters on if it has a segmenter.
@@ -107,11 +110,28 @@ def evaluate(
     if as_json:
         content = {"corpus": corpus, "split": split, **report.counting}
         content["figures"] = report.figures
+        own = {"tags": report.tags, "tag_accuracy": report.tag_accuracy}
+        own["figures_with_gold_tags"] = report.with_gold_tags
+        content |= {name: value for name, value in own.items() if value is not None}
         content |= {name: records(table) for name, table in report.tables.items()}
         print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         texts = (table_text(name, table) for name, table in report.tables.items())
-        print("\n\n".join([figures({split: report.figures}), *texts]))
+        print("\n\n".join([overall(split, report), *texts]))
+
+
+def overall(split: str, report) -> str:
+    """The figures of a split; of a parser, with the tags that it reads."""
+    rows = {split: report.figures}
+    if report.with_gold_tags:
+        rows = {f"{split}, predicted tags": report.figures}
+        rows[f"{split}, gold tags"] = report.with_gold_tags
+    lines = [figures(rows)]
+    if report.tags:
+        right = report.tag_accuracy
+        share = "" if right is None else f", {right:.2%} of them right"
+        lines.append(f"It {report.tags}{share}")
+    return "\n".join(lines)
 
 
 def evaluate_pipeline(pipeline, corpus, split, as_json, *, format, **reading) -> None:

@@ -32,8 +32,9 @@ def annotate(
     run: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN",
-            help="The --out of train, the folder of a pipeline, or a model's file.",
+            metavar="MODEL",
+            help="The name of an installed model, the --out of train, the folder of a "
+            "pipeline, or a model's file.",
         ),
     ],
     file: InputFile = "-",

@@ -27,6 +27,7 @@ from keras_tagging.cli.output import (
     untrainable,
 )
 from keras_tagging.cli.pipeline_training import train_parts
+from keras_tagging.cli.progress import epoch_bars
 from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.corpora.loading import hold_out
 from keras_tagging.models.run_files import (
@@ -156,6 +157,14 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Replace the finished model in DIR.")
     ] = False,
+    devices: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Devices of this machine that share each batch; needs JAX "
+            "(KERAS_BACKEND=jax).",
+        ),
+    ] = None,
 ) -> None:
     """Train a model and keep its best epoch on the development sentences.
 
@@ -248,8 +257,11 @@ def train(
     start_keras()
     import keras_tagging
     from keras_tagging.models.run_folder import take_folds, train_run
+    from keras_tagging.training import share_batches
     from keras_tagging.vectors import load_vectors
 
+    if devices is not None:
+        share_batches(devices)
     is_one = f"{arch} is a {chosen.kind}, and a {chosen.kind} has no"
     if not chosen.parses:
         refuse(is_one, {"bootstrap": bootstrap})
@@ -321,6 +333,7 @@ def train(
         patience=patience,
         monitor=monitor,
         verbose=progress(),
+        callbacks=context.with_resource(epoch_bars()),
     )
     if left := untrainable(model):
         print(left)

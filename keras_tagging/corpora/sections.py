@@ -5,7 +5,7 @@ CCGbank and the Penn Treebank are split by section.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from keras_tagging.corpora.archives import Member
@@ -82,22 +82,33 @@ def by_split(
                 raise CorpusError(f"{member.name}: {what}; {remedy}")
             others["" if is_whole else file] = member
         by_name[holds.pop()].append(member)
-    missing = [number for number in wanted if number not in holders]
-    if missing and (len(missing) == len(wanted) or not partial):
-        raise _missing(missing, wanted)
-    return {split: files for split, files in by_name.items() if files}
-
-
-def _missing(missing: list[int], wanted: dict[int, str]) -> CorpusError:
-    splits = ", ".join(dict.fromkeys(wanted[number] for number in missing))
-    numbers = ", ".join(f"{number:02}" for number in missing)
     remedy = (
         "name the folder or archive of the whole corpus, whose files are named as "
         "wsj_0203 or lie in folders 00 to 24"
     )
+    check_missing(holders, wanted, remedy, partial=partial)
+    return {split: files for split, files in by_name.items() if files}
+
+
+def check_missing(
+    present: Collection[int], wanted: dict[int, str], remedy: str, *, partial: bool
+) -> None:
+    """Raise a CorpusError if sections are missing; with `partial`, if all are.
+
+    Args:
+        present: the sections that there are.
+        wanted: the split of each section.
+        remedy: for the message.
+        partial: whether some may be missing.
+    """
+    missing = [number for number in wanted if number not in present]
+    if not missing or (partial and len(missing) < len(wanted)):
+        return
+    splits = ", ".join(dict.fromkeys(wanted[number] for number in missing))
+    numbers = ", ".join(f"{number:02}" for number in missing)
     if len(missing) < len(wanted):
         remedy += "; --partial does without"
-    return CorpusError(f"no file holds section {numbers} ({splits}); {remedy}")
+    raise CorpusError(f"no file holds section {numbers} ({splits}); {remedy}")
 
 
 def sentences_of(

@@ -5,7 +5,7 @@ inner node, `(<L category modified-pos pos word predicate>)` a leaf.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from keras_tagging.data.categories import category_at
@@ -130,8 +130,27 @@ def derivations(
     return parse_each(_records(lines), lambda record: _derivation(record, categories))
 
 
+# wsj_0203.14: section, document, sentence
+_ID = re.compile(r"ID=wsj_([0-9]{2})([0-9]{2})\.([0-9]{1,6})(?![^ \t])", re.I)
+
+
+def place_of(line: str) -> tuple[int, int, int] | None:
+    """The section, document and sentence of the Wall Street Journal in an `ID=` line.
+
+    Example:
+        >>> place_of("ID=wsj_0203.14 PARSER=GOLD NUMPARSE=1")
+        (2, 3, 14)
+        >>> place_of("ID=brown_cf01.1")
+    """
+    match = _ID.match(line)
+    return tuple(map(int, match.groups())) if match else None
+
+
 def auto(
-    lines: Iterable[Line], *, categories: str | None = None
+    lines: Iterable[Line],
+    *,
+    categories: str | None = None,
+    sections: Collection[int] | None = None,
 ) -> Iterator[Sentence | Malformed]:
     """The words of CCGbank's derivations: an `ID=` line, then a line of nodes.
 
@@ -141,9 +160,15 @@ def auto(
 
     Args:
         categories: as in `derivations`.
+        sections: those of the Wall Street Journal that are read, as the `ID=` lines
+            name them; by default all sentences, with or without such a line.
     """
 
-    def parse(record: list[Line]) -> Sentence:
+    def parse(record: list[Line]) -> Sentence | None:
+        if sections is not None:
+            place = place_of(record[0][1])
+            if place is None or place[0] not in sections:
+                return None
         leaves = _derivation(record, categories).leaves
         tags, pos, _, words, _ = zip(*leaves, strict=True)
         return sentence_of(words, tags, {"pos": pos})

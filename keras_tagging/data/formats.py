@@ -30,7 +30,8 @@ def pipe(
     """`word|pos|category` items separated by blanks, one sentence a line.
 
     Items are split from the right, so a word may contain bars. An empty line is an
-    empty sentence. Column: `pos`.
+    empty sentence. The comment with which files of the C&C tools begin, and the blank
+    line after it, are skipped. Column: `pos`.
 
     Args:
         categories: "ccgbank" or "pmb" for CCG categories in normal form in this
@@ -48,7 +49,22 @@ def pipe(
         tags = [category_at(number, tag, categories) for tag in tags]
         return sentence_of(words, tags, {"pos": pos})
 
-    return parse_each(([line] for line in lines), parse)
+    return parse_each(([line] for line in _without_preface(lines)), parse)
+
+
+def _without_preface(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines after C&C's preface, which begins with `#` and ends in a blank line."""
+    lines = iter(lines)
+    for number, line in lines:
+        is_comment = isinstance(line, str) and line.startswith("#")
+        if not is_comment or split_blanks(line)[0].count("|") > 1:
+            yield number, line
+            break
+        for _, line in lines:
+            if is_blank(line):
+                break
+        break
+    yield from lines
 
 
 def atis(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:

@@ -41,11 +41,17 @@ def labels_of(sentence: Sentence, name: str | None) -> list[str] | None:
 
 
 def with_labels(sentence: Sentence, labels: Mapping[str, list[str]]) -> Sentence:
-    """A sentence with other labels in these columns."""
-    columns = dict(sentence.columns)
+    """A sentence with other labels in these columns.
+
+    Its tags change with a column that they are the same as, such as UPOS of CoNLL-U.
+    """
+    columns, tags = dict(sentence.columns), labels.get("tags", sentence.tags)
     for name in labels.keys() - {"tags"}:
-        columns[name if name in columns else field_of(name)] = labels[name]
-    return replace(sentence, tags=labels.get("tags", sentence.tags), columns=columns)
+        place = name if name in columns else field_of(name)
+        if tags is sentence.tags is not None and tags == columns.get(place):
+            tags = labels[name]
+        columns[place] = labels[name]
+    return replace(sentence, tags=tags, columns=columns)
 
 
 def check_labelled(sentences: Sequence[Sentence], names: Iterable[str]) -> None:

@@ -217,5 +217,15 @@ def document_of(sentences: Iterable[Sentence]) -> tuple[str, list[Surface]]:
 
 
 def text_of(sentences: Iterable[Sentence]) -> str:
-    """The text that sentences stand in: that of `document_of`."""
+    """The text that sentences stand in: that of `document_of`.
+
+    Example:
+        >>> from keras_tagging import Sentence
+        >>> from keras_tagging.data.surface import Surface
+        >>> first = Surface("It isn't.", [(0, 2), (3, 8), (8, 9)], [1, 2, 1])
+        >>> second = Surface("Oh!", [(0, 2), (2, 3)], [1, 1], start=10)
+        >>> first = Sentence(["It", "is", "n't", "."], surface=first)
+        >>> text_of([first, Sentence(["Oh", "!"], surface=second)])
+        "It isn't. Oh!"
+    """
     return document_of(sentences)[0]

@@ -10,12 +10,29 @@ from keras_tagging.encoding.vocabulary import UNKNOWN_ID
 
 # Sentences that are read, sorted by length and tagged together.
 PREDICTION_SENTENCES = 2000
+FIRST_SENTENCES = 125  # of a stream, whose first answers somebody waits for
+# What is given at once for the tokens of a slice, about 90 bytes each, 25 a sentence
+PREDICTION_ENTRIES = 2**21
+SENTENCE_LENGTH = 25
 
 
-def slices(sentences: Iterable) -> Iterator[list]:
-    """Lists of at most `PREDICTION_SENTENCES`."""
+def slices(
+    sentences: Iterable, entries: int = 1, growing: bool = False
+) -> Iterator[list]:
+    """Lists of at most `PREDICTION_SENTENCES`.
+
+    Args:
+        sentences: sentences, or anything else.
+        entries: what is given for each token, such as all tags with probabilities: the
+            lists are short if these are many.
+        growing: whether the first lists are short, each twice as long as the last one.
+    """
+    most = max(1, PREDICTION_ENTRIES // (SENTENCE_LENGTH * entries))
+    most = min(most, PREDICTION_SENTENCES)
+    size = min(most, FIRST_SENTENCES) if growing else most
     sentences = iter(sentences)
-    while chunk := list(islice(sentences, PREDICTION_SENTENCES)):
+    while chunk := list(islice(sentences, size)):
+        size = min(most, 2 * size)
         yield chunk
 
 
@@ -56,6 +73,7 @@ class EncodedSentences:
         *,
         batch_size: int | None = None,
         token_budget: int | None = None,
+        devices: int = 1,
     ) -> tuple[np.ndarray | dict, np.ndarray, np.ndarray]:
         """Pad sentences on the right to the longest of them.
 
@@ -65,6 +83,7 @@ class EncodedSentences:
                 padding follow the sentences: see `padded_rows`.
             batch_size, token_budget: the arguments of `plan_batches`, which limit the
                 rows of padding. Without either, there are no such rows.
+            devices: above 1, rows of padding make each batch divisible by it.
 
         Returns:
             ids `(batch, time, features)` int32, targets `(batch, time)` int32 (-1
@@ -79,6 +98,7 @@ class EncodedSentences:
         rows = len(sentences)
         if multiple > 1 and time:
             rows = padded_rows(rows, batch_size or (token_budget or 0) // time)
+        rows = int(round_up(rows, devices))
         real = np.arange(time) < np.pad(lengths, (0, rows - len(lengths)))[:, None]
         tokens = self.offsets[sentences][:, None] + np.arange(time)
         tokens = tokens[real[: len(sentences)]]
@@ -92,13 +112,14 @@ class EncodedSentences:
         mask = real.astype("float32")
         if self.letters is None:
             return ids, targets, mask
-        letters = self._letters(ids, real, multiple)
+        letters = self._letters(ids, real, multiple, devices)
         return {"ids": ids, "letters": letters}, targets, mask
 
-    def _letters(self, ids, real, multiple):
+    def _letters(self, ids, real, multiple, devices):
         """The letters of the distinct tokens of a batch; makes the ids point to them.
 
         Above 1, the columns are a multiple of `multiple`, and the rows a power of two.
+        The rows are a multiple of `devices`.
         """
         column = ids[..., self.letter_column]
         rows, places = np.unique(column[real], return_inverse=True)
@@ -109,7 +130,7 @@ class EncodedSentences:
         if multiple > 1:
             width = int(round_up(width, multiple))
             count = padded_rows(count, 1 + real.size)
-        found = np.zeros((count, width), "int32")
+        found = np.zeros((round_up(count, devices), width), "int32")
         found[1 : 1 + len(rows), : letters.shape[1]] = letters[:, :width]
         return found
 
@@ -119,7 +140,7 @@ def ids_of(tokens):
     return tokens["ids"] if isinstance(tokens, dict) else tokens
 
 
-def round_up(lengths: np.ndarray, multiple: int) -> np.ndarray:
+def round_up(lengths: np.ndarray | int, multiple: int) -> np.ndarray | int:
     """The lengths, each rounded up to the next multiple."""
     return -(-lengths // multiple) * multiple
 
@@ -192,6 +213,7 @@ class TrainingBatches:
         batch_size, token_budget: as in `plan_batches`.
         multiple: padded lengths are multiples of this. XLA compiles again for every
             shape, so few shapes are better: above 1, rows of padding fill up batches.
+        devices: as in `EncodedSentences.batch`.
         unknown_rate: probability with which a word that occurs once in these sentences
             becomes the unknown word, drawn again in every epoch, so that the unknown
             vector is trained. So does a character that occurs once.
@@ -210,6 +232,7 @@ class TrainingBatches:
         batch_size: int | None = None,
         token_budget: int | None = None,
         multiple: int = 1,
+        devices: int = 1,
         unknown_rate: float = 0.0,
         word_dropout: float = 0.0,
         word_column: int | None = 0,
@@ -219,6 +242,7 @@ class TrainingBatches:
         self.sizes = {"batch_size": batch_size, "token_budget": token_budget}
         self.lengths = round_up(sentences.lengths, multiple)
         self.multiple = multiple
+        self.devices = devices
         self.word_column = word_column
         self.epoch = 0
         self.word_rates = self.letter_rates = None
@@ -244,7 +268,9 @@ class TrainingBatches:
 
     def arrays(self, chosen):
         """Ids, targets and mask of these sentences."""
-        return self.sentences.batch(chosen, self.multiple, **self.sizes)
+        return self.sentences.batch(
+            chosen, self.multiple, devices=self.devices, **self.sizes
+        )
 
     @property
     def target_axes(self) -> int:

@@ -35,6 +35,12 @@ class MultiwordSplitter:
 
     Raises:
         ValueError: if one has no word, or an empty one.
+
+    Example:
+        >>> analyses = ["du\\tde\\tle", "it's\\tit\\t's", "he's\\the\\t's"]
+        >>> split = MultiwordSplitter(analyses)
+        >>> split("Du"), split("SHE'S"), split("pain")
+        (['De', 'le'], ['SHE', "'S"], ['pain'])
     """
 
     def __init__(self, analyses: Iterable[str]):

@@ -16,17 +16,17 @@ def assigned(probabilities: np.ndarray, beta: float) -> np.ndarray:
     """The categories assigned to each word: those with `p >= beta * max(p)`.
 
     Section 3.3.2 of Kadari et al. (2018). With `beta=1` these are the most probable
-    category and any that tie with it.
+    category and any that tie with it; with `beta=0` they are all categories.
 
     Args:
         probabilities: `(tokens, tags)`.
-        beta: in (0, 1].
+        beta: from 0 to 1.
 
     Returns:
         `(tokens, tags)`, bool.
 
     Raises:
-        ValueError: if `beta` is outside (0, 1].
+        ValueError: if `beta` is below 0 or above 1.
     """
     _check(beta)
     return probabilities >= beta * probabilities.max(axis=-1, keepdims=True)
@@ -40,7 +40,7 @@ def within_beta(
     Args:
         rows: probabilities `(tokens, tags)`.
         tags: their names.
-        beta: in (0, 1].
+        beta: from 0 to 1.
     """
     ranked = []
     for row, mask in zip(rows, assigned(rows, beta), strict=True):
@@ -58,7 +58,7 @@ def betas_of(beta, names: Sequence[str | None]) -> list[float | None]:
         names: of the columns.
 
     Raises:
-        ValueError: for an unknown column or a level outside (0, 1].
+        ValueError: for an unknown column or a level below 0 or above 1.
     """
     if isinstance(beta, Mapping):
         if names[0] is None:
@@ -71,6 +71,20 @@ def betas_of(beta, names: Sequence[str | None]) -> list[float | None]:
     for level in filter(lambda level: level is not None, levels):
         _check(level)
     return levels
+
+
+def entries_of(levels: Sequence[float | None], sizes: Sequence[int]) -> int:
+    """The number of labels that each token is given by the columns with `beta=0`.
+
+    Args:
+        levels: the level of each column; None for one label.
+        sizes: the number of labels of each column.
+
+    Returns:
+        At least 1. What other levels give is few, and not counted.
+    """
+    pairs = zip(levels, sizes, strict=True)
+    return max(1, sum(size for level, size in pairs if level == 0))
 
 
 def multi_tagging(
@@ -92,15 +106,15 @@ def multi_tagging(
         gold_ids: the gold tag ids of each sentence, `(tokens,)`; -1 is a tag unseen in
             training, which always counts as wrong.
         probabilities: the probabilities of each sentence, `(tokens, tags)`.
-        betas: the levels, each in (0, 1].
+        betas: the levels, each from 0 to 1.
 
     Returns:
         A table with a row for each beta and the columns `beta`, `word`, `sent` and
         `categories_per_word`; nan without tokens.
 
     Raises:
-        ValueError: if a beta is outside (0, 1], or a sentence does not have one
-            row of probabilities for each gold id.
+        ValueError: if a beta is below 0 or above 1, or a sentence does not have
+            one row of probabilities for each gold id.
     """
     betas = list(betas)
     for beta in betas:
@@ -133,5 +147,5 @@ def multi_tagging(
 
 
 def _check(beta: float) -> None:
-    if not 0 < beta <= 1:
-        raise ValueError(f"beta is {beta}; it must be above 0 and at most 1")
+    if not 0 <= beta <= 1:
+        raise ValueError(f"beta is {beta}; it must be from 0 to 1")

@@ -11,7 +11,7 @@ from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_senten
 from keras_tagging.encoding.batching import round_up, slices
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.metrics import within_beta
-from keras_tagging.metrics.multi_tagging import betas_of
+from keras_tagging.metrics.multi_tagging import betas_of, entries_of
 
 # Sentence indices, and for each column of labels the logits (batch, time, labels) and
 # the best label ids (batch, time). Time may exceed a length; an empty sentence is in no
@@ -22,12 +22,15 @@ Batches = Iterable[tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]]
 Decoder = Callable[[np.ndarray, np.ndarray, Sequence[str]], Sequence]
 
 
-def streamed(sentences: Iterable, predict: Callable[[list], Iterable]):
+def streamed(
+    sentences: Iterable, predict: Callable[[list], Iterable], entries: int = 1
+):
     """The predictions for sentences, a slice at a time.
 
     Args:
         sentences: sentences, or lists of words.
         predict: function from a list of sentences to an item for each.
+        entries: as in `encoding.batching.slices`.
 
     Returns:
         A list for a list or tuple; for any other iterable a generator, which reads at
@@ -38,9 +41,10 @@ def streamed(sentences: Iterable, predict: Callable[[list], Iterable]):
     """
     if isinstance(sentences, (str, Corpus)):
         as_sentences(sentences)
-    parts = slices(map(as_sentence, sentences))
+    whole = isinstance(sentences, (list, tuple))
+    parts = slices(map(as_sentence, sentences), entries, growing=not whole)
     items = (item for part in parts for item in predict(part))
-    return list(items) if isinstance(sentences, (list, tuple)) else items
+    return list(items) if whole else items
 
 
 def network_outputs(model, encoded, calls) -> Batches:
@@ -55,7 +59,9 @@ def network_outputs(model, encoded, calls) -> Batches:
     budget = model.batch_tokens
     sizes = calls.sizes(budget)
     for chosen in calls.plan(lengths, budget):
-        ids, _, _ = encoded.batch(chosen, model.length_multiple, **sizes)
+        ids, _, _ = encoded.batch(
+            chosen, model.length_multiple, devices=model.devices, **sizes
+        )
         outputs = model.predict_on_batch(ids)
         found = []
         for column in model.label_columns:
@@ -126,10 +132,15 @@ def decoder_of(column: LabelColumn, beta=None, probabilities=False) -> Decoder:
     return with_probability if probabilities else labels
 
 
-def decoders_of(columns, beta=None, probabilities=False) -> list[Decoder]:
-    """The decoder of each column for the options of `Tagger.tag`."""
+def decoders_of(columns, beta=None, probabilities=False) -> tuple[list[Decoder], int]:
+    """The decoder of each column for the options of `Tagger.tag`.
+
+    Returns:
+        The decoders, and the `entries` that they give for each token.
+    """
     levels = betas_of(beta, [column.name for column in columns])
-    return [
+    decoders = [
         decoder_of(column, level, probabilities)
         for column, level in zip(columns, levels, strict=True)
     ]
+    return decoders, entries_of(levels, list(map(len, columns)))

@@ -1,20 +1,29 @@
 """Models by name, or from a file."""
 
+import warnings
 import zipfile
-from pathlib import Path
 
 import keras
 
 from keras_tagging.architectures import architecture
+from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.pretrained import Pretrained, described
 from keras_tagging.models.run_files import MODEL, PIPELINE
 from keras_tagging.models.segmenter import Segmenter
 from keras_tagging.models.tagger import Tagger
+from keras_tagging.utils.named_models import find_model
 
 
-def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrides):
+def build(
+    name: str,
+    *,
+    recipe: str = "fast",
+    seed: int | None = None,
+    corpus=None,
+    **overrides,
+):
     """A compiled model of the named architecture; it needs no corpus.
 
     Args:
@@ -24,6 +33,9 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
             more subword features, as suits a laptop.
         seed: seed of weights, dropout and the order of batches; None draws one, which
             the model keeps as `model.seed`.
+        corpus: training sentences, or a `Corpus` with them, from which the vocabularies
+            and the weights are made at once. Without it the first `fit` makes them.
+            Keras Tuner needs them to load its best models.
         **overrides: keywords of the network, its cell, features and training;
             ``keras-tagging list NAME`` shows them with their values. `embeddings`:
             pretrained vectors to initialise the word embeddings: a file of any common
@@ -39,7 +51,7 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
 
     Raises:
         ValueError: for an unknown name, recipe or keyword, with the nearest known one,
-            and for vectors that cannot be read.
+            for vectors that cannot be read, and for sentences that are not annotated.
         OSError: if there is no such file of vectors.
 
     Example:
@@ -58,18 +70,23 @@ def build(name: str, *, recipe: str = "fast", seed: int | None = None, **overrid
     if pretrained.embeddings:
         changes["word_dim"] = pretrained.embeddings.matrix.shape[1]
     vectors = pretrained.vectors
-    model = Parser if entry.parses else Segmenter if entry.segments else Tagger
-    return model(
+    kind = Parser if entry.parses else Segmenter if entry.segments else Tagger
+    model = kind(
         name,
         settings.replaced(**changes),
         seed=seed,
         vector_dim=vectors.matrix.shape[1] if vectors else 0,
         pretrained=pretrained,
     )
+    if corpus is not None:
+        model.adapt(corpus.train if isinstance(corpus, Corpus) else corpus)
+    return model
 
 
 def load(path):
-    """Load a model saved by `model.save`; a folder stands for its `model.keras`.
+    """Load a model saved by `model.save`, or an installed one by its name.
+
+    A folder stands for its `model.keras`. A path that exists goes before a name.
 
     A folder that `Pipeline.save` has written gives the `Pipeline`.
 
@@ -77,10 +94,11 @@ def load(path):
     take more memory than some multiple of its size.
 
     Raises:
-        ValueError: if there is no such file, it is damaged, or holds another model.
+        ValueError: if there is no such file or installed model, or the file is damaged
+            or holds another model.
         OSError: if the file cannot be opened.
     """
-    path = Path(path)
+    path = find_model(path)
     if (path / PIPELINE).is_file():
         from keras_tagging.models.pipeline_files import load_pipeline
 
@@ -96,7 +114,10 @@ def load(path):
     with path.open("rb") as stream:
         try:
             check_model_file(stream)
-            return keras.saving.load_model(path)
+            with warnings.catch_warnings():
+                # a model of half precision has no state of its optimizer
+                warnings.filterwarnings("ignore", "Skipping variable loading for opt")
+                return keras.saving.load_model(path)
         # A damaged or malicious file can raise anything.
         except Exception as error:
             raise ValueError(

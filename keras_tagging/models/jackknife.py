@@ -1,14 +1,13 @@
 """Predicted tags for the training of a parser, from taggers that did not see them."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.tagger import Tagger
-from keras_tagging.runtime.models import PREDICTED
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import read_object
 
@@ -19,25 +18,6 @@ class Jackknifed:
 
     fingerprint: str | None = None
     tags: list[list[str]] | None = None
-
-
-def gold_column(sentences) -> str:
-    """The column of the finest tags: `xpos` if all sentences have it, else `pos`."""
-    for column in ("xpos", "pos"):
-        if all("_" not in s.columns.get(column, "_") for s in sentences if s.tokens):
-            return column
-    raise ValueError(
-        "the training sentences have no tags in a column xpos or pos: name their "
-        "column with tags=, or give tags=None"
-    )
-
-
-def with_tags(sentences, tags) -> list[Sentence]:
-    """The sentences with their predicted tags."""
-    return [
-        replace(sentence, columns={**sentence.columns, PREDICTED: list(row)})
-        for sentence, row in zip(sentences, tags, strict=True)
-    ]
 
 
 def jackknife(

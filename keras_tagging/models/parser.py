@@ -22,21 +22,16 @@ from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tree_counts
 from keras_tagging.models.decoding import streamed
-from keras_tagging.models.jackknife import (
-    PREDICTED,
-    Jackknifed,
-    gold_column,
-    jackknife,
-    train_tagger,
-    with_tags,
-)
+from keras_tagging.models.jackknife import Jackknifed, jackknife, train_tagger
 from keras_tagging.models.known_labels import some
 from keras_tagging.models.pretrained import Pretrained
 from keras_tagging.models.report import tree_report
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tree_answer
+from keras_tagging.models.tag_input import gold_column, tag_input, with_tags
 from keras_tagging.models.tagger import Tagger
 from keras_tagging.parsing import NUM_LABELS, NUM_NODES, oracle
+from keras_tagging.runtime.models import PREDICTED
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tables
 FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
@@ -178,6 +173,18 @@ class Parser(SentenceModel):
         """Start from a trained feed-forward parser: see `models.bootstrap`."""
         bootstrap(self, ffn, gates)
 
+    def retarget(self, sentences, **options):
+        """Raise a ValueError: only taggers are fine-tuned.
+
+        Args:
+            sentences: as in `Tagger.retarget`.
+            **options: as there.
+        """
+        raise ValueError(
+            "a parser cannot be retargeted: build one for these sentences; a recurrent "
+            "one can start from a trained ffn-parser, see bootstrap"
+        )
+
     def call(self, inputs, training=False):
         """Logits of all moves, or trees.
 
@@ -211,8 +218,11 @@ class Parser(SentenceModel):
         """Add jackknifed tags, if the parser reads predicted ones."""
         task = self.settings.task
         if task.tags != "predicted":
+            self.metadata["tags"] = tag_input(self) or {}
             return sentences
         column = gold_column(sentences)
+        self.metadata["tags"] = {"column": column}
+        self.metadata["tags"] = tag_input(self)
         # a tagger from another parser has drawn the folds with its own seed
         seed = self.tagger.seed if self.tagger else self.seed
         options = {"architecture": task.tagger, "seed": seed}
@@ -227,9 +237,10 @@ class Parser(SentenceModel):
 
     def encode(self, sentences):
         """The ids of all tokens of the sentences; missing tags are predicted."""
-        return super().encode(self._tagged(sentences))
+        return super().encode(self.tagged(sentences))
 
-    def _tagged(self, sentences):
+    def tagged(self, sentences):
+        """The sentences with the tags of the parser's own tagger, if it has one."""
         if self.tagger and not all(PREDICTED in s.columns for s in sentences):
             words = [s.tokens for s in sentences]
             sentences = with_tags(sentences, self.tagger.tag(words))
@@ -258,6 +269,7 @@ class Parser(SentenceModel):
             EncodedMoves.of(moves, len(self.labels)),
             seed=self.seed,
             multiple=self.length_multiple,
+            devices=self.devices,
             word_column=names.index("word") if "word" in names else None,
             batch_size=fitting.batch_size,
             token_budget=fitting.token_budget,
@@ -351,7 +363,7 @@ class Parser(SentenceModel):
         return [self.network, self.scorer]
 
     def _parse(self, sentences):
-        sentences = self._tagged(sentences)
+        sentences = self.tagged(sentences)
         for sentence, (heads, deprels) in zip(
             sentences, self._trees(sentences), strict=True
         ):
@@ -365,7 +377,9 @@ class Parser(SentenceModel):
         names = ["", *self.labels]
         sizes = calls.sizes(PREDICTION_TOKENS)
         for chosen in calls.plan(lengths, PREDICTION_TOKENS):
-            ids, _, _ = encoded.batch(chosen, self.length_multiple, **sizes)
+            ids, _, _ = encoded.batch(
+                chosen, self.length_multiple, devices=self.devices, **sizes
+            )
             outputs = self.predict_on_batch(ids)
             for row, i in enumerate(chosen):
                 n = encoded.lengths[i]

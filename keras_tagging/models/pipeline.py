@@ -153,14 +153,16 @@ class Pipeline:
 
     # Files
 
-    def save(self, folder, overwrite: bool = True) -> None:
+    def save(
+        self, folder, overwrite: bool = True, *, half_precision: bool = False
+    ) -> None:
         """Write the models into a folder that `keras_tagging.load` reads.
 
         See :func:`keras_tagging.models.pipeline_files.save_pipeline`.
         """
         from keras_tagging.models.pipeline_files import save_pipeline
 
-        save_pipeline(self, Path(folder), overwrite)
+        save_pipeline(self, Path(folder), overwrite, half_precision)
 
     @classmethod
     def load(cls, folder) -> "Pipeline":

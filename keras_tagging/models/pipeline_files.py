@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from keras_tagging.models.factory import load
+from keras_tagging.models.half_precision import halve
 from keras_tagging.models.metadata import versions
 from keras_tagging.models.pipeline import PARTS, Pipeline
 from keras_tagging.models.run_files import PIPELINE
@@ -18,11 +19,18 @@ FORMAT = 1
 FORMATS = {"tf_saved_model": "", "onnx": ".onnx"}
 
 
-def save_pipeline(pipeline: Pipeline, folder: Path, overwrite: bool = True) -> None:
+def save_pipeline(
+    pipeline: Pipeline,
+    folder: Path,
+    overwrite: bool = True,
+    half_precision: bool = False,
+) -> None:
     """Write `segmenter.keras`, `tagger.keras`, `parser.keras` and `pipeline.json`.
 
     The last one has the checksums of the others, so that a folder that was halved by a
     kill, or mixed with another one, is refused. Beside each model are its metadata.
+    With `half_precision` the files have half the size, and cannot go on with training
+    as if it had not stopped: see `models.half_precision`.
 
     Raises:
         FileExistsError: if the folder has a pipeline, and `overwrite` is false.
@@ -42,8 +50,13 @@ def save_pipeline(pipeline: Pipeline, folder: Path, overwrite: bool = True) -> N
         partial = Path(partial)
         described = {}
         for name, model in pipeline.parts.items():
-            model.save(partial / f"{name}.keras")
-            described[name] = {"sha256": _checksum(partial / f"{name}.keras")}
+            path = partial / f"{name}.keras"
+            model.save(path)
+            if half_precision:
+                whole = path.rename(partial / "whole")
+                halve(whole, path)
+                whole.unlink()
+            described[name] = {"sha256": _checksum(path)}
         written = sorted(path.name for path in partial.iterdir())
         content = {"format": FORMAT, "parts": described, "versions": versions()}
         content["metadata"] = pipeline.metadata

@@ -8,6 +8,7 @@ import pandas as pd
 from sklearn.metrics import precision_recall_fscore_support
 
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
+from keras_tagging.models.tag_input import in_words, tag_accuracy, with_gold_tags
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,19 @@ class Report:
         tables: the tables by name, with shares as fractions.
         counting: options that the figures depend on.
         warning: a hint for the user, or None.
+        tags: what a parser reads beside the words, as a sentence; None for taggers.
+        with_gold_tags: the figures of a parser that reads gold tags in place of those
+            of its own tagger; None without such a tagger, or without gold tags.
+        tag_accuracy: that of its own tagger; None as before.
     """
 
     figures: dict[str, float | None]
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     counting: dict[str, object] = field(default_factory=dict)
     warning: str | None = None
+    tags: str | None = None
+    with_gold_tags: dict[str, float | None] | None = None
+    tag_accuracy: float | None = None
 
 
 def without_nan(scores: dict) -> dict:
@@ -150,7 +158,22 @@ def tree_report(model, sentences, *, punctuation="keep", subtypes=False, tables=
         tables: whether to add tables by relation, sentence length and distance.
     """
     counting = {"punctuation": punctuation, "subtypes": subtypes}
+
+    def figures(scored):
+        return without_nan({name: getattr(scored, name) for name in model.figures})
+
+    sentences = model.tagged(model.annotated(sentences))
     scored = model.scores(sentences, **counting)
-    scores = without_nan({name: getattr(scored, name) for name in model.figures})
     names = ("by_relation", "by_sentence_length", "by_distance") if tables else ()
-    return Report(scores, {name: getattr(scored, name)() for name in names}, counting)
+    others = {}
+    if gold := with_gold_tags(model, sentences):
+        right = tag_accuracy(gold, sentences)
+        others = without_nan({"tag_accuracy": right})
+        others["with_gold_tags"] = figures(model.scores(gold, **counting))
+    return Report(
+        figures(scored),
+        {name: getattr(scored, name)() for name in names},
+        counting,
+        tags=in_words(model),
+        **others,
+    )

@@ -22,7 +22,7 @@ def train_run(
     *,
     resume: bool,
     tensorboard: bool,
-    callbacks: Sequence = (),
+    callbacks: Sequence[keras.callbacks.Callback] = (),
     **fitting,
 ) -> dict[str, dict]:
     """Train an adapted model and save it as `out/model.keras`.
@@ -38,7 +38,7 @@ def train_run(
         out: the folder, which this process has locked.
         resume: whether to continue from a `resume.npz` in the folder.
         tensorboard: whether to write events to `out/tensorboard`.
-        callbacks: further Keras callbacks.
+        callbacks: further callbacks of Keras.
         fitting: further arguments of the model's `fit`.
 
     Returns:

@@ -75,7 +75,8 @@ def checked_config(cls: type, config: Mapping) -> dict:
     _require(type(spaces) is bool, "spaces", spaces, "true or false")
     metadata = config.get("metadata") or {}
     _require(isinstance(metadata, dict), "metadata", metadata, "an object")
-    for part in ("corpus", "scores", "nonprojective", "bootstrap", "started_from"):
+    parts = ("corpus", "scores", "nonprojective", "bootstrap", "started_from", "tags")
+    for part in parts:
         entry = metadata.get(part, {})
         _require(isinstance(entry, dict), f"metadata, {part}", entry, "an object")
 

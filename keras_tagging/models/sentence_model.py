@@ -135,6 +135,11 @@ class SentenceModel(SentenceCalls):
         """Padded lengths are multiples of this: XLA and JAX compile for each length."""
         return 8 if self.jit_compile or keras.backend.backend() == "jax" else 1
 
+    @property
+    def devices(self) -> int:
+        """The devices that share each batch: see `training.devices`."""
+        return training.devices_of_batches()
+
     def encode(self, sentences) -> EncodedSentences:
         """Ids of all tokens of the sentences."""
         self._require_network()

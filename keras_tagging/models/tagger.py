@@ -195,6 +195,7 @@ class Tagger(SentenceModel):
             self.encode(sentences, targets=True),
             seed=self.seed,
             multiple=self.length_multiple,
+            devices=self.devices,
             word_column=0 if words else None,
             batch_size=fitting.batch_size,
             token_budget=fitting.token_budget,
@@ -361,8 +362,8 @@ class Tagger(SentenceModel):
             sentences: an iterable of sentences, or of lists of words. A list or tuple
                 gives a list; any other iterable gives a generator that reads a limited
                 number of sentences ahead.
-            beta: return every tag with p >= beta * max p, best first. With named
-                columns it may be a dict by column; the others have one tag each.
+            beta: return every tag with p >= beta * max p, best first; 0 gives all. With
+                named columns it may be a dict by column; the others have one tag each.
             probabilities: return the probability with the tag.
 
         Returns:
@@ -371,8 +372,11 @@ class Tagger(SentenceModel):
             columns a dict of such lists: ``{"upos": ["DET", "NOUN"], "xpos": ...}``.
         """
         self._require_network()
-        decoders = decoding.decoders_of(self.label_columns, beta, probabilities)
-        return decoding.streamed(sentences, lambda part: self._decoded(part, decoders))
+        columns = self.label_columns
+        decoders, entries = decoding.decoders_of(columns, beta, probabilities)
+        return decoding.streamed(
+            sentences, lambda part: self._decoded(part, decoders), entries
+        )
 
     def _decoded(self, sentences, decoders, calls=QUIET):
         encoded = self.encode(sentences)

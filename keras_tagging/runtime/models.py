@@ -46,7 +46,7 @@ class OnnxModel:
         self.columns = tuple(described["columns"])
         self._batch_tokens = described["batch_tokens"]
 
-    def _answered(self, sentences, outputs) -> Iterator[tuple[list, Iterator]]:
+    def _answered(self, chunks, outputs) -> Iterator[tuple[list, Iterator]]:
         """Each slice of the sentences, with its answers.
 
         An answer is the number of a sentence that has tokens, and its part of the
@@ -54,15 +54,14 @@ class OnnxModel:
         the answers of this one are awaited.
         """
         if self._threads < 2:
-            for chunk in slices(sentences):
+            for chunk in chunks:
                 yield chunk, self._answers(chunk, outputs, map)
             return
         # its threads are started when they are needed
         pool = ThreadPoolExecutor(self._threads)
         try:
             yield from one_ahead(
-                (chunk, self._answers(chunk, outputs, pool.map))
-                for chunk in slices(sentences)
+                (chunk, self._answers(chunk, outputs, pool.map)) for chunk in chunks
             )
         finally:
             pool.shutdown(cancel_futures=True)
@@ -135,18 +134,22 @@ class OnnxTagger(OnnxModel):
     def tag(self, sentences, *, beta: float | None = None, probabilities=False):
         """Tags sentences: arguments and result are those of `Tagger.tag`."""
         _refuse_whole(sentences)
-        levels = dict.fromkeys(self._inventories)
+        levels, entries = dict.fromkeys(self._inventories), 1
         if beta is not None:
             # which takes half a second
-            from keras_tagging.metrics.multi_tagging import betas_of
+            from keras_tagging.metrics.multi_tagging import betas_of, entries_of
 
-            levels = dict(zip(levels, betas_of(beta, list(levels)), strict=True))
+            given = betas_of(beta, list(levels))
+            entries = entries_of(given, list(map(len, self._inventories.values())))
+            levels = dict(zip(levels, given, strict=True))
         parts = [
             self._part(name, levels[name], probabilities) for name in self._inventories
         ]
-        found = self._decoded(map(as_sentence, sentences), parts)
+        whole = isinstance(sentences, (list, tuple))
+        chunks = slices(map(as_sentence, sentences), entries, growing=not whole)
+        found = self._decoded(chunks, parts)
         tagged = (row for _, rows in found for row in rows)
-        return list(tagged) if isinstance(sentences, (list, tuple)) else tagged
+        return list(tagged) if whole else tagged
 
     def _part(self, name, beta=None, probabilities=False):
         """The outputs that a column needs, and the function from them to its items.
@@ -176,17 +179,17 @@ class OnnxTagger(OnnxModel):
 
         return [outputs["tags"], outputs["probabilities"]], pairs
 
-    def _decoded(self, sentences, parts, nothing=None):
+    def _decoded(self, chunks, parts, nothing=None):
         """Each slice of the sentences, with what the function of each column gives.
 
         Args:
-            sentences: an iterable.
+            chunks: the slices.
             parts: the output of `_part` for each column.
             nothing: that of a sentence without tokens, for each column.
         """
         wanted = [name for names, _ in parts for name in names]
         nothing = [[] for _ in parts] if nothing is None else nothing
-        for chunk, answers in self._answered(sentences, wanted):
+        for chunk, answers in self._answered(chunks, wanted):
             found = [by_column(self.column_names, list(nothing)) for _ in chunk]
             for i, arrays in answers:
                 rest, tokens = iter(arrays), chunk[i].tokens
@@ -209,7 +212,8 @@ class OnnxTagger(OnnxModel):
             A dict a sentence: under each name a list with an item a token.
         """
         found = []
-        for chunk, answers in self._answered(as_sentences(sentences), list(names)):
+        chunks = slices(as_sentences(sentences))
+        for chunk, answers in self._answered(chunks, list(names)):
             rows = [{name: [] for name in names} for _ in chunk]
             for i, arrays in answers:
                 for name, array in zip(names, arrays, strict=True):
@@ -238,14 +242,15 @@ class OnnxTagger(OnnxModel):
             np.zeros((0, len(labels)), "float32")
             for labels in self._inventories.values()
         ]
-        found = self._decoded(as_sentences(sentences), parts, nothing)
+        found = self._decoded(slices(as_sentences(sentences)), parts, nothing)
         return [row for _, rows in found for row in rows]
 
     def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences with their tags, or columns, one after the other."""
         named = self.column_names[0] is not None
         parts = [self._part(name) for name in self._inventories]
-        for chunk, rows in self._decoded(map(as_sentence, sentences), parts):
+        chunks = slices(map(as_sentence, sentences))
+        for chunk, rows in self._decoded(chunks, parts):
             for sentence, tags in zip(chunk, rows, strict=True):
                 yield with_labels(sentence, tags if named else {"tags": tags})
 
@@ -282,9 +287,11 @@ class OnnxParser(OnnxModel):
     def parse(self, sentences):
         """Parses sentences: arguments and result are those of `Parser.parse`."""
         _refuse_whole(sentences)
-        chunks = self._answered(map(as_sentence, sentences), list(self.answers))
-        parsed = (tree for chunk in chunks for tree in self._parse(*chunk))
-        return list(parsed) if isinstance(sentences, (list, tuple)) else parsed
+        whole = isinstance(sentences, (list, tuple))
+        chunks = slices(map(as_sentence, sentences), growing=not whole)
+        answered = self._answered(chunks, list(self.answers))
+        parsed = (tree for chunk in answered for tree in self._parse(*chunk))
+        return list(parsed) if whole else parsed
 
     def answer(self, sentences, names) -> list[dict[str, list]]:
         """Outputs of the file for sentences, as `OnnxTagger.answer`.

@@ -81,6 +81,7 @@ class Service:
             metadata = self._described(tensorflow_serving.metadata)
             yield Route(f"{path}/metadata", metadata)
             yield self._asked(f"{path}:predict", "predict", self._predict)
+            yield self._asked(f"{path}:{{verb}}", "predict", self._other_verb)
 
     def _v2_routes(self):
         yield Route("/v2", self._told(lambda _: _json(open_inference.server())))
@@ -163,6 +164,11 @@ class Service:
         given = tensorflow_serving.read(model, parsed(body), self._max_tokens)
         sentences, written = given
         return _json(written(await self._answers(model, sentences, model.outputs)))
+
+    async def _other_verb(self, request, body, labels):
+        self._model(request.path_params["name"], labels)
+        verb = shown(request.path_params["verb"])
+        raise Problem(404, f"there is no verb {verb} here: post to :predict")
 
     async def _infer(self, request, body, labels):
         model = self._model(request.path_params["name"], labels)

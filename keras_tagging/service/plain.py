@@ -1,6 +1,6 @@
 """Our own protocol, for people and for the page: `/tag`, `/parse` and `/models`."""
 
-from keras_tagging.service.problems import bad, shown
+from keras_tagging.service.problems import bad, check_keys, shown
 from keras_tagging.service.tensors import Model, sentences
 
 KEYS = {"model", "sentences", "columns"}
@@ -19,10 +19,8 @@ def chosen(models: dict[str, Model], body, command: str) -> str:
     Raises:
         Problem: if it names none, and there are several, or names another kind.
     """
-    if not isinstance(body, dict) or not body.keys() <= KEYS:
-        raise bad(
-            "send an object with sentences, and model and columns where they are needed"
-        )
+    remedy = "send sentences, and model and columns where they are needed"
+    check_keys(body, KEYS, remedy)
     fitting = [name for name, model in models.items() if model.command == command]
     name = body.get("model")
     if name is None:

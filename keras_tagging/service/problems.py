@@ -19,6 +19,20 @@ def bad(message: str) -> Problem:
     return Problem(400, message)
 
 
+def check_keys(body, known, remedy: str) -> None:
+    """Raise a Problem unless a body is an object with no other keys than these.
+
+    Args:
+        body: JSON.
+        known: the keys.
+        remedy: what to send.
+    """
+    if not isinstance(body, dict):
+        raise bad(f"the body is no object: {remedy}")
+    if others := [key for key in body if key not in known]:
+        raise bad(f"there is no {shown(others[0])} in a request: {remedy}")
+
+
 def shown(value) -> str:
     """A value of a request, for a message."""
     text = repr(value)

@@ -6,7 +6,7 @@ https://www.tensorflow.org/tfx/serving/api_rest
 import base64
 import binascii
 
-from keras_tagging.service.problems import bad, shown
+from keras_tagging.service.problems import bad, check_keys, shown
 from keras_tagging.service.tensors import OUTPUTS, VERSION, Model, padded, sentences
 
 SIGNATURE = "serving_default"
@@ -55,8 +55,7 @@ def read(model: Model, body, max_tokens: int):
     Raises:
         Problem: if it is malformed.
     """
-    if not isinstance(body, dict) or not body.keys() <= KEYS:
-        raise bad("send an object with instances, or inputs, and nothing else")
+    check_keys(body, KEYS, "send instances, or inputs, and perhaps signature_name")
     if body.get("signature_name", SIGNATURE) not in (SIGNATURE, ""):
         name = shown(body["signature_name"])
         raise bad(f"{model.name} has no signature {name}: its only one is {SIGNATURE}")

@@ -113,6 +113,10 @@ def test_matplotlib_is_looked_for_first(program, pets, monkeypatch, tmp_path):
         ("give constrained=False to", "give --set constrained=False to"),
         ("x; tag= is one of a, b", "x; --option tag= is one of"),
         ("out with errors='skip'", "out with --errors 'skip'"),
+        ("name other columns in tags=", "name other columns in --tags"),
+        ("with tags=, or give tags=None", "with --tags, or give --tags None"),
+        ("tags='predicted' needs", "--tags 'predicted' needs"),
+        ("seed=-1: give 0", "--seed -1: give 0"),
         ("others with dev= and test=", "others with --dev and --test"),
         (
             "no effect with label_input= and format=x",

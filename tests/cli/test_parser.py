@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,6 +138,60 @@ def test_predicted_tags_are_xpos_of_text_alone(program, treebank, tmp_path):
     )
     _, out, _ = program("parse", tmp_path / "x", stdin=f"{given}\n")
     assert [line.split("\t")[4] for line in out.splitlines() if line] == 3 * ["_"]
+    check_both_kinds_of_tags(program, treebank, tmp_path / "x")
+
+
+def check_both_kinds_of_tags(program, treebank, run):
+    """`evaluate` of a parser with a tagger of its own, against counts by hand."""
+    metadata = json.loads((run / "metadata.json").read_text())
+    assert metadata["tags"] == {"column": "pos", "from": "its own bigru"}
+    model, gold = load(run), load_corpus(treebank).dev
+    tags = [model.tagger.tag([s.tokens])[0] for s in gold]
+    right = [
+        a == b
+        for s, row in zip(gold, tags, strict=True)
+        for a, b in zip(s.columns["pos"], row, strict=True)
+    ]
+    with_gold = [
+        replace(s, columns={**s.columns, "predicted_tag": s.columns["pos"]})
+        for s in gold
+    ]
+    expected = [
+        model.evaluate(sentences, return_dict=True) for sentences in (gold, with_gold)
+    ]
+    assert expected[0] != expected[1]
+    args = ["evaluate", run, "--corpus", treebank, "--split", "dev"]
+    report = json.loads(program(*args, "--json")[1])
+    assert report["figures"] == pytest.approx(expected[0])
+    assert report["figures_with_gold_tags"] == pytest.approx(expected[1])
+    assert report["tag_accuracy"] == pytest.approx(sum(right) / len(right))
+    _, out, _ = program(*args)
+    lines = out.splitlines()
+    names = ("predicted", "gold")
+    for line, name, figures in zip(lines[1:3], names, expected, strict=True):
+        assert line.startswith(f"dev, {name} tags ")
+        assert line.split()[3] == f"{100 * figures['uas']:.2f}"
+    share = f"{100 * sum(right) / len(right):.2f}%"
+    assert (
+        lines[3]
+        == f"It reads the pos that its own bigru predicts, {share} of them right"
+    )
+
+
+def test_a_parser_says_which_tags_it_reads(program, parser_dir, treebank, tmp_path):
+    metadata = json.loads((parser_dir / "metadata.json").read_text())
+    assert metadata["tags"] == {"column": "pos", "from": "the input"}
+    args = ["evaluate", parser_dir, "--corpus", treebank, "--split", "dev"]
+    _, out, _ = program(*args)
+    assert out.splitlines()[2] == (
+        "It reads the tags in the column pos, as the input has them"
+    )
+    report = json.loads(program(*args, "--json")[1])
+    assert report["tags"] == "reads the tags in the column pos, as the input has them"
+    assert "tag_accuracy" not in report and "figures_with_gold_tags" not in report
+    page = tmp_path / "page.html"
+    program("analyse", parser_dir, *args[2:], "--out", page)
+    assert "reads the tags in the column pos, as the input has them" in page.read_text()
 
 
 def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch):

@@ -4,8 +4,10 @@ import pytest
 from keras_tagging.encoding.batching import (
     EncodedSentences,
     TrainingBatches,
+    forgetting_rates,
     padded_rows,
     plan_batches,
+    slices,
 )
 from keras_tagging.encoding.vocabulary import UNKNOWN_ID
 
@@ -168,10 +170,35 @@ def test_only_words_seen_once_become_unknown_at_about_the_rate():
     np.testing.assert_array_equal(sentences.ids, ids)
 
 
+def test_word_dropout_forgets_rare_words_more_often():
+    """alpha / (alpha + n); a word seen once at the greater of the two rates."""
+    counts = np.array([0, 0, 1, 4, 16, 979])  # by id
+    words = np.repeat(np.arange(6), counts).astype("int32")
+    sentences = EncodedSentences(
+        words[:, None], np.arange(0, 1001, 10), np.zeros(1000, "int32")
+    )
+    batches = TrainingBatches(
+        sentences, token_budget=100, unknown_rate=0.1, word_dropout=1.0
+    )
+    kept = np.zeros(6)
+    for batches.epoch in range(200):
+        found = np.concatenate([ids[mask > 0, 0] for ids, _, mask in batches])
+        kept += np.bincount(found, minlength=6)
+    shares = 1 - kept[2:] / counts[2:] / 200
+    np.testing.assert_allclose(shares, 1 / (1 + counts[2:]), atol=0.08)
+    assert abs(shares[2] - 1 / 17) < 0.02 and 0.0005 < shares[3] < 0.002
+    assert forgetting_rates(counts, 0.9, 1.0)[2] == 0.9
+    assert forgetting_rates(counts, 0.9, 1.0)[0] == 0.0
+
+
 def test_without_a_word_column_nothing_becomes_unknown():
     sentences = encoded()
     batches = TrainingBatches(
-        sentences, batch_size=100, unknown_rate=1.0, word_column=None
+        sentences,
+        batch_size=100,
+        unknown_rate=1.0,
+        word_dropout=1.0,
+        word_column=None,
     )
     ((ids, _, mask),) = batches
     found = sorted(ids[mask > 0].tolist(), key=lambda row: row[1])
@@ -223,3 +250,13 @@ def test_multiples_give_few_shapes(sizes, most):
     assert 5 <= len(shapes) <= most
     full = {(rows, time) for rows, time in shapes if rows & (rows - 1)}
     assert all(rows == 500 // time for rows, time in full)
+
+
+def test_slices_of_a_stream_grow():
+    sizes = [len(part) for part in slices(range(9000), growing=True)]
+    assert sizes == [125, 250, 500, 1000, 2000, 2000, 2000, 1125]
+    assert [len(part) for part in slices(range(2001))] == [2000, 1]
+    # 2 ** 21 entries at once, 25 tokens a sentence
+    assert [len(part) for part in slices(range(300), entries=425)] == [197, 103]
+    whole = [i for part in slices(range(300), 425, growing=True) for i in part]
+    assert whole == list(range(300))

@@ -37,6 +37,13 @@ def test_labels_are_put_there():
     assert found.columns == {**COLUMNS, "pos": ["A", "B"], "ner": ["O", "O"]}
     assert found.tags == SENTENCE.tags and SENTENCE.columns == COLUMNS
     assert with_labels(SENTENCE, {"tags": ["1", "2"]}).tags == ["1", "2"]
+    # in CoNLL-U the tags are those of UPOS, unless others were asked for
+    same = Sentence(["a", "b"], ["D", "N"], COLUMNS)
+    found = with_labels(same, {"upos": ["A", "B"], "feats": ["_", "x=y"]})
+    assert found.tags == found.columns["pos"] == ["A", "B"]
+    assert with_labels(same, {"xpos": ["A", "B"]}).tags == ["D", "N"]
+    assert with_labels(same, {"pos": ["A", "B"], "tags": ["1", "2"]}).tags == ["1", "2"]
+    assert with_labels(Sentence(["a"]), {"pos": ["A"]}).tags is None
 
 
 def test_a_sentence_without_labels_is_told():

@@ -67,6 +67,80 @@ def test_sections_of_the_disc(disc, tmp_path, run, source):
     assert corpus.train[-1].tags == [r"(S[b]\NP)/NP", "N"]  # the slip is mended
 
 
+def sentences_with_ids(disc):
+    """The derivations of the disc, section 24 and 01 included, by their names."""
+    files = sorted(disc.rglob("*.auto"))
+    return [path.read_text("utf-8") for path in files]
+
+
+@pytest.mark.parametrize("layout", ["one", "named 00-24", "several", "zip", "gz"])
+def test_sections_that_the_sentences_name(disc, tmp_path, run, layout):
+    texts = sentences_with_ids(disc)
+    source = tmp_path / "mine.auto"
+    if layout == "gz":
+        source = tmp_path / "mine.auto.gz"
+        source.write_bytes(gzip.compress("".join(texts).encode()))
+    elif layout == "named 00-24":
+        source = tmp_path / "wsj_00-24.auto"
+        source.write_text("".join(texts), "utf-8")
+    elif layout == "one":
+        source.write_text("# a comment\n" + "\n".join(texts), "utf-8")
+    else:
+        folder = tmp_path / "files"
+        folder.mkdir()
+        (folder / "first.auto").write_text("".join(texts[:9]), "utf-8")
+        (folder / "second.auto").write_text("".join(texts[9:]), "utf-8")
+        source = archived(folder, ".zip") if layout == "zip" else folder
+    code, told, error = run("ccgbank", source, tmp_path / "out")
+    assert (code, error) == (0, "")
+    assert first_words(tmp_path / "out") == WHOLE
+
+
+NAMELESS = "(<L N NN NN x N>)\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda t: t[1:], (), "no file holds section 00 (dev); name all files, whose "),
+        (lambda t: [], ("--partial",), "no file holds section 02, 03, 04"),
+        (lambda t: [*t, t[3]], (), "wsj_0301.1 is here and in"),
+        (lambda t: [*t, NAMELESS], (), "mine.auto:51: this derivation has no line"),
+        (
+            lambda t: [*t, "ID=brown_cf01.1 NUMPARSE=1\n", NAMELESS],
+            (),
+            "mine.auto:52: this derivation has no line before it that names its sect",
+        ),
+        (
+            lambda t: [s.replace("N/N", "N/{N}") for s in t],
+            (),
+            "mine.auto:6: the category 'N/{N}' has '{'",
+        ),
+    ],
+)
+def test_errors_in_sentences_that_name_sections(
+    disc, tmp_path, run, change, options, message
+):
+    source = tmp_path / "mine.auto"
+    source.write_text("".join(change(sentences_with_ids(disc))), "utf-8")
+    code, told, error = run("ccgbank", source, tmp_path / "out", *options)
+    assert (code, told) == (1, "") and error.count("\n") == 1
+    assert message in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_sentences_without_a_section_are_left_out_if_asked(disc, tmp_path, run):
+    source = tmp_path / "mine.auto"
+    texts = [NAMELESS, *sentences_with_ids(disc)]
+    texts[5] = texts[5].replace("N/N", "N/{N}")  # of section 04
+    source.write_text("".join(texts), "utf-8")
+    _, told, _ = run("ccgbank", source, tmp_path / "out", "--skip-malformed")
+    assert "warning: 2 malformed sentences left out; the first: " in told
+    found = first_words(tmp_path / "out")
+    assert found["train"] == [word for word in TRAIN if word != "A04"]
+    assert found["dev"] == WHOLE["dev"]
+
+
 def test_the_inventory(disc, tmp_path, run):
     run("ccgbank", disc, tmp_path / "all")
     every = (tmp_path / "all" / "categories.tsv").read_text("utf-8")
@@ -218,4 +292,8 @@ def test_the_real_sample(tmp_path, run):
         for split, part in keras_tagging.load_corpus(tmp_path / "out").splits()
     }
     assert sizes == {"train": (35, 913, 94), "dev": (54, 1114, 96)}
+    texts = [path.read_text("utf-8") for path in sorted(source.rglob("*/wsj_*.auto"))]
+    (tmp_path / "one.auto").write_text("".join(texts), "utf-8")
+    code, again, _ = run("ccgbank", tmp_path / "one.auto", tmp_path / "b", "--partial")
+    assert (code, again) == (0, told)
     assert "warning" not in told and "test" not in told

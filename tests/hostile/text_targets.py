@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from hostile import text_seeds as seeds
@@ -28,6 +29,7 @@ from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.derivations import derivations
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.records import Malformed
+from keras_tagging.data.surfaces import document_of
 
 LARGE = 1 << 15  # bytes: beyond, only reading is timed
 Count = Callable[[list[str]], Expected]
@@ -71,6 +73,14 @@ def each_line(split: Callable[[str], list[str]], lines: list[str]) -> Expected:
         except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             tokens.append([])
     return exactly(tokens)
+
+
+def items(lines: list[str]) -> Expected:
+    """Of `word|pos|tag`, after the comment with which C&C's files begin."""
+    if lines and lines[0].startswith("#") and words(lines[0])[0].count("|") < 2:
+        ends = (i for i, line in enumerate(lines, 1) if is_blank(line))
+        lines = lines[next(ends, len(lines)) :]
+    return each_line(lambda line: [i.rsplit("|", 2)[0] for i in words(line)], lines)
 
 
 def blocks(lines: list[str]) -> list[list[str]]:
@@ -146,9 +156,24 @@ def check_format(
         expected,
         can_be_empty=format in ("jsonl", None),
     )
+    if options.get("surface"):
+        check_places(found)
+        found = [replace(sentence, surface=None) for sentence in found]
     if len(data) < LARGE:
         check_written(found, conllu=format in ("conllu", "conllx") and not options)
     return kind
+
+
+def check_places(found: list[Sentence]) -> None:
+    """Raises `Wrong` unless the sentences stand where their surfaces say."""
+    text, places = document_of(found)
+    for sentence, place in zip(found, places, strict=True):
+        first = found[0].surface.start
+        if (sentence.surface.start - first, sentence.surface.text) != (
+            place.start,
+            text[place.start : place.start + len(place.text)],
+        ):
+            raise Wrong(f"{sentence.surface} does not stand in the text")
 
 
 def reader(
@@ -307,13 +332,7 @@ TARGETS = {
         "tokens", seeds.TOKENS, count=rows_and_comments, nasty=[seeds.MARKS]
     ),
     "text": reader("text", seeds.TEXT, count=partial(each_line, words)),
-    "pipe": reader(
-        "pipe",
-        seeds.PIPE,
-        count=partial(
-            each_line, lambda line: [item.rsplit("|", 2)[0] for item in words(line)]
-        ),
-    ),
+    "pipe": reader("pipe", seeds.PIPE, count=items),
     "pipe-ccg": reader("pipe", seeds.PIPE, categories="ccgbank"),
     "auto": reader(
         "auto", seeds.AUTO, count=auto, nasty=[seeds.BRACKETS[0], seeds.DIGITS[0]]
@@ -350,6 +369,7 @@ TARGETS = {
     ),
     "conllu": reader("conllu", seeds.CONLLU, count=conllu),
     "conllu-trees": reader("conllu", seeds.CONLLU, count=conllu, trees=True),
+    "conllu-surface": reader("conllu", seeds.CONLLU, count=conllu, surface=True),
     "conllx": reader("conllx", seeds.CONLLX, count=conllu),
     "blocks": Target(lambda: [seeds.CONLLU.encode()], check_blocks, nasty=seeds.NASTY),
     "recognised": Target(

@@ -157,6 +157,18 @@ def test_dropout_only_in_training_and_repeatable_by_seed():
     )
 
 
+def test_variational_dropout_drops_the_same_components_of_a_sentence():
+    x, length = random_inputs(), MASK.sum(1)
+    stack = make(dropout=0.5, seed=1, variational=True)
+    again = type(stack).from_config(stack.get_config())
+    assert again.dropout_layers[0].noise_shape == stack.dropout_layers[0].noise_shape
+    dropped = ops.convert_to_numpy(stack(x, mask=MASK, training=True)) == 0
+    sentences = [row[:n] for row, n in zip(dropped, length, strict=True) if n]
+    for row in sentences:
+        assert (row == row[:1]).all() and 0 < row[0].mean() < 1
+    assert any((row[0] != sentences[0][0]).any() for row in sentences)
+
+
 @pytest.mark.one_backend
 def test_dropout_rates_apply_to_their_own_layer():
     """Dropped on the last layer only, what is kept is the output times 1 / 0.5."""

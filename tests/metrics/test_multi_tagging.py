@@ -3,7 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from keras_tagging.metrics import BETAS, assigned, multi_tagging
+from keras_tagging.metrics import BETAS, assigned, multi_tagging, within_beta
+from keras_tagging.metrics.multi_tagging import entries_of
 
 
 def random_sentences(seed=0, sentences=60, tags=7):
@@ -116,6 +117,21 @@ def test_reads_one_sentence_at_a_time():
     assert table.equals(multi_tagging(gold, probabilities))
 
 
+def test_beta_0_assigns_all_categories():
+    rows = np.array([[0.25, 0.75, 0.0], [0.5, 0.0, 0.5]])
+    assert assigned(rows, 0).all()
+    ranked = within_beta(rows, "abc", 0)
+    assert ranked[0] == [("b", 0.75), ("a", 0.25), ("c", 0.0)]
+    assert ranked[1] == [("a", 0.5), ("c", 0.5), ("b", 0.0)]
+    [level] = multi_tagging([[2, -1]], [rows], betas=[0]).to_dict("records")
+    assert level == {"beta": 0, "word": 0.5, "sent": 0, "categories_per_word": 3}
+
+
+def test_entries_count_whole_distributions():
+    assert entries_of([0, 0.1, None, 0], [3, 100, 100, 4]) == 7
+    assert entries_of([0.1], [100]) == entries_of([], []) == 1
+
+
 @pytest.mark.parametrize("empty", [[], [np.zeros(0, int)]])
 def test_nothing_to_count(empty):
     table = multi_tagging(empty, [np.zeros((0, 3)) for _ in empty])
@@ -124,11 +140,11 @@ def test_nothing_to_count(empty):
     assert all(math.isnan(value) for value in table["categories_per_word"])
 
 
-@pytest.mark.parametrize("beta", [0, -0.1, 1.001, float("nan")])
+@pytest.mark.parametrize("beta", [-0.1, 1.001, float("nan")])
 def test_beta_out_of_range(beta):
-    with pytest.raises(ValueError, match="must be above 0 and at most 1"):
+    with pytest.raises(ValueError, match="must be from 0 to 1"):
         assigned(np.ones((1, 2)), beta)
-    with pytest.raises(ValueError, match="must be above 0 and at most 1"):
+    with pytest.raises(ValueError, match="must be from 0 to 1"):
         multi_tagging([], [], betas=[beta])
 
 

@@ -246,3 +246,8 @@ def test_a_parser_that_reads_no_words():
     parser = fitted("ffn-parser", words=False, tags="pos")
     assert parser.features.names == ("pos",)
     assert len(parser.parse(DEV)) == len(DEV)
+
+
+def test_only_taggers_are_fine_tuned():
+    with pytest.raises(ValueError, match="^a parser cannot be retargeted: build one"):
+        build("ffn-parser").retarget(TRAIN, keep_labels=True)

@@ -12,6 +12,7 @@ from conftest import TINY, random_sentences, randomize
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
+from keras_tagging.encoding import batching
 from keras_tagging.vectors import WordVectors
 
 # Processes of their own are to compute the same to the last bit.
@@ -95,7 +96,7 @@ def test_tags_are_the_best_of_predict(tagger):
         np.testing.assert_allclose([p for _, p in found], row.max(-1, initial=0))
 
 
-@pytest.mark.parametrize("beta", [1.0, 0.3, 0.01, 1e-6])
+@pytest.mark.parametrize("beta", [1.0, 0.3, 0.01, 1e-6, 0])
 def test_beta_gives_every_tag_close_to_the_best(tagger, beta):
     sentences = [["the", "dog", "barks"], [], ["a"]]
     for row, found in zip(
@@ -113,7 +114,20 @@ def test_beta_gives_every_tag_close_to_the_best(tagger, beta):
             assert values == sorted(values, reverse=True)
 
 
-@pytest.mark.parametrize("beta", [0, -1, 1.5])
+def test_all_tags_are_given_in_short_slices(tagger, monkeypatch):
+    """Whatever the size of the inventory, which would fill the memory."""
+    words = [["the"]] * 9
+    expected = tagger.tag(words, beta=0)
+    monkeypatch.setattr(batching, "PREDICTION_ENTRIES", 60 * len(tagger.tags))
+    read = []
+    stream = tagger.tag((read.append(s) or s for s in words), beta=0)
+    assert next(stream) == expected[0]
+    assert len(read) == 2  # 60 tokens are two sentences of 25
+    assert list(stream) == expected[1:]
+    assert [len(part) for part in batching.slices(words, entries=10**9)] == [1] * 9
+
+
+@pytest.mark.parametrize("beta", [-0.1, 1.5])
 def test_a_wrong_beta_is_told_at_once(tagger, beta):
     with pytest.raises(ValueError, match="beta"):
         tagger.tag(iter([["a"]]), beta=beta)

@@ -57,6 +57,9 @@ def test_every_way_to_tag(model, path):
     found._batch_tokens = 30  # many batches, which two threads run
     assert found.tag(given) == model.tag(given)
     assert list(found.tag(iter(given))) == model.tag(given)
+    assert {len(tags) for row in found.tag(given, beta=0) for tags in row} == {
+        len(model.tags)
+    }
     for ours, theirs in zip(
         found.tag(given, beta=0.01), model.tag(given, beta=0.01), strict=True
     ):
@@ -126,7 +129,7 @@ def test_outputs_by_name(model, path):
 def test_errors_are_those_of_the_tagger(path):
     found = runtime.load(path)
     with pytest.raises(ValueError, match="beta"):
-        found.tag([], beta=0)
+        found.tag([], beta=-1)
     with pytest.raises(ValueError, match="is a string; a sentence is a list"):
         found.tag("a b")
     with pytest.raises(ValueError, match="sentence 1 has no column 'pos'"):

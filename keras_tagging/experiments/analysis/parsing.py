@@ -15,6 +15,7 @@ from keras_tagging.experiments.analysis.common import (
     overall,
 )
 from keras_tagging.experiments.analysis.predictions import parsed_tokens
+from keras_tagging.models.tag_input import in_words, with_gold_tags
 
 FIGURES = ["uas", "las"]
 KEYS = ["gold", "predicted"]
@@ -31,7 +32,14 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
     sentences = as_sentences(sentences)
     train = None if train is None else as_sentences(train)
     analysis = begin(model, sentences, train, title)
+    sentences = model.tagged(sentences)
     tokens, scores = parsed_tokens(model, sentences, **counting)
+    analysis.facts["Tags"] = in_words(model)
+    if gold := with_gold_tags(model, sentences):
+        others = model.scores(gold, **counting)
+        analysis.facts["With gold tags"] = ", ".join(
+            f"{name.upper()} {100 * getattr(others, name):.2f}" for name in FIGURES
+        )
     analysis.facts["Punctuation"] = PUNCTUATION[counting["punctuation"]]
     if not len(tokens):
         raise ValueError("there is nothing to analyse: no token counts")

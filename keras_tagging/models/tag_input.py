@@ -1,0 +1,94 @@
+"""The tags that a parser reads: their column, and where they come from."""
+
+from dataclasses import replace
+from itertools import chain
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.metrics.accuracy import share
+from keras_tagging.runtime.models import PREDICTED
+
+
+def gold_column(sentences) -> str:
+    """The column of the finest tags: `xpos` if all sentences have it, else `pos`."""
+    for column in ("xpos", "pos"):
+        if all("_" not in s.columns.get(column, "_") for s in sentences if s.tokens):
+            return column
+    raise ValueError(
+        "the training sentences have no tags in a column xpos or pos: name their "
+        "column with tags=, or give tags=None"
+    )
+
+
+def with_tags(sentences, tags) -> list[Sentence]:
+    """The sentences with their predicted tags."""
+    return [
+        replace(sentence, columns={**sentence.columns, PREDICTED: list(row)})
+        for sentence, row in zip(sentences, tags, strict=True)
+    ]
+
+
+def tag_input(model) -> dict[str, str] | None:
+    """The tags that a parser reads, for its metadata and its reports.
+
+    Args:
+        model: a `Parser` that was adapted.
+
+    Returns:
+        None if it reads none; else the `column` of the gold tags, if it is known, and
+        what they are taken `from`: "the input", or its own tagger.
+    """
+    tags = model.settings.task.tags
+    if tags is None:
+        return None
+    if tags != "predicted":
+        return {"column": tags, "from": "the input"}
+    known = model.metadata.get("tags", {}).get("column")
+    column = {"column": known} if isinstance(known, str) else {}
+    tagger = model.tagger.architecture if model.tagger else model.settings.task.tagger
+    return {**column, "from": f"its own {tagger}"}
+
+
+def in_words(model) -> str:
+    """What a parser reads beside the words, as a sentence without its end."""
+    tags = tag_input(model)
+    further = [
+        name for name in model.input_columns if name != (tags or {}).get("column")
+    ]
+    if tags is None:
+        columns = f" and the columns {', '.join(further)}" if further else " alone"
+        return f"reads words{columns}, no tags"
+    if tags["from"] == "the input":
+        return f"reads the tags in the column {tags['column']}, as the input has them"
+    column = tags.get("column", "tags")
+    return f"reads the {column} that {tags['from']} predicts"
+
+
+def with_gold_tags(model, sentences: list[Sentence]) -> list[Sentence] | None:
+    """The sentences with gold tags in place of those that the parser would predict.
+
+    Args:
+        model: a `Parser`.
+        sentences: sentences, which may have gold tags.
+
+    Returns:
+        None if it has no tagger of its own, or the sentences lack gold tags.
+    """
+    if model.tagger is None:
+        return None
+    try:
+        column = (tag_input(model) or {}).get("column") or gold_column(sentences)
+    except ValueError:
+        return None
+    if any("_" in s.columns.get(column, "_") for s in sentences if s.tokens):
+        return None
+    return with_tags(sentences, (s.columns.get(column, []) for s in sentences))
+
+
+def tag_accuracy(gold: list[Sentence], predicted: list[Sentence]) -> float:
+    """The share of tokens whose predicted tag is the gold one."""
+    rows = (
+        zip(one.columns[PREDICTED], other.columns[PREDICTED], strict=True)
+        for one, other in zip(gold, predicted, strict=True)
+    )
+    pairs = list(chain.from_iterable(rows))
+    return share(sum(one == other for one, other in pairs), len(pairs))

@@ -1,0 +1,115 @@
+"""Trained models by name: each is an installed distribution of its own.
+
+The distribution has an entry point of the group `keras_tagging.models`: its name is
+that of the model, its value a package. In the folder of the package are `model/`, the
+saved model, and `card.json`, which tells its licence and its figures.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+from keras_tagging.utils import limits
+from keras_tagging.utils.suggestions import nearest
+
+GROUP = "keras_tagging.models"
+REMEDY = "install it again"
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """An installed model.
+
+    Args:
+        name: as :func:`keras_tagging.load` takes it.
+        version: of its distribution.
+        package: the folder of its package; None if that cannot be found.
+    """
+
+    name: str
+    version: str
+    package: Path | None
+
+    @property
+    def folder(self) -> Path:
+        """The saved model.
+
+        Raises:
+            ValueError: if the distribution has none.
+        """
+        folder = self._package / "model"
+        if not folder.is_dir():
+            raise ValueError(f"the model {self.name!r} lacks {folder}: {REMEDY}")
+        return folder
+
+    @property
+    def _package(self) -> Path:
+        if self.package is None:
+            raise ValueError(
+                f"the package of the model {self.name!r} is gone: {REMEDY}"
+            )
+        return self.package
+
+    @cached_property
+    def card(self) -> dict:
+        """The model card: language, licence, corpus, figures.
+
+        Raises:
+            ValueError: if it is missing or damaged.
+        """
+        path = self._package / "card.json"
+        try:
+            with path.open("rb") as stream:
+                content = stream.read(limits.CARD_BYTES + 1)
+            if len(content) > limits.CARD_BYTES:
+                raise ValueError(f"more than {limits.CARD_BYTES:,} bytes")
+            card = json.loads(content)
+            if not isinstance(card, dict):
+                raise ValueError("no object")
+        except (OSError, ValueError, RecursionError) as error:
+            raise ValueError(f"{path}: {error}; {REMEDY}") from None
+        return card
+
+    def told(self, key: str) -> str:
+        """An entry of the card as text, "-" if there is none."""
+        return str(self.card.get(key, "-"))
+
+
+def installed_models() -> dict[str, NamedModel]:
+    """The installed models by name. No code of their packages runs."""
+    found = {entry.name: _model(entry) for entry in entry_points(group=GROUP)}
+    return dict(sorted(found.items()))
+
+
+def _model(entry: EntryPoint) -> NamedModel:
+    spec = None if "." in entry.value else find_spec(entry.value)
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    version = entry.dist.version if entry.dist else "-"
+    return NamedModel(entry.name, version, Path(places[0]) if places else None)
+
+
+def find_model(model: str | Path) -> Path:
+    """The path of a saved model: a path as it is, or that of an installed model.
+
+    A file or folder that exists goes before a model of the same name.
+
+    Raises:
+        ValueError: if it is the name of a model that is not installed.
+    """
+    path = Path(model)
+    if path.exists() or path.suffix or len(path.parts) != 1:
+        return path
+    models = installed_models()
+    if (found := models.get(str(model))) is not None:
+        return found.folder
+    near = nearest(model, models)
+    known = ", ".join(models) or "none"
+    raise ValueError(
+        f"{model}: no such model, saved or installed (installed: {known})"
+        + (f"; did you mean {near!r}?" if near else "")
+        + "; train writes model.keras in its --out, and `keras-tagging models` lists "
+        "the installed ones"
+    )

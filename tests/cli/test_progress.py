@@ -1,0 +1,164 @@
+"""Progress on standard error, with made-up terminals."""
+
+import gzip
+import io
+import sys
+
+import pytest
+
+from keras_tagging.cli import progress
+from keras_tagging.cli.progress import Source, applied, epoch_bars
+from keras_tagging.data import read
+
+
+class Terminal(io.StringIO):
+    """Standard output or standard error."""
+
+    def __init__(self, is_terminal):
+        super().__init__()
+        self.is_terminal = is_terminal
+
+    def isatty(self):
+        return self.is_terminal
+
+    def reconfigure(self, **_):
+        """Nothing: it is text."""
+
+
+@pytest.fixture
+def streams(monkeypatch):
+    """Makes standard output and standard error, which are terminals or are not."""
+
+    def make(out, err):
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(sys, "stdout", Terminal(out))
+        monkeypatch.setattr(sys, "stderr", Terminal(err))
+        monkeypatch.setattr(progress, "INTERVAL", 0.0)
+        return sys.stderr
+
+    return make
+
+
+def doubled(items):
+    """As models do, it reads ahead."""
+    yield from [2 * item for item in items]
+
+
+@pytest.mark.parametrize("out, err", [(False, False), (True, True), (True, False)])
+def test_nothing_is_shown(streams, tmp_path, out, err):
+    terminal = streams(out, err)
+    path = tmp_path / "x.txt"
+    path.write_text("a\n")
+    source = Source(str(path))
+    assert source.stream == str(path) and source.share() is None
+    assert list(applied(doubled, range(3), source)) == [(0, 0), (1, 2), (2, 4)]
+    with epoch_bars() as callbacks:
+        assert callbacks == []
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_the_share_of_a_file(streams, tmp_path, monkeypatch, suffix):
+    terminal = streams(False, True)
+    path = tmp_path / f"x.txt{suffix}"
+    rows = b"the dog barks\n" * 50
+    path.write_bytes(gzip.compress(rows) if suffix else rows)
+    source = Source(str(path))
+    assert source.share() == 0
+    shares = []
+    update = progress._update
+
+    def watched(display, task, *rest):
+        update(display, task, *rest)
+        shares.append(display.tasks[0].completed)
+
+    monkeypatch.setattr(progress, "_update", watched)
+    pairs = applied(lambda s: map(len, s), read(source.stream, "text"), source)
+    assert [n for _, n in pairs] == [3] * 50
+    assert source.share() == 1
+    assert source.stream.closed
+    # one sentence was read ahead at most, but the whole of the small file
+    assert shares == pytest.approx([1.0] * 50)
+    assert "50 sentences" in terminal.getvalue()
+
+
+def test_what_is_read_ahead_is_not_done(streams, tmp_path, monkeypatch):
+    streams(False, True)
+    path = tmp_path / "x.txt"
+    path.write_text("a b\n" * 4)
+    source = Source(str(path))
+    shares = []
+    update = progress._update
+
+    def watched(display, task, *rest):
+        update(display, task, *rest)
+        shares.append(display.tasks[0].completed)
+
+    monkeypatch.setattr(progress, "_update", watched)
+    sentences = read(source.stream, "text")
+    list(applied(lambda items: iter([*items]), sentences, source))
+    assert shares == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_a_file_is_named_as_ever(streams, tmp_path):
+    streams(False, True)
+    path = tmp_path / "x.conll"
+    path.write_text("a\tN\nb\n")
+    source = Source(str(path))
+    with pytest.raises(ValueError, match=f"^{path}:2: "):
+        list(read(source.stream, "conll"))
+    source.close()
+
+
+def test_standard_input_has_a_rate_alone(streams):
+    terminal = streams(False, True)
+    assert len(list(applied(doubled, range(1200), Source("-")))) == 1200
+    assert "1,200 sentences" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\x1b[2K")  # the line is gone
+
+
+def test_an_error_takes_the_bar_away(streams):
+    terminal = streams(False, True)
+
+    def failing(items):
+        yield from [next(items), next(items)]
+        raise ValueError("the third")
+
+    with pytest.raises(ValueError, match="the third"):
+        list(applied(failing, range(9), Source("-")))
+    assert sys.stderr is terminal and "\x1b[?25h" in terminal.getvalue()  # a cursor
+
+
+def test_tag_shows_it(streams, run_dir, tmp_path):
+    """And the output is the same."""
+    from keras_tagging import cli
+
+    path = tmp_path / "x.txt"
+    path.write_text("She reads the book .\n" * 3)
+    found = []
+    for err in (False, True):
+        terminal = streams(False, err)
+        with pytest.raises(SystemExit) as caught:
+            cli.main(["tag", str(run_dir), str(path), "--format", "text"])
+        assert caught.value.code == 0
+        found.append(sys.stdout.getvalue())
+    assert found[0] == found[1] and found[0].count("\n") == 18
+    assert "3 sentences" in terminal.getvalue()
+
+
+def test_inside_an_epoch(streams):
+    """The estimate of an epoch is on standard error, its line on standard output."""
+    from conftest import TINY, random_sentences
+
+    import keras_tagging
+
+    terminal = streams(False, True)
+    model = keras_tagging.build("bigru", **TINY)
+    with epoch_bars() as callbacks:
+        [callback] = callbacks
+        options = {"epochs": 2, "batch_size": 2, "verbose": 2, "callbacks": callbacks}
+        model.fit(random_sentences(6, 1), **options)
+        assert callback.display is None
+    assert "epoch 2/2" in terminal.getvalue()
+    assert "Epoch 2/2" in sys.stdout.getvalue()
+    assert "epoch 2/2" not in sys.stdout.getvalue()

@@ -1,0 +1,172 @@
+"""Supertags for other parsers, read back by the rules of their readers."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from keras_tagging import Sentence, load
+from keras_tagging.cli import supertagged
+from keras_tagging.cli.supertagged import SupertagWriter, check_supertags
+from keras_tagging.data import read
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+TEXTS = [
+    ["She", "reads", "(", "a|b", ")", "."],
+    [],
+    ["#", "naïve\u00a0x", "[{\u2028", "3/4", "\\/"],
+]
+WORDS = [
+    ["She", "reads", "-LRB-", "a&#124;b", "-RRB-", "."],
+    ["#", "naïve_x", "-LSB--LCB-_", "3/4", "\\/"],
+]
+JSON = "".join(json.dumps({"tokens": tokens}) + "\n" for tokens in TEXTS)
+LEFT_OUT = "keras-tagging: warning: 1 sentences without tokens are left out\n"
+
+
+def read_candc(text, fields=3):
+    """As C&C's `parser` reads: comments up to a blank line, then sentences."""
+    preface, blank, rows = text.partition("\n\n")
+    assert blank and all(line.startswith("#") for line in preface.split("\n"))
+    sentences = []
+    for line in rows.split("\n")[:-1]:
+        items = [item.split("|") for item in line.split(" ")]
+        assert all(len(item) == fields and all(item) for item in items)
+        sentences.append(items)
+    return sentences
+
+
+def read_rows(text):
+    """As the Java port of C&C reads rows of several tags; blanks are those of Java."""
+    _, _, rows = text.partition("\n\n")
+    assert rows.endswith("\n\n")
+    sentences = []
+    for block in rows[:-2].split("\n\n"):
+        words = [re.split("[ \t\r\x0b\x0c]", row) for row in block.split("\n")]
+        for word in words:
+            assert len(word) == 3 + 2 * int(word[2])
+        sentences.append(words)
+    return sentences
+
+
+def read_easyccg(text):
+    """As EasyCCG's SuperTaggedInputReader."""
+    lines = [s for s in text.split("\n") if s and not s.startswith("#")]
+    sentences = [[re.split("(?:\t| )+", w) for w in s.split("|")] for s in lines]
+    assert all(len(word) >= 5 for words in sentences for word in words)
+    return sentences
+
+
+def test_single_supertags(program, run_dir):
+    args = ["--format", "jsonl", "--output", "candc"]
+    code, out, err = program("tag", run_dir, *args, stdin=JSON)
+    assert (code, err) == (0, LEFT_OUT)
+    tags = load(run_dir).tag([TEXTS[0], TEXTS[2]])
+    expected = [
+        [[word, "_", tag] for word, tag in zip(words, row, strict=True)]
+        for words, row in zip(WORDS, tags, strict=True)
+    ]
+    assert read_candc(out) == expected
+
+
+def test_our_reader_skips_the_preface(program, run_dir, tmp_path):
+    _, out, _ = program("tag", run_dir, "--output", "candc", stdin="the dog\nit\n")
+    (tmp_path / "x.stagged").write_text(out, "utf-8")
+    found = list(read(tmp_path / "x.stagged"))
+    assert [s.tokens for s in found] == [["the", "dog"], ["it"]]
+    assert [s.tags for s in found] == load(run_dir).tag([["the", "dog"], ["it"]])
+    (tmp_path / "pound").write_text("#|#|N 5|CD|N/N\n")  # begins with a word
+    [sentence] = read(tmp_path / "pound", "pipe")
+    assert sentence.tokens == ["#", "5"]
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.01, 0])
+def test_several_supertags(program, run_dir, beta):
+    args = ["--format", "jsonl", "--output", "candc", "--beta", beta]
+    code, out, _ = program("tag", run_dir, *args, stdin=JSON)
+    assert code == 0
+    ranked = load(run_dir).tag([TEXTS[0], TEXTS[2]], beta=beta)
+    for words, rows, entries in zip(WORDS, read_rows(out), ranked, strict=True):
+        assert [row[0] for row in rows] == words
+        for row, entry in zip(rows, entries, strict=True):
+            assert row[3::2] == [tag for tag, p in entry]
+            found = [float(p) for p in row[4::2]]
+            assert found == pytest.approx([p for tag, p in entry], rel=1e-5)
+
+
+def test_easyccg(program, run_dir, monkeypatch):
+    args = ["--format", "jsonl", "--output", "easyccg"]
+    _, out, err = program("tag", run_dir, *args, stdin=JSON)
+    assert err == LEFT_OUT
+    ranked = load(run_dir).tag([TEXTS[0], TEXTS[2]], beta=1e-4)
+    first, second = read_easyccg(out)
+    assert [row[0] for row in first] == WORDS[0]
+    assert [row[0] for row in second] == ["\\#", *WORDS[1][1:]]
+    for rows, entries in zip([first, second], ranked, strict=True):
+        for row, entry in zip(rows, entries, strict=True):
+            assert row[3::2] == [tag for tag, p in entry][:50]
+            assert all(0 < float(p) <= 1 for p in row[4::2])
+    monkeypatch.setattr(supertagged, "EASYCCG_TAGS", 5)
+    wide = program("tag", run_dir, *args, "--beta", 0, stdin=JSON)[1]
+    assert {len(row) for rows in read_easyccg(wide) for row in rows} == {3 + 2 * 5}
+    one = program("tag", run_dir, *args, "--beta", 1, stdin=JSON)[1]
+    assert {row[2] for rows in read_easyccg(one) for row in rows} == {"1"}
+
+
+CONLLU = (
+    "1\tthe\t_\tDET\tDT\t_\t2\tdet\t_\t_\n2\t(\t_\tPUNCT\t(\t_\t0\troot\t_\t_\n\n"
+    "1\tdog\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+)
+
+
+def test_parts_of_speech(program, run_dir):
+    """Those of the Penn Treebank, else universal ones."""
+    args = ["--format", "conllu", "--output", "candc"]
+    _, out, _ = program("tag", run_dir, *args, stdin=CONLLU)
+    found = [[item[1] for item in items] for items in read_candc(out)]
+    assert found == [["DT", "-LRB-"], ["NOUN"]]
+
+
+def made_up(names=(None,), tags=None):
+    return SimpleNamespace(column_names=names, tags=tags or ["N", r"S\NP"])
+
+
+def test_a_tagger_of_several_columns():
+    tags = {"category": ["N", "N/N"], "xpos": ["NN", "DT"]}
+    model = made_up(("category", "xpos"), tags)
+    with pytest.raises(ValueError, match="say which one is the supertag, --column cat"):
+        SupertagWriter(model, "candc", None, None, "run")
+    with pytest.raises(ValueError, match="unknown --column 'upos'"):
+        SupertagWriter(model, "candc", None, "upos", "run")
+    with pytest.raises(ValueError, match="run gives no supertags, such as"):
+        SupertagWriter(model, "candc", None, "xpos", "run")
+    writer = SupertagWriter(model, "candc", None, "category", "run")
+    given = {"category": ["N/N", "N"], "xpos": ["DT", "NN"]}
+    sentence = Sentence(["a", "b"], None, {"xpos": ["JJ", "JJ"]})
+    assert writer.write(sentence, given) == "a|DT|N/N b|NN|N\n"
+    rows = SupertagWriter(model, "easyccg", 0.1, "category", "run")
+    assert rows.beta == {"category": 0.1}
+    given["category"] = [[("N/N", 0.75), ("N", 0.25)], [("N", 1.0), ("N/N", 0.0)]]
+    line = "a\tDT\t2\tN/N\t0.75\tN\t0.25|b\tNN\t1\tN\t1\n"
+    assert rows.write(sentence, given) == line
+
+
+def test_categories_are_those_of_ccgbank():
+    writer = SupertagWriter(made_up(tags=[r"s:dcl\np"]), "candc", None, None, "run")
+    assert writer.write(Sentence(["", "b"]), [r"s:dcl\np"] * 2) == (
+        "_|_|S[dcl]\\NP b|_|S[dcl]\\NP\n"
+    )
+    for tags in (["B-x|y"], ["N V"], ["NOUN", "VERB"], [r"N/N", ""]):
+        with pytest.raises(ValueError, match="^run gives no supertags"):
+            check_supertags(tags, "run")
+    with pytest.raises(ValueError, match="--column x: run has one column of tags"):
+        SupertagWriter(made_up(), "candc", None, "x", "run")
+
+
+def test_what_is_refused(failing, run_dir):
+    args = ["tag", run_dir, "--output", "candc"]
+    assert "with --beta, and no --probabilities" in failing(*args, "--probabilities")
+    assert "one column of tags" in failing(*args, "--column", "xpos", stdin="a\n")
+    assert "must be from 0 to 1" in failing(*args, "--beta", "-1", stdin="a\n")

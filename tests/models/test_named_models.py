@@ -1,0 +1,123 @@
+"""Installed models by name, and their weights of half precision."""
+
+import json
+import zipfile
+
+import h5py
+import numpy as np
+import pytest
+from conftest import random_sentences
+
+import keras_tagging
+from keras_tagging.cli import main
+from keras_tagging.models.half_precision import half, halve
+from keras_tagging.utils import limits
+from keras_tagging.utils.named_models import find_model, installed_models
+
+CARD = {"language": "made-up", "licence": "CC0", "summary": "a tagger for tests"}
+SENTENCES = random_sentences(20, 4, longest=6)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A model that has been trained a little, and its file."""
+    model = keras_tagging.build("bigru", units=4, word_dim=4, epochs=1, seed=1)
+    model.fit(SENTENCES, verbose=0)
+    path = tmp_path_factory.mktemp("saved") / "model.keras"
+    model.save(path)
+    return model, path
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder of installed packages, which has the model `tiny`."""
+    package, info = tmp_path / "tiny_model", tmp_path / "tiny_model-1.5.dist-info"
+    (package / "model").mkdir(parents=True)
+    info.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('code ran')")
+    (package / "card.json").write_text(json.dumps(CARD))
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: tiny-model\nVersion: 1.5\n"
+    )
+    (info / "entry_points.txt").write_text(
+        "[keras_tagging.models]\ntiny = tiny_model\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return package
+
+
+def test_half_precision_halves_the_file_and_changes_little(saved, site, tmp_path):
+    model, path = saved
+    halve(path, site / "model" / "model.keras")
+    again = keras_tagging.load("tiny")
+    for weight, other in zip(model.weights, again.weights, strict=True):
+        assert other.dtype == weight.dtype
+        expected = np.float16(weight).astype("float32")
+        np.testing.assert_array_equal(np.asarray(other), expected)
+    with zipfile.ZipFile(site / "model" / "model.keras") as archive:
+        with archive.open("model.weights.h5") as stream, h5py.File(stream) as file:
+            assert "optimizer" not in file
+            bias = file["layers/functional/layers/dense/vars/1"]
+            assert bias.dtype == np.float16
+    again.fit(SENTENCES[:3], epochs=1, verbose=0)  # with a new optimizer
+
+
+def test_half_precision_refuses_what_it_cannot_hold():
+    with pytest.raises(ValueError, match="kernel has values that are too large"):
+        half("kernel", np.float32([1, 7e4]))
+    ids = np.arange(3)
+    assert half("seed", ids) is ids
+
+
+def test_an_installed_model_has_a_name(site):
+    model = installed_models()["tiny"]
+    assert (model.version, model.told("licence"), model.told("corpus")) == (
+        "1.5",
+        "CC0",
+        "-",
+    )
+    assert find_model("tiny") == site / "model"
+
+
+def test_a_path_goes_before_a_name(site, tmp_path):
+    (tmp_path / "tiny").mkdir()
+    assert str(find_model("tiny")) == "tiny"
+    assert str(find_model("x/tiny")) == "x/tiny"
+    assert str(find_model("tiny.keras")) == "tiny.keras"
+
+
+def test_an_unknown_name_gets_the_nearest(site):
+    with pytest.raises(ValueError, match="tinny: no such model.* mean 'tiny'"):
+        keras_tagging.load("tinny")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"[" * 10**5, b" " * (limits.CARD_BYTES + 1), b"\xff"]
+)
+def test_a_damaged_card_is_told(site, content):
+    (site / "card.json").write_bytes(content)
+    with pytest.raises(ValueError, match="card.json: .*; install it again"):
+        print(installed_models()["tiny"].card)
+
+
+def test_a_model_without_its_files_is_told(site, tmp_path):
+    (site / "model").rmdir()
+    with pytest.raises(ValueError, match="'tiny' lacks .*model: install it again"):
+        find_model("tiny")
+    site.rename(tmp_path / "gone")
+    with pytest.raises(ValueError, match="package of the model 'tiny' is gone"):
+        find_model("tiny")
+
+
+def test_the_command_lists_models_and_shows_cards(site, capsys):
+    with pytest.raises(SystemExit):
+        main(["models"])
+    listed = capsys.readouterr().out
+    assert "tiny  1.5" in listed and CARD["summary"] in listed
+    with pytest.raises(SystemExit):
+        main(["models", "tiny"])
+    assert '"licence": "CC0"' in capsys.readouterr().out
+    with pytest.raises(SystemExit) as end:
+        main(["models", "tinny"])
+    assert end.value.code == 2 and "did you mean 'tiny'?" in capsys.readouterr().err

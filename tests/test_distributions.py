@@ -1,0 +1,114 @@
+"""The package and the models as distributions: built, checked, installed, used."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODELS = sorted(path.parent for path in ROOT.glob("models/*/pyproject.toml"))
+TEXT = "Don't panic! Ms. Smith bought 3 books, for $10 each. She'll read them."
+
+
+def run(*command, **options):
+    command = list(map(str, command))
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder of the wheels and the source archives."""
+    dist = tmp_path_factory.mktemp("dist")
+    for source in (ROOT, *MODELS):
+        # of a copy: the build leaves folders behind
+        copy = tmp_path_factory.mktemp("source") / source.name
+        tracked = run("git", "ls-files", "-z", ".", cwd=source).split("\0")
+        for name in filter(None, tracked):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((source / name).read_bytes())
+        run(sys.executable, "-m", "build", "--no-isolation", "--outdir", dist, copy)
+    return dist
+
+
+@pytest.fixture(scope="module")
+def python(built, tmp_path_factory):
+    """The interpreter of an environment that has the wheels, and what they need."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    paths = {"base": str(folder), "platbase": str(folder)}
+    site = Path(sysconfig.get_path("purelib", vars=paths))
+    wheels = sorted(built.glob("*.whl"))
+    install = ["install", "--quiet", "--no-deps", "--no-index", "--target", site]
+    run(sys.executable, "-m", "pip", *install, *wheels)
+    # the dependencies, not the package, which the wheels bring
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    return folder / "bin" / "python"
+
+
+def test_what_is_built_passes_the_checks_of_an_index(built):
+    files = sorted(built.iterdir())
+    assert len(files) == 2 * (1 + len(MODELS))
+    told = run(sys.executable, "-m", "twine", "check", "--strict", *files)
+    assert told.count("PASSED") == len(files)
+
+
+def test_the_package_has_its_data_and_nothing_else(built):
+    [wheel] = built.glob("keras_tagging-*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+    assert {top.split("-")[0] for top in tops} == {"keras_tagging"}
+    for name in ("service/page.html", "corpora/public.toml"):
+        assert f"keras_tagging/{name}" in names
+    [archive] = built.glob("keras_tagging-*.tar.gz")
+    with tarfile.open(archive) as members:
+        held = {name.partition("/")[2] for name in members.getnames()}
+    assert {"LICENSE", "README.rst", "setup.cfg"} <= held
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda path: path.name)
+def test_a_model_names_its_licence_and_holds_no_corpus(model, built):
+    about = json.loads((model / "about.json").read_text("utf-8"))
+    [wheel] = built.glob(f"{about['package']}-*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert {Path(name).suffix for name in names if "/model/" in name} <= {
+        ".json",
+        ".keras",
+    }
+    card = json.loads((model / about["package"] / "card.json").read_text("utf-8"))
+    assert card["licence"] == about["licence"] and card["figures"]["test"]
+    assert about["licence"] in (model / "README.rst").read_text("utf-8")
+    assert wheel.stat().st_size < 25e6
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda path: path.name)
+def test_an_installed_model_annotates_raw_text(model, python, tmp_path):
+    """Where there is no training data, and nothing but the wheels."""
+    names = ("KERAS_TAGGING_DATA", "PYTHONPATH")
+    environment = {k: v for k, v in os.environ.items() if k not in names}
+    options = {"env": environment, "cwd": tmp_path}
+    listed = run(python, "-m", "keras_tagging", "models", **options)
+    assert model.name in listed.split()
+    code = (
+        "import json, sys, keras_tagging\n"
+        f"[*found] = keras_tagging.load({model.name!r}).annotate(sys.argv[1])\n"
+        "told = [[keras_tagging.__file__], *([s.tokens, s.columns] for s in found)]\n"
+        "print(json.dumps(told))"
+    )
+    told = run(python, "-c", code, TEXT, **options).splitlines()[-1]
+    [file], *sentences = json.loads(told)
+    assert not Path(file).is_relative_to(ROOT)
+    tokens = [token for tokens, _ in sentences for token in tokens]
+    assert "".join(tokens) == TEXT.replace(" ", "")
+    for tokens, columns in sentences:
+        for values in columns.values():
+            assert len(values) == len(tokens) and all(values)
