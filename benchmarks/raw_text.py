@@ -19,11 +19,11 @@ import time
 from pathlib import Path
 
 import pandas as pd
-from keras_tagging.data.annotation import ConlluWriter
-from keras_tagging.data.surfaces import text_of
 
 import keras_tagging
 from keras_tagging.data import read
+from keras_tagging.data.annotation import ConlluWriter
+from keras_tagging.data.surfaces import text_of
 from keras_tagging.metrics import raw_text_scores
 
 

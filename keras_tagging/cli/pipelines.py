@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import tee
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from keras_tagging.cli.common import InputFile, load_model, load_onnx, one_line
+from keras_tagging.cli.progress import Source, applied
 from keras_tagging.data.annotation import (
     ConlluWriter,
     as_json,
@@ -62,15 +62,16 @@ def annotate(
     segmenter, text is read as tokens: one sentence a line. With CoNLL-U as input and
     output, only the columns of the models change. Memory does not grow with the input.
     """
-    reading = {"conllu": _blocks, "tokens": _tokens, "text": _text}[input]
-    source = reading(file, encoding)  # before the models, which take seconds
+    reading = {"conllu": read_blocks, "tokens": _tokens, "text": text_lines}[input]
+    source = Source(file)
+    items = reading(source.stream, encoding)  # before the models, which take seconds
     pipeline = load_pipeline(run)
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     if input == "conllu" and output == "conllu":
-        _fill(pipeline, source)
+        _fill(pipeline, items, source)
         return
     if input == "conllu":
-        source = (block.sentence for block in source)
+        items = (block.sentence for block in items)
     if input == "text" and pipeline.segmenter is None:
         what = f"{run} has no segmenter: a line of the text is a sentence, with blanks "
         sys.stderr.write(one_line("note", what + "between its words"))
@@ -80,7 +81,7 @@ def annotate(
             f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output spans "
             "needs: use conllu or jsonl"
         )
-    for sentence in pipeline.annotate(source):
+    for sentence, _ in applied(iter, pipeline.annotate(items), source):
         sys.stdout.write(write(sentence))
 
 
@@ -107,16 +108,8 @@ def scores_table(scores: Mapping) -> str:
     return aligned(rows)
 
 
-def _text(file: str, encoding: str | None) -> Iterator[str]:
-    return text_lines(file, encoding)
-
-
-def _tokens(file: str, encoding: str | None) -> Iterator[Sentence]:
+def _tokens(file, encoding: str | None) -> Iterator[Sentence]:
     return sentences_of_lines(text_lines(file, encoding))
-
-
-def _blocks(file: str, encoding: str | None) -> Iterator:
-    return read_blocks(file, encoding)
 
 
 def load_pipeline(run: Path):
@@ -131,12 +124,14 @@ def load_pipeline(run: Path):
     return Pipeline(**{model.kind: model})
 
 
-def _fill(pipeline, blocks: Iterator) -> None:
+def _fill(pipeline, blocks: Iterator, source: Source) -> None:
     """Write CoNLL-U in which only the columns of the models change."""
     columns = _columns(pipeline)
-    ahead, blocks = tee(blocks)
-    annotated = pipeline.annotate(block.sentence for block in ahead)
-    for block, sentence in zip(blocks, annotated, strict=True):
+
+    def annotated(ahead):
+        return pipeline.annotate(block.sentence for block in ahead)
+
+    for block, sentence in applied(annotated, blocks, source):
         sys.stdout.write(block.with_columns(columns(sentence)))
 
 

@@ -22,7 +22,7 @@ from keras_tagging.utils.stored import read_object
 from keras_tagging.utils.suggestions import check_known
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
-#: settings that differ from those of the recipe: see docs/results.rst
+#: settings of these that differ from those of the recipe: see docs/results.rst
 SETTINGS = {
     "tagger": {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5},
     "parser": {"encoder": "bilstm"},
@@ -77,8 +77,11 @@ class PipelinePlan:
         return build(name, recipe=self.recipe, seed=self.seed, **settings)
 
     def _settings(self, part: str) -> tuple[str, dict[str, object]]:
-        settings = {**SETTINGS.get(part, {}), **self.settings.get(part, {})}
-        return settings.pop("architecture", ARCHITECTURES[part]), settings
+        given = dict(self.settings.get(part, {}))
+        name = given.pop("architecture", ARCHITECTURES[part])
+        # other architectures may not have these settings
+        own = SETTINGS.get(part, {}) if name == ARCHITECTURES[part] else {}
+        return name, {**own, **given}
 
 
 class Silent:
