@@ -8,7 +8,7 @@ from pathlib import Path
 
 import keras
 
-from keras_tagging.architectures import architecture
+from keras_tagging.architectures import PARSERS, architecture
 from keras_tagging.data.label_columns import labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.label_column import scripts_of
@@ -23,10 +23,10 @@ from keras_tagging.utils.stored import read_object
 from keras_tagging.utils.suggestions import check_known
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
-#: settings that differ from those of the recipe: see docs/results.rst
+#: settings of architectures that differ from those of the recipe
 SETTINGS = {
-    "tagger": {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5},
-    "parser": {"encoder": "bilstm"},
+    "bigru": {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5},
+    **dict.fromkeys(PARSERS, {"encoder": "bilstm"}),
 }
 #: what a tagger learns of a treebank, as far as it is annotated
 COLUMNS = ("upos", "xpos", "feats", "lemma")
@@ -92,8 +92,9 @@ class PipelinePlan:
         return {"architecture": name, "settings": left}
 
     def _settings(self, part: str) -> tuple[str, dict[str, object]]:
-        settings = {**SETTINGS.get(part, {}), **self.settings.get(part, {})}
-        return settings.pop("architecture", ARCHITECTURES[part]), settings
+        settings = dict(self.settings.get(part, {}))
+        name = settings.pop("architecture", ARCHITECTURES[part])
+        return name, {**SETTINGS.get(name, {}), **settings}
 
 
 class Silent:
