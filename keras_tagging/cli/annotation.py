@@ -224,18 +224,17 @@ def export(
         raise ValueError(
             f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}"
         )
-    model = load_model(run, beam_width)
+    model = load_model(run, pipeline=True)
     if model.kind == "pipeline":
-        refuse(
-            f"{run} holds a pipeline, which has no",
-            {"int8": int8, "beam_width": beam_width},
-        )
+        given = {"int8": int8, "beam_width": beam_width}
+        refuse(f"{run} holds a pipeline, which has no", given)
         options = {} if top_k is None else {"top_k": top_k}
         export_parts(model, out, "onnx" if onnx else "tf_saved_model", options)
         return
-    refuse(
-        f"{run} is no pipeline: name a file NAME.onnx, as there is no", {"onnx": onnx}
-    )
+    no_pipeline = f"{run} is no pipeline: name a file NAME.onnx, as there is no"
+    refuse(no_pipeline, {"onnx": onnx})
+    if beam_width is not None:
+        model.beam_width = beam_width
     if model.reads_trees:
         refuse(f"{run} holds a parser, which has no", {"top_k": top_k})
     options = {} if top_k is None else {"top_k": top_k}

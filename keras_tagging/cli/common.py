@@ -133,10 +133,17 @@ def open_split(corpus, split, format, option, **kwargs) -> tuple[Corpus, list]:
     raise ValueError(f"{corpus} has no {split} sentences: give --split {present}")
 
 
-def load_model(run: Path, beam_width: int | None = None, command: str | None = None):
+def load_model(
+    run: Path,
+    beam_width: int | None = None,
+    command: str | None = None,
+    *,
+    pipeline: bool = False,
+):
     """Load a trained model; with `command`, refuse one for another command.
 
-    With `command`, it may be an ONNX file, which is run without Keras.
+    With `command`, it may be an ONNX file, which is run without Keras. It may be a
+    pipeline only if `pipeline` is true.
     """
     if run.suffix == ".onnx":
         model = load_onnx(run, beam_width, command)
@@ -150,6 +157,9 @@ def load_model(run: Path, beam_width: int | None = None, command: str | None = N
         raise ValueError(
             f"{run} holds a {model.kind}: keras-tagging {model.command} {run}"
         )
+    if model.kind == "pipeline" and not pipeline:
+        names = " or ".join(f"{run}/{name}.keras" for name in model.parts)
+        raise ValueError(f"{run} holds a pipeline: name one of its models, {names}")
     if beam_width is not None:
         model.beam_width = beam_width
     return model

@@ -81,7 +81,7 @@ def evaluate(
     For a pipeline, print the scores of that shared task for the text of the corpus,
     which it annotates from raw characters on if it has a segmenter.
     """
-    model = load_model(run)
+    model = load_model(run, pipeline=True)
     options = {
         "multi_tagging": multi_tagging,
         "betas": levels_of(betas) if betas else None,

@@ -95,10 +95,6 @@ class PipelineProgress:
         self._say(f"{part}: has been trained before")
         self._show(part, completed=self.epochs[part], note="  trained before")
 
-    def prepare(self, part: str, what: str) -> None:
-        self._say(f"{part}: {what}")
-        self._show(part, note=f"  {what}")
-
     def step(self, epoch: int, share: float) -> None:
         self.estimate.reach(epoch + share, self.epochs[self.part])
         self._show(self.part, completed=epoch + share, note=self._note)

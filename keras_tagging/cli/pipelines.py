@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import tee
 from pathlib import Path
 from typing import Annotated, Literal
@@ -85,6 +86,11 @@ def annotate(
 
 def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
     """Write the models of a pipeline for serving, and say what is left out."""
+    if out.suffix == ".onnx":
+        raise ValueError(
+            f"{out}: a pipeline has several files: name a folder and give --onnx, or "
+            "export one of its models"
+        )
     left_out = pipeline.export(out, format=format, **options)
     for name, reason in left_out.items():
         sys.stderr.write(one_line("note", f"the {name} is left out: {reason}"))
@@ -116,7 +122,8 @@ def _blocks(file: str, encoding: str | None) -> Iterator:
 def load_pipeline(run: Path):
     """A pipeline, or the pipeline of a single model."""
     is_onnx = run.suffix == ".onnx"
-    model = load_onnx(run, None, "annotate") if is_onnx else load_model(run)
+    load = partial(load_onnx, beam_width=None, command="annotate")
+    model = load(run) if is_onnx else load_model(run, pipeline=True)
     if model.kind == "pipeline":
         return model
     from keras_tagging.models.pipeline import Pipeline
@@ -141,7 +148,10 @@ def _columns(pipeline) -> Callable[[Sentence], dict[str, list[str]]]:
     """
     names = list(pipeline.columns)
     for name in names:
-        conllu_field(name)
+        try:
+            conllu_field(name)
+        except ValueError as error:
+            raise ValueError(f"{error}: give --output jsonl or spans") from None
 
     def filled(sentence: Sentence) -> dict[str, list[str]]:
         values = {name: sentence.columns.get(name, []) for name in names}

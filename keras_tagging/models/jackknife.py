@@ -30,7 +30,6 @@ def jackknife(
     seed=0,
     verbose=0,
     keep=None,
-    settings=None,
 ):
     """Predict the tags of training sentences, each with a tagger of the other folds.
 
@@ -47,7 +46,6 @@ def jackknife(
         seed: the seed of the folds and the taggers.
         verbose: as in `Tagger.fit`; above 0, the progress over folds is printed too.
         keep: a folder that keeps the tags of finished folds for a resumed run.
-        settings: keywords of the taggers, beside those of the fast recipe.
 
     Returns:
         The tags of each sentence.
@@ -57,7 +55,6 @@ def jackknife(
     if folds < 2:
         raise ValueError("tags='predicted' needs two folds and two training sentences")
     run = [architecture, folds, epochs, seed, Corpus(gold).fingerprint()]
-    run += [json.loads(json.dumps(settings, default=str))] if settings else []
     kept = Path(keep) / "jackknife.json" if keep else None
     order = list(range(len(gold)))
     Random(seed).shuffle(order)
@@ -82,7 +79,7 @@ def jackknife(
         rest = [sentence for i, sentence in enumerate(gold) if i not in held]
         if verbose:
             print(f"Tags for the parser: fold {fold + 1} of {folds}", flush=True)
-        model = _train(rest, architecture, epochs, seed, verbose, settings)
+        model = _train(rest, architecture, epochs, seed, verbose)
         predicted[str(fold)] = model.tag([s.tokens for s in parts[str(fold)]])
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
@@ -131,8 +128,8 @@ def _tagged(sentences, column):
     return [Sentence(s.tokens, list(s.columns.get(column, []))) for s in sentences]
 
 
-def _train(sentences, architecture, epochs, seed, verbose, settings=None):
-    chosen = architecture_named(architecture).settings("fast", **(settings or {}))
-    model = Tagger(architecture, chosen, seed=seed)
+def _train(sentences, architecture, epochs, seed, verbose):
+    settings = architecture_named(architecture).settings("fast")
+    model = Tagger(architecture, settings, seed=seed)
     model.fit(sentences, epochs=epochs, verbose=verbose)
     return model

@@ -9,11 +9,10 @@ from pathlib import Path
 import keras
 
 from keras_tagging.architectures import PARSERS, architecture
-from keras_tagging.data.label_columns import labels_of
+from keras_tagging.data.label_columns import field_of, labels_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.label_column import scripts_of
 from keras_tagging.models.factory import build, load
-from keras_tagging.models.jackknife import jackknife
 from keras_tagging.models.pipeline import PARTS, Pipeline
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.run_files import PIPELINE, STATE, is_finished
@@ -30,11 +29,6 @@ SETTINGS = {
 }
 #: what a tagger learns of a treebank, as far as it is annotated
 COLUMNS = ("upos", "xpos", "feats", "lemma")
-# The parser learns from tags that taggers of the other half of the sentences predict:
-# two short trainings cost three epochs of the tagger
-FOLDS, FOLD_EPOCHS = 2, 3
-# settings of the tagger that theirs do not share
-NOT_FOLDED = ("tags", "tag_weights", "epochs", "embeddings", "vectors")
 OPTIONS = "training.json"
 
 
@@ -82,15 +76,6 @@ class PipelinePlan:
         settings = {**chosen, **settings}
         return build(name, recipe=self.recipe, seed=self.seed, **settings)
 
-    def fold_taggers(self) -> dict[str, object]:
-        """Architecture and settings of the taggers that tag training sentences.
-
-        They are small networks as the tagger is, without its columns and vectors.
-        """
-        name, settings = self._settings("tagger")
-        left = {k: v for k, v in settings.items() if k not in NOT_FOLDED}
-        return {"architecture": name, "settings": left}
-
     def _settings(self, part: str) -> tuple[str, dict[str, object]]:
         settings = dict(self.settings.get(part, {}))
         name = settings.pop("architecture", ARCHITECTURES[part])
@@ -105,9 +90,6 @@ class Silent:
 
     def skip(self, part: str) -> None:
         """A part has been trained before."""
-
-    def prepare(self, part: str, what: str) -> None:
-        """Something has to be done before a part is trained."""
 
     def step(self, epoch: int, share: float) -> None:
         """A share of an epoch, counted from 0, is done."""
@@ -151,9 +133,8 @@ def train_pipeline(
     is that of the development sentences.
 
     The tagger learns UPOS, XPOS, FEATS and LEMMA, those that the treebank has. The
-    parser reads the tagger's UPOS. For its training sentences it has the tags that two
-    taggers predict, each of them trained for a few epochs on the half that the other
-    one tags; otherwise it would trust tags too much.
+    parser reads the UPOS that the tagger predicts, in training too. With the setting
+    ``tags="predicted"`` it has a tagger of its own, and jackknifed tags in training.
 
     Args:
         corpus: sentences with trees if there is a parser, with `surface` if there is a
@@ -180,10 +161,7 @@ def train_pipeline(
             progress.skip(part)
             parts[part] = load(folder)
             continue
-        own = corpus
-        if part == "parser" and "tagger" in parts:
-            own = _with_predicted_tags(corpus, parts["tagger"], folder, plan, progress)
-        model = _built(part, own, plan, parts)
+        model, own = _built(part, corpus, plan, parts.get("tagger"))
         model.adapt(own.train)
         epochs = fitting.get("epochs") or model.settings.fitting.epochs
         progress.begin(part, epochs, model.size)
@@ -211,14 +189,17 @@ def train_pipeline(
     return pipeline
 
 
-def _built(part: str, corpus: Corpus, plan: PipelinePlan, parts: Mapping):
+def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger):
+    """The model of a part, and the corpus that it learns from."""
     if part == "tagger":
-        return plan.build(part, tags=columns_to_learn(corpus.train))
-    if part == "parser":
-        tagger = parts.get("tagger")
-        reads = tagger is not None and "upos" in tagger.column_names
-        return plan.build(part, tags="pos" if reads else None)
-    return plan.build(part)
+        return plan.build(part, tags=columns_to_learn(corpus.train)), corpus
+    if part == "segmenter":
+        return plan.build(part), corpus
+    tags = _tags_to_read(plan, tagger)
+    model = plan.build(part, tags=tags)
+    if tagger is not None and tags in map(field_of, tagger.column_names):
+        corpus = _with_predicted_tags(corpus, tags, tagger)
+    return model, corpus
 
 
 def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
@@ -245,35 +226,23 @@ def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _with_predicted_tags(corpus: Corpus, tagger, folder, plan, progress) -> Corpus:
-    """The corpus with UPOS as it is predicted, for the training of a parser."""
-    if "upos" not in tagger.column_names:
-        return corpus
-    progress.prepare("parser", "tags of its training sentences")
-    rows = {
-        "train": jackknife(
-            corpus.train,
-            "pos",
-            folds=FOLDS,
-            epochs=FOLD_EPOCHS,
-            seed=plan.seed,
-            keep=folder,
-            **plan.fold_taggers(),
-        )
-    }
-    for name in ("dev", "test"):
-        words = [sentence.tokens for sentence in getattr(corpus, name)]
-        rows[name] = [labels["upos"] for labels in tagger.tag(words)]
-    return replace(
-        corpus,
-        **{
-            name: [
-                replace(sentence, columns={**sentence.columns, "pos": list(row)})
-                for sentence, row in zip(getattr(corpus, name), tags, strict=True)
-            ]
-            for name, tags in rows.items()
-        },
-    )
+def _tags_to_read(plan: PipelinePlan, tagger) -> str | None:
+    """The setting `tags` of the parser: that of the user, or UPOS of the tagger."""
+    has_upos = tagger is not None and "upos" in tagger.column_names
+    return plan.settings.get("parser", {}).get("tags", "pos" if has_upos else None)
+
+
+def _with_predicted_tags(corpus: Corpus, column: str, tagger) -> Corpus:
+    """The corpus with the tags that the tagger predicts in a column."""
+    [name] = [x for x in tagger.column_names if field_of(x) == column]
+    found = {}
+    for split, sentences in corpus.splits():
+        tagged = tagger.tag([sentence.tokens for sentence in sentences])
+        found[split] = [
+            with_labels(sentence, {name: labels[name]})
+            for sentence, labels in zip(sentences, tagged, strict=True)
+        ]
+    return replace(corpus, **found)
 
 
 def remove_run(out: Path) -> None:
