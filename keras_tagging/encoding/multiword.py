@@ -37,7 +37,8 @@ class MultiwordSplitter:
         ValueError: if one has no word, or an empty one.
 
     Example:
-        >>> split = MultiwordSplitter(["du\\tde\\tle", "it's\\tit\\t's", "he's\\the\\t's"])
+        >>> analyses = ["du\\tde\\tle", "it's\\tit\\t's", "he's\\the\\t's"]
+        >>> split = MultiwordSplitter(analyses)
         >>> split("Du"), split("SHE'S"), split("pain")
         (['De', 'le'], ['SHE', "'S"], ['pain'])
     """
