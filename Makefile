@@ -14,7 +14,8 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/installed-test  ## train the Bi-GRU on the demo corpus (under 2 minutes)
+demo: $(VENV)/installed-test $(VENV)/installed-models  ## annotate a sentence, then train on the demo corpus (under 2 minutes)
+	echo "Don't panic! Ms. Smith will read the books you sent." | $(BIN)/keras-tagging annotate en
 	$(BIN)/python -m keras_tagging demo
 
 # In the order of the folders: else the files with few tests, which are the long ones,
@@ -68,10 +69,10 @@ printf '%s\n' "$$scratch"/*.ipynb \
 --ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False
 endef
 
-notebooks: $(VENV)/installed-dev  ## execute every notebook
+notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute every notebook
 	@$(EXECUTE)
 
-stored-notebooks: $(VENV)/installed-dev  ## execute every notebook and store its outputs
+stored-notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute every notebook and store its outputs
 	@$(EXECUTE); cp "$$scratch"/*.ipynb notebooks
 
 clean:  ## remove the environment and everything that was built
@@ -90,4 +91,10 @@ WHAT = -c constraints.txt -e ".[$*]"
 
 $(VENV)/installed-%: setup.cfg setup.py pyproject.toml constraints.txt | $(BIN)/pip
 	$(if $(UV),$(UV) pip install --python $(BIN)/python $(WHAT) ||) $(BIN)/pip install $(WHAT)
+	@touch $@
+
+# the trained models, each a distribution of its own
+MODELS := $(patsubst %/pyproject.toml,%,$(wildcard models/*/pyproject.toml))
+$(VENV)/installed-models: $(MODELS:%=%/pyproject.toml) $(wildcard models/*/*/card.json) | $(VENV)/installed-test
+	$(BIN)/pip install --no-deps $(MODELS:%=./%)
 	@touch $@

@@ -22,9 +22,9 @@ CLASSES = {
     "symbol": ("Sm", "Sc", "Sk", "So"),
     "other": ("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"),
 }
-#: white space, and the end of a paragraph
-SPECIAL = ("blank", "paragraph")
 _CLASS = {category: i for i, names in enumerate(CLASSES.values()) for category in names}
+#: after these the classes of white space, and of the end of a paragraph
+_SPECIAL = {BLANK: len(CLASSES), PARAGRAPH: len(CLASSES) + 1}
 CODES = 0x110000
 
 
@@ -71,7 +71,7 @@ class CharacterFeatures:
         """The number of ids of each column, including padding and unknown."""
         return {
             "character": FIRST_ID + len(self.vocabularies["character"]),
-            "class": FIRST_ID + len(CLASSES) + len(SPECIAL),
+            "class": FIRST_ID + len(CLASSES) + len(_SPECIAL),
         }
 
     def encode(self, codes: np.ndarray) -> np.ndarray:
@@ -86,13 +86,7 @@ class CharacterFeatures:
 
     def _row(self, code: int) -> tuple[int, int]:
         character = chr(code)
-        kind = (
-            len(CLASSES) + (BLANK, PARAGRAPH).index(code)
-            if code
-            in (
-                BLANK,
-                PARAGRAPH,
-            )
-            else _CLASS[unicodedata.category(character)]
-        )
+        kind = _SPECIAL.get(code)
+        if kind is None:
+            kind = _CLASS[unicodedata.category(character)]
         return self._ids.get(character, UNKNOWN_ID), FIRST_ID + kind

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import keras
 
-from keras_tagging.architectures import architecture
+from keras_tagging.architectures import PARSERS, architecture
 from keras_tagging.data.label_columns import field_of, labels_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.label_column import scripts_of
@@ -22,10 +22,10 @@ from keras_tagging.utils.stored import read_object
 from keras_tagging.utils.suggestions import check_known
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
-#: settings of these that differ from those of the recipe: see docs/results.rst
+#: settings of architectures that differ from those of the recipe
 SETTINGS = {
-    "tagger": {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5},
-    "parser": {"encoder": "bilstm"},
+    "bigru": {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5},
+    **dict.fromkeys(PARSERS, {"encoder": "bilstm"}),
 }
 #: what a tagger learns of a treebank, as far as it is annotated
 COLUMNS = ("upos", "xpos", "feats", "lemma")
@@ -77,11 +77,9 @@ class PipelinePlan:
         return build(name, recipe=self.recipe, seed=self.seed, **settings)
 
     def _settings(self, part: str) -> tuple[str, dict[str, object]]:
-        given = dict(self.settings.get(part, {}))
-        name = given.pop("architecture", ARCHITECTURES[part])
-        # other architectures may not have these settings
-        own = SETTINGS.get(part, {}) if name == ARCHITECTURES[part] else {}
-        return name, {**own, **given}
+        settings = dict(self.settings.get(part, {}))
+        name = settings.pop("architecture", ARCHITECTURES[part])
+        return name, {**SETTINGS.get(name, {}), **settings}
 
 
 class Silent:

@@ -13,10 +13,14 @@ def test_settings_of_parts():
     assert plan.keywords("parser")["encoder"] == "bilstm"
     assert plan.keywords("parser")["units"] == 30
     assert plan.build("parser", tags="pos").input_columns == ()  # the user's own
-    # those of the default architecture are not for others
-    plan = PipelinePlan(settings={"parser": {"architecture": "lstm-parser"}})
-    assert plan.keywords("parser")["encoder"] is None
+    # other architectures have their own
+    chosen = {"parser": {"architecture": "lstm-parser"}}
+    chosen["tagger"] = {"architecture": "bilstm-crf"}
+    plan = PipelinePlan(settings=chosen)
+    assert plan.keywords("parser")["encoder"] == "bilstm"
     assert plan.build("parser", tags="pos").architecture == "lstm-parser"
+    assert plan.build("tagger", tags="upos").architecture == "bilstm-crf"
+    plan = PipelinePlan()
     assert plan.build("tagger", tags="upos").column_names == ("upos",)
 
 

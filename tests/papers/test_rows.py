@@ -187,6 +187,7 @@ def test_ablations_are_so_in_the_fast_recipe():
     }["7-layers + skip output + gating (no dropout)"]
     rates = {name: value for name, value in off.items() if name.endswith("dropout")}
     names = ("dropout", "layer_dropout", "window_dropout", "character_dropout")
+    names += ("variational_dropout", "word_dropout")
     assert rates == dict.fromkeys(names, 0.0)
 
 
