@@ -1,6 +1,6 @@
 """Put a trained pipeline into the distribution of a model, with its card.
 
-    keras-tagging train pipeline --corpus ud-en-ewt --out runs/en-1 --seed 1 --test
+    keras-tagging train pipeline --corpus ud-en-ewt --out runs/en-1 --seed 1
     python models/make.py en runs/en-1 runs/en-2 runs/en-3
 
 The first run is the model; the others, of other seeds, are for the spread of the
@@ -33,10 +33,9 @@ CARD = """\
 {title}
 {line}
 
-A model of keras_tagging_, to be loaded by its name::
+A model of keras_tagging, to be loaded by its name. From a clone of its repository::
 
-    pip install keras-tagging {distribution}
-
+    pip install . ./models/{name}
     echo "Don't panic!" | keras-tagging annotate {name}
 
 {description}
@@ -45,14 +44,12 @@ A model of keras_tagging_, to be loaded by its name::
 * Licence: {licence}
 * Corpus: {corpus}
 * Please cite: {citation}
-* Trained with: ``{command}``, seeds {seeds}; the first is this model.
+* Trained with: ``{command} --seed SEED``, {seeds}
 * Limits: {limits}
 
 Figures of the CoNLL 2018 shared task, from raw text, F1 in per cent: {spread}.
 
 {table}
-
-.. _keras_tagging: https://pypi.org/project/keras-tagging/
 """
 
 
@@ -104,12 +101,17 @@ def main():
         json.loads((run / "pipeline.json").read_text(encoding="utf-8"))["metadata"]
         for run in args.runs
     ]
+    plans = [
+        json.loads((run / "training.json").read_text(encoding="utf-8"))["plan"]
+        for run in args.runs
+    ]
     pipeline = keras_tagging.load(args.runs[0])
     shutil.rmtree(package / "model", ignore_errors=True)
     pipeline.save(package / "model", half_precision=True)
     check_halved(keras_tagging.load(package / "model"), runs[0], about["treebank"])
     figures = figures_of(runs)
-    seeds = ", ".join(str(run["seed"]) for run in runs)
+    seeds = ", ".join(str(plan["seed"]) for plan in plans)
+    seeds = f"seeds {seeds}, of which the first is this model" if plans[1:] else seeds
     card = {**about, "seeds": seeds, "figures": figures}
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     (package / "card.json").write_text(text, encoding="utf-8")
@@ -117,7 +119,7 @@ def main():
     readme = CARD.format(
         line="=" * len(about["title"]),
         name=args.name,
-        seeds=seeds,
+        seeds=seeds if plans[1:] else f"seed {seeds}",
         spread=several if len(runs) > 1 else "one seed",
         table=table_of(figures),
         **about,
