@@ -16,6 +16,7 @@ import pandas as pd
 
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.metrics.accuracy import paired, share
+from keras_tagging.utils.frames import AnyStrings
 
 PUNCTUATION = ("keep", "ptb", "unicode")
 
@@ -119,6 +120,7 @@ class AttachmentScores:
         parts = groups, groups[self.right_heads], groups[self.right_arcs]
         return [np.bincount(part, minlength=size) for part in parts]
 
+    @AnyStrings()
     def by_relation(self) -> pd.DataFrame:
         """A row for each relation, the most frequent gold one first.
 
@@ -141,6 +143,7 @@ class AttachmentScores:
             "gold", ascending=False, kind="stable", ignore_index=True
         )
 
+    @AnyStrings()
     def by_sentence_length(self) -> pd.DataFrame:
         """A row for sentences of 1 to 10 words, of 11 to 20, and so on.
 
@@ -157,6 +160,7 @@ class AttachmentScores:
         table["las"] = arcs / table["words"]
         return table[table["sentences"] > 0].reset_index(drop=True)
 
+    @AnyStrings()
     def by_distance(self) -> pd.DataFrame:
         """A row for each distance of head and dependent: root, 1, 2, 3-6, 7+.
 

@@ -9,6 +9,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
 from keras_tagging.models.tag_input import in_words, tag_accuracy, with_gold_tags
+from keras_tagging.utils.frames import AnyStrings
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ def without_nan(scores: dict) -> dict:
     return {k: None if math.isnan(x) else x for k, x in scores.items()}
 
 
+@AnyStrings()
 def tag_report(model, sentences, *, multi_tagging=False, betas=None, per_tag=False):
     """The report of a tagger.
 
@@ -148,6 +150,7 @@ def segment_report(model, sentences):
     return Report(figures, {"segmentation": pd.DataFrame(rows)})
 
 
+@AnyStrings()
 def tree_report(model, sentences, *, punctuation="keep", subtypes=False, tables=False):
     """The report of a parser.
 

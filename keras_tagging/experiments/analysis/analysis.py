@@ -8,6 +8,7 @@ import pandas as pd
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.frames import AnyStrings
 from keras_tagging.utils.spreadsheets import without_formulas
 
 
@@ -82,11 +83,13 @@ class Analysis:
     def __repr__(self):
         return f"<Analysis {self.title!r}: {', '.join(self.tables)}>"
 
+    @AnyStrings()
     def _repr_html_(self):
         from keras_tagging.experiments.analysis.report import fragment
 
         return fragment(self)
 
+    @AnyStrings()
     def to_html(
         self, path: str | Path, rows: int = 25, csv: str | Path | None = None
     ) -> Path:
@@ -108,6 +111,7 @@ class Analysis:
             partial.write_text(text, encoding="utf-8", errors="replace")
         return path
 
+    @AnyStrings()
     def to_csv(self, folder: str | Path) -> list[Path]:
         """Write every table as `NAME.csv`, with all rows and with shares as fractions.
 
@@ -123,6 +127,7 @@ class Analysis:
         return paths
 
 
+@AnyStrings()
 def analyse(
     model,
     sentences: Iterable[Sentence],
