@@ -61,7 +61,7 @@ class Architecture:
 
     @property
     def kind(self) -> str:
-        """What a model of it is: a tagger, parser or segmenter."""
+        """The kind of its models: tagger, parser or segmenter."""
         return "parser" if self.parses else "segmenter" if self.segments else "tagger"
 
     @property

@@ -30,10 +30,8 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
         source = [_only(sentence, reads) for sentence in gold]
     given = {*pipeline.columns}
     predicted = [_only(sentence, given) for sentence in pipeline.annotate(source)]
-    wanted = [
-        _only(sentence, given & {*COLUMNS.values()} & _annotated(gold))
-        for sentence in gold
-    ]
+    scored = given & {*COLUMNS.values()} & _annotated(gold)
+    wanted = [_only(sentence, scored) for sentence in gold]
     return raw_text_scores(wanted, predicted)
 
 

@@ -34,7 +34,7 @@ OPTIONS = "training.json"
 
 @dataclass(frozen=True)
 class PipelinePlan:
-    """What to train.
+    """The parts to train, and their settings.
 
     Args:
         parts: names among `PARTS`, in their order.
@@ -83,7 +83,7 @@ class PipelinePlan:
 
 
 class Silent:
-    """What `train_pipeline` tells of its progress; this one tells nobody."""
+    """Receives the progress of `train_pipeline`, and shows nothing."""
 
     def begin(self, part: str, epochs: int, size: str) -> None:
         """The training of a part begins, or goes on."""
