@@ -10,30 +10,9 @@ from itertools import chain
 import numpy as np
 
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.metrics.chunks import ChunkCounts
 
 Span = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class SpanCounts:
-    """The numbers of gold, predicted and right units, and what follows from them."""
-
-    gold: int
-    predicted: int
-    correct: int
-
-    @property
-    def precision(self) -> float:
-        return self.correct / self.predicted if self.predicted else 0.0
-
-    @property
-    def recall(self) -> float:
-        return self.correct / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        units = self.gold + self.predicted
-        return 2 * self.correct / units if units else 0.0
 
 
 @dataclass(frozen=True)
@@ -49,10 +28,10 @@ class SegmentationScores:
             characters and the same words. The scorer does not give this figure.
     """
 
-    tokens: SpanCounts
-    sentences: SpanCounts
-    words: SpanCounts
-    multiwords: SpanCounts
+    tokens: ChunkCounts
+    sentences: ChunkCounts
+    words: ChunkCounts
+    multiwords: ChunkCounts
 
 
 def segmentation_scores(
@@ -72,7 +51,7 @@ def segmentation_scores(
     return SegmentationScores(
         tokens=_counts(gold.tokens, predicted.tokens),
         sentences=_counts(gold.sentences, predicted.sentences),
-        words=SpanCounts(
+        words=ChunkCounts(
             len(gold.words), len(predicted.words), _right_words(gold, predicted)
         ),
         multiwords=_counts(
@@ -82,8 +61,8 @@ def segmentation_scores(
     )
 
 
-def _counts(gold: Sequence, predicted: Sequence) -> SpanCounts:
-    return SpanCounts(len(gold), len(predicted), len(set(gold) & set(predicted)))
+def _counts(gold: Sequence, predicted: Sequence) -> ChunkCounts:
+    return ChunkCounts(len(gold), len(predicted), len(set(gold) & set(predicted)))
 
 
 class _Segmentation:

@@ -141,9 +141,15 @@ def segment_report(model, sentences):
     scores = model.scores(sentences)
     names = ("tokens", "words", "multiwords", "sentences")
     counts = {name: getattr(scores, name) for name in names}
-    columns = ("gold", "predicted", "precision", "recall", "f1")
     rows = [
-        {"unit": name, **{column: getattr(found, column) for column in columns}}
+        {
+            "unit": name,
+            "gold": found.gold,
+            "predicted": found.found,
+            "precision": found.precision,
+            "recall": found.recall,
+            "f1": found.f1,
+        }
         for name, found in counts.items()
     ]
     figures = without_nan(model.evaluate(sentences, return_dict=True))

@@ -189,5 +189,5 @@ def test_units_agree_with_the_scores_of_segmenters(data, text):
     for name in ("tokens", "sentences", "words"):
         counts = getattr(other, name)
         assert found[name].correct == counts.correct, name
-        assert (found[name].gold, found[name].found) == (counts.gold, counts.predicted)
+        assert (found[name].gold, found[name].found) == (counts.gold, counts.found)
         assert found[name].f1 == pytest.approx(counts.f1)

@@ -27,7 +27,7 @@ def counts(gold, predicted):
     """(gold, predicted, right) of tokens, sentences, words and multiword tokens."""
     scores = segmentation_scores(map(sentence, gold), map(sentence, predicted))
     units = (scores.tokens, scores.sentences, scores.words, scores.multiwords)
-    return [(unit.gold, unit.predicted, unit.correct) for unit in units]
+    return [(unit.gold, unit.found, unit.correct) for unit in units]
 
 
 @pytest.mark.parametrize(
