@@ -1,13 +1,11 @@
 """The examples of docs/search.rst run as printed, but with fewer sentences."""
 
-import logging
-import os
 import re
-import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+from ray_clusters import cluster
 
 import keras_tagging
 
@@ -47,24 +45,14 @@ def test_keras_tuner_loads_the_best_model(names, eager, capsys):
 
 @pytest.mark.filterwarnings("ignore")
 def test_ray_tune_finds_settings(names, monkeypatch, tmp_path):
-    import ray
-
     monkeypatch.setenv("RAY_TRAIN_ENABLE_V2_MIGRATION_WARNINGS", "0")
-    path = {"PYTHONPATH": os.pathsep.join([str(PAGE.parents[1]), *sys.path])}
-    ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        logging_level=logging.ERROR,
-        log_to_driver=False,
-        runtime_env={"env_vars": path},
-    )
-    try:
+    folder = tmp_path / "ray"
+    folder.mkdir()
+    with cluster(folder):
         storage = f'run_config=tune.RunConfig(storage_path="{tmp_path}", verbose=0),'
         code = WITH_RAY_TUNE.replace("trial,\n", f"trial,\n    {storage}\n", 1)
         code = code.replace("corpus.train,", "corpus.train[:30],")
         code = code.replace("num_samples=3", "num_samples=2")
         names = run(code, names)
-    finally:
-        ray.shutdown()
     assert names["settings"]["units"] in (16, 32)
     assert names["best"].settings["units"] == names["settings"]["units"]

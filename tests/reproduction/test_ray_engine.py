@@ -3,9 +3,9 @@
 import os
 import sys
 import time
-from uuid import uuid4
 
 import pytest
+import ray_clusters
 
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.reproduction import ray_engine
@@ -19,16 +19,8 @@ A, B = Job("A", 1, "a"), Job("B", 1, "b")
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    ray = pytest.importorskip("ray")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        # else Ray makes one, and keeps it in the user's folder
-        token = tmp_path_factory.mktemp("ray") / "token"
-        token.write_text(uuid4().hex)
-        patch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    with ray_clusters.cluster(tmp_path_factory.mktemp("ray")) as ray:
         yield ray
-        ray.shutdown()
 
 
 def test_jobs_on_a_cluster(cluster, store, describe):
