@@ -376,6 +376,23 @@ def test_tokens_are_encoded_in_chunks(normalise, monkeypatch):
     assert whole.encode({"tokens": []}).shape == (0, len(whole.names))
 
 
+def test_each_distinct_token_is_looked_up_once(monkeypatch):
+    features = TokenFeatures(columns=["pos"])
+    features.adapt({"tokens": ["a", "b"], "pos": ["N", "V"]})
+    seen, forms = [], TokenFeatures._forms
+
+    def noted(self, strings):
+        seen.append({name: len(values) for name, values in strings.items()})
+        return forms(self, strings)
+
+    monkeypatch.setattr(TokenFeatures, "_forms", noted)
+    tokens, pos = ["a", "b", "a", "a"] * 9, ["N", "N", "V", "N"] * 9
+    found = features.encode({"tokens": tokens, "pos": pos})
+    assert seen == [{"tokens": 3, "pos": 3}]
+    expected = features({"tokens": tf.constant(tokens), "pos": tf.constant(pos)})
+    np.testing.assert_array_equal(found, expected)
+
+
 def vector_ids(tokens, words, **options):
     options = {"words": False, "suffixes": (), "capitals": False} | options
     features = TokenFeatures(vectors=True, **options)

@@ -26,7 +26,7 @@ from keras_tagging.utils.checks import possible
 from keras_tagging.utils.suggestions import check_known
 
 RECIPES = ("fast", "paper")
-#: what each kind of network needs beside itself, what is learnt first
+#: the settings that each kind of network needs, those of its task first
 _TABLES = (FeatureSettings, Embeddings, CharacterNetwork)
 _PARTS = {
     StackedNetwork: (TaggerSettings, *_TABLES, ContextWindow, LabelDecoder),
@@ -219,7 +219,7 @@ class Settings(Mapping):
 
     @property
     def task(self) -> TaggerSettings | ParserSettings | SegmenterSettings:
-        """What is learnt."""
+        """The settings of the task: tags, or trees."""
         return next(iter(self.parts.values()))
 
     @property

@@ -42,7 +42,7 @@ PAPER = {
     "epochs": 20,
     "monitor": "val_accuracy",
 }
-#: what the fast recipe changes
+#: changes of the fast recipe
 FAST = {
     "affix_dim": 30,
     "dropout": 0.6,

@@ -53,7 +53,7 @@ PAPER = {
     "unknown_rate": 0.25,
     "epochs": 30,
 }
-#: what the fast recipe changes
+#: changes of the fast recipe
 FAST = {
     "initializer": "glorot",
     "dropped": "tokens",

@@ -1,4 +1,4 @@
-"""What every architecture starts with: tables, characters and context windows."""
+"""The first layers of every architecture: tables, characters, context windows."""
 
 import keras
 from keras import ops
@@ -16,7 +16,7 @@ def uniform(seed):
 
 
 def small(seed):
-    """Of all weights in Elkaref & Bohnet (2017), section 5."""
+    """The initializer of all weights in Elkaref & Bohnet (2017), section 5."""
     return keras.initializers.RandomUniform(-0.01, 0.01, seed=seed)
 
 
@@ -39,7 +39,7 @@ def token_inputs(
     vector_dim=0,
     **window,
 ):
-    """What every network begins with: its inputs, and a vector for each token.
+    """Begin a network: its inputs, and a vector for each token.
 
     Args:
         features: an adapted `TokenFeatures`.

@@ -16,7 +16,7 @@ Weights = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class TaggerSettings:
-    """What a tagger is given beside its network.
+    """The settings of a tagger beside those of its network.
 
     Args:
         embeddings: pretrained vectors that the word embeddings start as: a file of any
@@ -61,7 +61,7 @@ class TaggerSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ParserSettings:
-    """What a parser is given beside its network.
+    """The settings of a parser beside those of its network.
 
     Args:
         embeddings: as in `TaggerSettings`.

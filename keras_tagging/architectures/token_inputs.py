@@ -78,7 +78,7 @@ class CharacterNetwork:
 
     @property
     def size(self) -> int:
-        """Of the vector of a token: 0 without the network."""
+        """The size of the vector of a token: 0 without the network."""
         directions = {None: 0, "cnn": 1}.get(self.character_network, 2)
         return directions * self.character_units
 

@@ -48,7 +48,7 @@ PAPER = {
     "batch_size": 1,
     "epochs": 30,
 }
-#: what the fast recipe changes
+#: changes of the fast recipe
 FAST = {
     **kadari2018.FAST,
     "word_dim": 100,

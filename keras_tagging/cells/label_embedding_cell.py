@@ -172,7 +172,9 @@ class LabelEmbeddingCell(RegularizedLayer):
         self.output_bias = add("bias", "output_bias", (self.num_labels,), "zeros")
 
     def context_table(self, name, lags=None):
-        """What an item adds one, two, ... positions away: `(item, lags, hidden_size)`.
+        """Contributions of each item, one, two, ... positions away.
+
+        The result is `(item, lags, hidden_size)`.
 
         Of labels there is one row each, whatever is read of them. None if the context
         is not read; zeros from its size up to `lags`.
@@ -199,7 +201,7 @@ class LabelEmbeddingCell(RegularizedLayer):
         return labels, self.context_table("states", lags)
 
     def _place(self, x, from_r):
-        """Of `units`, to its half of the hidden layer with `combine="concat"`."""
+        """Put `units` into their half of the hidden layer, with `combine="concat"`."""
         if self.hidden_size == self.units:
             return x
         zeros = ops.zeros_like(x)
@@ -218,7 +220,7 @@ class LabelEmbeddingCell(RegularizedLayer):
         return states, self.logits(states)
 
     def logits(self, states):
-        """What the output layer makes of hidden states."""
+        """Apply the output layer to hidden states."""
         return ops.matmul(states, self.output_kernel) + self.output_bias
 
     def one_hot(self, labels):
@@ -226,7 +228,7 @@ class LabelEmbeddingCell(RegularizedLayer):
         return ops.one_hot(labels, self.num_labels, dtype=self.compute_dtype)
 
     def choose(self, logits):
-        """What the loop feeds back of the logits, over the labels."""
+        """Turn logits into the labels, or probabilities, that the loop feeds back."""
         if self.label_input == "probabilities":
             return ops.softmax(logits)
         return self.one_hot(ops.argmax(logits, -1))

@@ -29,7 +29,7 @@ ShortcutGate = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class GRU:
-    """Of :class:`keras_tagging.cells.GRUCell`."""
+    """Options of :class:`keras_tagging.cells.GRUCell`."""
 
     update: Literal["new", "keep"] = "new"
 
@@ -44,7 +44,7 @@ class GRU:
 
 @dataclass(frozen=True, kw_only=True)
 class SkipLSTM:
-    """Of :class:`keras_tagging.cells.SkipLSTMCell`."""
+    """Options of :class:`keras_tagging.cells.SkipLSTMCell`."""
 
     skip: Literal["outputs", "internals", "gates"] | None = "outputs"
     gate: Literal["joint", "exclusive", "vertical"] | None = "joint"
@@ -66,7 +66,7 @@ class SkipLSTM:
 
 @dataclass(frozen=True, kw_only=True)
 class LSTM:
-    """Of the same cell without a skip: Eq. 9 of Wu et al. (2016), :cite:`wu2016`.
+    """Options of `SkipLSTMCell` without a skip: Eq. 9 of :cite:`wu2016`.
 
     With `peepholes` the gates read the cell, as in :class:`HighwayLSTM` without its
     depth gate: the LSTM of Kuncoro et al. (2016), with which Elkaref & Bohnet (2017)
@@ -90,7 +90,7 @@ class LSTM:
 
 @dataclass(frozen=True, kw_only=True)
 class CoupledLSTM(LSTM):
-    """Of the same cell, or with `coupled` :class:`keras_tagging.cells.CoupledLSTMCell`.
+    """Options of an LSTM, or :class:`keras_tagging.cells.CoupledLSTMCell`.
 
     That of Lample et al. (2016), :cite:`lample2016`, has no gate f.
     """
@@ -120,7 +120,7 @@ class CoupledLSTM(LSTM):
 
 @dataclass(frozen=True, kw_only=True)
 class ShortcutBlock:
-    """Of :class:`keras_tagging.cells.ShortcutBlockCell`."""
+    """Options of :class:`keras_tagging.cells.ShortcutBlockCell`."""
 
     self_connection: bool = False
     internal: Place = "gated"
@@ -160,7 +160,7 @@ class ShortcutBlock:
 
 @dataclass(frozen=True, kw_only=True)
 class HighwayLSTM:
-    """Of :class:`keras_tagging.cells.HighwayLSTMCell`."""
+    """Options of :class:`keras_tagging.cells.HighwayLSTMCell`."""
 
     depth_gate: bool = True
     peepholes: bool = False
@@ -177,7 +177,7 @@ class HighwayLSTM:
 
 @dataclass(frozen=True, kw_only=True)
 class RecurrentHighway:
-    """Of :class:`keras_tagging.cells.RecurrentHighwayCell`."""
+    """Options of :class:`keras_tagging.cells.RecurrentHighwayCell`."""
 
     depth: Parts = 3
     coupled: bool = False
@@ -195,7 +195,7 @@ class RecurrentHighway:
 
 @dataclass(frozen=True, kw_only=True)
 class FeedForward:
-    """Of :class:`keras_tagging.cells.FeedForwardCell` in a parser.
+    """Options of :class:`keras_tagging.cells.FeedForwardCell` in a parser.
 
     "To avoid having any dead ReLUs" its biases start above 0: Elkaref & Bohnet (2017),
     section 5, :cite:`elkaref2017`.
@@ -217,7 +217,7 @@ class FeedForward:
 
 @dataclass(frozen=True, kw_only=True)
 class Elman:
-    """Of :class:`keras_tagging.cells.ElmanCell` in a parser."""
+    """Options of :class:`keras_tagging.cells.ElmanCell` in a parser."""
 
     hidden_bias: float = 0.02
 

@@ -8,7 +8,7 @@ MAPPINGS = {"identity": "linear", "sigmoid": "sigmoid", "tanh": "tanh"}
 
 
 class RecurrentCell(RegularizedLayer):
-    """What the cells share: options, weights, and `call` as `project` then `step`.
+    """Base of the cells: options, weights, and `call` as `project` then `step`.
 
     A cell states its equations in three methods:
 

@@ -5,7 +5,7 @@ from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.options import ShortcutBlock
 from keras_tagging.cells.recurrent_cell import MAPPINGS
 
-# What each gate has: weights that read h^{l-1}, h^{l-2} or h_tm1.
+# The weights of each gate, which read h^{l-1}, h^{l-2} or h_tm1.
 GATES = {
     "vertical": ("gate_kernel", "gate_skip_kernel", "gate_bias"),
     "below": ("gate_kernel", "gate_bias"),

@@ -46,7 +46,9 @@ def with_labels(sentence: Sentence, labels: Mapping[str, list[str]]) -> Sentence
     Its tags change with a column that they are the same as, such as UPOS of CoNLL-U.
     """
     columns, tags = dict(sentence.columns), labels.get("tags", sentence.tags)
-    for name in labels.keys() - {"tags"}:
+    for name in labels:  # in their order, which formats keep
+        if name == "tags":
+            continue
         place = name if name in columns else field_of(name)
         if tags is sentence.tags is not None and tags == columns.get(place):
             tags = labels[name]

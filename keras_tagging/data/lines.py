@@ -60,28 +60,29 @@ def check_encoding(encoding: str | None) -> None:
 
 
 def numbered_lines(
-    path: str | Path | IO, name: str, encoding: str | None
+    path: str | Path | IO, name: str, encoding: str | None, first: int = 1
 ) -> Generator[Line, None, None]:
     """The lines without their ends and without a byte order mark.
 
     Args:
         path, encoding: as in `read`, which says where a line ends.
         name: name of the file, for messages.
+        first: number of the first line, if a stream begins inside of a file.
 
     Raises:
         ValueError: at once, if the encoding is unknown or not for text files.
         CorpusError: during the iteration, if the rest of the file cannot be read.
     """
     check_encoding(encoding)
-    return _numbered(path, name, encoding)
+    return _numbered(path, name, encoding, first)
 
 
 def raw_lines(
-    path: str | Path | IO, name: str, encoding: str | None
+    path: str | Path | IO, name: str, encoding: str | None, first: int = 1
 ) -> Generator[Line, None, None]:
     """Like `numbered_lines`, but with line ends and a byte order mark."""
     check_encoding(encoding)
-    return _raw(path, name, encoding)
+    return _raw(path, name, encoding, first)
 
 
 def content(line: Line) -> Line:
@@ -105,8 +106,8 @@ def first_lines(lines: Iterable[Line]) -> list[Line]:
     return head
 
 
-def _numbered(path, name, encoding):
-    count = 0
+def _numbered(path, name, encoding, first):
+    count = first - 1
     with closing(_read(path, name, encoding)) as batches:
         for lines, _, is_plain in batches:
             if count and is_plain:  # nearly always
@@ -116,8 +117,8 @@ def _numbered(path, name, encoding):
             count += len(lines)
 
 
-def _raw(path, name, encoding):
-    count = 0
+def _raw(path, name, encoding, first):
+    count = first - 1
     with closing(_read(path, name, encoding)) as batches:
         for lines, end, _ in batches:
             for number, line in _with_problems(lines, count):

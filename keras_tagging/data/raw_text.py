@@ -17,13 +17,16 @@ from keras_tagging.utils import limits
 _WORD = re.compile("[^ \t\r\n]+")
 
 
-def text_lines(path: str | Path | IO, encoding: str | None = None) -> Iterator[str]:
+def text_lines(
+    path: str | Path | IO, encoding: str | None = None, first: int = 1
+) -> Iterator[str]:
     """The lines of a text with their ends, in constant memory.
 
     Together they are the text, without a byte order mark.
 
     Args:
         path, encoding: as in `data.read`.
+        first: number of the first line, if a stream begins inside of a file.
 
     Raises:
         CorpusError: if there is no such file, or, during the iteration, at a line that
@@ -31,7 +34,7 @@ def text_lines(path: str | Path | IO, encoding: str | None = None) -> Iterator[s
         ValueError: if the encoding is unknown.
     """
     name = source_name(path)
-    return _text_lines(raw_lines(path, name, encoding), name)
+    return _text_lines(raw_lines(path, name, encoding, first), name)
 
 
 def _text_lines(lines, name: str) -> Iterator[str]:

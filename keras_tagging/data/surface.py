@@ -59,7 +59,7 @@ class Surface:
         return [(self.start + begin, self.start + end) for begin, end in self.spans]
 
     def space_after(self, token: int) -> str | None:
-        """What stands between a token, counted from 0, and the next one.
+        """The text between a token, counted from 0, and the next one.
 
         Behind the last one it is `after`.
         """

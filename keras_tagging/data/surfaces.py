@@ -12,7 +12,7 @@ from keras_tagging.data.surface import Surface
 from keras_tagging.utils.limits import INTEGER_DIGITS
 
 FORM, MISC = 1, 9
-#: what ends a paragraph, and so every document
+#: characters that end a paragraph, and so every document
 BLANK_LINE = "\n\n"
 _TEXT = re.compile(r"#\s*text\s*=\s?(.*)", re.DOTALL)
 _NEW = re.compile(r"#\s*new(?:par|doc)\b")
@@ -117,7 +117,7 @@ def decoded(value: str) -> str:
 
 
 def space_after(misc: dict[str, str], default: str | None = " ") -> str | None:
-    """What stands behind a token, by its attributes.
+    """The text behind a token, by its attributes.
 
     Args:
         misc: the attributes.

@@ -11,7 +11,7 @@ from keras_tagging.encoding.vocabulary import UNKNOWN_ID
 # Sentences that are read, sorted by length and tagged together.
 PREDICTION_SENTENCES = 2000
 FIRST_SENTENCES = 125  # of a stream, whose first answers somebody waits for
-# What is given at once for the tokens of a slice, about 90 bytes each, 25 a sentence
+# Answers for the tokens of a slice, about 90 bytes each, 25 tokens a sentence
 PREDICTION_ENTRIES = 2**21
 SENTENCE_LENGTH = 25
 

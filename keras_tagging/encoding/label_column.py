@@ -76,7 +76,7 @@ class LabelColumn:
         return [labels_of(sentence, self.name) for sentence in sentences]
 
     def learnt(self, sentences: Iterable[Sentence]) -> list[list[str]]:
-        """What is learnt of annotated sentences: the gold labels, or their scripts."""
+        """The labels that are learnt of sentences: the gold ones, or their scripts."""
         if not self.scripts:
             return self.gold(sentences)
         return [scripts_of(sentence, self.name) for sentence in sentences]

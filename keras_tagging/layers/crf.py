@@ -247,7 +247,7 @@ class CRF(keras.layers.Layer):
         return add_ends(scores, mask, self.start, self.end), mask
 
     def _sums(self, scores, mask):
-        """What each token adds to log Z, `(batch, time)`; 0 where masked.
+        """The contribution of each token to log Z, `(batch, time)`; 0 where masked.
 
         Less max A at all but the first token. The gradient comes from the last one
         and runs back through the messages: the scale of all others is arbitrary.

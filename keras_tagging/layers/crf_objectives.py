@@ -1,4 +1,4 @@
-"""What `compile` takes for a network that ends in a CRF, and the form it reads.
+"""Loss and metric for `compile` of a network that ends in a CRF, and their input.
 
 Keras gives a loss and a metric one tensor. A CRF has two things to say of each token:
 its tag on the best path, and the scores of all tags, which the likelihood is made of.

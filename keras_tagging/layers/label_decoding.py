@@ -10,7 +10,7 @@ IMPOSSIBLE = -1e9
 
 
 def context_contribution(items, table, mask, past=True):
-    """What all items of a context add to each position.
+    """The contributions of all items of a context to each position.
 
     Args:
         items: what stands at each position: label ids `(batch, time)`, -1 for

@@ -203,7 +203,7 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         return ops.cast(ops.expand_dims(draw < self.gold_share, -1), self.compute_dtype)
 
     def _fed(self, logits, labels, gold=None):
-        """What is read of every position: label ids, or weights over the labels.
+        """The labels of every position: their ids, or weights over all labels.
 
         Args:
             logits: of all positions.

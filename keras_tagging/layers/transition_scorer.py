@@ -170,7 +170,7 @@ class TransitionScorer(keras.layers.Layer):
         return self.cell.project(x, training=training)
 
     def tables(self, tokens):
-        """What the tokens and labels add to the hidden layer, in each place."""
+        """The contributions of tokens and labels to the hidden layer, in each place."""
         return self.contributions(self._with_boundary(tokens))
 
     def contributions(self, vectors, training=False):
@@ -191,7 +191,7 @@ class TransitionScorer(keras.layers.Layer):
         return ops.tensordot(vectors, of_nodes, 1), ops.tensordot(labels, of_labels, 1)
 
     def look_up(self, tables, nodes, labels):
-        """What `cell.project` gives for configurations, out of the tables.
+        """Make the result of `cell.project` for configurations out of the tables.
 
         Args:
             tables: from `tables`.

@@ -66,7 +66,7 @@ def best_path(scores, mask, transitions):
 
 
 def chunk_penalties(tags, scheme=None):
-    """What beginning with, changing to and ending with a tag adds to a path's score.
+    """Scores that a path gets for its first tag, its changes and its last tag.
 
     0 where the scheme of the chunks allows it, else `FORBIDDEN`: arrays of the shapes
     of :func:`keras_tagging.metrics.allowed_transitions`, which see for the arguments.

@@ -174,7 +174,7 @@ def _write(model, path, top_k, verbose):
 
 
 def _tokens(features, strings, real):
-    """What the network reads of a token, 0 in the padding; letters have rows of it."""
+    """The ids that the network reads, 0 in the padding; letters have rows of them."""
     found = features(strings)
     ids = ids_of(found) * tf.cast(real[:, :, None], tf.int32)
     return {**found, "ids": ids} if features.letters else ids

@@ -49,7 +49,7 @@ def tag_input(model) -> dict[str, str] | None:
 
 
 def in_words(model) -> str:
-    """What a parser reads beside the words, as a sentence without its end."""
+    """Tell what a parser reads beside the words, as a sentence without its end."""
     tags = tag_input(model)
     further = [
         name for name in model.input_columns if name != (tags or {}).get("column")

@@ -1,4 +1,4 @@
-"""What an ONNX file computes, from strings to strings.
+"""The computation of an ONNX file, from strings to strings.
 
 The counterpart of `models.export` and `models.serving`, which do so in TensorFlow.
 """
@@ -78,7 +78,7 @@ class Request:
         return [ids, *letters]
 
     def answer(self, array: Array) -> Array:
-        """What was asked for, without the row and the step that were added."""
+        """The answer, without the row and the step that were added."""
         return array[: self.rows, : self.steps]
 
 

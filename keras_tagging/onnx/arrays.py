@@ -174,11 +174,11 @@ class Arrays:
         return self.node("Div", self.asarray(x, "float32"), self.asarray(y, "float32"))
 
     def floor_divide(self, x, y):
-        """Of integers that are not negative."""
+        """Divide integers that are not negative."""
         return self._binary("Div", x, y)
 
     def mod(self, x, y):
-        """Of integers that are not negative."""
+        """The remainder for integers that are not negative."""
         return self._binary("Mod", x, y)
 
     def maximum(self, x, y):
@@ -343,7 +343,7 @@ class Arrays:
         return self.node("Gather", x, indices, axis=axis)
 
     def branch(self, condition, then, otherwise, shape):
-        """What one of two functions gives, each an array of this shape."""
+        """Choose between the results of two functions, each an array of this shape."""
         kept = []
 
         def body(function):

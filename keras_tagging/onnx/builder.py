@@ -108,7 +108,7 @@ class Builder:
 
 
 def value_info(name: str, dtype: str, shape: Sequence[int | str | None]):
-    """What ONNX says of an input or output."""
+    """ONNX's description of an input or output."""
     return helper.make_tensor_value_info(name, TYPES[dtype], list(shape))
 
 

@@ -88,7 +88,7 @@ def axes_of(outputs, model) -> dict[str, tuple[str, ...]]:
 
 
 def described(model, top_k) -> dict:
-    """What a file says of itself."""
+    """The description that a file holds."""
     inventory = KINDS[model.kind].inventory
     return {
         "format": FORMAT,

@@ -1,4 +1,4 @@
-"""What each operation of Keras is in ONNX."""
+"""The ONNX form of each operation of Keras."""
 
 import math
 

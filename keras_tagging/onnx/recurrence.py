@@ -124,7 +124,7 @@ def scan(tracer, step, sequences, states, mask, backwards=False) -> list[Array]:
 
 
 def outputs_of_body(xp, arrays, shapes) -> list:
-    """What ONNX says of the outputs of a body, each of which has a node of its own.
+    """Descriptions of a body's outputs, each of which has a node of its own.
 
     An array may be an output twice, or come from outside.
     """
@@ -136,7 +136,7 @@ def outputs_of_body(xp, arrays, shapes) -> list:
     return found
 
 
-# What ONNX has as one operation
+# Cells that ONNX has as one operation
 
 
 def _native(cell):

@@ -43,7 +43,7 @@ class Tracer:
         return tensor
 
     def call(self, function, *args, **kwargs):
-        """What a function of symbolic tensors gives for arrays."""
+        """Call a function of symbolic tensors with arrays."""
         args, kwargs = keras.tree.map_structure(self._as_symbol, (args, kwargs))
         found = function(*args, **kwargs)
         return keras.tree.map_structure(self.value, found)
@@ -100,7 +100,7 @@ class Tracer:
         return function(self.xp, operation, *args, **kwargs)
 
     def trace(self, layer, *args, **kwargs):
-        """What a layer's `call` gives, operation by operation."""
+        """Trace a layer's `call`, operation by operation."""
         if "training" in inspect.signature(layer.call).parameters:
             kwargs["training"] = False
         with recordable(layer):

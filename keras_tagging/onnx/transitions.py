@@ -106,7 +106,7 @@ def loop(tracer: Tracer, count: Array, step, values: list[Array], shapes: list):
 
 
 def look_up(xp: Arrays, tables, nodes: Array, labels: Array, width) -> Array:
-    """What the cell reads of configurations: see `TransitionScorer.look_up`.
+    """The cell's input for configurations: see `TransitionScorer.look_up`.
 
     Args:
         tables: `(rows, units)` for a node, or a label, in each place.

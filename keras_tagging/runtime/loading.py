@@ -70,7 +70,7 @@ def _session(content, options):
 
 
 def _described(session) -> dict:
-    """What the file says of itself, if that is all there."""
+    """The description that the file holds, if all of it is there."""
     text = session.get_modelmeta().custom_metadata_map.get(KEY)
     if text is None:
         raise ValueError("was not written by keras_tagging")

@@ -19,7 +19,7 @@ PREDICTED = "predicted_tag"  # the column of a parser's own tags
 
 
 class OnnxModel:
-    """What taggers and parsers share: sentences in, batches by length.
+    """Base of taggers and parsers: sentences in, batches by length.
 
     Args:
         session: of ONNX Runtime.

@@ -144,7 +144,7 @@ class Service:
         self._metrics.tokens.labels(model.name).inc(sum(map(len, sentences)))
         return answers
 
-    # What asks a model
+    # Routes that ask a model
 
     def _plain(self, command):
         async def answer(request, body, labels):
@@ -182,7 +182,7 @@ class Service:
         size = {binary.HEADER: str(len(head))}
         return Response(head + tail, 200, size, "application/octet-stream")
 
-    # What tells about the service
+    # Routes that tell about the service
 
     def _listed(self, request):
         return _json(plain.listed(self._models, self._max_tokens))

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,8 +34,10 @@ def replacing_together(first: Path, *others: Path) -> Iterator[list[Path]]:
     others, but never an old file beside a new one.
     """
     paths = [first, *others]
-    # the suffix stays, because Keras and others tell formats by it
-    partials = [path.with_name(f".{os.getpid()}.{path.name}") for path in paths]
+    # the suffix stays, because Keras and others tell formats by it; in a folder that
+    # several machines share, a process on another one may have the same number
+    own = f"{os.getpid()}{secrets.randbelow(10**9):09}"
+    partials = [path.with_name(f".{own}.{path.name}") for path in paths]
     with naming(first, *partials):
         first.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -19,12 +19,15 @@ SENTENCE_CHARACTERS = 10_000_000
 SENTENCE_TOKENS = 100_000
 # Characters of a token. A longer one is not a word but some embedded file.
 TOKEN_CHARACTERS = 1_000_000
-# Of raw text, tokens and characters of a sentence: a longer one is cut behind its last
+# Tokens and characters of a sentence of raw text: a longer one is cut behind its last
 # token that fits. The longest of UD English EWT has 159 tokens.
 SEGMENT_TOKENS = 1_000
 SEGMENT_CHARACTERS = 20_000
 # White space in a row: more is the end of a paragraph, whatever it is.
 WHITE_CHARACTERS = 1_000
+# Characters of the identifier of a document or sentence, which each of its sentences
+# repeats.
+IDENTIFIER_CHARACTERS = 1_000
 # Combining marks in a row. Unicode's stream-safe format allows 30, and texts decorated
 # for fun have fewer than 70; the time to normalise them grows with the square.
 COMBINING_MARKS = 100

@@ -124,8 +124,8 @@ def test_tag_reads_columns_without_a_tag(program, failing, tmp_path, monkeypatch
         tag=lambda sentences, **_: (s.columns["word_class"] for s in sentences),
         column_names=(None,),
     )
-    where = "keras_tagging.cli.annotation.load_model"
-    monkeypatch.setattr(where, lambda run, width, command: tagger)
+    where = "keras_tagging.cli.tasks.load_model"
+    monkeypatch.setattr(where, lambda run, width, command, threads: tagger)
     rows = "show\tv\nflights\tn\n\nBoston\tn\n\n"
     path = tmp_path / "classes.txt"
     path.write_text(rows)
