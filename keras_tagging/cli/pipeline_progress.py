@@ -2,31 +2,25 @@
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from keras_tagging.experiments.reproduction.estimate import duration
 
 #: the time of an epoch in relation to one of a tagger, on UD English EWT
-WEIGHTS = {"segmenter": 0.5, "tagger": 1.0, "parser": 1.5}
+WEIGHTS = {"segmenter": 0.5, "tagger": 1.0, "jackknife": 0.5, "parser": 1.5}
 
 
 class Estimate:
     """The time that is left, from what has been done and what is to come.
 
     Args:
-        parts: names of the parts in their order.
-        epochs: of each part.
+        epochs: of each part, in their order.
         clock: gives seconds.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[str],
-        epochs: Mapping[str, int],
-        clock=time.monotonic,
-    ):
+    def __init__(self, epochs: Mapping[str, int], clock=time.monotonic):
         self.clock = clock
-        self.left = {part: WEIGHTS[part] * epochs[part] for part in parts}
+        self.left = {part: WEIGHTS[part] * n for part, n in epochs.items()}
         self.spent = self.done = 0.0  # seconds, and the work that was done in them
         self.part, self.since, self.first = None, 0.0, 0.0
 
@@ -59,20 +53,19 @@ class PipelineProgress:
     """Tells the progress: bars on a terminal, else a line for each epoch.
 
     Args:
-        parts: names of the parts in their order.
-        epochs: of each part, to begin with.
+        epochs: of each part, in their order, to begin with.
     """
 
-    def __init__(self, parts: Sequence[str], epochs: Mapping[str, int]):
-        self.estimate = Estimate(parts, epochs)
+    def __init__(self, epochs: Mapping[str, int]):
+        self.estimate = Estimate(epochs)
         self.epochs = dict(epochs)
         self.part = None
         self.bars, self.tasks = None, {}
         if sys.stdout.isatty():
             self.bars = _bars()
             self.tasks = {
-                part: self.bars.add_task(part, total=epochs[part], note="")
-                for part in parts
+                part: self.bars.add_task(part, total=n, note="")
+                for part, n in epochs.items()
             }
 
     def __enter__(self):

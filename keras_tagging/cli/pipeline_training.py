@@ -47,9 +47,10 @@ def train_parts(
     start_keras()
     from keras_tagging.cli.pipeline_progress import PipelineProgress
     from keras_tagging.models import pipeline_training as training
+    from keras_tagging.models.pipeline_plan import PipelinePlan
 
     named = {} if parts is None else {"parts": tuple(parts.split(","))}
-    plan = training.PipelinePlan(settings=chosen, recipe=recipe, seed=seed, **named)
+    plan = PipelinePlan(settings=chosen, recipe=recipe, seed=seed, **named)
     if force:
         training.remove_run(out)
     reading = {**reading, "format": reading.get("format") or "conllu"}
@@ -60,11 +61,8 @@ def train_parts(
     print(summary(data))
     if not data.dev:
         print("No development sentences (see --dev-share): the last epochs are kept")
-    epochs = {
-        part: fitting.get("epochs") or plan.keywords(part)["epochs"]
-        for part in plan.parts
-    }
-    with PipelineProgress(plan.parts, epochs) as progress:
+    stages = plan.stages(data, fitting.get("epochs"))
+    with PipelineProgress(stages) as progress:
         pipeline = training.train_pipeline(data, out, plan, progress, **fitting)
     for split, sentences in data.splits():
         if split != "train":

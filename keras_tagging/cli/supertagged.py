@@ -80,8 +80,6 @@ class SupertagWriter:
     Attributes:
         beta: the level, or levels by column, with which `write` expects the tags.
         preface: lines at the beginning of the output.
-        empty: the number of sentences without tokens so far, which are left out: they
-            would end the input of C&C's parser.
 
     Raises:
         ValueError: if the model has no such column, or gives no CCG categories.
@@ -107,7 +105,7 @@ class SupertagWriter:
             beta = EASYCCG_BETA
         self.column = column
         self.beta = beta if beta is None or column is None else {column: beta}
-        self.preface, self.empty = "", 0
+        self.preface = ""
         if output == "easyccg":
             self._format = as_easyccg
         else:
@@ -116,14 +114,13 @@ class SupertagWriter:
             self.preface = PREFACE.format(f"keras-tagging tag --output candc{level}")
 
     def write(self, sentence: Sentence, tags) -> str:
-        """The text of a sentence.
+        """The text of a sentence; "" without tokens, which would end C&C's input.
 
         Args:
             sentence: its parts of speech are used, unless the tagger gives some.
             tags: what `Tagger.tag` gives for it with this `beta`.
         """
         if not sentence.tokens:
-            self.empty += 1
             return ""
         if self.column is not None:
             others = {k: v for k, v in tags.items() if k != self.column}

@@ -2,13 +2,13 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
 from keras_tagging.cli.common import text_of_stdin
-from keras_tagging.data import Sentence, detect_format, read
+from keras_tagging.data import detect_format, read
 from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.readers import source_name
 
@@ -108,15 +108,22 @@ def treebank(
     return ((b.sentence, b) for b in blocks), options.get("encoding", "utf-8")
 
 
-def with_columns(model, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+def with_columns(
+    model, sentences: Iterable, of: Callable = lambda sentence: sentence
+) -> Iterator:
     """Check that sentences have the columns that the model reads.
+
+    Args:
+        model: its `kind`, `input_columns` and `missing_column` are read.
+        sentences: sentences, or items that have one.
+        of: the function from an item to its sentence.
 
     Raises:
         ValueError: if the first hundred lack one, or always have `_` in it.
     """
     sentences = iter(sentences)
     head = list(islice(sentences, 100))
-    filled = [sentence for sentence in head if sentence.tokens]
+    filled = [sentence for sentence in map(of, head) if sentence.tokens]
     for name in model.input_columns:
         if filled and all({*s.columns.get(name, "_")} == {"_"} for s in filled):
             where = f" (in CoNLL-U {NAMES[name]})" if name in NAMES else ""

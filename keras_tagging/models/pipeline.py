@@ -111,15 +111,23 @@ class Pipeline:
             ValueError: here or during the iteration, if the text has a line that is too
                 long, or the parser reads a column that the sentences lack.
         """
-        sentences = self._sentences(text)
-        for part in slices(sentences):
-            if self.tagger is not None:
-                part = self._tagged(part)
-            if self.parser is not None:
-                part = self.parser.parse(part)
-            yield from part
+        for part in slices(self.sentences(text), growing=True):
+            yield from self.annotate_together(part)
 
-    def _sentences(self, text) -> Iterator[Sentence]:
+    def annotate_together(self, sentences: list[Sentence]) -> list[Sentence]:
+        """The sentences of one slice, annotated; they are not segmented."""
+        if self.tagger is not None:
+            sentences = self._tagged(sentences)
+        if self.parser is not None:
+            sentences = self.parser.parse(sentences)
+        return sentences
+
+    def sentences(self, text) -> Iterator[Sentence]:
+        """The sentences of a text, not annotated, one after the other.
+
+        Args:
+            text: as in `annotate`.
+        """
         pieces = iter([text] if isinstance(text, str) else text)
         first = next(pieces, "")
         pieces = chain([first], pieces)

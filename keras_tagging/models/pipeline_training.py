@@ -2,84 +2,28 @@
 
 import json
 import shutil
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from random import Random
 
 import keras
 
-from keras_tagging.architectures import PARSERS, architecture
-from keras_tagging.data.label_columns import field_of, labels_of, with_labels
+from keras_tagging.data.label_columns import field_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.encoding.label_column import scripts_of
-from keras_tagging.models.factory import build, load
+from keras_tagging.models.factory import load
 from keras_tagging.models.pipeline import PARTS, Pipeline
+from keras_tagging.models.pipeline_plan import (
+    JACKKNIFE,
+    PipelinePlan,
+    columns_to_read,
+)
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.run_files import PIPELINE, STATE, is_finished
 from keras_tagging.models.run_folder import train_run
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import read_object
-from keras_tagging.utils.suggestions import check_known
 
-ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
-#: settings of architectures that differ from those of the recipe
-SETTINGS = {
-    "bigru": {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5},
-    **dict.fromkeys(PARSERS, {"encoder": "bilstm"}),
-}
-#: what a tagger learns of a treebank, as far as it is annotated
-COLUMNS = ("upos", "xpos", "feats", "lemma")
 OPTIONS = "training.json"
-
-
-@dataclass(frozen=True)
-class PipelinePlan:
-    """The parts to train, and their settings.
-
-    Args:
-        parts: names among `PARTS`, in their order.
-        settings: keywords of `build` for each part; "architecture" is its name.
-        recipe: "fast" or "paper".
-        seed: of all parts.
-
-    Raises:
-        ValueError: if there is no such part.
-    """
-
-    parts: tuple[str, ...] = PARTS
-    settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    recipe: str = "fast"
-    seed: int = 0
-
-    def __post_init__(self):
-        for name in (*self.parts, *self.settings):
-            check_known("part of a pipeline", name, list(PARTS))
-        if others := set(self.settings) - set(self.parts):
-            raise ValueError(f"settings of the {min(others)}, which is not trained")
-        if not self.parts:
-            raise ValueError(f"parts: give some of {', '.join(PARTS)}")
-        parts = tuple(name for name in PARTS if name in self.parts)
-        object.__setattr__(self, "parts", parts)
-
-    def keywords(self, part: str):
-        """The settings of a part, before what follows from the treebank."""
-        name, settings = self._settings(part)
-        return architecture(name).settings(self.recipe, **settings)
-
-    def build(self, part: str, **chosen):
-        """The model of a part, not yet trained.
-
-        Args:
-            chosen: settings that follow from the treebank.
-        """
-        name, settings = self._settings(part)
-        settings = {**chosen, **settings}
-        return build(name, recipe=self.recipe, seed=self.seed, **settings)
-
-    def _settings(self, part: str) -> tuple[str, dict[str, object]]:
-        settings = dict(self.settings.get(part, {}))
-        name = settings.pop("architecture", ARCHITECTURES[part])
-        return name, {**SETTINGS.get(name, {}), **settings}
 
 
 class Silent:
@@ -104,15 +48,17 @@ class Told(keras.callbacks.Callback):
     Args:
         progress: an object as `Silent`.
         monitor: the figure to tell.
+        before: the epochs of the part that other models have had.
     """
 
-    def __init__(self, progress, monitor: str):
+    def __init__(self, progress, monitor: str, before: int = 0):
         super().__init__()
-        self.progress, self.monitor, self.now = progress, monitor, 0
+        self.progress, self.monitor, self.before = progress, monitor, before
+        self.now = 0
 
     def on_epoch_begin(self, epoch, logs=None):
-        self.now = epoch
-        self.progress.step(epoch, 0.0)
+        self.now = self.before + epoch
+        self.progress.step(self.now, 0.0)
 
     def on_train_batch_end(self, batch, logs=None):
         self.progress.step(self.now, (batch + 1) / self.params["steps"])
@@ -120,7 +66,7 @@ class Told(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         value = (logs or {}).get(self.monitor)
         value = None if value is None else float(value)
-        self.progress.epoch(epoch + 1, self.monitor, value)
+        self.progress.epoch(self.now + 1, self.monitor, value)
 
 
 def train_pipeline(
@@ -133,8 +79,10 @@ def train_pipeline(
     is that of the development sentences.
 
     The tagger learns UPOS, XPOS, FEATS and LEMMA, those that the treebank has. The
-    parser reads the UPOS that the tagger predicts, in training too. With the setting
-    ``tags="predicted"`` it has a tagger of its own, and jackknifed tags in training.
+    parser reads the UPOS, XPOS and FEATS that it predicts, in training too. With the
+    parser's setting ``folds=4`` other, smaller taggers predict them there, each for
+    sentences that it has not seen (jackknifing). With ``tags="predicted"`` the parser
+    has a tagger of its own.
 
     Args:
         corpus: sentences with trees if there is a parser, with `surface` if there is a
@@ -154,28 +102,26 @@ def train_pipeline(
     """
     progress = progress or Silent()
     check_options(out, corpus, plan, fitting)
-    parts = {}
-    for part in plan.parts:
-        folder = out / part
-        if is_finished(folder):
+    stages = plan.stages(corpus, fitting.get("epochs"))
+    parts, tagged = {}, None
+    for part in stages:
+        finished = is_finished(out / ("parser" if part == JACKKNIFE else part))
+        if finished:
             progress.skip(part)
-            parts[part] = load(folder)
+        if part == JACKKNIFE:
+            tagged = (
+                None
+                if finished
+                else _jackknifed(corpus, out, plan, progress, stages[part])
+            )
             continue
-        model, own = _built(part, corpus, plan, parts.get("tagger"))
-        model.adapt(own.train)
-        epochs = fitting.get("epochs") or model.settings.fitting.epochs
-        progress.begin(part, epochs, model.size)
-        train_run(
-            model,
-            own,
-            folder,
-            resume=(folder / STATE).exists(),
-            tensorboard=False,
-            callbacks=[Told(progress, model.default_monitor)],
-            verbose=0,
-            **fitting,
-        )
-        parts[part] = load(folder)
+        if not finished:
+            model, own = _built(part, corpus, plan, parts.get("tagger"), tagged)
+            model.adapt(own.train)
+            epochs = fitting.get("epochs") or model.settings.fitting.epochs
+            progress.begin(part, epochs, model.size)
+            _train(model, own, out / part, progress, **fitting)
+        parts[part] = load(out / part)
     pipeline = Pipeline(**parts)
     pipeline.metadata = {
         "corpus": {"name": corpus.name, "fingerprint": corpus.fingerprint()},
@@ -186,68 +132,88 @@ def train_pipeline(
         },
     }
     pipeline.save(out)
+    shutil.rmtree(out / JACKKNIFE, ignore_errors=True)
     return pipeline
 
 
-def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger):
-    """The model of a part, and the corpus that it learns from."""
+def _train(model, corpus, folder, progress, before=0, **fitting):
+    """Train a model in a folder, or go on with it there."""
+    train_run(
+        model,
+        corpus,
+        folder,
+        resume=(folder / STATE).exists(),
+        tensorboard=False,
+        callbacks=[Told(progress, model.default_monitor, before)],
+        verbose=0,
+        **fitting,
+    )
+
+
+def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
+    """The model of a part, and the corpus that it learns from.
+
+    Args:
+        tagged: the training sentences with jackknifed columns, if there are any.
+    """
     if part == "tagger":
-        return plan.build(part, tags=columns_to_learn(corpus.train)), corpus
+        return plan.build(part, tags=plan.columns(corpus)), corpus
     if part == "segmenter":
         return plan.build(part), corpus
-    tags = _tags_to_read(plan, tagger)
-    model = plan.build(part, tags=tags)
-    if tagger is not None and tags in map(field_of, tagger.column_names):
-        corpus = _with_predicted_tags(corpus, tags, tagger)
+    names = () if tagger is None else tagger.column_names
+    model = plan.build(part, **columns_to_read(plan, names))
+    read = [name for name in names if name and field_of(name) in model.input_columns]
+    if read:
+        found = {
+            split: _with_predicted(sentences, read, tagger)
+            for split, sentences in corpus.splits()
+            if split != "train" or tagged is None
+        }
+        corpus = replace(corpus, **({"train": tagged} if tagged else {}), **found)
     return model, corpus
 
 
-def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
-    """The columns of `COLUMNS` that all sentences have, with more than one label.
+def _with_predicted(sentences: list[Sentence], names, tagger) -> list[Sentence]:
+    """The sentences with what a tagger predicts in some of its columns."""
+    tagged = tagger.tag([sentence.tokens for sentence in sentences])
+    return [
+        with_labels(sentence, {name: labels[name] for name in names})
+        for sentence, labels in zip(sentences, tagged, strict=True)
+    ]
 
-    Raises:
-        ValueError: if there are none.
+
+def _jackknifed(corpus: Corpus, out: Path, plan, progress, epochs: int):
+    """The training sentences with columns that taggers of other sentences predict.
+
+    Each tagger is a run in a folder of its own, and learns from all folds but one.
     """
-    found = []
-    for name in COLUMNS:
-        rows = [labels_of(sentence, name) for sentence in sentences]
-        if None in rows:
-            continue
-        if name == "lemma":
-            rows = [scripts_of(sentence, name) for sentence in sentences]
-        several = len({label for row in rows for label in row}) > 1
-        if several:
-            found.append(name)
-    if not found:
-        raise ValueError(
-            f"the treebank has none of {', '.join(COLUMNS)} for a tagger: train other "
-            "parts alone, --parts segmenter,parser"
-        )
-    return tuple(found)
-
-
-def _tags_to_read(plan: PipelinePlan, tagger) -> str | None:
-    """The setting `tags` of the parser: that of the user, or UPOS of the tagger."""
-    has_upos = tagger is not None and "upos" in tagger.column_names
-    return plan.settings.get("parser", {}).get("tags", "pos" if has_upos else None)
-
-
-def _with_predicted_tags(corpus: Corpus, column: str, tagger) -> Corpus:
-    """The corpus with the tags that the tagger predicts in a column."""
-    [name] = [x for x in tagger.column_names if field_of(x) == column]
-    found = {}
-    for split, sentences in corpus.splits():
-        tagged = tagger.tag([sentence.tokens for sentence in sentences])
-        found[split] = [
-            with_labels(sentence, {name: labels[name]})
-            for sentence, labels in zip(sentences, tagged, strict=True)
-        ]
-    return replace(corpus, **found)
+    columns, sentences = plan.jackknifed(corpus), list(corpus.train)
+    order = list(range(len(sentences)))
+    Random(plan.seed).shuffle(order)
+    folds = plan.keywords("parser")["folds"]
+    each = epochs // folds
+    for fold in range(folds):
+        folder = out / JACKKNIFE / str(fold + 1)
+        held = order[fold::folds]
+        if not is_finished(folder):
+            chosen = set(held)
+            rest = [s for i, s in enumerate(corpus.train) if i not in chosen]
+            tagger = plan.fold_tagger(columns)
+            tagger.adapt(rest)
+            about = f"{tagger.size}, fold {fold + 1} of {folds}"
+            progress.begin(JACKKNIFE, epochs, about)
+            before = fold * each
+            _train(tagger, Corpus(rest), folder, progress, before, epochs=each)
+        tagger = load(folder)
+        tagged = _with_predicted([sentences[i] for i in held], columns, tagger)
+        for i, sentence in zip(held, tagged, strict=True):
+            sentences[i] = sentence
+    return sentences
 
 
 def remove_run(out: Path) -> None:
     """Remove the parts in a folder and their training, to begin again."""
-    for name in PARTS:
+    for name in (*PARTS, JACKKNIFE):
         shutil.rmtree(out / name, ignore_errors=True)
     for name in (OPTIONS, PIPELINE):
         (out / name).unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.layers.packing import packed
 from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.models.metadata import metadata_path, write_metadata
 from keras_tagging.models.pretrained import Pretrained, joined_words, word_table
@@ -149,6 +150,11 @@ class SentenceModel(SentenceCalls):
             return EncodedSentences(found, offsets)
         column = self.features.names.index("letters")
         return EncodedSentences(offsets=offsets, letter_column=column, **found)
+
+    def predict_step(self, *args):  # on JAX they begin with the state
+        """A batch of predictions, as Keras computes it, without its padding."""
+        with packed(not self.jit_compile):
+            return super().predict_step(*args)
 
     def _require_network(self):
         if self.network is None:

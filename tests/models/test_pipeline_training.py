@@ -4,8 +4,13 @@ import pytest
 from conftest import random_sentences
 from models.columns import columned
 
-from keras_tagging import Sentence
-from keras_tagging.models.pipeline_training import PipelinePlan, columns_to_learn
+from keras_tagging import Corpus, Sentence
+from keras_tagging.models import pipeline_training
+from keras_tagging.models.pipeline_plan import (
+    PipelinePlan,
+    columns_to_learn,
+    columns_to_read,
+)
 
 
 def test_settings_of_parts():
@@ -24,10 +29,80 @@ def test_settings_of_parts():
     assert plan.build("tagger", tags="upos").column_names == ("upos",)
 
 
+@pytest.mark.parametrize(
+    "own, given, read",
+    [
+        ({}, ("upos", "xpos", "feats", "lemma"), ("pos", ("xpos", "feats"))),
+        ({}, ("xpos", "lemma"), ("xpos", ())),
+        ({}, (None,), (None, ())),
+        ({"tags": "xpos"}, ("upos", "xpos", "feats"), ("xpos", ())),
+        ({"tags": None}, ("upos", "xpos"), (None, ())),
+        ({"columns": ("feats",)}, ("upos", "feats"), ("pos", ("feats",))),
+    ],
+)
+def test_columns_that_the_parser_reads(own, given, read):
+    plan = PipelinePlan(settings={"parser": own})
+    assert tuple(columns_to_read(plan, given).values()) == read
+    assert columns_to_read(PipelinePlan()) == {"tags": None, "columns": ()}
+
+
 def test_parts_are_in_their_order():
     assert PipelinePlan(parts=("parser", "tagger")).parts == ("tagger", "parser")
     with pytest.raises(ValueError, match="give some of segmenter, tagger, parser"):
         PipelinePlan(parts=())
+
+
+def test_stages():
+    corpus = Corpus(columned(random_sentences(5, 1)))
+    plan = PipelinePlan(settings={"parser": {"folds": 3, "tagger_epochs": 2}})
+    stages = plan.stages(corpus)
+    assert list(stages) == ["segmenter", "tagger", "jackknife", "parser"]
+    assert stages["jackknife"] == 6
+    assert plan.jackknifed(corpus) == ("upos", "xpos", "feats")
+    assert plan.stages(corpus, 1) == dict(zip(stages, (1, 1, 3, 1), strict=True))
+    for own in ({"folds": 1}, {"tags": None}, {"tags": "predicted"}):
+        plan = PipelinePlan(settings={"parser": own})
+        assert plan.jackknifed(corpus) == ()
+        assert list(plan.stages(corpus)) == ["segmenter", "tagger", "parser"]
+    plan = PipelinePlan(settings={"tagger": {"tags": "xpos"}})
+    assert plan.columns(corpus) == plan.jackknifed(corpus) == ("xpos",)
+    assert PipelinePlan(parts=("parser",)).jackknifed(corpus) == ()
+
+
+def test_other_taggers_tag_the_training_sentences(tmp_path, monkeypatch):
+    """Each fold is tagged by the tagger that has learnt from the others alone."""
+    sentences = columned(random_sentences(7, 1))
+    learnt = []
+
+    class Fake:
+        size, column_names = "nothing", ("upos",)
+
+        def adapt(self, rest):
+            learnt.append([id(sentence) for sentence in rest])
+
+        def tag(self, words):
+            return [{"upos": [f"of {len(learnt)}"] * len(row)} for row in words]
+
+    def train(model, corpus, folder, progress, before, epochs):
+        assert (before, epochs) == (2 * (len(learnt) - 1), 2)
+        trained.append((folder.name, len(corpus.train)))
+
+    trained = []
+    monkeypatch.setattr(PipelinePlan, "fold_tagger", lambda self, columns: Fake())
+    monkeypatch.setattr(pipeline_training, "_train", train)
+    monkeypatch.setattr(pipeline_training, "load", lambda folder: Fake())
+    parser = {"folds": 3, "tagger_epochs": 2, "columns": ()}
+    plan = PipelinePlan(settings={"parser": parser})
+    progress = pipeline_training.Silent()
+    tagged = pipeline_training._jackknifed(
+        Corpus(sentences), tmp_path, plan, progress, 6
+    )
+    assert trained == [("1", 4), ("2", 5), ("3", 5)]
+    for old, new in zip(sentences, tagged, strict=True):
+        [by] = {int(tag.split()[1]) for tag in new.columns["pos"]}
+        assert id(old) not in learnt[by - 1]
+        assert new.columns["xpos"] == old.columns["xpos"]
+    assert {s.columns["pos"][0] for s in tagged} == {"of 1", "of 2", "of 3"}
 
 
 def test_columns_to_learn():
