@@ -1,7 +1,7 @@
 """Commands that use a trained model: tag, parse, export."""
 
 import sys
-from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -20,14 +20,14 @@ from keras_tagging.cli.common import (
     refuse,
     text_of_stdin,
 )
+from keras_tagging.cli.jobs import Jobs, at_work
 from keras_tagging.cli.output import onnx_signature, signature
 from keras_tagging.cli.pipelines import export_parts
 from keras_tagging.cli.progress import Source, applied
-from keras_tagging.cli.supertagged import OUTPUTS, SupertagWriter
-from keras_tagging.cli.tagged import WRITERS, check_output, fields_of, filled
+from keras_tagging.cli.supertagged import OUTPUTS
+from keras_tagging.cli.tasks import Parsing, Tagging
 from keras_tagging.cli.treebanks import recognise, treebank, with_columns
 from keras_tagging.data import detect_format, read
-from keras_tagging.data.conllu import as_conllu
 
 
 def tag(
@@ -65,6 +65,7 @@ def tag(
         bool, typer.Option("--probabilities", help="Give the tag's probability too.")
     ] = False,
     beam_width: BeamWidth = None,
+    jobs: Jobs = 1,
 ) -> None:
     """Tag sentences: one row or item on standard output for every input token.
 
@@ -74,8 +75,8 @@ def tag(
     tag in columns of their own, and so do the tags of further columns (train --tags).
     With conllu, standard input is CoNLL-U if it looks so, as in `parse`. candc is
     word|POS|supertag, and with --beta C&C's rows of several supertags a word; easyccg
-    has a --beta of 0.0001 unless given. At most 2000 sentences are read ahead, so
-    memory does not grow with the input.
+    has a --beta of 0.0001 unless given. At most 2000 sentences are read ahead, with
+    --jobs 4000 for each, so memory does not grow with the input.
     """
     if output in ("text", "conllu") and (beta is not None or probabilities):
         raise ValueError(f"--output {output} has no place for probabilities: use jsonl")
@@ -85,8 +86,14 @@ def tag(
             {"probabilities": probabilities},
         )
     options = pairs("--option", option)
+    task = Tagging(run, output, beta, probabilities, column, beam_width)
     if output == "conllu":
-        fill_conllu(run, file, format, options, errors, column, beam_width)
+        source, stream, format = opened(file, format, options)
+        items, encoding = treebank(stream, format, options, "tag", errors)
+        with at_work(task, jobs) as work:
+            sys.stdout.reconfigure(encoding=encoding, newline="\n")
+            for _, text in applied(work.results, items, source):
+                sys.stdout.write(text)
         return
     if output not in OUTPUTS:
         refuse(f"with --output {output} there is no", {"column": column})
@@ -97,47 +104,16 @@ def tag(
         sys.stderr.write(f"{file} is read as {format}; use --format to change this\n")
     source = Source(file)
     sentences = read(source.stream, format, errors=errors, **options)
-    model = load_model(run, beam_width, "tag")
-    if output in OUTPUTS:
-        writer = SupertagWriter(model, output, beta, column, run)
-        write_supertags(model, writer, sentences, source)
-        return
-    check_output(model, output, beta)
-    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    tagger = partial(model.tag, beta=beta, probabilities=probabilities)
-    named = model.column_names[0] is not None
-    for sentence, tags in applied(tagger, sentences, source):
-        by_name = tags if named else {None: tags}
-        sys.stdout.write(WRITERS[output](sentence.tokens, by_name))
-
-
-def write_supertags(model, writer: SupertagWriter, sentences, source: Source) -> None:
-    """Tag sentences and write the supertags for a CCG parser."""
-    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    sys.stdout.write(writer.preface)
-    tagger = partial(model.tag, beta=writer.beta)
-    for sentence, tags in applied(tagger, sentences, source):
-        sys.stdout.write(writer.write(sentence, tags))
-    if writer.empty:
-        what = f"{writer.empty:,} sentences without tokens are left out"
+    empty = 0
+    with at_work(task, jobs) as work:
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+        sys.stdout.write(work.preface)
+        for _, text in applied(work.results, sentences, source):
+            sys.stdout.write(text)
+            empty += not text
+    if empty:  # of supertags
+        what = f"{empty:,} sentences without tokens are left out"
         sys.stderr.write(one_line("warning", what))
-
-
-def fill_conllu(run, file, format, options, errors, column, beam_width) -> None:
-    """Tag sentences and write CoNLL-U in which only the columns of the model change."""
-    source, stream, format = opened(file, format, options)
-    items, encoding = treebank(stream, format, options, "tag", errors)
-    model = load_model(run, beam_width, "tag")
-    fields = fields_of(model, column, run)
-    sys.stdout.reconfigure(encoding=encoding, newline="\n")
-
-    def tagger(items):
-        return model.tag(sentence for sentence, _ in items)
-
-    for (sentence, block), tags in applied(tagger, items, source):
-        columns = fields(tags)
-        text = block.with_columns(columns) if block else filled(sentence, columns)
-        sys.stdout.write(text)
 
 
 def opened(file: str, format: str | None, options: dict):
@@ -164,6 +140,7 @@ def parse(
     ] = None,
     option: Options = None,
     beam_width: BeamWidth = None,
+    jobs: Jobs = 1,
 ) -> None:
     """Parse sentences and write CoNLL-U to standard output.
 
@@ -171,22 +148,16 @@ def parse(
     text with one sentence a line and blanks between tokens, are converted to CoNLL-U;
     an empty sentence is an empty line. In these, a parser with a tagger of its own
     (--tags predicted) writes its tags as XPOS. At most 2000 sentences are read ahead,
-    so memory does not grow with the input.
+    with --jobs 4000 for each, so memory does not grow with the input.
     """
     options = pairs("--option", option)
     source, stream, format = opened(file, format, options)
     items, encoding = treebank(stream, format, options, "parse")
-    model = load_model(run, beam_width, "parse")
-    sys.stdout.reconfigure(encoding=encoding, newline="\n")
-
-    def parser(items):
-        return model.parse(with_columns(model, (sentence for sentence, _ in items)))
-
-    for (sentence, block), tree in applied(parser, items, source):
-        columns = tree.columns  # CoNLL-U always has an XPOS, if only "_"
-        tags = None if "xpos" in columns else columns.get("predicted_tag")
-        written = block.with_trees if block else partial(as_conllu, sentence)
-        sys.stdout.write(written(columns["head"], columns["deprel"], tags))
+    with at_work(Parsing(run, beam_width), jobs) as work:
+        sys.stdout.reconfigure(encoding=encoding, newline="\n")
+        items = with_columns(work.model, items, itemgetter(0))
+        for _, text in applied(work.results, items, source):
+            sys.stdout.write(text)
 
 
 def export(

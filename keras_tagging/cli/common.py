@@ -139,21 +139,23 @@ def load_model(
     command: str | None = None,
     *,
     pipeline: bool = False,
+    threads: int | None = None,
 ):
     """Load a trained model; with `command`, refuse one for another command.
 
-    With `command`, it may be an ONNX file, which is run without Keras. It may be a
-    pipeline only if `pipeline` is true.
+    With `command`, it may be an ONNX file, which is run without Keras, by this number
+    of threads, or as many as there are cores; and TensorFlow has one thread. It may be
+    a pipeline only if `pipeline` is true.
     """
     if run.suffix == ".onnx":
-        model = load_onnx(run, beam_width, command)
+        model = load_onnx(run, beam_width, command, threads)
     else:
         refuse_reproduction(run)
-        start_keras()
+        start_keras(one_thread=command is not None)
         import keras_tagging
 
         model = keras_tagging.load(run)
-    if command not in (None, model.command):
+    if command not in (None, model.command, "annotate"):
         raise ValueError(
             f"{run} holds a {model.kind}: keras-tagging {model.command} {run}"
         )
@@ -165,8 +167,10 @@ def load_model(
     return model
 
 
-def load_onnx(run: Path, beam_width: int | None, command: str | None):
-    """What `keras_tagging.runtime.load` gives, for `tag` or `parse`."""
+def load_onnx(
+    run: Path, beam_width: int | None, command: str | None, threads: int | None = None
+):
+    """Load an ONNX model with `keras_tagging.runtime`, for `tag` or `parse`."""
     if command is None:
         raise ValueError(
             f"{run} is an ONNX file, which tag and parse read: this command needs the "
@@ -176,7 +180,7 @@ def load_onnx(run: Path, beam_width: int | None, command: str | None):
     from keras_tagging import runtime
 
     try:
-        return runtime.load(run)
+        return runtime.load(run, threads=threads)
     except ImportError as error:
         raise ValueError(str(error)) from error
 

@@ -132,7 +132,7 @@ def signature(folder) -> str:
 
 
 def onnx_signature(file) -> str:
-    """What an ONNX file takes and gives."""
+    """The inputs and outputs of an ONNX file."""
     import onnx
 
     def listed(values):

@@ -2,21 +2,32 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.cli.common import InputFile, load_model, load_onnx, one_line
+from keras_tagging.cli.common import load_model, one_line, refuse
+from keras_tagging.cli.jobs import Jobs, at_work
 from keras_tagging.cli.progress import Source, applied
+from keras_tagging.cli.sharded import (
+    Address,
+    Out,
+    ShardSize,
+    Threads,
+    Workers,
+    annotate_shards,
+)
+from keras_tagging.cli.tasks import Annotating
 from keras_tagging.data.annotation import (
     ConlluWriter,
     as_json,
     as_spans,
     as_tagged_text,
+    conllu_columns,
 )
-from keras_tagging.data.conllu import conllu_field, read_blocks
+from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.raw_text import sentences_of_lines, text_lines
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.tables import aligned
@@ -37,14 +48,22 @@ def annotate(
             "pipeline, or a model's file.",
         ),
     ],
-    file: InputFile = "-",
-    input: Annotated[
-        Literal["text", "tokens", "conllu"],
-        typer.Option(
-            help="Running text; one sentence a line with blanks between tokens; or "
-            "CoNLL-U, whose tokens are kept."
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="'-', which is the default, is standard input. With --engine ray "
+            "several files, or folders.",
         ),
-    ] = "text",
+    ] = None,
+    input: Annotated[
+        Literal["text", "tokens", "conllu"] | None,
+        typer.Option(
+            help="Running text, which is the default; one sentence a line with blanks "
+            "between tokens; or CoNLL-U, whose tokens are kept. With --engine ray, the "
+            "default is what a file's name says."
+        ),
+    ] = None,
     output: Annotated[
         Literal["conllu", "jsonl", "text", "spans"],
         typer.Option(
@@ -55,20 +74,49 @@ def annotate(
     encoding: Annotated[
         str | None, typer.Option(help="Of the input; by default UTF-8.")
     ] = None,
+    jobs: Jobs = 1,
+    engine: Annotated[
+        Literal["ray"] | None,
+        typer.Option(help="Spread the work over processes and machines with Ray."),
+    ] = None,
+    out: Out = None,
+    workers: Workers = None,
+    threads: Threads = None,
+    address: Address = None,
+    shard_size: ShardSize = None,
 ) -> None:
     """Annotate text with all models of a pipeline, or with a single one.
 
     Offsets count characters (code points) from the beginning of the input. Without a
     segmenter, text is read as tokens: one sentence a line. With CoNLL-U as input and
     output, only the columns of the models change. Memory does not grow with the input.
+    With --jobs the first process reads, segments and writes, and the others tag and
+    parse.
+
+    --engine ray cuts the files (.txt, .jsonl, .conllu, .parquet) into shards, each of
+    which becomes a file of the folder --out. A run that was killed goes on when the
+    same command is given again. In the end every shard is compared with its input.
     """
+    ray = {"out": out, "workers": workers, "threads": threads, "address": address}
+    ray["shard_size"] = shard_size
+    if engine == "ray":
+        refuse("--engine ray has --workers, and no", {"jobs": jobs > 1})
+        annotate_shards(run, files, input, output, encoding, **ray)
+        return
+    refuse("without --engine ray there is no", ray)
+    [file, *others] = files or ["-"]
+    if others:
+        raise ValueError(f"{others[0]}: is a second file, which needs --engine ray")
+    input = input or "text"
     reading = {"conllu": read_blocks, "tokens": _tokens, "text": text_lines}[input]
     source = Source(file)
     items = reading(source.stream, encoding)  # before the models, which take seconds
-    pipeline = load_pipeline(run)
+    pipeline = load_pipeline(run, threads=None if jobs == 1 else 1)
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     if input == "conllu" and output == "conllu":
-        _fill(pipeline, items, source)
+        columns = conllu_columns(pipeline.columns)
+        with annotating(pipeline, run, jobs) as function:
+            _fill(function, columns, items, source)
         return
     if input == "conllu":
         items = (block.sentence for block in items)
@@ -81,8 +129,26 @@ def annotate(
             f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output spans "
             "needs: use conllu or jsonl"
         )
-    for sentence, _ in applied(iter, pipeline.annotate(items), source):
-        sys.stdout.write(write(sentence))
+    sentences = pipeline.sentences(items)
+    with annotating(pipeline, run, jobs) as function:
+        for _, sentence in applied(function, sentences, source):
+            sys.stdout.write(write(sentence))
+
+
+@contextmanager
+def annotating(pipeline, run: Path, jobs: int) -> Iterator[Callable]:
+    """The function from sentences to annotated ones, in order.
+
+    Args:
+        pipeline: that of this process.
+        run: where it is.
+        jobs: the number of processes, 1 for this one.
+    """
+    if jobs == 1:
+        yield pipeline.annotate
+        return
+    with at_work(Annotating(run), jobs) as work:
+        yield work.results
 
 
 def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
@@ -112,11 +178,14 @@ def _tokens(file, encoding: str | None) -> Iterator[Sentence]:
     return sentences_of_lines(text_lines(file, encoding))
 
 
-def load_pipeline(run: Path):
-    """A pipeline, or the pipeline of a single model."""
-    is_onnx = run.suffix == ".onnx"
-    load = partial(load_onnx, beam_width=None, command="annotate")
-    model = load(run) if is_onnx else load_model(run, pipeline=True)
+def load_pipeline(run: Path, threads: int | None = None):
+    """A pipeline, or the pipeline of a single model.
+
+    Args:
+        run: where it is.
+        threads: of ONNX Runtime; None for as many as there are cores.
+    """
+    model = load_model(run, command="annotate", pipeline=True, threads=threads)
     if model.kind == "pipeline":
         return model
     from keras_tagging.models.pipeline import Pipeline
@@ -124,32 +193,18 @@ def load_pipeline(run: Path):
     return Pipeline(**{model.kind: model})
 
 
-def _fill(pipeline, blocks: Iterator, source: Source) -> None:
-    """Write CoNLL-U in which only the columns of the models change."""
-    columns = _columns(pipeline)
+def _fill(function, columns: Callable, blocks: Iterator, source: Source) -> None:
+    """Write CoNLL-U in which only the columns of the models change.
+
+    Args:
+        function: from sentences to annotated ones.
+        columns: from an annotated sentence to the columns.
+        blocks: of the input.
+        source: the input.
+    """
 
     def annotated(ahead):
-        return pipeline.annotate(block.sentence for block in ahead)
+        return function(block.sentence for block in ahead)
 
     for block, sentence in applied(annotated, blocks, source):
         sys.stdout.write(block.with_columns(columns(sentence)))
-
-
-def _columns(pipeline) -> Callable[[Sentence], dict[str, list[str]]]:
-    """The function from an annotated sentence to the columns that the models fill.
-
-    Raises:
-        ValueError: if CoNLL-U has no such column.
-    """
-    names = list(pipeline.columns)
-    for name in names:
-        try:
-            conllu_field(name)
-        except ValueError as error:
-            raise ValueError(f"{error}: give --output jsonl or spans") from None
-
-    def filled(sentence: Sentence) -> dict[str, list[str]]:
-        values = {name: sentence.columns.get(name, []) for name in names}
-        return {k: [value or "_" for value in row] for k, row in values.items()}
-
-    return filled

@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from keras_tagging.data.conllu import as_conllu
+from keras_tagging.data.conllu import as_conllu, conllu_field
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
 from keras_tagging.data.surface import Surface
@@ -25,10 +25,19 @@ class ConlluWriter:
     lines of their own. MISC has `SpaceAfter=No` or `SpacesAfter`, and the offsets of
     each token in the document as `TokenRange=START:END`. Tags without a column of
     CoNLL-U stand in the MISC of words.
+
+    Args:
+        document: the identifier of the document, which `newdoc` has. Each `sent_id` is
+            then the identifier and the offset of the sentence, `DOCUMENT:OFFSET`, or
+            the identifier alone for a sentence whose text is not known.
+        continued: whether the first sentence is in the middle of the document, at the
+            beginning of a paragraph.
     """
 
-    def __init__(self):
+    def __init__(self, document: str | None = None, continued: bool = False):
         self.count = 0
+        self._document = None if document is None else _one_line(document)
+        self._continued = continued
         self._before = None  # the surface of the sentence before
 
     def write(self, sentence: Sentence) -> str:
@@ -46,7 +55,7 @@ class ConlluWriter:
         plain = Sentence(list(map(_one_line, sentence.tokens)), None, columns)
         trees = (columns.get(name, unknown) for name in ("head", "deprel"))
         rows = as_conllu(plain, *trees).removesuffix("\n\n").split("\n")
-        comments, lines = [f"# sent_id = {self.count}"], rows
+        comments, lines = [f"# sent_id = {self._identifier(sentence)}"], rows
         misc = _tags_of(sentence)
         if (surface := sentence.surface) is not None:
             comments = [*self._begins(surface), *comments]
@@ -59,9 +68,17 @@ class ConlluWriter:
         self._before = surface
         return "\n".join([*comments, *lines, "", ""])
 
+    def _identifier(self, sentence: Sentence) -> int | str:
+        if self._document is None:
+            return self.count
+        if sentence.surface is None:
+            return self._document
+        return f"{self._document}:{sentence.surface.start}"
+
     def _begins(self, surface: Surface) -> list[str]:
         if self.count == 1:
-            return ["# newdoc", "# newpar"]
+            named = "" if self._document is None else f" id = {self._document}"
+            return [*([] if self._continued else [f"# newdoc{named}"]), "# newpar"]
         after = self._before.after if self._before else None
         return ["# newpar"] if after and _BLANK_LINE.search(after) else []
 
@@ -114,6 +131,31 @@ def _tags_of(sentence: Sentence) -> list[list[str]]:
         for row, value in zip(rows, values, strict=True):
             row.append(f"{name}={_escaped(value)}")
     return rows
+
+
+def conllu_columns(
+    names: Iterable[str],
+) -> Callable[[Sentence], dict[str, list[str]]]:
+    """The function from an annotated sentence to the columns that the models fill.
+
+    Args:
+        names: of the columns, as `Pipeline.columns` has them.
+
+    Raises:
+        ValueError: if CoNLL-U has no such column.
+    """
+    names = list(names)
+    for name in names:
+        try:
+            conllu_field(name)
+        except ValueError as error:
+            raise ValueError(f"{error}: give --output jsonl or spans") from None
+
+    def filled(sentence: Sentence) -> dict[str, list[str]]:
+        values = {name: sentence.columns.get(name, []) for name in names}
+        return {k: [value or "_" for value in row] for k, row in values.items()}
+
+    return filled
 
 
 def _one_line(text: str) -> str:

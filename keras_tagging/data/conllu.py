@@ -97,7 +97,9 @@ def conllu_field(name: str) -> int:
     return field
 
 
-def read_blocks(path: str | Path | IO, encoding: str | None = None) -> Iterator[Block]:
+def read_blocks(
+    path: str | Path | IO, encoding: str | None = None, first: int = 1
+) -> Iterator[Block]:
     """The sentences of a CoNLL-U or CoNLL-X file with their lines, in constant memory.
 
     HEAD and DEPREL may hold anything, or nothing. The lines of all blocks together are
@@ -106,13 +108,14 @@ def read_blocks(path: str | Path | IO, encoding: str | None = None) -> Iterator[
 
     Args:
         path, encoding: as in `data.read`.
+        first: number of the first line, if a stream begins inside of a file.
 
     Raises:
         CorpusError: if there is no such file, or, during the iteration, at the first
             malformed line.
     """
     name = source_name(path)
-    return _blocks(raw_lines(path, name, encoding), name)
+    return _blocks(raw_lines(path, name, encoding, first), name)
 
 
 def _blocks(lines: Generator[Line, None, None], name: str) -> Iterator[Block]:

@@ -216,7 +216,17 @@ class TokenFeatures:
         return {"ids": stacked, "letters": letters} if self.letters else stacked
 
     def encode(self, strings: dict[str, list[str]]) -> np.ndarray | dict:
-        """Ids of a flat list of tokens, as a call gives them, but in NumPy."""
+        """Ids of a flat list of tokens, as a call gives them, but in NumPy.
+
+        Each distinct token, with its columns, is looked up once.
+        """
+        strings, places = _distinct(strings)
+        found = self._encoded(strings)
+        if not self.letters:
+            return found[places]
+        return {**found, "ids": found["ids"][places]}
+
+    def _encoded(self, strings: dict[str, list[str]]) -> np.ndarray | dict:
         parts = [self(chunk) for chunk in _chunks(strings)]
         nothing = np.zeros((0, len(self.names)), "int32")
         if not self.letters:
@@ -331,6 +341,15 @@ def _chunks(strings: dict[str, list[str]]):
             name: tf.constant(_utf8(values[start : start + CHUNK_TOKENS]), tf.string)
             for name, values in strings.items()
         }
+
+
+def _distinct(strings: dict[str, list[str]]) -> tuple[dict, np.ndarray]:
+    """The distinct rows of columns, and for each row its place among them."""
+    rows = list(zip(*strings.values(), strict=True))
+    numbers = {row: number for number, row in enumerate(dict.fromkeys(rows))}
+    columns = zip(*numbers, strict=True) if numbers else [()] * len(strings)
+    places = np.fromiter(map(numbers.__getitem__, rows), int, len(rows))
+    return dict(zip(strings, map(list, columns), strict=True)), places
 
 
 def _utf8(values: list[str]) -> list[bytes]:

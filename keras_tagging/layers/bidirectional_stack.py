@@ -3,6 +3,7 @@ from keras import ops
 
 from keras_tagging.cells.initializers import reseed
 from keras_tagging.cells.recurrent_cell import RecurrentCell
+from keras_tagging.layers.packing import packing
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 
 #: the noise of variational dropout: one draw for all tokens of a sentence
@@ -162,6 +163,9 @@ class BidirectionalStack(keras.layers.Layer):
             width = cell.output_size * (2 if self.merge == "layer" else 1)
 
     def call(self, inputs, mask=None, training=False):
+        tokens = packing(mask, training)
+        if tokens:
+            inputs = tokens.pack(inputs)
         if self.input_layer:
             inputs = self.input_layer(inputs)
         # by layer, from 0: [forward, backward]
@@ -179,8 +183,11 @@ class BidirectionalStack(keras.layers.Layer):
                     read["skip_cell"] = c[-2][direction]
                 x = [below[direction], *(read[name] for name in rnn.cell.reads)]
                 x = ops.concatenate(x, axis=-1) if len(x) > 1 else x[0]
-                returned = rnn(x, mask=mask, training=training)
-                if rnn.go_backwards:
+                if tokens:
+                    returned = tokens.run(rnn, x)
+                else:
+                    returned = rnn(x, mask=mask, training=training)
+                if rnn.go_backwards and not tokens:
                     # it starts at the padding, whose steps the mask skips
                     returned = ops.flip(returned, axis=1)
                 if self.carries_cell:
@@ -191,9 +198,13 @@ class BidirectionalStack(keras.layers.Layer):
             h.append(ops.split(both, 2, axis=-1))
             c.append(cells)
             below = [both, both] if self.merge == "layer" else h[-1]
-        if not self.return_directions:
-            return both
-        return both, ops.concatenate(h[1 if self.merge == "layer" else -1], axis=-1)
+        found = [both]
+        if self.return_directions:
+            one_sided = h[1 if self.merge == "layer" else -1]
+            found.append(ops.concatenate(one_sided, axis=-1))
+        if tokens:
+            found = [tokens.unpack(x) for x in found]
+        return tuple(found) if self.return_directions else found[0]
 
     def compute_mask(self, inputs, mask=None):
         return [mask, mask] if self.return_directions else mask

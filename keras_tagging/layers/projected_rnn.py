@@ -69,10 +69,7 @@ class ProjectedRNN(keras.layers.RNN):
         cell = self.cell
         if mask is not None and self.unroll and self.go_backwards:
             raise ValueError("a mask cannot be read with unroll and go_backwards")
-        weights, cell_step = None, cell.step
-        if hasattr(cell, "recurrent_weights"):
-            weights = list(cell.recurrent_weights())
-            cell_step = partial(cell.step, weights=weights)
+        cell_step, weights = self._step()
         projected = cell.project(sequences, training=training)
         hoisted = training and weights and self.return_sequences and can_hoist()
         if hoisted:
@@ -97,6 +94,36 @@ class ProjectedRNN(keras.layers.RNN):
             outputs, h_tm1 = ops.split(outputs, [width], axis=-1)
             receive(ops.flip(h_tm1, axis=1) if self.go_backwards else h_tm1)
         return last_output, outputs, states
+
+    def _step(self):
+        """The step of the cell, with the list of its recurrent weights if it has any.
+
+        The function reads the list when it is called.
+        """
+        if not hasattr(self.cell, "recurrent_weights"):
+            return self.cell.step, None
+        weights = list(self.cell.recurrent_weights())
+        return partial(self.cell.step, weights=weights), weights
+
+    def prediction_step(self, inputs):
+        """What a loop of one's own needs: see `layers.packing`.
+
+        Args:
+            inputs: `(..., features)`.
+
+        Returns:
+            A function of `(batch, projected)` and the list of states that gives what
+            this layer emits and the new states; and the projected inputs.
+        """
+        cell_step, _ = self._step()
+
+        def step(projected, states):
+            output, states = cell_step(projected, states)
+            if self.return_cell:
+                output = ops.concatenate([output, states[1]], axis=-1)
+            return output, states
+
+        return step, self.cell.project(inputs)
 
     def compute_output_shape(self, sequences_shape, initial_state_shape=None):
         shapes = super().compute_output_shape(sequences_shape)

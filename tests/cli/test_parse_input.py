@@ -56,10 +56,14 @@ def parse_by_hand(sentences):
 def parser(monkeypatch):
     """A parser of the words alone."""
     made = SimpleNamespace(
-        input_columns=(), kind="parser", parse=parse_by_hand, beam_width=1
+        input_columns=(),
+        missing_column="",
+        kind="parser",
+        parse=parse_by_hand,
+        beam_width=1,
     )
-    where = "keras_tagging.cli.annotation.load_model"
-    monkeypatch.setattr(where, lambda run, width, command: made)
+    where = "keras_tagging.cli.tasks.load_model"
+    monkeypatch.setattr(where, lambda run, width, command, threads: made)
     return made
 
 

@@ -1,0 +1,159 @@
+"""A task in several processes: `--jobs`.
+
+Each process loads the model and runs it with one thread. The sentences go to them in
+slices, the same as in one process, so that the results are the same, and come back in
+order; a few slices for each process are on the way, however long the input is.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from keras_tagging.cli.tasks import Work
+from keras_tagging.encoding.batching import slices
+
+Jobs = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Processes, each with the model and one thread; the output is the same.",
+    ),
+]
+AHEAD = 2  # slices for each process that wait or are worked on
+
+_work: Work | ValueError | None = None  # in a process of --jobs
+
+
+@contextmanager
+def at_work(task, jobs: int) -> Iterator[Work]:
+    """The work of a task, in this process or in several.
+
+    Args:
+        task: one of `cli.tasks`.
+        jobs: the number of processes; 1 for this one.
+
+    Raises:
+        ValueError: of the task, or, also during the work, if a process was killed.
+    """
+    if jobs == 1:
+        yield task.load()
+        return
+    with _processes(task, jobs) as pool:
+        # with as many questions as processes all of them begin to load
+        told = [pool.submit(_about) for _ in range(jobs)]
+        try:
+            about, error = told[0].result()
+        except BrokenProcessPool as broken:
+            raise _killed(jobs) from broken
+        if error is not None:
+            raise error
+        yield replace(about, results=partial(_results, pool, jobs, about.entries))
+
+
+def _results(pool, jobs: int, entries: int, items: Iterable) -> Iterator:
+    """The results of the items, in order."""
+    parts = slices(items, entries, growing=True)
+    running, error, ended = deque(), None, False
+    while True:
+        while not ended and len(running) < AHEAD * jobs:
+            try:
+                part = next(parts, None)
+            except Exception as raised:  # comes behind the results before it
+                part, error = None, raised
+            ended = part is None
+            if not ended:
+                running.append(_asked(pool.submit, jobs, _done, part))
+        if not running:
+            break
+        found, failed = _asked(running.popleft().result, jobs)
+        yield from found
+        if failed is not None:
+            raise failed
+    if error is not None:
+        raise error
+
+
+def _asked(function, jobs: int, *args):
+    try:
+        return function(*args)
+    except BrokenProcessPool as broken:
+        raise _killed(jobs) from broken
+
+
+def _killed(jobs: int) -> ValueError:
+    return ValueError(
+        f"a process of --jobs {jobs} was killed, so that the output ends early; if "
+        "memory was short, give fewer jobs"
+    )
+
+
+@contextmanager
+def _processes(task, jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that have the task loaded, and none of which is left behind."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # of PyTorch; they inherit it
+    others = set(multiprocessing.active_children())
+    # TensorFlow does not survive a fork
+    spawning = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, spawning, _begin, [task])
+    try:
+        yield pool
+    except BaseException:
+        # nobody waits for what they are doing
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+# In the processes
+
+
+def _begin(task) -> None:
+    global _work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        _work = task.load(threads=1)
+    except (ValueError, OSError) as error:
+        _work = _plain(error)
+
+
+def _end_with_parent() -> None:
+    """Leave no process behind one that was killed."""
+    multiprocessing.parent_process().join()
+    os._exit(1)
+
+
+def _plain(error: Exception) -> ValueError:
+    """An error that every process can read: some of ours are made of several parts."""
+    return ValueError(str(error))
+
+
+def _about() -> tuple[Work | None, ValueError | None]:
+    if isinstance(_work, ValueError):
+        return None, _work
+    return replace(_work, results=None), None
+
+
+def _done(items: list) -> tuple[list, ValueError | None]:
+    """The results of a slice, up to an error."""
+    found = []
+    if isinstance(_work, ValueError):
+        return found, _work
+    try:
+        found.extend(_work.results(items))
+    except (ValueError, OSError) as error:
+        return found, _plain(error)
+    return found, None

@@ -1,0 +1,208 @@
+"""Several processes give what one gives."""
+
+import multiprocessing
+import pickle
+import signal
+import time
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cli.job_tasks import Doubling
+from models.parsers import random_parser
+
+from keras_tagging.cli import jobs
+from keras_tagging.cli.jobs import at_work
+from keras_tagging.encoding import batching
+
+TESTS = str(Path(__file__).parent.parent)
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+
+@pytest.fixture
+def short_slices(monkeypatch):
+    monkeypatch.setattr(batching, "FIRST_SENTENCES", 2)
+    monkeypatch.setattr(batching, "PREDICTION_SENTENCES", 4)
+
+
+def read(numbers, seen):
+    for number in numbers:
+        if number is None:
+            raise ValueError("numbers.txt, line 3: no number")
+        seen.append(number)
+        yield number
+
+
+def test_results_come_in_order_and_few_items_are_read_ahead(short_slices, tmp_path):
+    numbers, seen = list(range(200)), []
+    with at_work(Doubling(), 2) as work:
+        assert work.preface == "doubled"
+        results = work.results(read(numbers, seen))
+        assert next(results) == 0
+        assert len(seen) <= 4 * jobs.AHEAD * 2
+        assert list(results) == [2 * number for number in numbers[1:]]
+        assert seen == numbers
+    assert not multiprocessing.active_children()
+    with at_work(Doubling(folder=tmp_path), 2) as work:
+        assert len(set(work.results(iter(numbers)))) == 2
+
+
+@pytest.mark.parametrize(
+    "odd, message",
+    [
+        ("at the start", "^no such model; train one$"),
+        ("error", "^less than nothing; give more$"),
+        ("killed", "^a process of --jobs 2 was killed, so that the output ends early"),
+        ("reading", "^numbers.txt, line 3: no number$"),
+    ],
+)
+def test_errors_come_behind_the_results_before_them(short_slices, odd, message):
+    number, found = None if odd == "reading" else -1, []
+    # slices of 2, then 4
+    numbers = [0, 1, 2, 3, 4, number, *range(50)]
+    with (
+        pytest.raises(ValueError, match=message),
+        at_work(Doubling(odd), 2) as work,
+    ):
+        found.extend(work.results(read(numbers, [])))
+    # a slice that cannot be read whole is not begun, as in one process
+    expected = {"error": [0, 2, 4, 6, 8], "reading": [0, 2]}
+    if odd in expected:
+        assert found == expected[odd]
+    assert not multiprocessing.active_children()
+
+
+def test_an_interrupt_ends_all(start):
+    code = (
+        "import sys, time\n"
+        "sys.path.append(sys.argv[1])\n"
+        "from cli.job_tasks import Doubling\n"
+        "from keras_tagging.cli.jobs import at_work\n"
+        "with at_work(Doubling('who'), 2) as work:\n"
+        "    print(next(work.results(iter(range(9)))), flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    running = start(TESTS, code=code)
+    worker = int(running.stdout.readline())
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert err.count("Traceback") == 1 and "KeyboardInterrupt" in err
+    assert_ended(worker)
+
+
+def test_no_process_outlives_a_killed_one(start):
+    code = (
+        "import os, signal, sys\n"
+        "sys.path.append(sys.argv[1])\n"
+        "from cli.job_tasks import Doubling\n"
+        "from keras_tagging.cli.jobs import at_work\n"
+        "with at_work(Doubling('who'), 2) as work:\n"
+        "    print(next(work.results(iter(range(9)))), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    running = start(TESTS, code=code)
+    worker = int(running.stdout.readline())
+    running.communicate(timeout=60)
+    assert_ended(worker)
+
+
+def assert_ended(pid):
+    for _ in range(200):
+        state = Path(f"/proc/{pid}/stat")
+        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{pid} still runs")
+
+
+class Here:
+    """A pool without processes; all that would be sent is."""
+
+    def submit(self, function, *args):
+        future = Future()
+        found = function(*pickle.loads(pickle.dumps(args)))
+        future.set_result(pickle.loads(pickle.dumps(found)))
+        return future
+
+
+@pytest.fixture
+def here(monkeypatch, short_slices):
+    """Has all that `--jobs` does done in this process, and counts the slices."""
+    slices, done = [], jobs._done
+
+    @contextmanager
+    def processes(task, count):
+        monkeypatch.setattr(jobs, "_work", pickle.loads(pickle.dumps(task)).load(1))
+        yield Here()
+
+    def counted(items):
+        slices.append(len(items))
+        return done(items)
+
+    counted.__reduce__ = lambda: "counted"
+    monkeypatch.setattr(jobs, "_processes", processes)
+    monkeypatch.setattr(jobs, "_done", counted)
+    return slices
+
+
+TEXT = "".join(
+    f"Show me {n} flights from Boston to {c} .\n" for n in range(6) for c in "AB"
+)
+TEXT += "\n\nna\u00efve a|b\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--output", "conllu", "--column", "upos"],
+        ["--output", "jsonl", "--beta", 0],
+    ],
+)
+def test_tag_writes_the_same(program, run_dir, here, options):
+    expected = program("tag", run_dir, *options, stdin=TEXT)
+    assert not here
+    found = program("tag", run_dir, *options, "--jobs", 2, stdin=TEXT)
+    assert expected[0] == 0 and len(expected[1]) > len(TEXT)
+    assert found == expected and len(here) > 3
+
+
+def test_a_real_process_tags_the_same(program, run_dir):
+    expected = program("tag", run_dir, stdin=TEXT)
+    assert program("tag", run_dir, "--jobs", 2, stdin=TEXT) == expected
+
+
+def test_errors_are_those_of_one_process(program, run_dir, here, tmp_path):
+    path = tmp_path / "broken.conll"
+    path.write_text("a\tX\n\n" * 5 + "b\n\n")
+    expected = program("tag", run_dir, path, "--format", "conll")
+    assert expected[0] == 2 and "broken.conll" in expected[2]
+    found = program("tag", run_dir, path, "--format", "conll", "--jobs", 2)
+    assert found == expected
+
+
+def test_parse_and_annotate_write_the_same(program, here, tmp_path):
+    random_parser("ffn-parser", tags=None).save(tmp_path / "parser.keras")
+    text = "Show me flights\n\nto Boston\nna\u00efve a|b\n"
+    parsed = tmp_path / "parsed.conllu"
+    for command, *more in (
+        ("parse",),
+        ("annotate",),
+        ("parse", parsed),
+        ("annotate", parsed, "--input", "conllu"),
+    ):
+        arguments = (command, tmp_path / "parser.keras", *more)
+        expected = program(*arguments, stdin=text)
+        assert expected[0] == 0 and expected[1].count("\n") > 9
+        assert not here
+        assert program(*arguments, "--jobs", 2, stdin=text) == expected
+        assert len(here) > 1
+        parsed.write_text(expected[1])
+        del here[:]
+
+
+def test_no_process_is_refused(failing, run_dir):
+    assert "'--jobs': Input should be greater than or equal to 1" in failing(
+        "tag", run_dir, "--jobs", 0, stdin=TEXT
+    )
