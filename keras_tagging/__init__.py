@@ -13,6 +13,7 @@ _LIGHT = {
     "architectures": ["available"],
     "corpora": ["describe", "load_corpus"],
     "data": ["Corpus", "CorpusError", "Sentence", "Span"],
+    "scale.dataset": ["annotate_dataset"],
     "vectors": ["load_vectors"],
 }
 _WITH_KERAS = {

@@ -57,6 +57,7 @@ COMMANDS = {
     "tag": (
         tag,
         "tag runs/demo sentences.txt > tagged.conll",
+        "tag runs/demo sentences.txt --jobs 4 > tagged.conll",
         "tag runs/demo --beta 0.01 --output jsonl < sentences.txt",
         "tag tagger.onnx sentences.txt > tagged.conll",
         "tag runs/all corpus.conllu --output conllu > tagged.conllu",
@@ -67,13 +68,16 @@ COMMANDS = {
         parse,
         "parse runs/parser tagged.conllu > parsed.conllu",
         "parse runs/words-only < sentences.txt > parsed.conllu",
+        "parse runs/parser tagged.conllu --jobs 4 > parsed.conllu",
     ),
     "annotate": (
         annotate,
         "annotate runs/en book.txt > book.conllu",
+        "annotate runs/en book.txt --jobs 4 > book.conllu",
         "annotate runs/en --output jsonl < book.txt",
         "annotate runs/en corpus.conllu --input conllu > annotated.conllu",
         "annotate runs/ner mail.txt --output spans",
+        "annotate en books/ --engine ray --out annotated --workers 8",
     ),
     "export": (
         export,

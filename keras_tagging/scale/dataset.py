@@ -1,0 +1,185 @@
+"""Datasets of Ray, annotated: rows in, the same rows with further columns out."""
+
+from collections.abc import Iterator
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.surface import Surface
+from keras_tagging.scale.cluster import imported_ray
+from keras_tagging.scale.model_files import fingerprint, load_pipeline, model_name
+from keras_tagging.scale.units import Unit, unit_of_row
+from keras_tagging.scale.worker import annotated
+
+#: rows that a worker annotates at once
+BATCH = 1000
+#: columns of sentences that tables call otherwise
+NAMES = {"pos": "upos"}
+SPAN = ("text", "label", "start", "end", "probability")
+
+
+def annotate_dataset(
+    model,
+    dataset,
+    *,
+    workers: int | None = None,
+    threads: int = 1,
+    gpus: float = 0,
+    batch_size: int = BATCH,
+):
+    """Annotate a dataset of Ray with a model that each worker loads.
+
+    A row has `tokens`, the words of a sentence, or else `text`, which may have many
+    sentences. It gets the columns of the models: `upos`, `xpos`, `feats`, `lemma`,
+    `head`, `deprel`, or `tags` for tags without a column. Each is a list with a value
+    for each word; of a text, a list of such lists, one for each sentence, together with
+    `tokens`, its words, and `offsets`, for each word the begin and the end of its token
+    in the text. A tagger with chunk tags gives `spans`. The other columns, such as an
+    `id`, stay as they are, and a column of the same name as a new one is replaced.
+
+    Nothing is computed before the result is used, and no more rows are held than a
+    batch for each worker::
+
+        rows = ray.data.read_parquet("reviews/")
+        keras_tagging.annotate_dataset("en", rows).write_parquet("annotated/")
+
+    Args:
+        model: the folder or file of a model, or the name of an installed one. Every
+            machine must have it in the same place.
+        dataset: a `ray.data.Dataset`.
+        workers: processes; None for as many as the cluster has room for.
+        threads: CPUs of each.
+        gpus: of each, or a share of one.
+        batch_size: rows that a worker annotates at once.
+
+    Returns:
+        A `ray.data.Dataset` with as many rows.
+
+    Raises:
+        ValueError: if there is no such model, or here or later, if a row has neither
+            text nor tokens, or a value beyond a limit.
+        ImportError: if Ray is not installed.
+    """
+    ray = imported_ray()
+    for name, number in (
+        ("workers", workers),
+        ("threads", threads),
+        ("batch_size", batch_size),
+    ):
+        if number is not None and (type(number) is not int or number < 1):
+            raise ValueError(f"{name}={number!r}: give an integer of at least 1")
+    pool = {"min_size": 1} if workers is None else {"size": workers}
+    return dataset.map_batches(
+        Annotator,
+        fn_constructor_args=(model_name(model), fingerprint(model), threads),
+        batch_format="pyarrow",
+        batch_size=batch_size,
+        compute=ray.data.ActorPoolStrategy(**pool),
+        num_cpus=threads,
+        num_gpus=gpus or None,
+        udf_modifying_row_count=False,
+    )
+
+
+class Annotator:
+    """The function from a table to the same table with further columns.
+
+    Args:
+        model: as `model_files.model_name` gives it.
+        sha256: its fingerprint.
+        threads: of this process.
+
+    Raises:
+        ValueError: if the model is damaged, or another one than is meant.
+    """
+
+    def __init__(self, model: str, sha256: str, threads: int = 1):
+        if fingerprint(model) != sha256:
+            raise ValueError(
+                f"{model}: is another model here than where the run was started: copy "
+                "it to all machines, or use a folder that they all see"
+            )
+        self.pipeline = load_pipeline(model, threads)
+
+    def __call__(self, table):
+        units = [
+            unit_of_row(row, str(number), f"row {number} of a batch")
+            for number, row in enumerate(_rows(table), 1)
+        ]
+        found = [[] for _ in units]
+        places = {id(unit): own for unit, own in zip(units, found, strict=True)}
+        for unit, sentence in annotated(self.pipeline, units):
+            places[id(unit)].append(sentence)
+        is_text = "tokens" not in table.column_names
+        for name, values, kind in self._columns(units, found, is_text):
+            table = _with_column(table, name, values, kind)
+        return table
+
+    def _columns(self, units: list[Unit], found: list[list[Sentence]], is_text: bool):
+        """The name, the values and the type of each new column."""
+        import pyarrow as pa
+
+        def nested(values: list[list], kind):
+            if is_text:
+                return values, pa.list_(pa.list_(kind))
+            return [row[0] if row else [] for row in values], pa.list_(kind)
+
+        if is_text:
+            words = [[list(s.tokens) for s in sentences] for sentences in found]
+            yield "tokens", *nested(words, pa.string())
+            offsets = [[_offsets(s.surface) for s in sentences] for sentences in found]
+            yield "offsets", *nested(offsets, pa.list_(pa.int64()))
+        for name in self.pipeline.columns:
+            kind = pa.int32() if name == "head" else pa.string()
+            rows = [[_values(s, name) for s in sentences] for sentences in found]
+            yield NAMES.get(name, name), *nested(rows, kind)
+        if self.pipeline.gives_spans:
+            texts, whole, share = pa.string(), pa.int64(), pa.float32()
+            kinds = dict(zip(SPAN, (texts, texts, whole, whole, share), strict=True))
+            spans = [
+                [{k: getattr(span, k) for k in SPAN} for s in own for span in s.spans]
+                for own in found
+            ]
+            yield "spans", spans, pa.list_(pa.struct(kinds))
+
+
+def _rows(table) -> Iterator[dict]:
+    """The rows, with the columns that are read; no tokens are an empty sentence."""
+    names = [
+        name
+        for name, kind in zip(table.column_names, table.schema.types, strict=True)
+        if name in ("text", "tokens") or str(kind).startswith(("list", "large_l"))
+    ]
+    if not {"text", "tokens"} & set(names):
+        raise ValueError(
+            f"the rows have the columns {', '.join(table.column_names)[:200]}, but "
+            "neither text nor tokens: rename one of them"
+        )
+    if "tokens" not in names:
+        yield from table.select(["text"]).to_pylist()
+        return
+    for row in table.select([name for name in names if name != "text"]).to_pylist():
+        yield {**row, "tokens": row["tokens"] or []}
+
+
+def _offsets(surface: Surface) -> list[list[int]]:
+    """For each word the begin and the end of its token."""
+    return [
+        [begin, end]
+        for (begin, end), count in zip(surface.offsets, surface.words, strict=True)
+        for _ in range(count)
+    ]
+
+
+def _values(sentence: Sentence, name: str) -> list:
+    if name == "tags":
+        return sentence.tags if sentence.tags is not None else []
+    values = sentence.columns.get(name, [])
+    return list(map(int, values)) if name == "head" else values
+
+
+def _with_column(table, name: str, values: list, kind):
+    import pyarrow as pa
+
+    array = pa.array(values, kind)
+    if name in table.column_names:
+        return table.set_column(table.column_names.index(name), name, array)
+    return table.append_column(name, array)
