@@ -3,19 +3,25 @@
     keras-tagging train pipeline --corpus ud-en-ewt --out runs/en-1 --seed 1
     python models/make.py en runs/en-1 runs/en-2 runs/en-3
 
+    keras-tagging train bigru --corpus TREEBANK --out runs/ccg-1 --seed 1
+    python models/make.py en-ccg runs/ccg-1 --corpus TREEBANK
+
 The first run is the model; the others, of other seeds, are for the spread of the
 figures. `models/NAME/about.json` has what no run can tell: language, licence, corpus,
-limits. The weights are stored in half precision, and the figures that the development
-sentences have with them, from raw text, are printed beside those of the run.
+limits, and for runs of a tagger alone the model by name whose segmenter goes before it.
+The weights are stored in half precision, and the figures that the development sentences
+have with them are printed beside those of the run.
 """
 
 import argparse
 import json
 import shutil
 import statistics
+from functools import partial
 from pathlib import Path
 
 import keras_tagging
+from keras_tagging.models.run_files import METADATA
 
 HERE = Path(__file__).parent
 FIGURES = {
@@ -28,7 +34,11 @@ FIGURES = {
     "lemma": "LEMMA",
     "uas": "UAS",
     "las": "LAS",
+    "accuracy": "tags",
+    "oov_accuracy": "tags, unseen words",
 }
+RAW_TEXT = "Figures of the CoNLL 2018 shared task, from raw text, F1 in per cent"
+GOLD_WORDS = "Words with the right tag in per cent, gold words"
 CARD = """\
 {title}
 {line}
@@ -47,7 +57,7 @@ A model of keras_tagging, to be loaded by its name. From a clone of its reposito
 * Trained with: ``{command} --seed SEED``, {seeds}
 * Limits: {limits}
 
-Figures of the CoNLL 2018 shared task, from raw text, F1 in per cent: {spread}.
+{figures_are}: {spread}.
 
 {table}
 """
@@ -81,37 +91,60 @@ def table_of(figures: dict) -> str:
     return "\n".join([rule, lines[0], rule, *lines[1:], rule])
 
 
-def check_halved(pipeline, run: dict, treebank: str) -> None:
+def check_halved(evaluate, sentences, before: dict) -> None:
     """Print the figures that half precision changes, on the development sentences."""
-    corpus = keras_tagging.load_corpus(treebank, surface=True)
-    for key, value in pipeline.evaluate(corpus.dev).items():
-        before = run["scores"]["dev"][key]
-        print(f"{key}: {100 * before:.2f}, in half precision {100 * value:.2f}")
+    for key, value in evaluate(sentences).items():
+        if key in FIGURES:
+            kept = f"{100 * before[key]:.2f}"
+            print(f"{key}: {kept}, in half precision {100 * value:.2f}")
+
+
+def pipeline_of(run: Path, segmenter: str | None) -> keras_tagging.Pipeline:
+    """The pipeline of a run; that of a tagger gets the segmenter of a model by name."""
+    if segmenter is None:
+        return keras_tagging.load(run)
+    tagger = keras_tagging.load(run)
+    # the corpus may have been a path, which is nobody's business
+    tagger.metadata["corpus"]["name"] = Path(tagger.metadata["corpus"]["name"]).name
+    before = keras_tagging.load(segmenter).segmenter
+    pipeline = keras_tagging.Pipeline(segmenter=before, tagger=tagger)
+    pipeline.metadata = {key: tagger.metadata[key] for key in ("corpus", "scores")}
+    return pipeline
+
+
+def seed_of(run: Path) -> int:
+    """The seed of a run."""
+    plan = run / "training.json"
+    if plan.exists():
+        return json.loads(plan.read_text(encoding="utf-8"))["plan"]["seed"]
+    return json.loads((run / METADATA).read_text(encoding="utf-8"))["seed"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name")
     parser.add_argument("runs", nargs="+", type=Path)
+    parser.add_argument("--corpus", help="of the runs, if it is not one by name")
     args = parser.parse_args()
     root = HERE / args.name
     about = json.loads((root / "about.json").read_text(encoding="utf-8"))
-    package = root / about["package"]
-    runs = [
-        json.loads((run / "pipeline.json").read_text(encoding="utf-8"))["metadata"]
-        for run in args.runs
-    ]
-    plans = [
-        json.loads((run / "training.json").read_text(encoding="utf-8"))["plan"]
-        for run in args.runs
-    ]
-    pipeline = keras_tagging.load(args.runs[0])
+    package, segmenter = root / about["package"], about.get("segmenter")
+    pipelines = [pipeline_of(run, segmenter) for run in args.runs]
+    runs = [pipeline.metadata for pipeline in pipelines]
     shutil.rmtree(package / "model", ignore_errors=True)
-    pipeline.save(package / "model", half_precision=True)
-    check_halved(keras_tagging.load(package / "model"), runs[0], about["treebank"])
+    pipelines[0].save(package / "model", half_precision=True)
+    kept = keras_tagging.load(package / "model")
+    corpus = args.corpus or about["treebank"]
+    if segmenter is None:
+        dev = keras_tagging.load_corpus(corpus, surface=True).dev
+        check_halved(kept.evaluate, dev, runs[0]["scores"]["dev"])
+    else:
+        dev = keras_tagging.load_corpus(corpus).dev
+        evaluate = partial(kept.tagger.evaluate, return_dict=True)
+        check_halved(evaluate, dev, runs[0]["scores"]["dev"])
     figures = figures_of(runs)
-    seeds = ", ".join(str(plan["seed"]) for plan in plans)
-    seeds = f"seeds {seeds}, of which the first is this model" if plans[1:] else seeds
+    seeds = ", ".join(str(seed_of(run)) for run in args.runs)
+    seeds = f"seeds {seeds}, of which the first is this model" if runs[1:] else seeds
     card = {**about, "seeds": seeds, "figures": figures}
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     (package / "card.json").write_text(text, encoding="utf-8")
@@ -119,8 +152,9 @@ def main():
     readme = CARD.format(
         line="=" * len(about["title"]),
         name=args.name,
-        seeds=seeds if plans[1:] else f"seed {seeds}",
-        spread=several if len(runs) > 1 else "one seed",
+        seeds=seeds if runs[1:] else f"seed {seeds}",
+        figures_are=RAW_TEXT if segmenter is None else GOLD_WORDS,
+        spread=several if runs[1:] else "one seed",
         table=table_of(figures),
         **about,
     )
