@@ -1,7 +1,7 @@
 """Multiword tokens and their words, as training showed them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from keras_tagging.data.surface import Surface
 
@@ -9,6 +9,8 @@ from keras_tagging.data.surface import Surface
 SEPARATOR = "\t"
 #: different tokens that make a rule
 LEAST_TOKENS = 2
+#: occurrences of a token that tell how it is usually analysed
+LEAST_OCCURRENCES = 2
 Words = tuple[str, ...]
 
 
@@ -32,6 +34,7 @@ class MultiwordSplitter:
 
     Args:
         analyses: tokens with their words, `SEPARATOR` between, the most frequent first.
+        usual: tokens in small letters that have several words wherever they stand.
 
     Raises:
         ValueError: if one has no word, or an empty one.
@@ -43,7 +46,8 @@ class MultiwordSplitter:
         (['De', 'le'], ['SHE', "'S"], ['pain'])
     """
 
-    def __init__(self, analyses: Iterable[str]):
+    def __init__(self, analyses: Iterable[str], usual: Iterable[str] = ()):
+        self.usual = frozenset(usual)
         self.as_written: dict[str, Words] = {}
         self.lowered: dict[str, Words] = {}
         suffixes: dict[tuple[str, Words], set] = defaultdict(set)
@@ -68,8 +72,15 @@ class MultiwordSplitter:
         affixes = [*self.suffixes, *self.prefixes]
         self.longest = max(map(len, affixes), default=0)
 
-    def __call__(self, token: str) -> list[str]:
-        """The words of a multiword token; the token alone if they are not known."""
+    def __call__(self, token: str, is_multiword: bool = True) -> list[str]:
+        """The words of a token; the token alone if they are not known.
+
+        Args:
+            token: as it is written.
+            is_multiword: whether it is one where it stands; the `usual` ones are.
+        """
+        if not is_multiword and token.lower() not in self.usual:
+            return [token]
         if token in self.as_written:
             return list(self.as_written[token])
         lower = token.lower()
@@ -139,14 +150,39 @@ def analyses_of(sentences: Iterable) -> list[str]:
         sentences: with surfaces.
     """
     counts: Counter[str] = Counter()
+    for token, words in _tokens(sentences):
+        parts = [token, *words]
+        if words[1:] and all(parts) and not any(SEPARATOR in p for p in parts):
+            counts[SEPARATOR.join(parts)] += 1
+    return sorted(counts, key=lambda analysis: (-counts[analysis], analysis))
+
+
+def usual_of(sentences: Iterable) -> list[str]:
+    """The tokens, in small letters, that mostly have several words.
+
+    They occur at least `LEAST_OCCURRENCES` times, so that *dont* is one, and *its*,
+    which only now and then is written for *it's*, is not.
+
+    Args:
+        sentences: with surfaces.
+    """
+    every: Counter[str] = Counter()
+    multiword: Counter[str] = Counter()
+    for token, words in _tokens(sentences):
+        every[token.lower()] += 1
+        multiword[token.lower()] += len(words) > 1
+    return sorted(
+        token
+        for token, count in multiword.items()
+        if token and count >= LEAST_OCCURRENCES and 2 * count > every[token]
+    )
+
+
+def _tokens(sentences: Iterable) -> Iterator[tuple[str, list[str]]]:
+    """The tokens of sentences as they are written, each with its words."""
     for sentence in sentences:
         surface: Surface = sentence.surface
-        if len(surface.spans) == len(sentence.tokens):
-            continue
         word = 0
         for token, size in zip(surface.tokens, surface.words, strict=True):
-            parts = [token, *sentence.tokens[word : word + size]]
+            yield token, sentence.tokens[word : word + size]
             word += size
-            if size > 1 and all(parts) and not any(SEPARATOR in p for p in parts):
-                counts[SEPARATOR.join(parts)] += 1
-    return sorted(counts, key=lambda analysis: (-counts[analysis], analysis))

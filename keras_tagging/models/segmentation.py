@@ -24,7 +24,7 @@ Labelled = Iterable[tuple[Symbols, np.ndarray]]
 
 
 def sentences_of(
-    stream: TextStream, labelled: Labelled, split: Callable[[str], list[str]]
+    stream: TextStream, labelled: Labelled, split: Callable[[str, bool], list[str]]
 ) -> Iterator[Sentence]:
     """The sentences of a stream, each with its surface, in constant memory.
 
@@ -34,7 +34,8 @@ def sentences_of(
     Args:
         stream: the text; what is before a sentence is forgotten.
         labelled: its symbols with their labels, in their order, from the same stream.
-        split: function from a multiword token to its words.
+        split: function from a token, and whether it is a multiword token by its label,
+            to its words.
     """
     waiting: list[Token] = []
     for tokens in _sentences(_tokens(labelled)):
@@ -122,13 +123,11 @@ def _sentence(stream, tokens: list[Token], following: int, split) -> Sentence:
     text = stream.text(begin, end)
     spans = [(b - begin, e - begin) for b, e, _ in tokens]
     words = [text[b:e] for b, e in spans]
-    counts = [1] * len(words)
-    if any(label >= MULTIWORD for _, _, label in tokens):
-        parts = [
-            split(word) if label >= MULTIWORD else [word]
-            for word, (_, _, label) in zip(words, tokens, strict=True)
-        ]
-        words, counts = [word for part in parts for word in part], list(map(len, parts))
+    parts = [
+        split(word, label >= MULTIWORD)
+        for word, (_, _, label) in zip(words, tokens, strict=True)
+    ]
+    words, counts = [word for part in parts for word in part], list(map(len, parts))
     is_long = following - end > limits.WHITE_CHARACTERS
     after = None if is_long else stream.text(end, following)
     return Sentence(words, surface=Surface(text, spans, counts, begin, after))

@@ -10,7 +10,7 @@ from keras_tagging.architectures import SEGMENTERS
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.surfaces import check_surfaces, document_of
 from keras_tagging.encoding.characters import CharacterFeatures
-from keras_tagging.encoding.multiword import MultiwordSplitter, analyses_of
+from keras_tagging.encoding.multiword import MultiwordSplitter, analyses_of, usual_of
 from keras_tagging.encoding.segment_labels import LABELS, best_labels, targets_of
 from keras_tagging.encoding.symbols import symbols_of
 from keras_tagging.encoding.windows import WindowBatches, Windows, windows_of
@@ -28,6 +28,8 @@ FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
 PREDICTION_WINDOW = 500
 #: padded symbols in one call of the network
 PREDICTION_SYMBOLS = 1 << 16
+#: the vocabulary of tokens that have several words whatever the network says
+USUAL = "usual_multiword"
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -43,21 +45,27 @@ class Segmenter(SentenceModel):
     Args:
         architecture, settings: see `SentenceModel`.
         spaces: whether tokens of training have white space inside; for `from_config`.
+        vocabularies: those of the characters and of multiword tokens; for
+            `from_config`.
         **kwargs: arguments of `SentenceModel`.
     """
 
     kind, command = "segmenter", "annotate"
     architectures = SEGMENTERS
-    inventories = ("tags", "multiword")
+    inventories = ("tags", "multiword", USUAL)
     column_names = ("surface",)
     reads_surfaces = True
     figures = FIGURES
     default_monitor = "val_f1"
 
-    def __init__(self, architecture, settings, spaces=False, **kwargs):
+    def __init__(
+        self, architecture, settings, spaces=False, vocabularies=None, **kwargs
+    ):
         self.spaces = spaces
         self.splitter = MultiwordSplitter(())
-        super().__init__(architecture, settings, **kwargs)
+        if isinstance(vocabularies, dict):  # earlier files lack it
+            vocabularies = {USUAL: [], **vocabularies}
+        super().__init__(architecture, settings, vocabularies=vocabularies, **kwargs)
 
     @property
     def size(self) -> str:
@@ -91,14 +99,19 @@ class Segmenter(SentenceModel):
             any(map(str.isspace, token)) for s in surfaces for token in s.tokens
         )
         self.features.adapt(symbols_of(text))
-        vocabularies = {"tags": list(LABELS), "multiword": analyses_of(sentences)}
+        vocabularies = {
+            "tags": list(LABELS),
+            "multiword": analyses_of(sentences),
+            USUAL: usual_of(sentences),
+        }
         self._build_network({**self.features.vocabularies, **vocabularies})
 
     def _restore(self, vocabularies):
         if tuple(vocabularies["tags"]) != LABELS:
             raise ValueError(f"the labels of a segmenter are {', '.join(LABELS)}")
         self._vocabularies = tuple(vocabularies.items())
-        self.splitter = MultiwordSplitter(vocabularies["multiword"])
+        usual = vocabularies[USUAL]
+        self.splitter = MultiwordSplitter(vocabularies["multiword"], usual)
         characters = {"character": list(vocabularies["character"])}
         self.features.set_vocabularies(characters)
         self.network = self.settings.network.build(

@@ -1,4 +1,4 @@
-"""The parser's moves as an ONNX Loop: the greedy search of `layers.transition_search`.
+"""The parser's moves as an ONNX Loop: the search of `layers.transition_search`.
 
 The transition system itself is `keras_tagging.parsing`, with the arrays of the graph.
 """
@@ -24,59 +24,81 @@ from keras_tagging.parsing import (
 from keras_tagging.parsing.transitions import HEAD, LABEL, Configuration
 
 
-def greedy_search(tracer: Tracer, scorer, tokens: Array, lengths: Array):
-    """The tree of every sentence.
+def search(tracer: Tracer, scorer, tokens: Array, lengths: Array):
+    """The tree of every sentence: see `layers.transition_search`.
 
     Args:
         tracer: of the graph.
-        scorer: a `TransitionScorer`.
+        scorer: a `TransitionScorer`, with its beam.
         tokens: `(batch, words, size)`.
         lengths: `(batch,)` int32.
 
     Returns:
         Heads and labels `(batch, words)` int32.
     """
-    if scorer.beam_width > 1:
-        raise NotImplementedError(
-            f"a beam search (beam_width={scorer.beam_width}; 1 is greedy)"
-        )
-    xp = tracer.xp
+    xp, beam = tracer.xp, scorer.beam_width
     batch, words = xp.length(tokens, 0), xp.length(tokens, 1)
-    size = tokens.shape[-1]
-    boundary = xp.expand_dims(xp.asarray(scorer.boundary), 0)
-    vectors = xp.concatenate([xp.broadcast_to(boundary, [batch, 2, size]), tokens], 1)
-    vectors.shape = (None, None, size)
-    of_nodes, of_labels = tracer.call(scorer.contributions, vectors)
-    units = of_labels.shape[-1]
-    tables = [xp.reshape(table, [-1, units]) for table in (of_nodes, of_labels)]
+    tables = tables_of(tracer, scorer, tokens)
+    units = tables[1].shape[-1]
     weights = list(scorer.cell.recurrent_weights())
 
     width = words + 2
+    lengths = xp.reshape(xp.tile(xp.expand_dims(lengths, 1), [1, beam]), [-1])
+    lengths.shape = (None,)
+    # the hypotheses of a sentence follow one another, the best first
+    sentences = xp.expand_dims(xp.arange(batch, "int64"), 1)
+    of_hypotheses = xp.reshape(xp.tile(sentences, [1, beam]), [-1])
     nodes, top, front, _ = start(lengths, width, xp)
-    zeros = xp.zeros([batch, 1])
-    states = [xp.zeros([batch, n]) for n in scorer.cell.state_sizes]
+    scores = np.array([[0.0] + [FORBIDDEN] * (beam - 1)], "float32")
+    scores = xp.broadcast_to(xp.asarray(scores), [batch, beam])
+    states = [xp.zeros([batch * beam, n]) for n in scorer.cell.state_sizes]
 
     def move(nodes, top, front, scores, *states):
         configuration = Configuration(nodes, top, front, lengths)
-        x = look_up(xp, tables, *features(configuration, xp), width)
+        rows = of_hypotheses * width
+        x = look_up(xp, tables, *features(configuration, xp), rows)
         if scorer.cell.bias is not None:
             x = x + scorer.cell.bias
         x.shape = (None, units)
         hidden, states = tracer.call(scorer.cell.step, x, list(states), weights=weights)
         logits = xp.matmul(hidden, scorer.output_kernel)
-        totals = scores + move_scores(xp, logits, configuration, scorer.num_labels)
-        scores, output = xp.top_k(totals, 1)
-        output = xp.cast(xp.squeeze(output, 1), "int32")
+        gains = move_scores(xp, logits, configuration, scorer.num_labels)
+        moves = 2 * scorer.num_labels + 1
+        totals = xp.expand_dims(scores, -1) + xp.reshape(gains, [batch, beam, moves])
+        scores, chosen = xp.top_k(xp.reshape(totals, [batch, beam * moves]), beam)
+        output = xp.cast(xp.reshape(xp.mod(chosen, moves), [-1]), "int32")
+        if beam > 1:
+            parents = sentences * beam + xp.floor_divide(chosen, moves)
+            parents = xp.reshape(parents, [-1])
+            nodes, top, front, *states = (
+                taken(xp, x, parents) for x in (nodes, top, front, *states)
+            )
+            configuration = Configuration(nodes, top, front, lengths)
         moves = move_of(xp, output, scorer.num_labels)
         nodes, top, front, _ = advance(configuration, *moves, xp=xp)
         return nodes, top, front, scores, *states
 
-    sizes = [(None, None, 7), (None,), (None,), (None, 1)]
+    sizes = [(None, None, 7), (None,), (None,), (None, beam)]
     sizes += [(None, n) for n in scorer.cell.state_sizes]
     last = 2 * xp.cast(xp.reduce("ReduceMax", lengths), "int64")
-    nodes, *_ = loop(tracer, last, move, [nodes, top, front, zeros, *states], sizes)
-    best = nodes[:, 2:]
+    nodes, *_ = loop(tracer, last, move, [nodes, top, front, scores, *states], sizes)
+    best = xp.reshape(nodes, [batch, beam, width, 7])[:, 0][:, 2:]
     return best[:, :, HEAD] - 1, best[:, :, LABEL]
+
+
+def tables_of(tracer: Tracer, scorer, tokens: Array) -> list[Array]:
+    """What a node, and a label, adds in each place to the input: `(rows, units)`."""
+    xp, size = tracer.xp, tokens.shape[-1]
+    boundary = xp.expand_dims(xp.asarray(scorer.boundary), 0)
+    shape = [xp.length(tokens, 0), 2, size]
+    vectors = xp.concatenate([xp.broadcast_to(boundary, shape), tokens], 1)
+    vectors.shape = (None, None, size)
+    found = tracer.call(scorer.contributions, vectors)
+    units = found[1].shape[-1]
+    tables = [xp.reshape(table, [-1, units]) for table in found]
+    for table in tables:
+        table.shape = (None, units)
+    return tables
 
 
 def loop(tracer: Tracer, count: Array, step, values: list[Array], shapes: list):
@@ -105,16 +127,22 @@ def loop(tracer: Tracer, count: Array, step, values: list[Array], shapes: list):
     ]
 
 
-def look_up(xp: Arrays, tables, nodes: Array, labels: Array, width) -> Array:
+def taken(xp: Arrays, x: Array, rows: Array) -> Array:
+    """Some rows of an array, which keep their shape."""
+    found = xp.take(x, rows)
+    found.shape = x.shape
+    return found
+
+
+def look_up(xp: Arrays, tables, nodes: Array, labels: Array, first: Array) -> Array:
     """The cell's input for configurations: see `TransitionScorer.look_up`.
 
     Args:
-        tables: `(rows, units)` for a node, or a label, in each place.
-        nodes: `(batch, 18)`.
-        labels: `(batch, 12)`.
-        width: rows of the nodes of a sentence.
+        tables: see `tables_of`.
+        nodes: `(hypotheses, 18)`.
+        labels: `(hypotheses, 12)`.
+        first: `(hypotheses,)`, the row of the first node of their sentence.
     """
-    first = xp.arange(xp.length(nodes, 0), "int64") * width
     rows = xp.expand_dims(first, 1) + nodes
     rows = rows * NUM_NODES + np.arange(NUM_NODES)
     labels = labels * NUM_LABELS + np.arange(NUM_LABELS, dtype="int32")

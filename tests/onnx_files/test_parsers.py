@@ -14,6 +14,8 @@ CASES = {
     **{name: (name, {}) for name in PARSERS},
     "words": ("elman-parser", {"tags": None}),
     "letters": ("gru-parser", {"tags": None, "character_network": "cnn"}),
+    "beam": ("gru-parser", {"beam_width": 3}),
+    "beam, lstm": ("lstm-parser", {"beam_width": 8}),
     "encoder": ("lstm-parser", {"encoder": "bilstm", "encoder_units": 5}),
     "skips": (
         "gru-parser",
@@ -80,11 +82,3 @@ def test_lifted_arcs_are_put_back(tmp_path):
     words = [s.tokens for s in GIVEN]
     expected = model.parse(words)
     assert exported(model, tmp_path).parse(words) == expected
-
-
-def test_a_beam_is_refused_by_name(tmp_path):
-    model = random_parser("gru-parser")
-    model.beam_width = 3
-    with pytest.raises(ValueError, match=r"beam_width=3; 1 is greedy.*tf_saved_model"):
-        model.export(tmp_path / "parser.onnx", format="onnx")
-    assert not list(tmp_path.iterdir())

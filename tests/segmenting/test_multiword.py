@@ -1,10 +1,17 @@
 """The words of multiword tokens."""
 
+import re
+
 import pytest
 
 from keras_tagging import Sentence
 from keras_tagging.data.surface import Surface
-from keras_tagging.encoding.multiword import MultiwordSplitter, analyses_of, common
+from keras_tagging.encoding.multiword import (
+    MultiwordSplitter,
+    analyses_of,
+    common,
+    usual_of,
+)
 
 ENGLISH = ["don't=do n't", "It's=It 's", "it's=it 's", "IT'S=it is", "Anna's=Anna 's"]
 ENGLISH += ["isn't=is n't", "gonna=gon na", "Bill's=Bill 's", "won't=wo n't"]
@@ -71,6 +78,19 @@ def test_analyses_are_counted():
     plain = one(["pain"], [(0, 4)], [1], "pain")
     tab = one(["a\tb", "c"], [(0, 2)], [2], "ac")
     assert analyses_of([aux, du, plain, tab, du]) == ["du\tde\tle", "aux\tà\tles"]
+
+
+def test_usual_multiword_tokens():
+    """Those that mostly are, and not once: "its" and "ive" are not."""
+    text = "dont its Dont its its wanna ive ive"
+    spans = [(found.start(), found.end()) for found in re.finditer(r"\S+", text)]
+    words = "do nt it s Do nt its its wan na i ve ive".split()
+    sentence = Sentence(words, surface=Surface(text, spans, [2, 2, 2, 1, 1, 2, 2, 1]))
+    assert usual_of([sentence]) == ["dont"]
+    split = MultiwordSplitter(analyses_of([sentence]), usual_of([sentence]))
+    assert split("DONT", is_multiword=False) == ["DO", "NT"]
+    assert split("its", is_multiword=False) == ["its"]
+    assert split("its", is_multiword=True) == ["it", "s"]
 
 
 def test_the_beginning_that_two_have_in_common():

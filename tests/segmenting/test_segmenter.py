@@ -85,6 +85,23 @@ def test_saved_and_loaded(segmenter, treebanks, tmp_path):
     assert list(again.segment(text)) == list(segmenter.segment(text))
 
 
+def test_usual_multiword_tokens_are_split_whatever_the_network_says(untrained):
+    config = untrained.get_config() | {"spaces": False}
+    found = []
+    for usual in (["du"], [], None):  # None: a file that is older than the vocabulary
+        vocabularies = {**config["vocabularies"], "multiword": ["du\tde\tle"]}
+        vocabularies["usual_multiword"] = usual
+        if usual is None:
+            del vocabularies["usual_multiword"]
+        model = type(untrained).from_config({**config, "vocabularies": vocabularies})
+        logits = model.network.get_layer("logits")
+        # nothing ends but before white space, and there a token
+        weights = [np.zeros(logits.kernel.shape), [2e4, 1e4, 0, 0, 0]]
+        logits.set_weights([np.array(x, "float32") for x in weights])
+        found.append([sentence.tokens for sentence in model.segment("du Du pain")])
+    assert found == [[["de", "le", "De", "le", "pain"]], *[[["du", "Du", "pain"]]] * 2]
+
+
 @pytest.mark.usefixtures("eager")
 def test_a_resumed_run_ends_alike(treebanks, tmp_path):
     sentences = treebanks["japanese"][:3]

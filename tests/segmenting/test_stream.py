@@ -234,7 +234,7 @@ def segmented(text, labels, pieces=1):
         (Symbols(symbols.codes[a:b], symbols.offsets[a:b], 0), np.array(labels[a:b]))
         for a, b in zip(cuts[:-1], cuts[1:], strict=True)
     ]
-    found = list(sentences_of(stream, labelled, lambda token: [token]))
+    found = list(sentences_of(stream, labelled, lambda token, _: [token]))
     check(found, text)
     return [s.surface.tokens for s in found]
 
