@@ -18,7 +18,14 @@ SETTINGS = {
     "bigru": {**TAGGER, "character_network": "lstm", "epochs": 16},
     # jackknifing, folds=4, brought nothing on EWT: see docs/results.rst
     **dict.fromkeys(
-        PARSERS, {"encoder": "bilstm", "epochs": 10, "folds": 1, "tagger_epochs": 6}
+        PARSERS,
+        {
+            "encoder": "bilstm",
+            "beam_width": 4,
+            "epochs": 10,
+            "folds": 1,
+            "tagger_epochs": 6,
+        },
     ),
 }
 #: and those of the taggers that tag the parser's training sentences
