@@ -64,7 +64,7 @@ def test_stages():
         plan = PipelinePlan(settings={"parser": own})
         assert plan.jackknifed(corpus) == ()
         assert list(plan.stages(corpus)) == ["segmenter", "tagger", "parser"]
-    plan = PipelinePlan(settings={"tagger": {"tags": "xpos"}})
+    plan = PipelinePlan(settings={"tagger": {"tags": "xpos"}, "parser": {"folds": 2}})
     assert plan.columns(corpus) == plan.jackknifed(corpus) == ("xpos",)
     assert PipelinePlan(parts=("parser",)).jackknifed(corpus) == ()
 
