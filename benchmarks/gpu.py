@@ -2,8 +2,7 @@
 
     python benchmarks/gpu.py                            # the layers
     KERAS_BACKEND=jax python benchmarks/gpu.py --dtypes float32
-    python benchmarks/gpu.py --tagger bigru --tagger bilstm --sentences 500
-    python benchmarks/gpu.py --tagger bigru --corpus "$KERAS_TAGGING_DATA/ud-en-ewt"
+    python benchmarks/gpu.py --tagger bigru --corpus ud-en-ewt --sentences 500
 
 The layers read masks, PyTorch's none. XLA compiles them, and Keras' own stand there
 without it, too: cuDNN computes these on a GPU. Printed are seconds of compiling (the
@@ -21,6 +20,7 @@ import argparse
 import os
 import statistics
 import time
+from importlib.util import find_spec
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -28,15 +28,13 @@ import keras
 import numpy as np
 from cells import TAGS, make_data, ours, stock
 
-import keras_tagging
-from keras_tagging import cells
+from keras_tagging import build, cells, load_corpus
 
 BACKEND = keras.backend.backend()
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
-LSTM = ours(cells.SkipLSTMCell, skip=None, gate=None)
 # name -> network, whether XLA compiles it
 NETWORKS = {
-    "LSTM": (LSTM, True),
+    "LSTM": (ours(cells.SkipLSTMCell, skip=None, gate=None), True),
     "GRU": (ours(cells.GRUCell), True),
     "Keras LSTM": (stock(keras.layers.LSTM), True),
     "Keras GRU": (stock(keras.layers.GRU), True),
@@ -133,8 +131,7 @@ def torch_calls(name, args, dtype):
     def logits():
         if dtype == "float32":
             return dense(rnn(x)[0])
-        half = getattr(torch, dtype.removeprefix("mixed_"))
-        with torch.autocast(device, half):
+        with torch.autocast(device, getattr(torch, dtype.removeprefix("mixed_"))):
             return dense(rnn(x)[0])
 
     def predict():
@@ -154,76 +151,69 @@ def torch_calls(name, args, dtype):
 
 def timed(call, steps):
     """Seconds of the first call beyond a later one, and of a later one."""
-    found = []
+    times = [time.perf_counter()]
     for _ in range(steps + 1):
-        start = time.perf_counter()
         call()
-        found.append(time.perf_counter() - start)
-    median = statistics.median(found[1:])
-    return max(0.0, found[0] - median), median
+        times.append(time.perf_counter())
+    first, *later = np.diff(times)
+    median = statistics.median(later)
+    return max(0.0, first - median), median
 
 
 def layers(args):
     gpu = has_gpu()
     tokens = make_data(args)[1].sum()
-    print(
-        f"{'':20s} {'':14s} {'compiling':>9s} {'predicting':>10s} {'training':>10s} "
-        f"{'difference':>10s} {'MiB':>6s}"
-    )
+    heads = ("compiling", "predicting", "training", "difference")
+    print(" " * 35, *(f"{head:>10s}" for head in heads), "   MiB")
     for name in args.only or NETWORKS:
         network, jit = NETWORKS[name]
+        is_torch = name.startswith("PyTorch")
+        if is_torch and not find_spec("torch"):
+            print(f"{name:20s} not measured: PyTorch is not installed")
+            continue
         for dtype in args.dtypes:
             if gpu:
                 peak_memory(name, reset=True)
-            try:
-                if name.startswith("PyTorch"):
-                    calls = torch_calls(network, args, dtype)
-                else:
-                    calls = keras_calls(network, args, dtype, jit)
-            except ImportError:
-                print(f"{name:20s} not measured: PyTorch is not installed")
-                break
-            predict, train, difference = calls
+            if is_torch:
+                predict, train, difference = torch_calls(network, args, dtype)
+            else:
+                predict, train, difference = keras_calls(network, args, dtype, jit)
             first_prediction, predicting = timed(predict, args.steps)
             largest = difference()  # before the weights change
             first_step, training = timed(train, args.steps)
             memory = f"{peak_memory(name):6.0f}" if gpu else f"{'-':>6s}"
             print(
-                f"{name:20s} {dtype:14s} {first_prediction + first_step:9.1f} "
+                f"{name:20s} {dtype:14s} {first_prediction + first_step:10.1f} "
                 f"{tokens / predicting:10.0f} {tokens / training:10.0f} "
                 f"{largest:10.1e} {memory}",
                 flush=True,
             )
 
 
-class EpochSeconds(keras.callbacks.Callback):
-    """Callback that keeps the seconds of each epoch."""
+def epoch_seconds(model, sentences):
+    """Seconds of each of three epochs."""
+    times = []
 
-    def __init__(self):
-        super().__init__()
-        self.seconds = []
+    def note(*_):
+        times.append(time.perf_counter())
 
-    def on_epoch_begin(self, epoch, logs=None):
-        self.start = time.perf_counter()
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.seconds.append(time.perf_counter() - self.start)
+    clock = keras.callbacks.LambdaCallback(on_train_begin=note, on_epoch_end=note)
+    model.fit(sentences, epochs=3, verbose=0, callbacks=[clock])
+    return np.diff(times)
 
 
 def taggers(args):
-    corpus = keras_tagging.load_corpus(args.corpus)
+    corpus = load_corpus(args.corpus)
     train = corpus.train[: args.sentences]
     for name in args.tagger:
         found = {}
         for jit in (True,) if BACKEND == "jax" else (False, True):
             sizes = {"units": args.units, "num_layers": args.layers}
-            model = keras_tagging.build(name, seed=1, jit_compile=jit, **sizes)
+            model = build(name, seed=1, jit_compile=jit, **sizes)
             model.adapt(corpus.train)
             batches = model.batches(corpus.train, model.settings.fitting)
             shapes = {targets.shape for *_, targets, _ in batches}
-            clock = EpochSeconds()
-            model.fit(train, epochs=3, verbose=0, callbacks=[clock])
-            first, *later = clock.seconds
+            first, *later = epoch_seconds(model, train)
             found[jit] = statistics.median(later)
         print(
             f"{name}: {len(shapes)} shapes in {len(corpus.train):,} sentences; with "
@@ -231,21 +221,17 @@ def taggers(args):
             f"first one {first - found[True]:.1f} s more, to compile"
         )
         if False in found:
-            print(
-                f"{name}: without XLA an epoch takes {found[False]:.1f} s, or "
-                f"{found[False] / found[True]:.2f} times as long"
-            )
+            times = found[False] / found[True]
+            print(f"{name}: without XLA {found[False]:.1f} s, {times:.2f} times that")
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--units", type=int, default=300)
-    parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--length", type=int, default=32)
-    parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--steps", type=int, default=7, help="a figure's median is of")
+    sizes = {"units": 300, "layers": 2, "length": 32, "batch": 32, "steps": 7}
+    for name, size in sizes.items():
+        parser.add_argument(f"--{name}", type=int, default=size)
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=DTYPES)
     parser.add_argument("--only", nargs="+", choices=list(NETWORKS), metavar="NAME")
     parser.add_argument("--tagger", action="append", metavar="ARCH")
