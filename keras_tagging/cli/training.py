@@ -161,8 +161,8 @@ def train(
         int | None,
         typer.Option(
             min=1,
-            help="Devices of this machine that share each batch; needs JAX "
-            "(KERAS_BACKEND=jax).",
+            help="Devices that share each batch, those of all machines together; "
+            "needs JAX (KERAS_BACKEND=jax).",
         ),
     ] = None,
 ) -> None:

@@ -30,6 +30,7 @@ class WindowBatches:
         batch_size: windows in a batch.
         token_budget: symbols in a batch, if `batch_size` is None.
         multiple, unknown_rate, word_dropout: as in `TrainingBatches`, for characters.
+        devices: above 1, rows of padding make each batch divisible by it.
     """
 
     target_axes = 2
@@ -44,10 +45,12 @@ class WindowBatches:
         batch_size: int | None = None,
         token_budget: int | None = None,
         multiple: int = 1,
+        devices: int = 1,
         unknown_rate: float = 0.0,
         word_dropout: float = 0.0,
     ):
         self.ids, self.targets = ids, targets
+        self.devices = devices
         self.window = min(window, len(ids))
         self.time = int(round_up(np.array(self.window), multiple))
         self.rows = batch_size or max(1, token_budget // self.time)
@@ -77,6 +80,9 @@ class WindowBatches:
         order = rng.permutation(self.num_windows)
         for start in range(0, self.num_windows, self.rows):
             chosen = order[start : start + self.rows]
+            # this window is behind the end of the text, and empty
+            empty = np.full(-len(chosen) % self.devices, self.num_windows)
+            chosen = np.append(chosen, empty)
             places = chosen[:, None] * self.window + np.arange(self.time)
             # the last window ends with the text, and padding follows each
             real = (places < len(self.ids)) & (np.arange(self.time) < self.window)

@@ -143,6 +143,7 @@ class Segmenter(SentenceModel):
             window=self.settings.task.window,
             seed=self.seed,
             multiple=self.length_multiple,
+            devices=self.devices,
             batch_size=fitting.batch_size,
             token_budget=fitting.token_budget,
             unknown_rate=fitting.unknown_rate,

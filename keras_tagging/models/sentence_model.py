@@ -56,8 +56,7 @@ class SentenceModel(SentenceCalls):
     Args:
         architecture: a name from :func:`keras_tagging.available`.
         settings: a `Settings`, or its keywords from a configuration.
-        seed: seed of weights, dropout and the order of batches; by default drawn from
-            Python's `random`.
+        seed: seed of weights, dropout and order; by default Python's `random` draws it.
         vocabularies: those of the features and of the labels; for `from_config`.
         vector_dim: dimension of the vectors that are a feature; for `from_config`.
         metadata: for `from_config`.
@@ -191,6 +190,7 @@ class SentenceModel(SentenceCalls):
 
     def _build_network(self, vocabularies) -> None:
         """Build the network and the optimizer, and put vectors into word tables."""
+        training.check_alike({**self.get_config(), "vocabularies": vocabularies})
         start, rows = self.pretrained.embeddings, None
         if start:
             words = list(map(to_nfc, start.words))

@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "callbacks": ["AveragedWeights", "EpochOrder", "TrainingLog", "Validation"],
         "decay": ["HalvingDecay", "LinearDecay"],
-        "devices": ["devices_of_batches", "share_batches"],
+        "devices": ["check_alike", "devices_of_batches", "share_batches"],
         "objectives": ["TagLoss", "TokenAccuracy", "TokenCrossEntropy"],
         "pretraining": ["cbow_embeddings", "window_embeddings"],
         "recipes": ["compile_arguments"],

@@ -17,6 +17,7 @@ from keras_tagging.training.callbacks import (
     Validation,
 )
 from keras_tagging.training.decay import HalvingDecay, LinearDecay
+from keras_tagging.training.devices import check_alike, own_rows
 from keras_tagging.training.resume import Resume
 from keras_tagging.training.settings import FitSettings
 
@@ -95,6 +96,7 @@ def carry_out(plan, keras_fit, verbose="auto"):
         state = Resume(Path(plan.resume) / "resume.npz", callbacks, run)
         initial_epoch = epochs if state.finished else min(state.epoch, epochs)
         callbacks.append(state)
+    check_alike({**plan.run, "first epoch": initial_epoch})
     try:
         history = keras_fit(
             plan.dataset,
@@ -181,10 +183,16 @@ def dataset(batches, tokens, reads_labels=False):
 
 
 def streamed(batches, *signature):
-    """A `tf.data.Dataset` of batches with these shapes and types."""
-    data = tf.data.Dataset.from_generator(
-        lambda: iter(batches), output_signature=signature
-    )
+    """A `tf.data.Dataset` of batches with these shapes and types.
+
+    Of several processes that share batches, each reads the rows of its devices.
+    """
+
+    def own():
+        for batch in batches:
+            yield tf.nest.map_structure(own_rows, batch)
+
+    data = tf.data.Dataset.from_generator(own, output_signature=signature)
     size = tf.data.experimental.assert_cardinality(len(batches))
     return data.apply(size).prefetch(2)
 

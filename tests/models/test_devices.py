@@ -1,7 +1,11 @@
-"""Devices that share each batch: on JAX, with a CPU that is divided in two."""
+"""Devices that share each batch: on JAX, with a CPU that is divided in two.
+
+And on JAX, two processes of a CPU each, as two machines would be.
+"""
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,16 +16,25 @@ import pytest
 
 from keras_tagging.training import devices_of_batches, share_batches
 
-FLAGS = "--xla_force_host_platform_device_count=2"
+NAMES = ("bigru", "ffn-parser")
+FLAGS = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
 TRAIN = """
 import json, sys
+import jax
+import keras
 import numpy as np
 import keras_tagging
 from keras_tagging.training import share_batches
 
 out, devices = sys.argv[1:]
+refused = []
 if devices == "2":
     share_batches(2)
+if jax.process_count() == 2:
+    try:
+        share_batches(1)
+    except ValueError as error:
+        refused.append(str(error))
 corpus = keras_tagging.load_corpus("demo")
 # a batch of one shape for each: JAX compiles for every shape
 short = [s for s in corpus.train if len(s) <= 8]
@@ -31,11 +44,10 @@ for name, settings in (
     ("bigru", {"character_network": "cnn"}),
     ("ffn-parser", {}),
 ):
+    settings |= {"batch_size": 8, "units": 8, "word_dim": 8, "decay": None}
     # the two devices are stopped after an epoch, and go on
     for epochs in (1, 2) if devices == "2" else (2,):
-        model = keras_tagging.build(
-            name, seed=1, batch_size=8, units=8, word_dim=8, decay=None, **settings
-        )
+        model = keras_tagging.build(name, seed=1, **settings)
         history = model.fit(
             train,
             validation_data=dev,
@@ -47,30 +59,88 @@ for name, settings in (
     assert len(weight.value.sharding.device_set) == int(devices)
     np.savez(f"{out}.{name}.npz", *model.get_weights())
     found[name] = history.history
+if jax.process_count() == 2:
+    model = keras_tagging.build(name, seed=jax.process_index(), **settings)
+    try:
+        model.fit(train, epochs=1, verbose=0)
+    except ValueError as error:
+        refused.append(str(error))
+    assert "give 2" in refused[0] and "same corpus" in refused[1], refused
 with open(f"{out}.json", "w") as file:
     json.dump(found, file)
 """
 
 
-def test_two_devices_train_as_one(tmp_path):
+def start(out, devices, **environment):
+    """A process that trains with so many devices, and writes to paths with `out`."""
+    root = str(Path(__file__).parents[2])
+    return subprocess.Popen(
+        [sys.executable, "-c", TRAIN, str(out), str(devices)],
+        env={**os.environ, "PYTHONPATH": root, **environment},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(*processes):
+    try:
+        for process in processes:
+            _, errors = process.communicate(timeout=1200)
+            assert process.returncode == 0, errors
+    finally:
+        for process in processes:  # without the others one would wait
+            process.kill()
+
+
+def check_equal(one, other):
+    """What both have written: figures, and weights."""
+    figures = [json.loads(Path(f"{out}.json").read_text()) for out in (one, other)]
+    for name in NAMES:
+        alone, shared = (found[name] for found in figures)
+        for figure, values in alone.items():
+            np.testing.assert_allclose(shared[figure], values, rtol=1e-5)
+        alone, shared = (np.load(f"{out}.{name}.npz") for out in (one, other))
+        for weight in alone.files:
+            np.testing.assert_allclose(alone[weight], shared[weight], atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The paths of what one device has written."""
     if keras.backend.backend() != "jax":
+        return None
+    out = tmp_path_factory.mktemp("alone") / "one"
+    finish(start(out, 1))
+    return out
+
+
+def test_two_devices_train_as_one(tmp_path, alone):
+    if alone is None:
         with pytest.raises(ValueError, match="with JAX only, and the backend is"):
             share_batches(2)
         assert devices_of_batches() == 1
         return
-    root = Path(__file__).parents[2]
-    environment = {**os.environ, "XLA_FLAGS": FLAGS, "PYTHONPATH": str(root)}
-    for devices in ("1", "2"):
-        command = [sys.executable, "-c", TRAIN, str(tmp_path / devices), devices]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-    one, two = (json.loads((tmp_path / f"{n}.json").read_text()) for n in "12")
-    for name in ("bigru", "ffn-parser"):
-        for figure, values in one[name].items():
-            np.testing.assert_allclose(two[name][figure], values, rtol=1e-5)
-        alone, shared = (np.load(tmp_path / f"{n}.{name}.npz") for n in "12")
-        for weight in alone.files:
-            np.testing.assert_allclose(alone[weight], shared[weight], atol=1e-5)
+    finish(start(tmp_path / "two", 2, **FLAGS))
+    check_equal(alone, tmp_path / "two")
+
+
+def test_two_processes_train_as_one(tmp_path, alone):
+    if alone is None:
+        return
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = "{}:{}".format(*free.getsockname())
+    together = {"KERAS_DISTRIBUTION_JOB_ADDRESSES": address}
+    together |= {"KERAS_DISTRIBUTION_NUM_PROCESSES": "2"}
+    outs = [tmp_path / "0", tmp_path / "1"]
+    finish(
+        *(
+            start(out, 2, **together, KERAS_DISTRIBUTION_PROCESS_ID=out.name)
+            for out in outs
+        )
+    )
+    for out in outs:
+        check_equal(alone, out)
 
 
 def test_a_machine_without_so_many_devices_is_told():

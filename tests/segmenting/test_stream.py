@@ -157,11 +157,13 @@ def test_windows_read_around_their_own(size, context, rows):
         assert seen == expected
 
 
-def test_training_windows_cover_the_text():
+@pytest.mark.parametrize("devices", [1, 3])
+def test_training_windows_cover_the_text(devices):
     ids = np.stack([np.arange(2, 25), np.full(23, 3)], 1).astype("int32")
     targets = np.arange(23, dtype="int32")
     targets[::4] = -1
-    batches = windows.WindowBatches(ids, targets, window=5, batch_size=2, multiple=4)
+    sizes = {"window": 5, "batch_size": 2, "multiple": 4, "devices": devices}
+    batches = windows.WindowBatches(ids, targets, **sizes)
     assert (len(batches), batches.num_windows) == (3, 5)
     assert batches.num_targets == (targets >= 0).sum()
     epochs = []
@@ -169,6 +171,7 @@ def test_training_windows_cover_the_text():
         batches.epoch = epoch
         found = list(batches)
         assert all(x.shape[1:] == (8, 2) for x, _, _ in found)
+        assert not any(len(x) % devices for x, _, _ in found)
         rows = [row for x, _, _ in found for row in x[..., 0]]
         flat = np.concatenate(rows)
         assert sorted(flat[flat > 0]) == list(range(2, 25))

@@ -1,0 +1,106 @@
+"""XLA, on TensorFlow: each architecture computes the same, and few shapes are compiled.
+
+JAX compiles in all its tests.
+"""
+
+import keras
+import numpy as np
+import pytest
+from conftest import TINY, random_sentences
+from models.parsers import PLAIN, TRAIN
+from models.parsers import TINY as PARSER
+from segmenting.treebanks import TINY as SEGMENTER
+from segmenting.treebanks import sentences_of
+
+import keras_tagging
+from keras_tagging import training
+from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
+
+pytestmark = pytest.mark.one_backend
+
+DRY = {"dropout": 0.0, "layer_dropout": 0.0}  # XLA draws other random numbers
+TAGGER = {**TINY, **DRY, "units": 3}
+LABELS = {"units": 3, "word_dim": 4, "label_dim": 3, "seed": 3, "pretrain": None, **DRY}
+STACKS = ("skip-bilstm", "shortcut-bilstm", "highway-bilstm", "rhn")
+# architecture -> settings; None where another one stands for its recurrence
+CASES = {
+    "bigru": {**TAGGER, "character_network": "cnn", "character_units": 3},
+    "bilstm": None,  # that of bilstm-crf
+    "bilstm-crf": {**TAGGER, "character_network": "lstm", "character_units": 3},
+    **{name: TAGGER | {"num_layers": 2} for name in STACKS},
+    "elman-rnn": None,  # that of ie-rnn
+    "jordan-rnn": LABELS | {"label_dim": None},
+    "i-rnn": None,  # that of ie-rnn
+    "ie-rnn": LABELS,
+    "segmenter": SEGMENTER | DRY,
+    "ffn-parser": PARSER | PLAIN,
+    "elman-parser": PARSER | PLAIN,
+    "lstm-parser": PARSER | PLAIN,
+    "gru-parser": None,  # those of lstm-parser and bigru
+}
+
+
+def test_every_architecture_is_there():
+    assert set(CASES) == set(keras_tagging.available())
+
+
+def sentences_for(name):
+    if name == "segmenter":
+        return sentences_of("english")[:2]
+    if name.endswith("parser"):
+        return sorted(TRAIN, key=len)[:3]
+    return random_sentences(3, 1)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name]])
+def test_a_step_and_predictions_are_the_same(name):
+    sentences, settings = sentences_for(name), CASES[name]
+    settings = {key: x for key, x in settings.items() if x is not None or key[0] == "p"}
+    found, batch = [], None
+    for jit in (True, False):
+        model = keras_tagging.build(name, **settings | {"unknown_rate": 0.0})
+        model.adapt(sentences)
+        before = model.get_weights()
+        model.compile(
+            keras.optimizers.SGD(1.0),
+            training.TagLoss(),
+            jit_compile=jit,
+            run_eagerly=not jit,
+        )
+        if batch is None:  # of a shape that is compiled
+            batches = model.batches(sentences, model.settings.fitting)
+            batch = next(iter(model.dataset(batches)))
+        x, y, weights = batch
+        tokens = x[0] if isinstance(x, tuple) else x
+        predicted = keras.tree.flatten(model.predict_on_batch(tokens))
+        loss = model.train_on_batch(x, y, weights)
+        found.append([loss, *predicted, *model.get_weights()])
+        changes = zip(model.get_weights(), before, strict=True)
+        assert max(np.abs(new - old).max() for new, old in changes) > 1e-3
+    for compiled, plain in zip(*found, strict=True):
+        np.testing.assert_allclose(compiled, plain, rtol=1e-5, atol=1e-5)
+
+
+def shapes_of(batches, epochs=3):
+    """The shapes of all batches, and of those of the first epoch."""
+    found = []
+    for batches.epoch in range(epochs):
+        found.append({ids.shape for ids, _, _ in batches})
+    return set().union(*found), found[0]
+
+
+@pytest.mark.parametrize("sizes", [{"token_budget": 400}, {"batch_size": 32}])
+def test_shapes_are_few(sizes):
+    """At most two for each padded length, the same in each epoch."""
+    lengths = np.random.default_rng(1).integers(1, 60, 1500)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    ids = np.ones((offsets[-1], 1), "int32")
+    targets = np.zeros(len(ids), "int32")
+    sentences = EncodedSentences(ids, offsets, targets)
+    every, first = shapes_of(TrainingBatches(sentences, multiple=8, **sizes))
+    padded = {time for _, time, _ in every}
+    assert every == first
+    assert padded == set(range(8, 72, 8))
+    assert len(every) <= 2 * len(padded)
+    plain, _ = shapes_of(TrainingBatches(sentences, **sizes))
+    assert len(plain) > 2 * len(every)
