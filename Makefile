@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 
 export KERAS_BACKEND ?= tensorflow
 export TF_CPP_MIN_LOG_LEVEL ?= 3
+# Many tests start a process that imports TensorFlow: without compiled files, which uv
+# does not make, each of them compiles 2,000 modules again. Empty is not set.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-backends test-jax test-torch fuzz lint docs notebooks stored-notebooks clean

@@ -14,62 +14,78 @@ from keras_tagging.utils.registration import CLASSES
 HEAVY = ("keras", "tensorflow", "jax", "torch", "gensim", "sklearn")
 
 
-def imported(code, tmp_path):
-    """The heavy packages that a process has imported in the end."""
-    told = tmp_path / "modules.json"
-    code += (
-        "\nimport json, sys; from pathlib import Path; "
-        f"Path({str(told)!r}).write_text(json.dumps(list(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+# What needs no network: code, and the arguments of the program
+PACKAGE = "import keras_tagging as kt; kt.available(); kt.load_corpus; dir(kt)"
+LIGHT = [
+    ("--help",),
+    ("train", "--help"),
+    ("analyse", "--help"),
+    ("serve", "--help"),
+    ("annotate", "--help"),
+    ("list",),
+    ("list", "lstm-parser"),
+    ("corpora",),
+    ("describe", "demo"),
+    ("reproduce",),
+    ("reproduce", "wu2017"),
+]
+# One process does all of it, and notes what is imported after each.
+DO_ALL = """
+import json, sys
+from pathlib import Path
+
+folder, steps = Path(sys.argv[1]), json.loads(sys.argv[2])
+for number, step in enumerate(steps):
+    if isinstance(step, str):
+        exec(step)
+    else:
+        from keras_tagging.cli import main
+        try:
+            main(step)
+        except SystemExit as end:
+            assert not end.code, (step, end.code)
+    (folder / f"{number}.json").write_text(json.dumps(list(sys.modules)))
+"""
+
+
+def processed(steps, folder):
+    """The heavy packages after each step, and what the process printed."""
+    command = [sys.executable, "-c", DO_ALL, folder, json.dumps(steps)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return {name for name in json.loads(told.read_text()) if name in HEAVY}
+    notes = [folder / f"{number}.json" for number in range(len(steps))]
+    modules = [set(json.loads(note.read_text())) for note in notes]
+    return [names & {*HEAVY} for names in modules], (done.stdout, done.stderr)
 
 
-def run(*arguments):
-    return (
-        "from keras_tagging.cli import main\n"
-        f"try: main({list(map(str, arguments))})\n"
-        "except SystemExit as end: assert not end.code, end.code"
-    )
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """The heavy packages that each of what needs no network adds."""
+    steps = [PACKAGE, *LIGHT]
+    after, _ = processed(steps, tmp_path_factory.mktemp("steps"))
+    before = [set(), *after]
+    added = (b - a for a, b in zip(before, after, strict=False))
+    return dict(zip(steps, added, strict=True))
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--help",),
-        ("train", "--help"),
-        ("analyse", "--help"),
-        ("serve", "--help"),
-        ("annotate", "--help"),
-        ("list",),
-        ("list", "lstm-parser"),
-        ("corpora",),
-        ("describe", "demo"),
-        ("reproduce",),
-        ("reproduce", "wu2017"),
-    ],
-    ids=" ".join,
-)
-def test_what_needs_no_network_imports_none(arguments, tmp_path):
-    assert imported(run(*arguments), tmp_path) == set()
+@pytest.mark.parametrize("arguments", LIGHT, ids=" ".join)
+def test_what_needs_no_network_imports_none(arguments, imported):
+    assert imported[arguments] == set()
 
 
-def test_importing_the_package_imports_none_of_them(tmp_path):
-    code = "import keras_tagging as kt; kt.available(); kt.load_corpus; dir(kt)"
-    assert imported(code, tmp_path) == set()
+def test_importing_the_package_imports_none_of_them(imported):
+    assert imported[PACKAGE] == set()
 
 
-def test_what_needs_keras_imports_it(tmp_path):
-    """Else the tests above could not fail."""
-    found = imported("import keras_tagging; keras_tagging.GRUCell", tmp_path)
-    assert {"keras", "tensorflow"} <= found
-
-
-def test_tensorflow_is_quiet():
-    code = "import keras_tagging as kt; kt.build('bigru', units=2)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("", "")
+def test_what_needs_keras_imports_it_and_is_quiet(tmp_path):
+    """It imports them: else the tests above could not fail."""
+    steps = [
+        "import keras_tagging; keras_tagging.GRUCell",
+        "keras_tagging.build('bigru', units=2)",
+    ]
+    after, printed = processed(steps, tmp_path)
+    assert {"keras", "tensorflow"} <= after[0]
+    assert printed == ("", "")
 
 
 @pytest.mark.parametrize(
