@@ -12,17 +12,12 @@ TOKEN = uuid4().hex  # a process reads it once; without one Ray keeps its own in
 
 
 @contextmanager
-def cluster(folder):
-    """Ray with two CPUs, apart from every other cluster of this machine.
-
-    Args:
-        folder: an empty one, for compiled files.
-    """
+def cluster():
+    """Ray with two CPUs, apart from every other cluster of this machine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_TOKEN", TOKEN)
         # Ray gives its own processes 15 seconds to import what they need: with compiled
-        # files the second attempt is quicker than the first
-        patch.setenv("PYTHONPYCACHEPREFIX", str(folder / "compiled"))
+        # files the second attempt, and the next cluster, are quicker than the first
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
         patch.setenv("PYTHONPATH", path)

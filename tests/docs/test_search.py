@@ -46,13 +46,14 @@ def test_keras_tuner_loads_the_best_model(names, eager, capsys):
 @pytest.mark.filterwarnings("ignore")
 def test_ray_tune_finds_settings(names, monkeypatch, tmp_path):
     monkeypatch.setenv("RAY_TRAIN_ENABLE_V2_MIGRATION_WARNINGS", "0")
-    folder = tmp_path / "ray"
-    folder.mkdir()
-    with cluster(folder):
+    with cluster():
         storage = f'run_config=tune.RunConfig(storage_path="{tmp_path}", verbose=0),'
         code = WITH_RAY_TUNE.replace("trial,\n", f"trial,\n    {storage}\n", 1)
         code = code.replace("corpus.train,", "corpus.train[:30],")
-        code = code.replace("num_samples=3", "num_samples=2")
+        code = code.replace("=corpus.dev,", "=corpus.dev[:20],")
+        # one after the other in one process, which imports TensorFlow once
+        shared = "num_samples=2, max_concurrent_trials=1, reuse_actors=True"
+        code = code.replace("num_samples=3", shared)
         names = run(code, names)
     assert names["settings"]["units"] in (16, 32)
     assert names["best"].settings["units"] == names["settings"]["units"]

@@ -18,8 +18,8 @@ A, B = Job("A", 1, "a"), Job("B", 1, "b")
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    with ray_clusters.cluster(tmp_path_factory.mktemp("ray")) as ray:
+def cluster():
+    with ray_clusters.cluster() as ray:
         yield ray
 
 
@@ -39,22 +39,28 @@ def test_jobs_on_a_cluster(cluster, store, describe):
     assert cluster.is_initialized()  # it is not the engine's own
 
 
-def test_failures_are_told(cluster, store, describe):
+def stand_in(engine, code, tmp_path, monkeypatch):
+    """Has a program take the place of the one that does jobs."""
+    (tmp_path / "stand_in.py").write_text(code)
+    monkeypatch.setattr(ray_engine, "MODULE", "stand_in")
+    engine.environment["PYTHONPATH"] = str(tmp_path)
+
+
+def test_failures_are_told(cluster, store, describe, monkeypatch, tmp_path):
     table = papers.table("kadari2018", 2)
-    store.open(describe(table, fingerprint="of another corpus"))
+    store.open(describe(table))
     [job], _ = make_jobs(table, choose_rows(table, None), [1])
     engine = RayEngine(store, 1)
+    stand_in(engine, "raise SystemExit('the reason')", tmp_path, monkeypatch)
     with Progress([job], store, {"GRU": 1}, 1) as progress:
         failed = run_jobs([job], store, engine, progress)
-    assert failed[job].startswith("small is not the corpus of the other jobs any more")
+    assert failed == {job: "the reason"}
 
 
 def test_closing_ends_what_runs(cluster, store, monkeypatch, tmp_path):
     code = "import sys, os\nprint(os.getpid(), flush=True)\nos.read(0, 1)\n"
-    (tmp_path / "stand_in.py").write_text(code)
-    monkeypatch.setattr(ray_engine, "MODULE", "stand_in")
     engine = RayEngine(store, 2)
-    engine.environment["PYTHONPATH"] = str(tmp_path)
+    stand_in(engine, code, tmp_path, monkeypatch)
     engine.start(A)
     engine.start(B)
     assert not engine.has_room()

@@ -120,6 +120,6 @@ def work(onnx, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def ray(tmp_path_factory):
-    with cluster(tmp_path_factory.mktemp("ray")) as ray:
+def ray():
+    with cluster() as ray:
         yield ray
