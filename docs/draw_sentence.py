@@ -6,7 +6,7 @@ tree. The colours are those of `draw.py`.
 
 from draw import FOLDER, GREY, SKIP, Drawing
 
-TEXT = "Don't panic! Ms. Smith will read the three books that you sent her."
+TEXT = "We've read the three books that Ms. Smith sent us."
 SIZE = 8  # of a character, in pixels
 GAP, LEVEL = 22, 30  # between two words, and between two arcs
 ROWS = (("lemma", GREY), ("pos", SKIP), ("xpos", GREY))
@@ -63,9 +63,8 @@ def draw(sentence) -> Drawing:
 def main():
     import keras_tagging
 
-    [*sentences] = keras_tagging.load("en").annotate(TEXT)
-    longest = max(sentences, key=lambda sentence: len(sentence.tokens))
-    (FOLDER / "sentence.svg").write_text(draw(longest).svg(), encoding="utf-8")
+    [sentence] = keras_tagging.load("en").annotate(TEXT)
+    (FOLDER / "sentence.svg").write_text(draw(sentence).svg(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The command about installed models: models."""
 
-import json
+import textwrap
 from typing import Annotated
 
 import typer
@@ -33,4 +33,22 @@ def list_models(
     check_known("model", name, models)
     model = models[name]
     print(f"{name} {model.version}\nin {model.folder}")
-    print(json.dumps(model.card, indent=2, ensure_ascii=False))
+    print(card_text(model.card))
+
+
+def card_text(card: dict) -> str:
+    """A model card as text: its entries, and a table of the figures in per cent."""
+    lines = []
+    for key, value in card.items():
+        if not isinstance(value, dict):
+            text = " ".join(str(value).split())
+            lines += textwrap.wrap(f"{key}: {text}", 78, subsequent_indent="  ")
+    figures = card.get("figures")
+    if isinstance(figures, dict) and all(isinstance(x, dict) for x in figures.values()):
+        names = dict.fromkeys(name for split in figures.values() for name in split)
+        rows = [["figures in per cent", *figures]]
+        for name in names:
+            told = [str(split.get(name, "-")) for split in figures.values()]
+            rows.append([name, *told])
+        lines += ["", aligned(rows)]
+    return "\n".join(lines)

@@ -39,6 +39,17 @@ NAMES |= {"uas": "UAS", "las": "LAS"}
 WRITERS = {"jsonl": as_json, "text": as_tagged_text, "spans": as_spans}
 
 
+@contextmanager
+def own_encoding() -> Iterator[None]:
+    """Errors of readers name --encoding, where other commands have --option."""
+    try:
+        yield
+    except ValueError as error:
+        told = str(error).replace("pass encoding= with", "pass --encoding with")
+        raise ValueError(told) from error
+
+
+@own_encoding()
 def annotate(
     run: Annotated[
         Path,
@@ -107,6 +118,8 @@ def annotate(
     [file, *others] = files or ["-"]
     if others:
         raise ValueError(f"{others[0]}: is a second file, which needs --engine ray")
+    if Path(file).is_dir():
+        raise ValueError(f"{file}: is a folder, which needs --engine ray --out DIR")
     input = input or "text"
     reading = {"conllu": read_blocks, "tokens": _tokens, "text": text_lines}[input]
     source = Source(file)
@@ -158,7 +171,10 @@ def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
             f"{out}: a pipeline has several files: name a folder and give --onnx, or "
             "export one of its models"
         )
-    left_out = pipeline.export(out, format=format, **options)
+    try:
+        left_out = pipeline.export(out, format=format, **options)
+    except ImportError as error:
+        raise ValueError(str(error)) from error
     for name, reason in left_out.items():
         sys.stderr.write(one_line("note", f"the {name} is left out: {reason}"))
     written = ", ".join(name for name in pipeline.parts if name not in left_out)

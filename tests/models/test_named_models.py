@@ -1,6 +1,7 @@
 """Installed models by name, and their weights of half precision."""
 
 import json
+import re
 import zipfile
 
 import h5py
@@ -114,10 +115,11 @@ def test_the_command_lists_models_and_shows_cards(site, capsys):
     with pytest.raises(SystemExit):
         main(["models"])
     listed = capsys.readouterr().out
-    assert "tiny  1.5" in listed and CARD["summary"] in listed
+    assert re.search("^tiny +1.5 ", listed, re.M) and CARD["summary"] in listed
     with pytest.raises(SystemExit):
         main(["models", "tiny"])
-    assert '"licence": "CC0"' in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "licence: CC0" in shown
     with pytest.raises(SystemExit) as end:
         main(["models", "tinny"])
     assert end.value.code == 2 and "did you mean 'tiny'?" in capsys.readouterr().err
