@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 
 import pytest
 
@@ -200,9 +201,11 @@ def test_what_annotate_refuses(trained, failing, tmp_path):
     assert "no tagger with chunk tags" in error
     path = tmp_path / "text"
     path.write_bytes(b"fine\n\xff\n")
-    assert f"{path}:2: byte 1 of the line is not utf-8" in failing(
-        "annotate", trained[0], path
-    )
+    error = failing("annotate", trained[0], path)
+    assert f"{path}:2: byte 1 of the line is not utf-8" in error
+    assert "pass --encoding with the file's own" in error
+    error = failing("annotate", trained[0], tmp_path)
+    assert f"{tmp_path}: is a folder, which needs --engine ray" in error
     assert "no such file" in failing("annotate", trained[0], tmp_path / "none")
     assert "no such model" in failing("annotate", tmp_path / "none", stdin="a")
     for command in ("tag", "parse"):
@@ -260,7 +263,11 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     assert "parser: epoch 1 of 2" not in printed and "parser: epoch 2 of 2" in printed
 
 
-def test_export(trained, program, failing, tmp_path):
+def test_export(trained, program, failing, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "onnx", None)
+        error = failing("export", trained[0], tmp_path / "none", "--onnx")
+        assert "pip install 'keras-tagging[onnx]'" in error
     error = failing("export", trained[0], tmp_path / "all.onnx")
     assert "name a folder and give --onnx" in error
     code, printed, err = program("export", trained[0], tmp_path / "served", "--onnx")
