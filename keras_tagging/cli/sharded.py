@@ -90,7 +90,7 @@ def annotate_shards(
 
 
 def _shown(told: Iterator[tuple], count: int) -> Iterator[tuple]:
-    """What was told, with a bar on standard error if that is a terminal."""
+    """The same steps, with a bar on standard error if that is a terminal."""
     if not sys.stderr.isatty():
         yield from told
         return

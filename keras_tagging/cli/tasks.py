@@ -1,4 +1,4 @@
-"""What `tag`, `parse` and `annotate` do with sentences, here or in another process."""
+"""The work of `tag`, `parse` and `annotate`, in this process or in another one."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -159,7 +159,7 @@ def firsts(pairs: Iterable) -> Iterable:
 
 
 def entries(model, beta) -> int:
-    """What `tag` gives for a token: see `metrics.multi_tagging.entries_of`."""
+    """The answers of `tag` for a token: see `metrics.multi_tagging.entries_of`."""
     if beta is None:
         return 1
     # which takes half a second

@@ -87,7 +87,7 @@ class Packing:
         return tf.ensure_shape(batch, (None, None, x.shape[-1]))
 
     def run(self, rnn, x):
-        """What a recurrent layer gives for packed tokens, in their order.
+        """The outputs of a recurrent layer for packed tokens, in their order.
 
         Args:
             rnn: a built `ProjectedRNN` that returns sequences, with 0 where masked.

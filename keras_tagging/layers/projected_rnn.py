@@ -106,7 +106,7 @@ class ProjectedRNN(keras.layers.RNN):
         return partial(self.cell.step, weights=weights), weights
 
     def prediction_step(self, inputs):
-        """What a loop of one's own needs: see `layers.packing`.
+        """The parts of a prediction for another loop: see `layers.packing`.
 
         Args:
             inputs: `(..., features)`.

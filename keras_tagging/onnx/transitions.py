@@ -87,7 +87,7 @@ def search(tracer: Tracer, scorer, tokens: Array, lengths: Array):
 
 
 def tables_of(tracer: Tracer, scorer, tokens: Array) -> list[Array]:
-    """What a node, and a label, adds in each place to the input: `(rows, units)`."""
+    """The parts of the input, by node and by label, in each place: `(rows, units)`."""
     xp, size = tracer.xp, tokens.shape[-1]
     boundary = xp.expand_dims(xp.asarray(scorer.boundary), 0)
     shape = [xp.length(tokens, 0), 2, size]

@@ -12,7 +12,7 @@ from keras_tagging.scale.worker import Work
 
 
 class _Unequal(Exception):
-    """What is wrong with the file of a shard."""
+    """The file of a shard is not what it should be."""
 
 
 @dataclass(frozen=True)

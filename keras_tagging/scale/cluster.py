@@ -20,7 +20,7 @@ AHEAD = 2
 
 
 def work_of(model, out, output: str = "conllu", threads: int = 1) -> Work:
-    """What the workers of a run do.
+    """Describe the task that the workers of a run share.
 
     Args:
         model: a path, or the name of an installed model.

@@ -193,7 +193,7 @@ class _Part(io.RawIOBase):
 
 @contextmanager
 def _opened(shard: Shard):
-    """What `data.read` takes."""
+    """The input of a shard, as `data.read` takes it."""
     if shard.end is None:
         yield shard.path
         return

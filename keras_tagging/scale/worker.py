@@ -22,7 +22,7 @@ TRIES = 5
 
 @dataclass(frozen=True)
 class Work:
-    """What all workers of a run do.
+    """The task that all workers of a run share.
 
     Args:
         model: as `model_files.model_name` gives it.
