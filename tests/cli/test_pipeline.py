@@ -266,6 +266,8 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
 def test_export(trained, program, failing, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnx", None)
+        # another test of this process may have imported it
+        patch.delitem(sys.modules, "keras_tagging.onnx.model_file", raising=False)
         error = failing("export", trained[0], tmp_path / "none", "--onnx")
         assert "pip install 'keras-tagging[onnx]'" in error
     error = failing("export", trained[0], tmp_path / "all.onnx")
