@@ -64,7 +64,7 @@ class CharacterNetwork:
 
     def refuse_unused(self, given) -> None:
         """Refuses options of the network that are given where there is none."""
-        names = [field.name for field in fields(self) if field.name in given]
+        names = [field.name for field in fields(self)[1:] if field.name in given]
         if names and self.character_network is None:
             raise ValueError(
                 f"{names[0]}={given[names[0]]!r} is of a character network, and "

@@ -64,6 +64,31 @@ class NetworkCalls:
 QUIET = NetworkCalls()
 
 
+def of_any_shape(function):
+    """A `tf.function` of batches, traced once for all numbers of rows and steps.
+
+    Traced as it is called, it would be so for the shape of the first batch, and again,
+    for any shape, when a batch of another one comes.
+    """
+    import tensorflow as tf
+
+    def of_any_size(x):
+        shape = [None, None, *x.shape[2:]]
+        return tf.TensorSpec(shape[: len(x.shape)], x.dtype)
+
+    functions = {}
+
+    def call(data):
+        signature = tf.nest.map_structure(of_any_size, data)
+        key = tuple(tf.nest.flatten(signature))
+        if key not in functions:
+            plain = function.python_function
+            functions[key] = tf.function(plain, input_signature=[signature])
+        return functions[key](data)
+
+    return call
+
+
 class SentenceCalls(keras.Model):
     """A model whose `evaluate` and `predict` take sentences.
 
@@ -72,6 +97,18 @@ class SentenceCalls(keras.Model):
     """
 
     counting_options = ()
+
+    def make_predict_function(self, force=False):
+        """Keras' function that predicts for a batch; on TensorFlow `of_any_shape`."""
+        before = self.predict_function
+        super().make_predict_function(force)
+        if (
+            keras.backend.backend() == "tensorflow"
+            and self.predict_function is not before
+            and not (self.run_eagerly or self.jit_compile)
+        ):
+            self.predict_function = of_any_shape(self.predict_function)
+        return self.predict_function
 
     def evaluate(
         self,

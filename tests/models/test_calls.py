@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import random_sentences
+from conftest import TINY, random_sentences
 from models.parsers import DEV, TRAIN, build
 
 import keras_tagging
@@ -93,3 +93,18 @@ def test_calls_have_the_size_that_is_asked_for(tagger, monkeypatch):
     assert len(rows) == 3 and max(rows) <= 4
     tagger.evaluate(sentences, batch_size=5)
     assert len(rows) == 5
+
+
+@pytest.mark.parametrize("network", [None, "cnn"])
+def test_one_graph_serves_batches_of_all_shapes(network, train_sentences):
+    """Keras would trace one for the first batch, and one for all others."""
+    model = keras_tagging.build("bigru", **TINY, character_network=network)
+    model.adapt(train_sentences)
+    step, traced = model.predict_step, []
+    model.predict_step = lambda data: traced.append(data) or step(data)
+    for sentences in (train_sentences[:3], train_sentences[:1], train_sentences):
+        model.predict(sentences)
+    assert len(traced) == 1
+    model.compile(run_eagerly=True)
+    model.predict(train_sentences[:2])
+    assert len(traced) == 2 and model.predict_function is not None

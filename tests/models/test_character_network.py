@@ -319,6 +319,11 @@ def test_impossible_settings(options, message):
         keras_tagging.build("bigru", **options)
 
 
+def test_none_is_no_network():
+    model = keras_tagging.build("bigru", character_network=None)
+    assert model.settings["character_network"] is None
+
+
 def test_a_forget_bias_needs_a_forget_gate():
     with pytest.raises(ValueError, match="forget_bias=1.0 is of an LSTM with a gate f"):
         keras_tagging.build("bilstm-crf", recipe="paper", forget_bias=1.0)
