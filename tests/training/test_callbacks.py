@@ -3,13 +3,15 @@ import csv
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, spoil
+from conftest import TINY, WORDS_ONLY, spoil
 
 import keras_tagging
 from keras_tagging.encoding import batching
 from keras_tagging.models.run_folder import train_run
 from keras_tagging.training import TagLoss, TrainingLog
 from keras_tagging.training.run import plan_callbacks
+
+SETTINGS = TINY | WORDS_ONLY
 
 
 class Spy(keras.callbacks.Callback):
@@ -24,7 +26,7 @@ class Spy(keras.callbacks.Callback):
 
 
 def fit(train, dev=None, spy=None, **options):
-    model = keras_tagging.build("bigru", **TINY, **options.pop("build", {}))
+    model = keras_tagging.build("bigru", **SETTINGS, **options.pop("build", {}))
     callbacks = [spy] if spy else []
     options = {"epochs": 3, "verbose": 0, "callbacks": callbacks, **options}
     return model, model.fit(train, validation_data=dev, **options)
@@ -62,6 +64,7 @@ def test_history_and_csv_have_each_epoch_once(run):
     assert [p.name for p in path.parent.iterdir()] == ["log.csv"]
 
 
+@pytest.mark.usefixtures("eager")
 def test_training_figures_are_token_means(train_sentences):
     off = {"learning_rate": 0.0, "dropout": 0.0, "layer_dropout": 0.0}
     build = {**off, "unknown_rate": 0.0, "token_budget": 20}
@@ -78,6 +81,7 @@ class SpoilLast(Spy):
             spoil(self.model)
 
 
+@pytest.mark.usefixtures("eager")
 def test_best_development_epoch_is_kept(train_sentences, dev_sentences):
     build = {"learning_rate": 0.05, "decay": None}
     options = {"epochs": 4, "spy": SpoilLast(), "build": build}
@@ -101,7 +105,7 @@ def test_a_run_s_best_model_is_that_of_the_monitor(
         return real(*args, **options)
 
     monkeypatch.setattr(keras.callbacks, "ModelCheckpoint", checkpoint)
-    model = keras_tagging.build("bigru", **TINY)
+    model = keras_tagging.build("bigru", **SETTINGS)
     model.adapt(train_sentences)
     corpus = keras_tagging.Corpus(train_sentences, dev_sentences)
     options = {"resume": False, "tensorboard": False, "verbose": 0, "epochs": 1}
@@ -126,6 +130,7 @@ def test_monitor_knows_which_way_is_better(monitor, best):
     assert stopping.best == best
 
 
+@pytest.mark.usefixtures("eager")
 def test_patience_stops(train_sentences, dev_sentences):
     settings = {"learning_rate": 0.0}
     _, history = fit(
@@ -139,6 +144,7 @@ def test_patience_needs_development_sentences(train_sentences):
         fit(train_sentences, patience=2)
 
 
+@pytest.mark.usefixtures("eager")
 def test_rate_decays_and_a_further_fit_starts_anew(train_sentences):
     build = {"learning_rate": 0.1, "decay": "linear"}
     model, history = fit(train_sentences, epochs=2, build=build)
@@ -174,7 +180,7 @@ def test_batches_of_an_epoch_are_those_of_its_number(train_sentences, monkeypatc
 
 
 def test_custom_compile_is_kept(train_sentences):
-    model = keras_tagging.build("bigru", **TINY, decay=None)
+    model = keras_tagging.build("bigru", **SETTINGS, decay=None)
     schedule = keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.5)
     model.compile(keras.optimizers.SGD(schedule), TagLoss())
     history = model.fit(train_sentences, epochs=2, verbose=0).history

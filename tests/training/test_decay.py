@@ -3,7 +3,7 @@ import json
 import keras
 import numpy as np
 import pytest
-from conftest import TINY
+from conftest import TINY, WORDS_ONLY
 
 import keras_tagging
 from keras_tagging.training import HalvingDecay, LinearDecay
@@ -87,7 +87,13 @@ def test_standalone_with_keras_own_fit():
 
 
 # its error rates change by less than 5% in some epochs and by more in others
-SETTINGS = {**TINY, "optimizer": "sgd", "learning_rate": 0.5, "decay": "halve"}
+SETTINGS = {
+    **TINY,
+    **WORDS_ONLY,
+    "optimizer": "sgd",
+    "learning_rate": 0.5,
+    "decay": "halve",
+}
 
 
 def train(sentences, dev, epochs=8, **options):
@@ -106,6 +112,7 @@ def expected_rates(history, rate=0.5):
     return [rate, *found][: len(errors)]
 
 
+@pytest.mark.usefixtures("eager")
 def test_tagger_halves_and_a_further_fit_starts_anew(train_sentences, dev_sentences):
     model, history = train(train_sentences, dev_sentences)
     found = history.history["learning_rate"]
@@ -126,6 +133,7 @@ class Interruption(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
+@pytest.mark.usefixtures("eager")
 def test_resumed_equals_uninterrupted(tmp_path, train_sentences, dev_sentences):
     stop = Interruption()
     stop.stops = False

@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from conftest import random_sentences
+from conftest import WORDS_ONLY, random_sentences
 from keras import ops
 
 import keras_tagging
@@ -14,11 +14,12 @@ WORDS = ["the", "dog", "sees", "a", "Paris", "quickly", "barks", "cats"]
 CONTEXT = 2
 SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "seed": 3}
 SIZES |= {"label_context": CONTEXT}
-SIZES |= {"layer_dropout": 0.0, "pretrain": None}
+SIZES |= {"layer_dropout": 0.0, "pretrain": None, **WORDS_ONLY}
 STILL = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
 DIRECTIONS = ("forward", "backward", "bidirectional")
 DECODER = {"decoder": "i-rnn", "label_units": 4, "label_dim": 3}
 DECODER |= {"units": 4, "num_layers": 1, "word_dim": 4, "label_context": CONTEXT}
+DECODER |= WORDS_ONLY
 
 
 def build(name="i-rnn", **overrides):
