@@ -46,6 +46,8 @@ class ParserNetwork:
         units: hidden units.
         input_dropout, dropped, hidden_dropout: as in `TransitionScorer`.
         truncation, truncation_limit, beam_width: as in `TransitionScorer`.
+        constrained: whether an arc from ROOT gets only labels that such arcs have in
+            training ("root"), and an arc from a word only labels of arcs from words.
         encoder: None, or the stacked tagger whose cell the encoder has.
         encoder_units: of each direction.
         encoder_layers: bidirectional layers.
@@ -61,6 +63,7 @@ class ParserNetwork:
     truncation: Literal["sliding", "chunked"] = "sliding"
     truncation_limit: Steps | None = 5
     beam_width: Steps = 1
+    constrained: bool = True
     encoder: Encoder | None = None
     encoder_units: Units = 200
     encoder_layers: Parts = 2
@@ -73,13 +76,14 @@ class ParserNetwork:
     def refuse_unused(self, given) -> None:
         """Nothing here lacks an effect."""
 
-    def build(self, settings, features, num_labels, *, seed):
+    def build(self, settings, features, num_labels, *, arc_labels=None, seed):
         """The functional network and the scorer.
 
         Args:
             settings: a `Settings`, for the options of the tables and the hidden layer.
             features: an adapted `TokenFeatures`.
             num_labels: int.
+            arc_labels: as in `TransitionScorer`.
             seed: int. Seed of the initial weights and of dropout.
 
         Returns:
@@ -136,6 +140,7 @@ class ParserNetwork:
             dropped=self.dropped,
             hidden_dropout=self.hidden_dropout,
             beam_width=self.beam_width,
+            arc_labels=arc_labels,
             initializer=of_kernels(next(draw)),
             table_initializer=of_tables(next(draw)),
             seed=next(draw),

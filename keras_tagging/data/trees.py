@@ -63,3 +63,16 @@ def trainable(trees, nonprojective="skip"):
         chosen.append(i)
         kept.append((heads, deprels))
     return chosen, kept, crossing
+
+
+def arc_labels(trees) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The deprels of arcs from ROOT, and those of arcs from words; None without either.
+
+    Args:
+        trees: the output of `trees_of`, or the trees of `trainable`.
+    """
+    found = set(), set()
+    for heads, deprels in trees:
+        for head, deprel in zip(heads, deprels, strict=True):
+            found[int(head > 0)].add(deprel)
+    return tuple(tuple(sorted(labels)) for labels in found) if all(found) else None

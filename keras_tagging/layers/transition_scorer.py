@@ -1,4 +1,5 @@
 import keras
+import numpy as np
 from keras import ops
 
 from keras_tagging.cells.initializers import reseeded
@@ -44,6 +45,8 @@ class TransitionScorer(keras.layers.Layer):
         hidden_dropout: fraction of the hidden layer dropped before the output layer,
             never on the way to the next time step (Zaremba et al. 2014).
         beam_width: hypotheses kept in parsing; 1 is greedy.
+        arc_labels: None, or the ids of the labels that an arc from ROOT may have in
+            parsing, and of those that an arc from a word may have.
         initializer: of the output layer; the cell has its own.
         table_initializer: of the embeddings.
         seed: int, of dropout.
@@ -63,7 +66,8 @@ class TransitionScorer(keras.layers.Layer):
         Those of the cell; the rows of its kernel are the 18 tokens, then 12 labels.
 
     Raises:
-        ValueError: for an unknown choice, or a beam or a limit below 1.
+        ValueError: for an unknown choice, a beam or a limit below 1, or `arc_labels`
+            that leave an arc no label.
     """
 
     def __init__(
@@ -77,6 +81,7 @@ class TransitionScorer(keras.layers.Layer):
         dropped="configurations",
         hidden_dropout=0.0,
         beam_width=1,
+        arc_labels=None,
         initializer="glorot_uniform",
         table_initializer="uniform",
         seed=None,
@@ -88,6 +93,10 @@ class TransitionScorer(keras.layers.Layer):
         for name, value in least.items():
             if value is not None and value < 1:
                 raise ValueError(f"{name}={value}: at least 1 is needed")
+        if arc_labels is not None and not all(
+            any(1 <= label <= num_labels for label in labels) for labels in arc_labels
+        ):
+            raise ValueError(f"arc_labels={arc_labels!r}: each needs a label")
         super().__init__(**kwargs)
         self.supports_masking = True  # what is beyond the end is never read
         self.cell = cell
@@ -99,6 +108,7 @@ class TransitionScorer(keras.layers.Layer):
         self.dropped = dropped
         self.hidden_dropout = hidden_dropout
         self.beam_width = beam_width
+        self.arc_labels = arc_labels and tuple(map(tuple, arc_labels))
         self.initializer = keras.initializers.get(initializer)
         self.table_initializer = keras.initializers.get(table_initializer)
         self.seed = seed
@@ -222,12 +232,30 @@ class TransitionScorer(keras.layers.Layer):
         """
         return search(self, tokens, lengths, self.beam_width)
 
+    def arc_masks(self):
+        """Whether an arc from ROOT, and one from a word, may have each label.
+
+        Returns:
+            Two arrays `(V,)` bool, or None if all arcs may have any.
+        """
+        if self.arc_labels is None:
+            return None
+        ids = np.arange(1, self.num_labels + 1)
+        return [np.isin(ids, labels) for labels in self.arc_labels]
+
     def compute_mask(self, *_, **__):
         """None: what follows is no layer."""
 
     def get_config(self):
         names = ("num_labels", "label_dim", "truncation_limit", "truncation")
-        names += ("input_dropout", "dropped", "hidden_dropout", "beam_width", "seed")
+        names += (
+            "input_dropout",
+            "dropped",
+            "hidden_dropout",
+            "beam_width",
+            "arc_labels",
+        )
+        names += ("seed",)
         return {
             **super().get_config(),
             "cell": keras.saving.serialize_keras_object(self.cell),

@@ -11,7 +11,13 @@ from keras_tagging.parsing import (
     legal,
     start,
 )
-from keras_tagging.parsing.transitions import HEAD, LABEL, Configuration
+from keras_tagging.parsing.transitions import (
+    HEAD,
+    LABEL,
+    ROOT,
+    Configuration,
+    stack_top,
+)
 
 FORBIDDEN = -1e30  # a score below that of any sequence of legal moves
 LARGEST = 1e6  # logit
@@ -57,7 +63,8 @@ def search(scorer, tokens, lengths, beam_width=1):
         x = scorer.look_up(tables, of_nodes, of_labels)
         x = ops.reshape(x, (batch * beam_width, x.shape[-1]))
         hidden, states = scorer.cell.step(x, list(states), weights=weights)
-        gains = move_scores(ops.matmul(hidden, scorer.output_kernel), configuration)
+        logits = ops.matmul(hidden, scorer.output_kernel)
+        gains = move_scores(logits, configuration, scorer.arc_masks())
         gains = ops.reshape(gains, (batch, beam_width, gains.shape[-1]))
         totals = ops.expand_dims(scores, -1) + gains
         totals = ops.reshape(totals, (batch, beam_width * gains.shape[-1]))
@@ -87,23 +94,28 @@ def move_of(outputs, num_labels):
     return moves, ops.where(right, outputs - num_labels, outputs)
 
 
-def move_scores(logits, configuration):
+def move_scores(logits, configuration, masks=None):
     """Log probabilities of all outputs: `(batch, 2 V + 1)`.
 
     Illegal ones are `FORBIDDEN`, whatever the logits are: a network that has diverged
     gives trees too. A sentence that is parsed does one thing, which changes nothing,
     with a score of 0.
+
+    Args:
+        logits: `(batch, 2 V + 1)`.
+        configuration: a `Configuration`.
+        masks: see `TransitionScorer.arc_masks`.
     """
     labels = logits.shape[-1] // 2
     may = legal(configuration, ops)
     parsed = ~ops.any(may, 1, keepdims=True)
-    may = ops.concatenate(
-        [
-            may[:, :1] | parsed,
-            *(ops.repeat(may[:, i : i + 1], labels, 1) for i in (1, 2)),
-        ],
-        1,
-    )
+    left, right = (ops.repeat(may[:, i : i + 1], labels, 1) for i in (1, 2))
+    if masks is not None:
+        from_root, from_word = (ops.convert_to_tensor(mask)[None] for mask in masks)
+        root = stack_top(configuration, ops)[0][:, 1:2] == ROOT
+        left = left & from_word
+        right = right & ((root & from_root) | (~root & from_word))
+    may = ops.concatenate([may[:, :1] | parsed, left, right], 1)
     logits = ops.nan_to_num(ops.cast(logits, "float32"))  # half has no such number
     logits = ops.clip(logits, -LARGEST, LARGEST)
     return ops.log_softmax(ops.where(may, logits, FORBIDDEN))

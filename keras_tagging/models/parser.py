@@ -13,7 +13,7 @@ from keras_tagging.architectures import PARSERS
 from keras_tagging.architectures.output import run_network
 from keras_tagging.data.projectivity import SEPARATOR, unlift
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
-from keras_tagging.data.trees import trainable, trees_of
+from keras_tagging.data.trees import arc_labels, trainable, trees_of
 from keras_tagging.encoding.batching import ids_of, round_up, slices
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
@@ -55,6 +55,7 @@ class Parser(SentenceModel):
         architecture, settings: see `SentenceModel`.
         **kwargs: arguments of `SentenceModel`.
         tagger: configuration of the parser's own tagger; for `from_config`.
+        arc_labels: the output of `data.trees.arc_labels`; for `from_config`.
     """
 
     kind, command, inventories = "parser", "parse", ("labels",)
@@ -71,8 +72,9 @@ class Parser(SentenceModel):
     figures = FIGURES
     default_monitor = "val_las"
 
-    def __init__(self, architecture, settings, tagger=None, **kwargs):
+    def __init__(self, architecture, settings, tagger=None, arc_labels=None, **kwargs):
         self.scorer = self.tagger = None
+        self.arc_labels = arc_labels and tuple(map(tuple, arc_labels))
         self.jackknifed = Jackknifed()
         super().__init__(architecture, settings, **kwargs)
         if tagger:
@@ -136,6 +138,7 @@ class Parser(SentenceModel):
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
+        self.arc_labels = arc_labels(trees) if self.settings["constrained"] else None
         self._build_network({**self._count(sentences), "labels": labels})
 
     def _columns(self):
@@ -149,16 +152,17 @@ class Parser(SentenceModel):
         self._inventory = Inventory(vocabularies["labels"], first_id=1)
         words = {k: list(v) for k, v in vocabularies.items() if k != "labels"}
         self.features.set_vocabularies(words)
+        ids = self._inventory.ids
+        of_arcs = self.arc_labels and [[ids[x] for x in of] for of in self.arc_labels]
         self.network, self.scorer = self.settings.network.build(
-            self.settings, self.features, len(self._inventory), seed=self.seed
+            self.settings, self.features, len(ids), arc_labels=of_arcs, seed=self.seed
         )
         self.built = True
 
     def take_over(self, other: "Parser") -> None:
         """Take the vocabularies of another parser, and the settings tied to them."""
         theirs = other.settings
-        taken = asdict(theirs.features)
-        taken |= asdict(theirs.letters)
+        taken = asdict(theirs.features) | asdict(theirs.letters)
         names = ["tags", "embeddings", "trainable", "nonprojective"]
         if theirs.task.embeddings is not None or self.pretrained:
             names.append("word_dim")
@@ -166,6 +170,8 @@ class Parser(SentenceModel):
         self.settings = self.settings.replaced(**taken)
         self.pretrained = Pretrained()
         self.features = self._new_features()
+        if self.settings["constrained"]:
+            self.arc_labels = other.arc_labels
         self._restore(other.vocabularies)
         self.optimizer.build(self.trainable_variables)
 
@@ -297,7 +303,8 @@ class Parser(SentenceModel):
 
     def get_config(self):
         tagger = self.tagger.get_config() if self.tagger else None
-        return {**super().get_config(), "tagger": tagger}
+        own = super().get_config()
+        return {**own, "tagger": tagger, "arc_labels": self.arc_labels}
 
     # Trees
 

@@ -85,6 +85,14 @@ def checked_config(cls: type, config: Mapping) -> dict:
         refuse_paths(settings)
     else:
         check_vocabularies(vocabularies)
+    if (parts := config.get("arc_labels")) is not None:
+        known = set((vocabularies or {}).get("labels", ()))
+        fits = isinstance(parts, list | tuple) and len(parts) == 2
+        fits = fits and all(
+            isinstance(part, list | tuple) and part and known.issuperset(map(str, part))
+            for part in parts
+        )
+        _require(fits, "arc_labels", parts, "null or two lists of labels")
     config = {**config, "settings": settings}
     if config.get("tagger") is not None:
         config["tagger"] = checked_config(cls.tagger_class, config["tagger"])

@@ -21,7 +21,13 @@ from keras_tagging.parsing import (
     legal,
     start,
 )
-from keras_tagging.parsing.transitions import HEAD, LABEL, Configuration
+from keras_tagging.parsing.transitions import (
+    HEAD,
+    LABEL,
+    ROOT,
+    Configuration,
+    stack_top,
+)
 
 
 def search(tracer: Tracer, scorer, tokens: Array, lengths: Array):
@@ -62,7 +68,7 @@ def search(tracer: Tracer, scorer, tokens: Array, lengths: Array):
         x.shape = (None, units)
         hidden, states = tracer.call(scorer.cell.step, x, list(states), weights=weights)
         logits = xp.matmul(hidden, scorer.output_kernel)
-        gains = move_scores(xp, logits, configuration, scorer.num_labels)
+        gains = move_scores(xp, logits, configuration, scorer)
         moves = 2 * scorer.num_labels + 1
         totals = xp.expand_dims(scores, -1) + xp.reshape(gains, [batch, beam, moves])
         scores, chosen = xp.top_k(xp.reshape(totals, [batch, beam * moves]), beam)
@@ -150,19 +156,21 @@ def look_up(xp: Arrays, tables, nodes: Array, labels: Array, first: Array) -> Ar
     return xp.sum(xp.take(of_nodes, rows), 1) + xp.sum(xp.take(of_labels, labels), 1)
 
 
-def move_scores(xp: Arrays, logits, configuration, num_labels) -> Array:
+def move_scores(xp: Arrays, logits, configuration, scorer) -> Array:
     """Log probabilities of all outputs: see `layers.transition_search`."""
     may = legal(configuration, xp)
     parsed = ~xp.any(may, 1, keepdims=True)
-    times = [1, num_labels]
-    may = xp.concatenate(
-        [may[:, :1] | parsed]
-        + [
-            xp.cast(xp.tile(xp.cast(may[:, i : i + 1], "int32"), times), "bool")
-            for i in (1, 2)
-        ],
-        1,
+    times = [1, scorer.num_labels]
+    left, right = (
+        xp.cast(xp.tile(xp.cast(may[:, i : i + 1], "int32"), times), "bool")
+        for i in (1, 2)
     )
+    if (masks := scorer.arc_masks()) is not None:
+        from_root, from_word = (xp.asarray(mask[None]) for mask in masks)
+        root = stack_top(configuration, xp)[0][:, 1:2] == ROOT
+        left = left & from_word
+        right = right & ((root & from_root) | (~root & from_word))
+    may = xp.concatenate([may[:, :1] | parsed, left, right], 1)
     logits = xp.where(xp.node("IsNaN", logits, dtype="bool"), 0.0, logits)
     logits = xp.minimum(xp.maximum(logits, -LARGEST), LARGEST)
     return xp.unary("LogSoftmax", xp.where(may, logits, FORBIDDEN), axis=-1)

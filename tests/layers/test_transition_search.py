@@ -106,6 +106,7 @@ def test_beam_search(name):
     assert others > 1
 
 
+@pytest.mark.one_backend
 @EVERY
 def test_a_wide_beam_finds_the_best_of_all_sequences_of_moves(name):
     others = 0
@@ -120,6 +121,31 @@ def test_a_wide_beam_finds_the_best_of_all_sequences_of_moves(name):
     assert others > 0
 
 
+@WIDTHS
+@pytest.mark.parametrize("arc_labels", [((1,), (2,)), ((2,), (1, 2))])
+def test_arcs_from_root_and_from_words_have_labels_of_their_own(width, arc_labels):
+    free, tokens = RandomParser("lstm", width), random_tokens(LENGTHS)
+    parser = RandomParser("lstm", width)
+    parser.scorer = make_scorer("lstm", beam_width=width, arc_labels=arc_labels)
+    parser.scorer.set_weights(free.scorer.get_weights())
+    parser.parse = parser.scorer.parse
+    found = parser(tokens, LENGTHS)
+    assert found == parser.expected(best, tokens, LENGTHS, width, arc_labels)
+    assert found != free(tokens, LENGTHS)
+    for heads, labels in found:
+        for head, label in zip(heads, labels, strict=True):
+            assert label in arc_labels[head > 0]
+    again = type(parser.scorer).from_config(parser.scorer.get_config())
+    assert again.arc_labels == arc_labels
+
+
+def test_an_arc_without_a_label_is_refused():
+    with pytest.raises(ValueError, match="each needs a label"):
+        make_scorer("ffn", arc_labels=((1,), (3,)))
+
+
+# JAX compiles each of the shapes; those above have padding and several lengths too.
+@pytest.mark.one_backend
 @EVERY
 @WIDTHS
 def test_a_batch_equals_one_by_one(name, width):

@@ -172,13 +172,23 @@ class Hypothesis:
         heads, labels = zip(*(found[word] for word in sorted(found)), strict=True)
         return list(heads), list(labels)
 
-    def successors(self, tokens, weights, gates):
-        """One for each legal move, in the order of the outputs."""
+    def fits(self, move, arc_labels):
+        arcs = arc_standard.advance(self.configuration, *move).arcs
+        new = set(arcs) - set(self.configuration.arcs)
+        return all(label in arc_labels[head > 0] for head, _, label in new)
+
+    def successors(self, tokens, weights, gates, arc_labels=None):
+        """One for each legal move, in the order of the outputs.
+
+        `arc_labels` are those that an arc from ROOT, and one from a word, may have.
+        """
         x = read(self.configuration, tokens, weights)
         states = step(x, self.states, weights, gates)
         legal = arc_standard.legal(self.configuration)
         every = outputs(len(weights["label_embeddings"]) - 1)
         rows = [row for row, (move, _) in enumerate(every) if move in legal]
+        if arc_labels:
+            rows = [row for row in rows if self.fits(every[row], arc_labels)]
         scores = log_softmax((states[0] @ weights["output_kernel"])[rows])
         return [
             Hypothesis(
@@ -190,7 +200,7 @@ class Hypothesis:
         ]
 
 
-def search(tokens, weights, gates, beam_width=None):
+def search(tokens, weights, gates, beam_width=None, arc_labels=None):
     """The hypotheses at the end, best first, with as many kept at every step.
 
     None keeps all: all legal sequences of moves.
@@ -198,7 +208,8 @@ def search(tokens, weights, gates, beam_width=None):
     states = start_states(len(weights["output_kernel"]), gates)
     beam = [Hypothesis(arc_standard.start(len(tokens)), states)]
     while not beam[0].done:
-        found = [new for old in beam for new in old.successors(tokens, weights, gates)]
+        given = tokens, weights, gates, arc_labels
+        found = [new for old in beam for new in old.successors(*given)]
         beam = sorted(found, key=lambda one: -one.score)[:beam_width]
     return beam
 

@@ -1,0 +1,89 @@
+"""Arcs from ROOT, and arcs from words, get labels that such arcs have in training."""
+
+import pytest
+from models.parsers import TRAIN, build, random_parser
+
+import keras_tagging
+from keras_tagging import Sentence, runtime
+from keras_tagging.data.trees import arc_labels, trees_of
+from keras_tagging.models.saved_config import checked_config
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+ROOT, WORDS = (set(labels) for labels in arc_labels(trees_of(TRAIN)))
+
+
+def strange(trees):
+    """The arcs whose label no such arc has in training."""
+    return [
+        (head, deprel)
+        for tree in trees
+        for head, deprel in zip(
+            tree.columns["head"], tree.columns["deprel"], strict=True
+        )
+        if deprel not in (ROOT if head == "0" else WORDS)
+    ]
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return random_parser("ffn-parser")
+
+
+def test_the_labels_of_training():
+    assert ROOT == {"root"} and "root" not in WORDS and len(WORDS) > 5
+    assert (
+        arc_labels(trees_of([Sentence([], None, {"head": [], "deprel": []})])) is None
+    )
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_parsed_arcs_have_them(parser, width):
+    free = random_parser("ffn-parser", constrained=False)
+    assert free.arc_labels is None and free.scorer.arc_labels is None
+    free.beam_width = parser.beam_width = width
+    assert strange(free.parse(TRAIN))
+    assert not strange(parser.parse(TRAIN))
+
+
+def test_the_recipe_paper_has_no_such_rule():
+    assert (
+        keras_tagging.build("ffn-parser", recipe="paper").settings["constrained"]
+        is False
+    )
+
+
+def test_saved_and_loaded(parser, tmp_path):
+    parser.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    assert again.arc_labels == parser.arc_labels
+    assert again.parse(TRAIN) == parser.parse(TRAIN)
+    parser.export(tmp_path / "model.onnx", format="onnx")
+    served = runtime.load(tmp_path / "model.onnx").parse(TRAIN)
+    assert served == parser.parse(TRAIN)
+
+
+def test_files_of_before_have_no_such_rule(parser):
+    config = parser.get_config()
+    del config["arc_labels"]
+    settings = {k: v for k, v in config["settings"].items() if k != "constrained"}
+    again = type(parser).from_config(config | {"settings": settings})
+    again.set_weights(parser.get_weights())
+    assert again.arc_labels is None
+    assert strange(again.parse(TRAIN))
+
+
+@pytest.mark.parametrize(
+    "labels", ["root", [["root"]], [["root"], []], [["root"], ["no such"]], [[1], [2]]]
+)
+def test_malformed_labels_are_refused(parser, labels):
+    config = parser.get_config() | {"arc_labels": labels}
+    with pytest.raises(ValueError, match="arc_labels is .* two lists of labels"):
+        checked_config(type(parser), config)
+
+
+def test_a_bootstrapped_parser_has_those_of_the_first(parser):
+    second = build("lstm-parser")
+    second.bootstrap(parser)
+    assert second.arc_labels == parser.arc_labels
+    assert second.scorer.arc_labels == parser.scorer.arc_labels
