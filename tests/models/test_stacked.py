@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from cells.cases import named_weights
-from conftest import random_sentences, randomize
+from conftest import WORDS_ONLY, random_sentences, randomize
 from reference import context_window, shortcut_block, skip_lstm, skip_stack
 
 import keras_tagging
@@ -210,13 +210,16 @@ def test_network_equals_the_papers_equations(name, cell, settings):
 
 
 # Two with a softmax and the one with a CRF: what follows the logits is the same in all.
+# Graphs are built of these alone.
 SERVED = ("rhn", "shortcut-bilstm", "bilstm-crf")
 
 
 @pytest.mark.parametrize("name", STACKED)
 def test_every_architecture_goes_the_whole_road(name, tmp_path):
     layers = {} if name == "rhn" else {"num_layers": 2}
-    model = keras_tagging.build(name, **{**SIZES, "units": 8, **layers})
+    sizes = SIZES | WORDS_ONLY | {"units": 8} | layers
+    model = keras_tagging.build(name, **sizes)
+    model.run_eagerly = True
     history = model.fit(
         SENTENCES, validation_data=SENTENCES[:4], epochs=2, verbose=0
     ).history
@@ -225,6 +228,7 @@ def test_every_architecture_goes_the_whole_road(name, tmp_path):
     assert [len(tags) for tags in tagged] == [len(s) for s in SENTENCES]
     model.save(tmp_path / "model.keras")
     again = keras_tagging.load(tmp_path / "model.keras")
+    again.run_eagerly = True
     assert again.tag(SENTENCES) == tagged
     for one, other in zip(
         model.predict(SENTENCES), again.predict(SENTENCES), strict=True
@@ -307,7 +311,7 @@ def test_mixed_precision_trains_like_full(policy, decoder):
     def losses(run_eagerly):
         model = keras_tagging.build(
             "skip-bilstm",
-            **SIZES | {"units": 8, "num_layers": 2},
+            **SIZES | WORDS_ONLY | {"units": 8, "num_layers": 2},
             decoder=decoder,
             weight_average=0.9,
             dropout=0.0,
@@ -324,7 +328,7 @@ def test_mixed_precision_trains_like_full(policy, decoder):
     before = keras.config.dtype_policy()
     keras.config.set_dtype_policy(policy)
     try:
-        mixed = losses(run_eagerly=False)
+        mixed = losses(run_eagerly=policy == "mixed_bfloat16")
     finally:
         keras.config.set_dtype_policy(before)
     assert full[2] < full[0]
@@ -389,6 +393,7 @@ def test_initial_recurrent_matrices(name, initializer):
 def test_a_bilstm_with_peepholes_is_the_cell_with_them():
     model = keras_tagging.build("bilstm", **SIZES, peepholes=True, num_layers=2)
     model.adapt(SENTENCES)
+    model.run_eagerly = True
     names = {weight.name for weight in model.network.weights}
     assert {"peephole_i", "peephole_f", "peephole_o"} <= names
     assert "depth_kernel" not in names
