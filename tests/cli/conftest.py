@@ -8,12 +8,13 @@ import sys
 import warnings
 
 import pytest
-from conftest import short
+from conftest import WORDS_ONLY, short
 
 from keras_tagging import cli, load_corpus
 from keras_tagging.data import Sentence, write
 
-TINY = ["--set", "units=16", "--set", "num_layers=1", "--set", "batch_size=16"]
+SIZES = {"units": 16, "num_layers": 1, "batch_size": 16, **WORDS_ONLY}
+TINY = [part for pair in SIZES.items() for part in ("--set", "{}={}".format(*pair))]
 
 
 @pytest.fixture
@@ -93,7 +94,8 @@ def corpus_dir(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     corpus = load_corpus("demo")
     for name, sentences in corpus.splits():
-        sentences = [Sentence(s.tokens, s.tags) for s in short(sentences, 60)]
+        count = 60 if name == "train" else 24
+        sentences = [Sentence(s.tokens, s.tags) for s in short(sentences, count)]
         write(sentences, folder / f"{name}.conll")
     return folder
 

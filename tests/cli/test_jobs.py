@@ -168,7 +168,10 @@ def test_tag_writes_the_same(program, run_dir, here, options):
     assert found == expected and len(here) > 3
 
 
-def test_a_real_process_tags_the_same(program, run_dir):
+def test_a_real_process_tags_the_same(program, run_dir, monkeypatch):
+    """A single one: TensorFlow takes seconds to start, and two are tried above."""
+    own = jobs._processes
+    monkeypatch.setattr(jobs, "_processes", lambda task, count: own(task, 1))
     expected = program("tag", run_dir, stdin=TEXT)
     assert program("tag", run_dir, "--jobs", 2, stdin=TEXT) == expected
 

@@ -5,6 +5,7 @@ import random
 import sys
 
 import pytest
+from conftest import WORDS_ONLY
 
 import keras_tagging
 from keras_tagging.cli.pipeline_progress import Estimate, PipelineProgress
@@ -24,7 +25,7 @@ SENTENCES = [
     "Paris Paris PROPN NNP Number=Sing 2 nsubj|sleeps sleep VERB VBZ _ 0 root|"
     ". . PUNCT . _ 2 p",
 ]
-SEGMENTER = {"units": 6, "character_dim": 6, "window": 30, "batch_size": 4}
+SEGMENTER = {"units": 6, "character_dim": 6, "window": 30, "batch_size": 16}
 SMALL = {
     "segmenter": {**SEGMENTER, "epochs": 2},
     "tagger": {"units": 8, "num_layers": 1, "word_dim": 6, "epochs": 2},
@@ -37,8 +38,7 @@ SMALL = {
         "tagger_epochs": 1,
     },
 }
-SMALL["tagger"]["character_units"] = 4
-SMALL["parser"]["tagger_epochs"] = 1
+SMALL["tagger"] |= {"character_units": 4, **WORDS_ONLY}
 SETTINGS = [
     option
     for part, settings in SMALL.items()

@@ -116,8 +116,10 @@ def test_odd_reader_options(failing, corpus_dir, pair, part):
     assert part in failing("describe", corpus_dir, "--option", pair)
 
 
-def test_tag_is_quiet_where_its_reader_goes(start, run_dir):
-    with start("tag", run_dir) as process:
+def test_tag_is_quiet_where_its_reader_goes(start, program, run_dir, tmp_path):
+    path = tmp_path / "tagger.onnx"  # which starts in a second
+    assert program("export", run_dir, path)[0] == 0
+    with start("tag", path) as process:
         process.stdout.close()
         process.stdin.write("a b c\n" * 3)
         process.stdin.close()

@@ -18,7 +18,7 @@ def test_train_writes_its_folder(trained):
     assert list((folder / "tensorboard").rglob("events*"))
     metadata = json.loads((folder / "metadata.json").read_text())
     assert metadata["settings"]["units"] == 16
-    assert metadata["corpus"]["sentences"] == {"train": 60, "dev": 60, "test": 60}
+    assert metadata["corpus"]["sentences"] == {"train": 60, "dev": 24, "test": 24}
     assert len((folder / "training.csv").read_text().splitlines()) == 3
     for split in ("dev", "test"):
         accuracy = metadata["scores"][split]["accuracy"]
