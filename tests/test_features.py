@@ -1,5 +1,4 @@
 import json
-import os
 import random
 import subprocess
 import sys
@@ -437,25 +436,32 @@ def test_further_columns_have_vocabularies_of_their_own():
     assert found.tolist() == [[FIRST_ID + 1], [UNKNOWN_ID]]
 
 
+# A process that has TensorFlow and divides before ICU asks for the locale, each once.
+LOWER = """
+import json, os, sys
+import tensorflow as tf
+from keras_tagging.encoding.token_features import lowered
+
+text, *locales = sys.argv[1:]
+for locale in locales:
+    if not os.fork():
+        os.environ["LC_ALL"] = locale
+        found = [tf.strings.lower(text, encoding="utf-8"), lowered(tf.constant(text))]
+        print(json.dumps([x.numpy().decode() for x in found]), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
 def test_lower_case_does_not_depend_on_the_locale():
     """ICU, which TensorFlow asks, lowers I to a dotless i in a Turkish process."""
-    code = (
-        "import sys, tensorflow as tf; "
-        "from keras_tagging.encoding.token_features import lowered; "
-        "sys.stdout.buffer.write(lowered(tf.constant(sys.argv[1])).numpy())"
-    )
     text = "I İ Ì Í Ĩ J Į TITLE"
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, text],
-            env={**os.environ, "LC_ALL": locale},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        for locale in ("tr_TR.UTF-8", "lt_LT.UTF-8")
-    ]
-    for process in running:
-        assert process.communicate()[0].decode() == text.lower()
+    command = [sys.executable, "-c", LOWER, text, "tr_TR.UTF-8", "lt_LT.UTF-8"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    turkish, lithuanian = map(json.loads, done.stdout.splitlines())
+    for plain, lower in (turkish, lithuanian):
+        assert plain != text.lower()  # else the process had another locale
+        assert lower == text.lower()
 
 
 @pytest.mark.parametrize(

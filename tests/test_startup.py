@@ -77,30 +77,48 @@ def test_importing_the_package_imports_none_of_them(imported):
     assert imported[PACKAGE] == set()
 
 
-def test_what_needs_keras_imports_it_and_is_quiet(tmp_path):
-    """It imports them: else the tests above could not fail."""
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A tagger as a `.keras` file and as an ONNX file."""
+    model = keras_tagging.build("bigru", units=2, word_dim=2, num_layers=1, seed=1)
+    model.adapt(keras_tagging.load_corpus("demo").train[:9])
+    files = [tmp_path_factory.mktemp("saved") / name for name in ("m.keras", "m.onnx")]
+    model.save(files[0])
+    model.export(files[1], format="onnx")
+    return [str(file) for file in files]
+
+
+TAG = "print(type(model).__name__, len(model.tag([['a', 'b']])[0]))"
+
+
+def test_what_needs_keras_imports_it_and_is_quiet(saved, tmp_path):
+    """It imports them: else the tests above could not fail.
+
+    Then Keras, which is not the first, loads one of our models.
+    """
     steps = [
         "import keras_tagging; keras_tagging.GRUCell",
+        "assert 'keras_tagging.models' not in sys.modules",
+        f"import keras; model = keras.saving.load_model({saved[0]!r})",
         "keras_tagging.build('bigru', units=2)",
+        # TensorFlow tells of its kernels, once it computes
+        f"import os; os.dup2(os.open(os.devnull, os.O_WRONLY), 2); {TAG}",
     ]
     after, printed = processed(steps, tmp_path)
     assert {"keras", "tensorflow"} <= after[0]
-    assert printed == ("", "")
+    assert printed == ("Tagger 2\n", "")
 
 
-@pytest.mark.parametrize(
-    "imports", ["import keras, keras_tagging", "import keras_tagging, keras"]
-)
-def test_keras_loads_our_models_whichever_comes_first(imports, tmp_path):
-    model = keras_tagging.build("bigru", units=2, word_dim=2, num_layers=1, seed=1)
-    model.adapt(keras_tagging.load_corpus("demo").train[:9])
-    model.save(tmp_path / "m.keras")
+def test_keras_first_then_the_package_and_the_runtime_last(saved):
+    """Keras loads our models, and ONNX Runtime its extensions, beside TensorFlow."""
     code = (
-        f"{imports}; model = keras.saving.load_model({str(tmp_path / 'm.keras')!r}); "
-        "print(type(model).__name__, len(model.tag([['a', 'b']])[0]))"
+        f"import keras, keras_tagging; model = keras.saving.load_model({saved[0]!r}); "
+        f"{TAG}; import sys; assert 'onnxruntime' not in sys.modules; "
+        f"from keras_tagging import runtime; model = runtime.load({saved[1]!r}); "
+        "print('tensorflow' in sys.modules, len(model.tag([['a', 'b']])[0]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.split() == ["Tagger", "2"], done.stderr
+    assert done.stdout.split() == ["Tagger", "2", "True", "2"], done.stderr
 
 
 def test_every_registered_class_has_a_stand_in():

@@ -183,15 +183,6 @@ def test_the_command_imports_neither(model, path, tmp_path):
     assert imported == []
 
 
-def test_tensorflow_first_and_then_the_extensions(path):
-    code = (
-        "import json, sys, keras_tagging; keras_tagging.Tagger; "
-        "from keras_tagging import runtime; found = runtime.load(sys.argv[1]); "
-        "print(json.dumps('tensorflow' in sys.modules))"
-    )
-    assert run(code, path)
-
-
 def test_a_library_that_finds_other_names_is_refused(monkeypatch):
     broken = extensions.PROBE.replace(b"[a]", b"[z]")
     monkeypatch.setattr(extensions, "PROBE", broken)

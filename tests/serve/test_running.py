@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import socket
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,7 @@ from keras_tagging.service.worker import stamp
 from keras_tagging.service.workers import Worker, WorkerDied
 
 SLOW = {"sentences": [["the", "dog"] * 250]}  # some tenths of a second
+REPLACED = "\nkeras_tagging_workers_replaced_total 2.0\n"
 
 
 def workers(running):
@@ -47,11 +49,11 @@ def test_killed_workers_lose_no_request(model_files, direct):
     expected = direct["tagger"].answer(given, ["tags"])
     with serving(model_files["tagger"], "--workers", 2) as running:
         assert len(workers(running)) == 2
-        until = time.monotonic() + 4
+        over = threading.Event()
 
         def client(number):
             count, http = 0, requests.Session()
-            while time.monotonic() < until:
+            while not over.is_set():
                 i = (count + number) % 3
                 body = {"sentences": [given[i]]}
                 found = http.post(running.url + "/tag", json=body, timeout=30)
@@ -67,10 +69,16 @@ def test_killed_workers_lose_no_request(model_files, direct):
             os.kill(first[0], signal.SIGKILL)
             time.sleep(0.3)
             os.kill(first[1], signal.SIGKILL)  # now there may be none for a moment
+            deadline = time.monotonic() + 60
+            while REPLACED not in running.get("/metrics").text:
+                if time.monotonic() > deadline:
+                    break  # which is told below
+                time.sleep(0.1)
+            time.sleep(0.5)  # the new ones answer too
+            over.set()
             assert all(count.result() > 0 for count in counts)
         assert len(workers(running)) == 2 and not set(first) & set(workers(running))
-        lines = running.get("/metrics").text.splitlines()
-        assert "keras_tagging_workers_replaced_total 2.0" in lines
+        assert REPLACED in running.get("/metrics").text
         code, errors = running.stop()
         assert code == 0
         assert sorted(errors.splitlines()) == sorted(

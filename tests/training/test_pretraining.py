@@ -97,6 +97,7 @@ def test_every_epoch_reads_all_positions_in_an_order_of_its_own():
     assert epochs[0] != epochs[1]
 
 
+@pytest.mark.usefixtures("eager")
 @BOTH
 def test_seed_decides_and_global_random_states_do_not_matter(method, monkeypatch):
     orders, make = [], pretraining._batches
