@@ -17,7 +17,8 @@ import pytest
 from keras_tagging.training import devices_of_batches, share_batches
 
 NAMES = ("bigru", "ffn-parser")
-FLAGS = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+FLAGS = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=2"
+FLAGS = {"XLA_FLAGS": FLAGS}
 TRAIN = """
 import json, sys
 import jax
