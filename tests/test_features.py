@@ -457,7 +457,9 @@ def test_lower_case_does_not_depend_on_the_locale():
     """ICU, which TensorFlow asks, lowers I to a dotless i in a Turkish process."""
     text = "I İ Ì Í Ĩ J Į TITLE"
     command = [sys.executable, "-c", LOWER, text, "tr_TR.UTF-8", "lt_LT.UTF-8"]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    done = subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", timeout=300
+    )
     turkish, lithuanian = map(json.loads, done.stdout.splitlines())
     for plain, lower in (turkish, lithuanian):
         assert plain != text.lower()  # else the process had another locale
