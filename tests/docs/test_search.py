@@ -5,6 +5,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from conftest import short
 from ray_clusters import cluster
 
 import keras_tagging
@@ -21,7 +22,7 @@ def names(monkeypatch, tmp_path):
     """Where an example runs: an empty folder, and a small corpus."""
     monkeypatch.chdir(tmp_path)
     corpus = keras_tagging.load_corpus("demo")
-    corpus.train, corpus.dev = corpus.train[:30], corpus.dev[:20]
+    corpus.train, corpus.dev = short(corpus.train, 12), short(corpus.dev, 8)
     monkeypatch.setattr(keras_tagging, "load_corpus", lambda name: corpus)
     return {"keras_tagging": keras_tagging}
 
@@ -49,8 +50,8 @@ def test_ray_tune_finds_settings(names, monkeypatch, tmp_path):
     with cluster():
         storage = f'run_config=tune.RunConfig(storage_path="{tmp_path}", verbose=0),'
         code = WITH_RAY_TUNE.replace("trial,\n", f"trial,\n    {storage}\n", 1)
-        code = code.replace("corpus.train,", "corpus.train[:30],")
-        code = code.replace("=corpus.dev,", "=corpus.dev[:20],")
+        code = code.replace("corpus.train,", "corpus.train[:12],")
+        code = code.replace("=corpus.dev,", "=corpus.dev[:8],")
         # one after the other in one process, which imports TensorFlow once
         shared = "num_samples=2, max_concurrent_trials=1, reuse_actors=True"
         code = code.replace("num_samples=3", shared)

@@ -5,13 +5,15 @@ import io
 import warnings
 from unittest import mock
 
-from conftest import short
+from conftest import WORDS_ONLY, short
 
 from keras_tagging import cli, load_corpus
 from keras_tagging.data import Sentence, write
 
 TINY = ["--set", "units=4", "--set", "num_layers=1", "--set", "word_dim=4"]
-TINY += ["--set", "affix_dim=3", "--epochs", "1"]
+TINY += ["--epochs", "1"]
+for pair in WORDS_ONLY.items():
+    TINY += ["--set", "{}={}".format(*pair)]
 
 
 def program(*args):

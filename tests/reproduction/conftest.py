@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import short
 
 from keras_tagging import load_corpus
 from keras_tagging.data import write
@@ -14,24 +13,34 @@ from keras_tagging.experiments.reproduction.engines import arguments
 from keras_tagging.experiments.reproduction.store import Store
 
 
+def write_corpus(folder, longest):
+    """24, 8 and 8 sentences of the demo corpus, of so many tokens at most."""
+    sizes = {"train": 24, "dev": 8, "test": 8}
+    for name, sentences in load_corpus("demo").splits():
+        some = [s for s in sentences if len(s) <= longest][: sizes[name]]
+        write(some, folder / f"{name}.jsonl", "jsonl")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def small_corpus(tmp_path_factory):
     """A folder: 24, 8 and 8 sentences of the demo corpus."""
-    folder = tmp_path_factory.mktemp("small")
-    sizes = {"train": 24, "dev": 8, "test": 8}
-    for name, sentences in load_corpus("demo").splits():
-        some = short(sentences, sizes[name])
-        write(some, folder / f"{name}.jsonl", "jsonl")
-    return folder
+    return write_corpus(tmp_path_factory.mktemp("small"), longest=8)
+
+
+@pytest.fixture(scope="session")
+def shortest_corpus(tmp_path_factory):
+    """The same of half the tokens, where networks run without graphs."""
+    return write_corpus(tmp_path_factory.mktemp("shortest"), longest=4)
 
 
 @pytest.fixture(scope="session")
 def describe(small_corpus):
     """What `reproduction.json` says, for a table and what differs from the usual."""
 
-    def of(table, **changes):
+    def of(table, folder=small_corpus, **changes):
         reading = corpora.reading(
-            str(small_corpus),
+            str(folder),
             None,
             {},
             dev=None,

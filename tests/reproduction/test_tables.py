@@ -57,13 +57,14 @@ def test_no_table_is_left_out():
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory, describe):
+def measured(tmp_path_factory, describe, shortest_corpus):
     """Runs the jobs of a row with one seed: table, folder and its result."""
 
     def run(paper, number, name, scale):
         table = papers.table(paper, number)
         store = Store(tmp_path_factory.mktemp("reproduction"))
-        store.open(describe(table, settings=check_scale(table, scale)))
+        settings = check_scale(table, scale)
+        store.open(describe(table, shortest_corpus, settings=settings))
         jobs, _ = make_jobs(table, choose_rows(table, [name]), [1])
         for job in jobs:
             assert find_job(table, job.slug, 1) == job
