@@ -135,23 +135,23 @@ def run_input(name: str, target: Target, seed: int) -> Outcome:
     # archives and other binary files have no lines
     lines = 0 if b"\0" in data else min(data.count(b"\n") + 1, MOST_LINES)
     found = {"size": len(data), "lines": lines}
-    before = _reset_peak()
-    _limit_memory(_address_space() + ADDRESS_SPACE)
+    before = reset_peak()
+    limit_memory(address_space() + ADDRESS_SPACE)
     start = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, target.seconds, 1)  # again if it is lost
     try:
         found["kind"] = target.check(data)
     except BaseException as error:  # which is what is looked for
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _limit_memory(resource.RLIM_INFINITY)
+        limit_memory(resource.RLIM_INFINITY)
         found |= _finding(error, target)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _limit_memory(resource.RLIM_INFINITY)
+        limit_memory(resource.RLIM_INFINITY)
     if ran:
         found |= {"kind": "ran code of the file", "place": "", "detail": ran.pop()}
     found["seconds"] = time.process_time() - start
-    found["megabytes"] = grown = max(0, _peak() - before)
+    found["megabytes"] = grown = max(0, peak() - before)
     if grown > target.megabytes and "place" not in found:
         found |= {"kind": f"took more than {target.megabytes} MB", "place": ""}
     return Outcome(name, seed, **found)
@@ -183,23 +183,23 @@ def _place(trace) -> str:
     return f"{frames[-1].filename.rpartition('/keras_tagging/')[2]} {frames[-1].name}"
 
 
-def _peak() -> float:
+def peak() -> float:
     """The most megabytes that this process has held since the last reset."""
     status = Path("/proc/self/status").read_text()
     return int(re.search("VmHWM:\\s*([0-9]+) kB", status)[1]) / 1024
 
 
-def _reset_peak() -> float:
+def reset_peak() -> float:
     Path("/proc/self/clear_refs").write_text("5")
-    return _peak()
+    return peak()
 
 
-def _address_space() -> int:
+def address_space() -> int:
     pages = Path("/proc/self/statm").read_text().split()[0]
     return int(pages) * resource.getpagesize()
 
 
-def _limit_memory(size: int) -> None:
+def limit_memory(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
 
 

@@ -2,13 +2,12 @@
 
 import io
 import resource
-import subprocess
-import sys
 import zipfile
 
 import h5py
 import numpy as np
 import pytest
+from hostile.harness import address_space, limit_memory, peak, reset_peak
 from hostile.saved_models import KINDS, archived, members, refused, whole, written
 
 import keras_tagging
@@ -129,41 +128,19 @@ def test_weights_that_claim_more_than_the_file_holds_are_not_read(tmp_path):
 # Memory
 
 
-def limited(path, code, gigabytes=4):
-    """Runs code on a path with so much memory: the last line of its errors."""
-
-    def limit():
-        most = gigabytes * 2**30
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-    command = [sys.executable, "-c", code, str(path)]
-    found = subprocess.run(
-        command, preexec_fn=limit, capture_output=True, text=True, timeout=120
-    )
-    return found.stderr.strip().splitlines()[-1]
-
-
-LOAD = """
-import resource, sys
-import keras_tagging
-keras_tagging.load  # TensorFlow is not to count
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    keras_tagging.load(sys.argv[1])
-except ValueError as error:
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    sys.exit(f"{grown // 1024} {error}")
-"""
-
-
 def test_a_bomb_is_not_unpacked(tmp_path):
     """300 KB, of which config.json would be 300 MB of nested lists."""
     found = members(whole("tagger"))
     bomb = archived({**found, CONFIG: b"[]," * 10**8}, zipfile.ZIP_DEFLATED)
     assert len(bomb) < 2**19
-    message = limited(written(tmp_path / "model.keras", bomb), LOAD)
-    grown, _, message = message.partition(" ")
-    assert int(grown) < 100 and "config.json expands to 300,000,000 bytes" in message
+    before = reset_peak()
+    limit_memory(address_space() + (4 << 30))
+    try:
+        message = refused(tmp_path / "model.keras", bomb)
+    finally:
+        limit_memory(resource.RLIM_INFINITY)
+    assert peak() - before < 100
+    assert "config.json expands to 300,000,000 bytes" in message
 
 
 def test_config_json_has_a_limit(tmp_path, monkeypatch):
