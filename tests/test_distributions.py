@@ -90,24 +90,39 @@ def test_a_model_names_its_licence_and_holds_no_corpus(model, built):
     assert wheel.stat().st_size < 25e6
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda path: path.name)
-def test_an_installed_model_annotates_raw_text(model, python, tmp_path):
-    """Where there is no training data, and nothing but the wheels."""
+# One process loads all models, as TensorFlow takes seconds to start.
+ANNOTATE = """
+import json, sys, keras_tagging
+
+text, *names = sys.argv[1:]
+found = {name: list(keras_tagging.load(name).annotate(text)) for name in names}
+found = {
+    name: [[s.tokens, [s.tags, *s.columns.values()]] for s in sentences]
+    for name, sentences in found.items()
+}
+print(json.dumps([keras_tagging.__file__, found]))
+"""
+
+
+@pytest.fixture(scope="module")
+def annotated(python, tmp_path_factory):
+    """Where there is no training data, and nothing but the wheels: the sentences of
+    each model by its name."""
     names = ("KERAS_TAGGING_DATA", "PYTHONPATH")
     environment = {k: v for k, v in os.environ.items() if k not in names}
-    options = {"env": environment, "cwd": tmp_path}
-    listed = run(python, "-m", "keras_tagging", "models", **options)
-    assert model.name in listed.split()
-    code = (
-        "import json, sys, keras_tagging\n"
-        f"[*found] = keras_tagging.load({model.name!r}).annotate(sys.argv[1])\n"
-        "given = ([s.tokens, [s.tags, *s.columns.values()]] for s in found)\n"
-        "told = [[keras_tagging.__file__], *given]\n"
-        "print(json.dumps(told))"
-    )
-    told = run(python, "-c", code, TEXT, **options).splitlines()[-1]
-    [file], *sentences = json.loads(told)
+    options = {"env": environment, "cwd": tmp_path_factory.mktemp("empty")}
+    listed = run(python, "-m", "keras_tagging", "models", **options).split()
+    assert {model.name for model in MODELS} <= set(listed)
+    arguments = [TEXT, *(model.name for model in MODELS)]
+    told = run(python, "-c", ANNOTATE, *arguments, **options).splitlines()[-1]
+    file, found = json.loads(told)
     assert not Path(file).is_relative_to(ROOT)
+    return found
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda path: path.name)
+def test_an_installed_model_annotates_raw_text(model, annotated):
+    sentences = annotated[model.name]
     tokens = [token for tokens, _ in sentences for token in tokens]
     assert "".join(tokens) == TEXT.replace(" ", "")
     for tokens, columns in sentences:
