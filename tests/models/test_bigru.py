@@ -105,6 +105,7 @@ def test_number_of_parameters_is_the_formulas():
 
 def test_a_training_step_changes_every_weight():
     model = randomize(paper_model(learning_rate=1.0))
+    model.run_eagerly = True
     before = [w.copy() for w in model.network.get_weights()]
     model.fit(SENTENCES, batch_size=4, epochs=1, restore_best=False, verbose=0)
     variables = model.network.trainable_variables

@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from conftest import TINY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 from reference import crf as reference
 
 import keras_tagging
@@ -14,13 +14,14 @@ from keras_tagging import Sentence
 from keras_tagging.layers import CRF
 from keras_tagging.models import tagger as tagger_module
 
+SMALLER = TINY | WORDS_ONLY
 SENTENCES = [s.tokens for s in random_sentences(12, 5, longest=4)] + [[], ["zebra"]]
 
 
 @pytest.fixture(scope="module")
 def model(train_sentences):
     """Random weights: to be read, not changed."""
-    model = keras_tagging.build("bigru", decoder="crf", **TINY)
+    model = keras_tagging.build("bigru", decoder="crf", **SMALLER)
     model.adapt(train_sentences)
     return randomize(model, 2)
 
@@ -135,8 +136,9 @@ def test_the_loss_is_the_mean_over_real_tokens(model, batch):
 
 def test_every_weight_is_trained(train_sentences):
     # TagLoss is compiled and is not what is minimised
-    model = keras_tagging.build("bigru", decoder="crf", **TINY, dropout=0.0)
+    model = keras_tagging.build("bigru", decoder="crf", **SMALLER, dropout=0.0)
     model.adapt(train_sentences)
+    model.run_eagerly = True
     randomize(model, 4)
     before = {v.path: keras.ops.convert_to_numpy(v) for v in model.trainable_variables}
     model.fit(train_sentences, epochs=1, verbose=0)
@@ -151,7 +153,7 @@ def alternating():
 
     Of a softmax the loss is log 2 a token at the least, of a CRF log 2 a sentence.
     """
-    options = TINY | {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
+    options = SMALLER | {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
     model = keras_tagging.build(
         "bigru", decoder="crf", **options, learning_rate=0.1, epochs=80
     )
@@ -174,9 +176,10 @@ def test_it_learns_what_only_transitions_can_tell(alternating):
 
 def test_the_metrics_of_training_are_those_of_evaluate(train_sentences):
     """One batch, no dropout: what the epoch logs is what the start evaluates to."""
-    options = TINY | {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
+    options = SMALLER | {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
     model = keras_tagging.build("bigru", decoder="crf", **options, token_budget=9999)
     model.adapt(train_sentences)
+    model.run_eagerly = True
     randomize(model, 5)
     start = model.evaluate(train_sentences, return_dict=True)
     rows = model.predict(train_sentences)
@@ -202,9 +205,9 @@ class Kill(keras.callbacks.Callback):
 
 def test_resumed_equals_uninterrupted(train_sentences, tmp_path):
     def run(folder, kill=None):
-        model = keras_tagging.build("bigru", decoder="crf", **TINY)
+        model = keras_tagging.build("bigru", decoder="crf", **SMALLER)
         model.run_eagerly = True
-        options = {"epochs": 4, "verbose": 0, "validation_data": train_sentences[:5]}
+        options = {"epochs": 3, "verbose": 0, "validation_data": train_sentences[:5]}
         (tmp_path / folder).mkdir(exist_ok=True)
         options |= {"callbacks": [Kill(kill)], "resume": tmp_path / folder}
         model.fit(train_sentences, **options)

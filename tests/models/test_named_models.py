@@ -15,6 +15,8 @@ from keras_tagging.models.half_precision import half, halve
 from keras_tagging.utils import limits
 from keras_tagging.utils.named_models import find_model, installed_models
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 CARD = {"language": "made-up", "licence": "CC0", "summary": "a tagger for tests"}
 SENTENCES = random_sentences(20, 4, longest=6)
 
