@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from conftest import TINY, randomize
+from conftest import TINY, WORDS_ONLY, randomize
 from reference import crf as reference
 
 import keras_tagging
@@ -45,8 +45,9 @@ def iob1(sentences):
 
 
 def adapted(sentences, **options):
-    model = keras_tagging.build("bigru", **TINY, **options)
+    model = keras_tagging.build("bigru", **TINY, **WORDS_ONLY, **options)
     model.adapt(sentences)
+    model.run_eagerly = True
     return model
 
 
@@ -57,7 +58,8 @@ SENTENCES = [s.tokens for s in iob2(25, 2)] + [[], ["never-seen"]]
 @pytest.fixture(scope="module", params=["softmax", "crf"])
 def model(request):
     """Random weights that contradict themselves: to be read, not changed."""
-    model = randomize(adapted(TRAINING, decoder=request.param), 3)
+    model = randomize(adapted(TRAINING, decoder=request.param), 4)
+    model.run_eagerly = False  # it predicts for many batches
     logits = model.network.get_layer("logits")
     logits.kernel.assign(3 * logits.kernel)
     return model
@@ -121,6 +123,7 @@ def test_evaluate_scores_what_tag_gives(model):
 def test_the_file_keeps_it(model, tmp_path):
     model.save(tmp_path / "model.keras")
     loaded = keras_tagging.load(tmp_path / "model.keras")
+    loaded.run_eagerly = True
     assert loaded.chunk_scheme == "iob2"
     assert loaded.tag(SENTENCES) == model.tag(SENTENCES)
 
@@ -132,6 +135,7 @@ def test_a_file_from_before_decodes_as_it_did(model):
     settings = {k: v for k, v in config["settings"].items() if k != "constrained"}
     before = type(model).from_config(config | {"settings": settings})
     before.set_weights(model.get_weights())
+    before.run_eagerly = True
     assert before.chunk_scheme is None
     tags = before.tag(SENTENCES)
     assert not all(is_consistent(path, "iob2") for path in tags)
@@ -151,7 +155,6 @@ def test_saved_model(model, tmp_path):
         assert [tag.decode() for tag in row] == tags + [""] * (width - n)
 
 
-@pytest.mark.usefixtures("eager")
 @decoders
 def test_training_and_its_figures_are_the_same_as_without(decoder):
     """The search is no part of the loss: the weights are equal to the last bit."""

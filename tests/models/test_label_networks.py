@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from conftest import random_sentences
+from conftest import WORDS_ONLY, random_sentences
 from reference import context_window, label_rnn
 
 import keras_tagging
@@ -26,7 +26,7 @@ NETWORKS = {
     "ie-rnn": {"label_input": "embedding", "hidden_context": 2},
 }
 DECODER = {"decoder": "i-rnn", "label_units": 4, "label_dim": 3, "label_context": 2}
-DECODER |= {"units": 4, "num_layers": 1, "word_dim": 4, "affix_dim": 2, "seed": 3}
+DECODER |= {"units": 4, "num_layers": 1, "word_dim": 4, "seed": 3, **WORDS_ONLY}
 DECODER |= {"batch_size": 16, "learning_rate": 0.05}
 DECODER |= {"dropout": 0.0, "layer_dropout": 0.0}
 DIRECTIONS = ("forward", "backward", "bidirectional")
@@ -80,10 +80,7 @@ def weights_of(model, layer):
 
 
 def check_road(model, tmp_path, *, served):
-    """Fit, tag, save, load and export, each against the one before.
-
-    `served` models are compiled too.
-    """
+    """Fit, tag, save, load and export if `served`, each against the one before."""
     dev = [*SENTENCES[:4], Sentence(["zebra", "the"], ["N", "D"])]
     history = model.fit(SENTENCES, validation_data=dev, epochs=3, verbose=0).history
     assert {"loss", "cross_entropy", "val_loss", "val_oov_accuracy"} <= set(history)
@@ -107,10 +104,10 @@ def check_road(model, tmp_path, *, served):
     again = keras_tagging.load(tmp_path / "model.keras")
     pairs = zip(again.get_weights(), model.get_weights(), strict=True)
     assert all(np.array_equal(one, other) for one, other in pairs)
-    again.run_eagerly = not served
+    again.run_eagerly = True
     assert again.tag(sentences) == model.tag(sentences)
     for one, other in zip(again.predict(sentences), rows, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-6)  # compiled or not
+        np.testing.assert_allclose(one, other, atol=1e-6)
     if served:
         again.export(tmp_path / "served", top_k=3)
         check_served(tmp_path / "served", model.tags, sentences, tagged, rows)
@@ -147,7 +144,8 @@ def test_every_network_goes_the_whole_road(name, direction, tmp_path):
 
 @pytest.mark.parametrize("name, beam_width", [("bigru", 3), ("shortcut-bilstm", 1)])
 def test_a_decoder_goes_the_whole_road(name, beam_width, tmp_path):
-    check_road(build_decoder(name, beam_width=beam_width), tmp_path, served=True)
+    model = build_decoder(name, beam_width=beam_width, learning_rate=0.1)
+    check_road(model, tmp_path, served=True)
 
 
 @networks
@@ -174,18 +172,21 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_on_every_backend(name, tmp_path):
     """The tag of a word is always the same one."""
-    options = {"unknown_rate": 0.0, "learning_rate": 0.1} | CASES[name]
+    options = {"unknown_rate": 0.0, "learning_rate": 0.2} | CASES[name]
     sizes = DECODER if name == "bigru" else SIZES
     options |= {"units": 12, "dropout": 0.0}
     model = keras_tagging.build(name, **sizes | options)
-    history = model.fit(SENTENCES, epochs=40, verbose=0).history
+    history = model.fit(SENTENCES, epochs=20, verbose=0).history
     assert history["loss"][-1] < history["loss"][0] / 2
     shares = [v for v in model.network.variables if v.name == "gold_share"]
     expected = [0.5] if name == "bigru" else [0, 0]
     assert [float(keras.ops.convert_to_numpy(v)) for v in shares] == expected
+    # TensorFlow runs few batches with less work so; JAX compiles them in any case
+    model.run_eagerly = keras.backend.backend() == "tensorflow"
     assert model.evaluate(SENTENCES, return_dict=True)["accuracy"] > 0.8
     model.save(tmp_path / "model.keras")
     again = keras_tagging.load(tmp_path / "model.keras")
+    again.run_eagerly = model.run_eagerly
     assert again.tag(SENTENCES) == model.tag(SENTENCES)
 
 
