@@ -86,7 +86,7 @@ def test_too_few_folds():
 @pytest.fixture(scope="module")
 def parser():
     model = build("ffn-parser", **PREDICTED)
-    model.fit(TRAIN, epochs=1, verbose=0)
+    model.fit(TRAIN[:16], epochs=1, verbose=0)
     return model
 
 
@@ -111,7 +111,7 @@ def test_the_parser_tags_what_it_parses(parser):
 
 def test_the_tagger_does_not_change_with_the_parser(parser):
     before = weights(parser.tagger)
-    parser.fit(TRAIN, epochs=1, verbose=0)
+    parser.fit(TRAIN[:16], epochs=1, verbose=0)
     assert equal(before, weights(parser.tagger))
 
 
@@ -138,20 +138,20 @@ def test_bootstrapping_takes_the_tagger(parser, trainings):
     for name in ("tags", "tagger", "tagger_epochs", "folds"):
         assert model.settings[name] == parser.settings[name]
     assert equal(weights(model.tagger), weights(parser.tagger))
-    model.fit(TRAIN, epochs=1, verbose=0)
+    model.fit(TRAIN[:16], epochs=1, verbose=0)
     assert not trainings  # it has the same tags
     assert equal(weights(model.tagger), weights(parser.tagger))
 
 
 def test_kept_folds_serve_a_parser_that_starts_from_a_loaded_one(monkeypatch, tmp_path):
     ffn = build("ffn-parser", **PREDICTED)
-    ffn.fit(TRAIN, epochs=1, verbose=0, resume=tmp_path / "ffn")
+    ffn.fit(TRAIN[:8], epochs=1, verbose=0, resume=tmp_path / "ffn")
     ffn.save(tmp_path / "ffn" / "model.keras")
     monkeypatch.setattr(module, "_train", lambda *_: pytest.fail("a tagger is trained"))
     model = build("elman-parser", seed=ffn.seed + 1)
     model.bootstrap(keras_tagging.load(tmp_path / "ffn"))
     take_folds(tmp_path / "ffn", tmp_path / "elman")
-    model.fit(TRAIN, epochs=1, verbose=0, resume=tmp_path / "elman")
+    model.fit(TRAIN[:8], epochs=1, verbose=0, resume=tmp_path / "elman")
     assert model.jackknifed == ffn.jackknifed
 
 

@@ -401,6 +401,7 @@ def test_what_is_loaded_is_the_same_model_and_trains_on(saved, train_sentences):
     assert loaded.features.names == model.features.names
     assert loaded.settings == model.settings
     assert isinstance(loaded.optimizer, type(model.optimizer))
+    loaded.run_eagerly = model.run_eagerly = True
     losses = [
         m.fit(train_sentences, epochs=1, verbose=0).history["loss"]
         for m in (loaded, model)
