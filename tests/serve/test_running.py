@@ -125,8 +125,10 @@ def test_a_worker_that_takes_too_long_is_replaced(model_files, monkeypatch):
         assert worker.ready and worker.models["tagger"]["kind"] == "tagger"
         with monkeypatch.context() as patch:
             patch.setattr("keras_tagging.utils.limits.SERVICE_SECONDS", 0)
+            # some seconds: one sentence may be done before its time is looked at
+            slow = [Sentence(["the", "dog"] * 250)] * 20
             with pytest.raises(WorkerDied):
-                await worker.answer("tagger", jobs)
+                await worker.answer("tagger", [(slow, ["tags"])])
         assert not worker.ready
         [[answer]] = await worker.answer("tagger", jobs)
         assert len(answer["tags"]) == 1 and worker.pid != first
