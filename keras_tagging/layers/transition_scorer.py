@@ -248,14 +248,8 @@ class TransitionScorer(keras.layers.Layer):
 
     def get_config(self):
         names = ("num_labels", "label_dim", "truncation_limit", "truncation")
-        names += (
-            "input_dropout",
-            "dropped",
-            "hidden_dropout",
-            "beam_width",
-            "arc_labels",
-        )
-        names += ("seed",)
+        names += ("input_dropout", "dropped", "hidden_dropout")
+        names += ("beam_width", "arc_labels", "seed")
         return {
             **super().get_config(),
             "cell": keras.saving.serialize_keras_object(self.cell),

@@ -89,7 +89,9 @@ def checked_config(cls: type, config: Mapping) -> dict:
         known = set((vocabularies or {}).get("labels", ()))
         fits = isinstance(parts, list | tuple) and len(parts) == 2
         fits = fits and all(
-            isinstance(part, list | tuple) and part and known.issuperset(map(str, part))
+            isinstance(part, list | tuple)
+            and part
+            and all(type(label) is str and label in known for label in part)
             for part in parts
         )
         _require(fits, "arc_labels", parts, "null or two lists of labels")
