@@ -14,9 +14,8 @@ from keras_tagging.parsing import (
 from keras_tagging.parsing.transitions import (
     HEAD,
     LABEL,
-    ROOT,
     Configuration,
-    stack_top,
+    with_label,
 )
 
 FORBIDDEN = -1e30  # a score below that of any sequence of legal moves
@@ -111,10 +110,8 @@ def move_scores(logits, configuration, masks=None):
     parsed = ~ops.any(may, 1, keepdims=True)
     left, right = (ops.repeat(may[:, i : i + 1], labels, 1) for i in (1, 2))
     if masks is not None:
-        from_root, from_word = (ops.convert_to_tensor(mask)[None] for mask in masks)
-        root = stack_top(configuration, ops)[0][:, 1:2] == ROOT
-        left = left & from_word
-        right = right & ((root & from_root) | (~root & from_word))
+        masks = [ops.convert_to_tensor(mask[None]) for mask in masks]
+        left, right = with_label(configuration, left, right, masks, ops)
     may = ops.concatenate([may[:, :1] | parsed, left, right], 1)
     logits = ops.nan_to_num(ops.cast(logits, "float32"))  # half has no such number
     logits = ops.clip(logits, -LARGEST, LARGEST)

@@ -24,9 +24,8 @@ from keras_tagging.parsing import (
 from keras_tagging.parsing.transitions import (
     HEAD,
     LABEL,
-    ROOT,
     Configuration,
-    stack_top,
+    with_label,
 )
 
 
@@ -166,10 +165,8 @@ def move_scores(xp: Arrays, logits, configuration, scorer) -> Array:
         for i in (1, 2)
     )
     if (masks := scorer.arc_masks()) is not None:
-        from_root, from_word = (xp.asarray(mask[None]) for mask in masks)
-        root = stack_top(configuration, xp)[0][:, 1:2] == ROOT
-        left = left & from_word
-        right = right & ((root & from_root) | (~root & from_word))
+        masks = [xp.asarray(mask[None]) for mask in masks]
+        left, right = with_label(configuration, left, right, masks, xp)
     may = xp.concatenate([may[:, :1] | parsed, left, right], 1)
     logits = xp.where(xp.node("IsNaN", logits, dtype="bool"), 0.0, logits)
     logits = xp.minimum(xp.maximum(logits, -LARGEST), LARGEST)

@@ -86,6 +86,19 @@ def legal(configuration, xp=np):
     return xp.stack([~empty, second > ROOT, right], 1)
 
 
+def with_label(configuration, left, right, masks, xp=np):
+    """Whether LEFT_ARC, and RIGHT_ARC, is legal with each label: `(batch, V)` bool each.
+
+    Args:
+        left, right: the same before the rule, `(batch, V)` bool.
+        masks: whether an arc from ROOT, and one from a word, may have each label:
+            `(1, V)` bool each.
+    """
+    from_root, from_word = masks
+    root = stack_top(configuration, xp)[0][:, 1:2] == ROOT
+    return left & from_word, right & ((root & from_root) | (~root & from_word))
+
+
 def advance(configuration, moves, labels, xp=np) -> Configuration:
     """The configuration after a legal move.
 
