@@ -87,7 +87,7 @@ def legal(configuration, xp=np):
 
 
 def with_label(configuration, left, right, masks, xp=np):
-    """Whether LEFT_ARC, and RIGHT_ARC, is legal with each label: `(batch, V)` bool each.
+    """Whether LEFT_ARC, and RIGHT_ARC, may have each label: `(batch, V)` bool each.
 
     Args:
         left, right: the same before the rule, `(batch, V)` bool.
