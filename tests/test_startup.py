@@ -11,7 +11,7 @@ import pytest
 import keras_tagging
 from keras_tagging.utils.registration import CLASSES
 
-HEAVY = ("keras", "tensorflow", "jax", "torch", "gensim", "sklearn")
+HEAVY = ("keras", "tensorflow", "jax", "torch", "gensim", "sklearn", "pandas")
 
 
 # What needs no network: code, and the arguments of the program
@@ -107,6 +107,18 @@ def test_what_needs_keras_imports_it_and_is_quiet(saved, tmp_path):
     after, printed = processed(steps, tmp_path)
     assert {"keras", "tensorflow"} <= after[0]
     assert printed == ("Tagger 2\n", "")
+
+
+def test_the_program_imports_what_a_command_needs(saved, tmp_path):
+    """Keras would import scikit-learn and pandas: `tag` needs none, `evaluate` both."""
+    words = tmp_path / "words.txt"
+    words.write_text("a b\n")
+    evaluate = ["evaluate", saved[0], "--corpus", "demo", "--split", "dev", "--per-tag"]
+    steps = [["tag", saved[0], str(words)], evaluate]
+    after, (out, _) = processed(steps, tmp_path)
+    assert not after[0] & {"sklearn", "pandas"}
+    assert {"keras", "sklearn", "pandas"} <= after[1]
+    assert "precision" in out
 
 
 def test_keras_first_then_the_package_and_the_runtime_last(saved):

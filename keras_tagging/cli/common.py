@@ -10,7 +10,7 @@ import typer
 from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.loading import load_treebank
 from keras_tagging.data import Corpus
-from keras_tagging.utils.startup import start_keras
+from keras_tagging.utils.startup import start_program
 
 CORPUS = (
     "A name that `corpora` shows, a directory that holds the splits, a file or a "
@@ -151,7 +151,7 @@ def load_model(
         model = load_onnx(run, beam_width, command, threads)
     else:
         refuse_reproduction(run)
-        start_keras(one_thread=command is not None)
+        start_program(one_thread=command is not None)
         import keras_tagging
 
         model = keras_tagging.load(run)

@@ -9,7 +9,7 @@ from keras_tagging.cli.output import summary
 from keras_tagging.cli.pipelines import scores_table
 from keras_tagging.corpora.loading import hold_out
 from keras_tagging.models.run_files import PIPELINE
-from keras_tagging.utils.startup import start_keras
+from keras_tagging.utils.startup import start_program
 
 #: options of train that are for a single model
 SINGLE = "train pipeline trains several models, and has no"
@@ -44,7 +44,7 @@ def train_parts(
             f"{out} holds a finished pipeline: choose another --out, or give --force"
         )
     chosen = settings_by_part(settings)
-    start_keras()
+    start_program()
     from keras_tagging.cli.pipeline_progress import PipelineProgress
     from keras_tagging.models import pipeline_training as training
     from keras_tagging.models.pipeline_plan import PipelinePlan

@@ -17,7 +17,7 @@ from keras_tagging.cli.common import (
     pairs,
     refuse,
 )
-from keras_tagging.utils.startup import start_keras
+from keras_tagging.utils.startup import start_program
 
 
 def reproduce(
@@ -124,7 +124,7 @@ def reproduce(
     if report:
         if out is None and None in (paper, table):
             raise ValueError("--report needs --out DIR, or the paper and --table")
-        start_keras()
+        start_program()
         print_report(store, paper, table)
         return
     if paper is None or (table is None and paper in papers.PAPERS):
@@ -135,7 +135,7 @@ def reproduce(
         print(listing.papers(known) if paper is None else listing.tables(known[paper]))
         return
     published = papers.table(paper, table)
-    start_keras()
+    start_program()
     if isinstance(published, Settings):
         from keras_tagging.experiments.reproduction.report import settings_markdown
 

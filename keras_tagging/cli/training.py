@@ -38,7 +38,7 @@ from keras_tagging.models.run_files import (
     lock_run,
     tidy,
 )
-from keras_tagging.utils.startup import start_keras
+from keras_tagging.utils.startup import start_program
 from keras_tagging.utils.tables import aligned
 
 
@@ -217,7 +217,7 @@ def train(
     going_on = resume and can_go_on(out, force)
     if (out / MODEL).exists() and not force and not going_on:
         if not is_finished(out):
-            start_keras()
+            start_program()
             from keras_tagging.models.run_folder import complete
 
             complete(out)
@@ -254,7 +254,7 @@ def train(
         overrides["embeddings"] = embeddings
     else:
         refuse("without --embeddings there is no", {"corpus_words": corpus_words})
-    start_keras()
+    start_program()
     import keras_tagging
     from keras_tagging.models.run_folder import take_folds, train_run
     from keras_tagging.training import share_batches
@@ -380,7 +380,7 @@ def demo(
 ) -> None:
     """Train on the embedded corpus, evaluate, tag and export: run by `make demo`."""
     context.with_resource(lock_run(out))
-    start_keras()
+    start_program()
     from keras_tagging.cli.demo import run_demo
 
     run_demo(out, epochs)

@@ -9,14 +9,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
 from operator import index
+from typing import TYPE_CHECKING
 from unicodedata import category
 
 import numpy as np
-import pandas as pd
 
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.metrics.accuracy import paired, share
 from keras_tagging.utils.frames import AnyStrings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PUNCTUATION = ("keep", "ptb", "unicode")
 
@@ -121,7 +124,7 @@ class AttachmentScores:
         return [np.bincount(part, minlength=size) for part in parts]
 
     @AnyStrings()
-    def by_relation(self) -> pd.DataFrame:
+    def by_relation(self) -> "pd.DataFrame":
         """A row for each relation, the most frequent gold one first.
 
         Columns: `relation`; `gold`, `predicted` and `correct`, the numbers of arcs,
@@ -132,7 +135,7 @@ class AttachmentScores:
         """
         size = len(self.names)
         gold, heads, arcs = self._counts(self.gold_labels, size)
-        table = pd.DataFrame({"relation": self.names, "gold": gold})
+        table = self._table({"relation": self.names, "gold": gold})
         table["predicted"] = np.bincount(self.labels, minlength=size)
         table["correct"] = arcs
         table["precision"] = table["correct"] / table["predicted"]
@@ -144,7 +147,7 @@ class AttachmentScores:
         )
 
     @AnyStrings()
-    def by_sentence_length(self) -> pd.DataFrame:
+    def by_sentence_length(self) -> "pd.DataFrame":
         """A row for sentences of 1 to 10 words, of 11 to 20, and so on.
 
         The bins are those of McDonald & Nivre (2007); bins without sentences are left
@@ -155,13 +158,13 @@ class AttachmentScores:
         sentences = np.bincount(bins[bins >= 0])
         words, heads, arcs = self._counts(bins[self.sentences], len(sentences))
         names = [f"{10 * i + 1}-{10 * i + 10}" for i in range(len(sentences))]
-        table = pd.DataFrame({"length": names, "sentences": sentences, "words": words})
+        table = self._table({"length": names, "sentences": sentences, "words": words})
         table["uas"] = heads / table["words"]
         table["las"] = arcs / table["words"]
         return table[table["sentences"] > 0].reset_index(drop=True)
 
     @AnyStrings()
-    def by_distance(self) -> pd.DataFrame:
+    def by_distance(self) -> "pd.DataFrame":
         """A row for each distance of head and dependent: root, 1, 2, 3-6, 7+.
 
         As in McDonald & Nivre (2007), precision is the share of the predicted arcs of a
@@ -175,13 +178,19 @@ class AttachmentScores:
         """
         size = len(_DISTANCES)
         gold, heads, arcs = self._counts(self._distances(self.gold_heads), size)
-        table = pd.DataFrame({"distance": _DISTANCES, "gold": gold})
+        table = self._table({"distance": _DISTANCES, "gold": gold})
         table["predicted"] = np.bincount(self._distances(self.heads), minlength=size)
         table["precision"] = heads / table["predicted"]
         table["recall"] = heads / table["gold"]
         table["labelled_precision"] = arcs / table["predicted"]
         table["labelled_recall"] = arcs / table["gold"]
         return table
+
+    @staticmethod
+    def _table(columns: dict) -> "pd.DataFrame":
+        import pandas as pd  # takes longer than most commands that do not need it
+
+        return pd.DataFrame(columns)
 
     def _distances(self, heads: np.ndarray) -> np.ndarray:
         """Indices into `_DISTANCES`; a word that is its own head has distance 1."""

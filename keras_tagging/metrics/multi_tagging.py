@@ -1,12 +1,15 @@
 """Multi-tagging: every category whose probability is close to the best one's."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from keras_tagging.metrics.accuracy import paired, share
 from keras_tagging.utils.suggestions import check_known
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The levels of Table 4 of Kadari et al. (2018), the C&C parser's defaults.
 BETAS = (0.075, 0.030, 0.010, 0.005, 0.001)
@@ -91,7 +94,7 @@ def multi_tagging(
     gold_ids: Iterable[np.ndarray],
     probabilities: Iterable[np.ndarray],
     betas: Sequence[float] = BETAS,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """WORD and SENT accuracy of multi-tagging, for each level of beta.
 
     Table 4 of Kadari et al. (2018), section 3.3.2. A word is right if its gold
@@ -116,6 +119,8 @@ def multi_tagging(
         ValueError: if a beta is below 0 or above 1, or a sentence does not have
             one row of probabilities for each gold id.
     """
+    import pandas as pd  # takes longer than most commands that do not need it
+
     betas = list(betas)
     for beta in betas:
         _check(beta)

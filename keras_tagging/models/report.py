@@ -3,13 +3,14 @@
 import math
 from dataclasses import dataclass, field
 from itertools import chain
-
-import pandas as pd
-from sklearn.metrics import precision_recall_fscore_support
+from typing import TYPE_CHECKING
 
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
 from keras_tagging.models.tag_input import in_words, tag_accuracy, with_gold_tags
 from keras_tagging.utils.frames import AnyStrings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Report:
     """
 
     figures: dict[str, float | None]
-    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    tables: "dict[str, pd.DataFrame]" = field(default_factory=dict)
     counting: dict[str, object] = field(default_factory=dict)
     warning: str | None = None
     tags: str | None = None
@@ -69,7 +70,7 @@ def tag_report(model, sentences, *, multi_tagging=False, betas=None, per_tag=Fal
     return Report(scores, tables, warning="; ".join(filter(None, warnings)) or None)
 
 
-def by_columns(model, table_of) -> pd.DataFrame:
+def by_columns(model, table_of) -> "pd.DataFrame":
     """The table of a tagger; if its columns have names, one below the other.
 
     Args:
@@ -79,18 +80,23 @@ def by_columns(model, table_of) -> pd.DataFrame:
     tables = {name: table_of(model.column(name)) for name in model.column_names}
     if None in tables:
         return tables[None]
+    import pandas as pd
+
     alike = {"tag": "label", "type": "label"}
     whole = pd.concat({name: t.rename(columns=alike) for name, t in tables.items()})
     return whole.reset_index(0, names="column").reset_index(drop=True)
 
 
-def tag_table(model, sentences) -> pd.DataFrame:
+def tag_table(model, sentences) -> "pd.DataFrame":
     """Precision, recall and F1 of every tag, or of every chunk type.
 
     Args:
         model: a `Tagger` of one column, or a `OneColumn`.
         sentences: sentences with gold tags.
     """
+    import pandas as pd  # with scikit-learn a second, of which most commands need none
+    from sklearn.metrics import precision_recall_fscore_support
+
     sentences = model.annotated(sentences)
     gold, predicted = [s.tags for s in sentences], model.tag(sentences)
     if looks_like_chunks(model.tags):
@@ -138,6 +144,8 @@ def segment_report(model, sentences):
         model: a `Segmenter`.
         sentences: sentences with surfaces.
     """
+    import pandas as pd
+
     scores = model.scores(sentences)
     names = ("tokens", "words", "multiwords", "sentences")
     counts = {name: getattr(scores, name) for name in names}

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import keras
 import numpy as np
-import pandas as pd
 
 from keras_tagging.utils.atomic import replacing
 
@@ -106,6 +105,8 @@ class TrainingLog(keras.callbacks.Callback):
         figures = {name: float(value) for name, value in logs.items()}
         self.rows.append({"epoch": epoch + 1, "learning_rate": rate, **figures})
         if self.path:
+            import pandas as pd
+
             with replacing(self.path) as partial:
                 pd.DataFrame(self.rows).to_csv(partial, index=False)
 

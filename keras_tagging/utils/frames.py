@@ -2,8 +2,6 @@
 
 from contextlib import ContextDecorator
 
-import pandas as pd
-
 
 class AnyStrings(ContextDecorator):
     """Decorator: tables are made without Arrow, whose strings are UTF-8.
@@ -13,6 +11,8 @@ class AnyStrings(ContextDecorator):
     """
 
     def __enter__(self):
+        import pandas as pd
+
         self.option = pd.option_context("mode.string_storage", "python")
         return self.option.__enter__()
 

@@ -1,9 +1,25 @@
-"""Quiet import of TensorFlow, only when it is needed."""
+"""Quiet import of TensorFlow and Keras, only when they are needed."""
 
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+#: Keras imports these where they are installed, which takes longer than Keras itself:
+#: for scikit-learn's interface to models, arrays of pandas and pictures of models.
+UNUSED = ("sklearn", "pandas", "matplotlib", "IPython")
+
+
+def start_program(one_thread: bool = False) -> None:
+    """As `start_keras`, for the program `keras-tagging`, which is to start quickly.
+
+    Keras finds none of the modules that it imports for what the program never uses.
+    What imports them afterwards does find them.
+    """
+    with hidden(UNUSED):
+        start_keras(one_thread)
+        with silenced():
+            import keras  # noqa: F401
 
 
 def start_keras(one_thread: bool = False) -> None:
@@ -28,6 +44,18 @@ def start_keras(one_thread: bool = False) -> None:
             tf.config.threading.set_intra_op_parallelism_threads(1)
             tf.config.threading.set_inter_op_parallelism_threads(1)
         tf.get_logger().setLevel("ERROR")  # it warns about many networks in a process
+
+
+@contextmanager
+def hidden(names) -> Iterator[None]:
+    """During a block these modules seem not to be installed, if not imported before."""
+    names = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(names))
+    try:
+        yield
+    finally:
+        for name in names:
+            del sys.modules[name]
 
 
 @contextmanager
