@@ -4,7 +4,14 @@
     python udpipe_peer.py annotate model.udpipe text.txt annotated.conllu
 
 It needs ufal.udpipe. Each prints a line of JSON with the seconds that it took, those of
-loading the model left out.
+loading the model left out. Training takes an hour and a half and cannot be resumed; a
+part at a time, it can::
+
+    python udpipe_peer.py train ... 1.udpipe --tagger none --parser none
+    python udpipe_peer.py train ... 2.udpipe --tokenizer from_model=file:1.udpipe \
+        --parser none
+    python udpipe_peer.py train ... en.udpipe --tokenizer from_model=file:2.udpipe \
+        --tagger from_model=file:2.udpipe
 """
 
 import argparse

@@ -11,23 +11,19 @@ from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.surfaces import check_surfaces, document_of
 from keras_tagging.encoding.characters import CharacterFeatures
 from keras_tagging.encoding.multiword import MultiwordSplitter, analyses_of, usual_of
-from keras_tagging.encoding.segment_labels import LABELS, best_labels, targets_of
+from keras_tagging.encoding.segment_labels import LABELS, targets_of
+from keras_tagging.encoding.segmentation import Segmentation
 from keras_tagging.encoding.symbols import symbols_of
-from keras_tagging.encoding.windows import WindowBatches, Windows, windows_of
+from keras_tagging.encoding.text_stream import TextStream
+from keras_tagging.encoding.windows import WindowBatches
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.figures import cross_entropy
 from keras_tagging.models.report import segment_report
-from keras_tagging.models.segmentation import sentences_of
 from keras_tagging.models.sentence_model import SentenceModel
-from keras_tagging.models.text_stream import TextStream
 
 FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
-#: symbols of a window of prediction, without those that it reads around them
-PREDICTION_WINDOW = 500
-#: padded symbols in one call of the network
-PREDICTION_SYMBOLS = 1 << 16
 #: the vocabulary of tokens that have several words whatever the network says
 USUAL = "usual_multiword"
 
@@ -181,34 +177,19 @@ class Segmenter(SentenceModel):
                 strings.
         """
         self._require_network()
-        stream = TextStream(text)
-        return self._sentences(stream, self._scored(stream))
+        return self.segmentation.segment(text)
 
-    def _sentences(self, stream, scored) -> Iterator[Sentence]:
-        labelled = (
-            (
-                windows.symbols,
-                best_labels(
-                    scores, windows.symbols.codes, windows.following, self.spaces
-                ),
-            )
-            for windows, scores in scored
-        )
-        return sentences_of(stream, labelled, self.splitter)
-
-    def _scored(self, stream: TextStream) -> Iterator[tuple[Windows, np.ndarray]]:
-        """The windows of a stream, and the logits `(symbols, labels)` of each."""
-        context = self.settings.task.context
-        for windows in windows_of(
-            stream,
-            self.features.encode,
-            size=PREDICTION_WINDOW,
-            context=context,
-            rows=max(1, PREDICTION_SYMBOLS // (PREDICTION_WINDOW + 2 * context)),
+    @property
+    def segmentation(self) -> Segmentation:
+        """What it does, by its network."""
+        return Segmentation(
+            self.features,
+            self.splitter,
+            self.spaces,
+            self.settings.task.context,
+            lambda ids: np.asarray(self.predict_on_batch(ids)),
             multiple=self.length_multiple,
-        ):
-            outputs = np.asarray(self.predict_on_batch(windows.ids))
-            yield windows, windows.own(outputs)
+        )
 
     def predictions(self, sentences, calls=QUIET) -> list[Sentence]:
         """The sentences that the text of these sentences has by the network."""
@@ -227,9 +208,10 @@ class Segmenter(SentenceModel):
         targets = targets_of(symbols_of(text), surfaces)
 
         def figures():
-            stream = TextStream(text)
-            scored = list(self._scored(stream))
-            scores = segmentation_scores(sentences, self._sentences(stream, scored))
+            segmentation, stream = self.segmentation, TextStream(text)
+            scored = list(segmentation.scored(stream))
+            found = segmentation.sentences(stream, scored)
+            scores = segmentation_scores(sentences, found)
             nothing = np.zeros((0, len(LABELS)), "float32")
             logits = np.concatenate([nothing, *(part for _, part in scored)])
             losses = cross_entropy(logits[None], targets[None])

@@ -12,8 +12,8 @@ from keras_tagging.architectures.parser_network import ENCODERS
 from keras_tagging.data.surface import Surface
 from keras_tagging.data.surfaces import text_of
 from keras_tagging.encoding.segment_labels import LABELS
+from keras_tagging.encoding.text_stream import TextStream
 from keras_tagging.models.saved_config import checked_config, least_weights
-from keras_tagging.models.text_stream import TextStream
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -43,7 +43,7 @@ def test_figures(segmenter, everything, treebanks):
 def test_figures_of_another_language(segmenter, treebanks):
     """Labels of characters by hand: the loss, and a sentence too few."""
     [first, second, *_] = treebanks["english"]
-    scored = list(segmenter._scored(TextStream(text_of([first, second]))))
+    scored = list(segmenter.segmentation.scored(TextStream(text_of([first, second]))))
     logits = np.concatenate([scores for _, scores in scored])
     chances = np.exp(logits - logits.max(-1, keepdims=True))
     chances /= chances.sum(-1, keepdims=True)

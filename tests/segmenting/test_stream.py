@@ -7,7 +7,8 @@ import pytest
 from segmenting.treebanks import spans
 
 from keras_tagging.data.surfaces import text_of
-from keras_tagging.encoding import windows
+from keras_tagging.encoding import segmentation as segmentation_module
+from keras_tagging.encoding import text_stream, windows
 from keras_tagging.encoding.segment_labels import (
     INSIDE,
     MULTIWORD,
@@ -16,12 +17,10 @@ from keras_tagging.encoding.segment_labels import (
     TOKEN,
     best_labels,
 )
+from keras_tagging.encoding.segmentation import sentences_of
 from keras_tagging.encoding.symbols import Symbols, codes_of, symbols_of
+from keras_tagging.encoding.text_stream import TextStream
 from keras_tagging.encoding.windows import windows_of
-from keras_tagging.models import segmenter as segmenter_module
-from keras_tagging.models import text_stream
-from keras_tagging.models.segmentation import sentences_of
-from keras_tagging.models.text_stream import TextStream
 from keras_tagging.utils import limits
 
 ALPHABET = [*"abAB.,!?'-09", "é", "e\u0301", "猫", "\U0001f468\u200d\U0001f469", "\x00"]
@@ -87,8 +86,8 @@ def test_batches_and_chunks_change_nothing(segmenter, everything, monkeypatch):
     whole = list(segmenter.segment(text))
     assert spans(whole) == spans(segmenter.segment(iter(text)))
     monkeypatch.setattr(text_stream, "PIECE", 10)
-    monkeypatch.setattr(segmenter_module, "PREDICTION_SYMBOLS", 200)
-    monkeypatch.setattr(segmenter_module, "PREDICTION_WINDOW", 40)
+    monkeypatch.setattr(segmentation_module, "SYMBOLS", 200)
+    monkeypatch.setattr(segmentation_module, "WINDOW", 40)
     rng = random.Random(3)
     for _ in range(2):
         assert spans(segmenter.segment(chunks_of(text, rng))) == spans(whole)
@@ -96,8 +95,8 @@ def test_batches_and_chunks_change_nothing(segmenter, everything, monkeypatch):
 
 def test_memory_is_constant(untrained, monkeypatch):
     monkeypatch.setattr(text_stream, "PIECE", 512)
-    monkeypatch.setattr(segmenter_module, "PREDICTION_SYMBOLS", 2_000)
-    monkeypatch.setattr(segmenter_module, "PREDICTION_WINDOW", 100)
+    monkeypatch.setattr(segmentation_module, "SYMBOLS", 2_000)
+    monkeypatch.setattr(segmentation_module, "WINDOW", 100)
     read, most = 0, 0
 
     def endless():
@@ -106,8 +105,8 @@ def test_memory_is_constant(untrained, monkeypatch):
             read += 1_000
             yield "word " * 200
 
-    stream = TextStream(endless())
-    for sentence in untrained._sentences(stream, untrained._scored(stream)):
+    segmentation, stream = untrained.segmentation, TextStream(endless())
+    for sentence in segmentation.sentences(stream, segmentation.scored(stream)):
         most = max(most, read - sentence.surface.start)
         assert sum(len(text) for _, text in stream._kept) < 12_000
     assert read == 200_000 and most < 12_000

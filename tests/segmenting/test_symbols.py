@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
+from keras_tagging.encoding import text_stream
 from keras_tagging.encoding.characters import CharacterFeatures
 from keras_tagging.encoding.symbols import WHITE, are_white, codes_of, symbols_of
-from keras_tagging.models import text_stream
-from keras_tagging.models.text_stream import TextStream
+from keras_tagging.encoding.text_stream import TextStream
 from keras_tagging.utils import limits
 
 BREAKS = re.compile("\r\n|\n|\r|\x85|\u2028|\u2029")

@@ -1,26 +1,88 @@
 """From the labels of characters to sentences with their surfaces."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surface import Surface
+from keras_tagging.encoding.characters import CharacterFeatures
+from keras_tagging.encoding.multiword import MultiwordSplitter
 from keras_tagging.encoding.segment_labels import (
     INSIDE,
     MULTIWORD,
     SENTENCE,
     SENTENCE_ENDS,
     TOKEN,
+    best_labels,
 )
 from keras_tagging.encoding.symbols import Symbols
-from keras_tagging.models.text_stream import TextStream
+from keras_tagging.encoding.text_stream import TextStream
+from keras_tagging.encoding.windows import Windows, windows_of
 from keras_tagging.utils import limits
 
+#: symbols of a window, without those that it reads around them
+WINDOW = 500
+#: padded symbols in one call of the network
+SYMBOLS = 1 << 16
 #: where a token begins and ends, and its label
 Token = tuple[int, int, int]
 #: symbols, and the label of each
 Labelled = Iterable[tuple[Symbols, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Segmentation:
+    """From a text to its sentences, by a network that gives each character logits.
+
+    Args:
+        features: with vocabularies.
+        splitter: of multiword tokens.
+        spaces: whether training had tokens with white space inside.
+        context: characters that a window reads before and after its own.
+        logits: function from ids `(windows, time, 2)` to `(windows, time, labels)`.
+        multiple: as in `windows_of`.
+    """
+
+    features: CharacterFeatures
+    splitter: MultiwordSplitter
+    spaces: bool
+    context: int
+    logits: Callable[[np.ndarray], np.ndarray]
+    multiple: int = 1
+
+    def segment(self, text: str | Iterable[str]) -> Iterator[Sentence]:
+        """The sentences of a text, each with its surface, in constant memory."""
+        stream = TextStream(text)
+        return self.sentences(stream, self.scored(stream))
+
+    def scored(self, stream: TextStream) -> Iterator[tuple[Windows, np.ndarray]]:
+        """The windows of a stream, and the logits `(symbols, labels)` of each."""
+        for windows in windows_of(
+            stream,
+            self.features.encode,
+            size=WINDOW,
+            context=self.context,
+            rows=max(1, SYMBOLS // (WINDOW + 2 * self.context)),
+            multiple=self.multiple,
+        ):
+            yield windows, windows.own(self.logits(windows.ids))
+
+    def sentences(
+        self, stream: TextStream, scored: Iterable[tuple[Windows, np.ndarray]]
+    ) -> Iterator[Sentence]:
+        """The sentences of what has been scored, of the same stream."""
+        labelled = (
+            (
+                windows.symbols,
+                best_labels(
+                    scores, windows.symbols.codes, windows.following, self.spaces
+                ),
+            )
+            for windows, scores in scored
+        )
+        return sentences_of(stream, labelled, self.splitter)
 
 
 def sentences_of(
