@@ -9,6 +9,7 @@ from pkgutil import walk_packages
 import pytest
 
 import keras_tagging
+from keras_tagging.data.surface import Surface
 from keras_tagging.utils.registration import CLASSES
 
 HEAVY = ("keras", "tensorflow", "jax", "torch", "gensim", "sklearn", "pandas")
@@ -79,12 +80,17 @@ def test_importing_the_package_imports_none_of_them(imported):
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """A tagger as a `.keras` file and as an ONNX file."""
+    """A tagger as a `.keras` file and as an ONNX file, and a pipeline of ONNX files."""
     model = keras_tagging.build("bigru", units=2, word_dim=2, num_layers=1, seed=1)
     model.adapt(keras_tagging.load_corpus("demo").train[:9])
     files = [tmp_path_factory.mktemp("saved") / name for name in ("m.keras", "m.onnx")]
     model.save(files[0])
     model.export(files[1], format="onnx")
+    segmenter = keras_tagging.build("segmenter", units=2, character_dim=2, seed=1)
+    surface = Surface("a b", [(0, 1), (2, 3)], [1, 1])
+    segmenter.adapt([keras_tagging.Sentence(["a", "b"], surface=surface)])
+    files.append(files[0].with_name("served"))
+    keras_tagging.Pipeline(segmenter, model).export(files[2], format="onnx")
     return [str(file) for file in files]
 
 
@@ -110,14 +116,20 @@ def test_what_needs_keras_imports_it_and_is_quiet(saved, tmp_path):
 
 
 def test_the_program_imports_what_a_command_needs(saved, tmp_path):
-    """Keras would import scikit-learn and pandas: `tag` needs none, `evaluate` both."""
+    """Keras would import scikit-learn and pandas: `tag` needs none, `evaluate` both.
+
+    A pipeline of ONNX files does not even need Keras.
+    """
     words = tmp_path / "words.txt"
     words.write_text("a b\n")
     evaluate = ["evaluate", saved[0], "--corpus", "demo", "--split", "dev", "--per-tag"]
-    steps = [["tag", saved[0], str(words)], evaluate]
+    library = f"import keras_tagging as kt; kt.Pipeline.load({saved[2]!r})"
+    annotate = ["annotate", saved[2], str(words)]
+    steps = [library, annotate, ["tag", saved[0], str(words)], evaluate]
     after, (out, _) = processed(steps, tmp_path)
-    assert not after[0] & {"sklearn", "pandas"}
-    assert {"keras", "sklearn", "pandas"} <= after[1]
+    assert after[:2] == [set(), set()]
+    assert "keras" in after[2] and not after[2] & {"sklearn", "pandas"}
+    assert {"keras", "sklearn", "pandas"} <= after[3]
     assert "precision" in out
 
 

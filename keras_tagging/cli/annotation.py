@@ -206,8 +206,8 @@ def export(
     refuse(no_pipeline, {"onnx": onnx})
     if beam_width is not None:
         model.beam_width = beam_width
-    if model.reads_trees:
-        refuse(f"{run} holds a parser, which has no", {"top_k": top_k})
+    if model.kind != "tagger":
+        refuse(f"{run} holds a {model.kind}, which has no", {"top_k": top_k})
     options = {} if top_k is None else {"top_k": top_k}
     if int8:
         options["int8"] = True

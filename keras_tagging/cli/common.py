@@ -143,12 +143,15 @@ def load_model(
 ):
     """Load a trained model; with `command`, refuse one for another command.
 
-    With `command`, it may be an ONNX file, which is run without Keras, by this number
-    of threads, or as many as there are cores; and TensorFlow has one thread. It may be
-    a pipeline only if `pipeline` is true.
+    With `command`, it may be an ONNX file, or a pipeline of them, which is run without
+    Keras, by this number of threads, or as many as there are cores; and TensorFlow has
+    one thread. It may be a pipeline only if `pipeline` is true.
     """
-    if run.suffix == ".onnx":
-        model = load_onnx(run, beam_width, command, threads)
+    from keras_tagging.models.pipeline_files import is_onnx, load_onnx
+
+    if is_onnx(run):
+        refuse_onnx(run, beam_width, command)
+        model = load_onnx(run, threads)
     else:
         refuse_reproduction(run)
         start_program(one_thread=command is not None)
@@ -167,22 +170,14 @@ def load_model(
     return model
 
 
-def load_onnx(
-    run: Path, beam_width: int | None, command: str | None, threads: int | None = None
-):
-    """Load an ONNX model with `keras_tagging.runtime`, for `tag` or `parse`."""
+def refuse_onnx(run: Path, beam_width: int | None, command: str | None) -> None:
+    """Refuse a model that was exported as ONNX, but for `tag`, `parse`, `annotate`."""
     if command is None:
         raise ValueError(
-            f"{run} is an ONNX file, which tag and parse read: this command needs the "
-            "run, or the .keras file, that it was exported from"
+            f"{run} was exported as ONNX, for tag, parse and annotate: this command "
+            "needs the run, or the .keras file, that it was exported from"
         )
-    refuse(f"{run} is an ONNX file, which has no", {"beam_width": beam_width})
-    from keras_tagging import runtime
-
-    try:
-        return runtime.load(run, threads=threads)
-    except ImportError as error:
-        raise ValueError(str(error)) from error
+    refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
 
 
 def refuse_reproduction(run: Path) -> None:

@@ -28,7 +28,7 @@ def export(
     int8: bool = False,
     verbose: bool = False,
 ) -> None:
-    """Write a tagger or a parser as a SavedModel, or as an ONNX file.
+    """Write a tagger or a parser as a SavedModel, or any model as an ONNX file.
 
     Its signature `serving_default` takes `tokens` `(batch, time)` strings, `lengths`
     `(batch,)` int32, and one further `(batch, time)` string tensor for every column of
@@ -63,8 +63,11 @@ def export(
     float32, whatever the model does. A token that is no UTF-8, or has a U+0000, counts
     as U+FFFD. `metadata.json` is not beside it: the file says itself what it is.
 
+    That of a segmenter takes the `ids` `(windows, time, 2)` of characters and gives
+    `logits` `(windows, time, labels)`: what lies around it is Python's.
+
     Args:
-        model: a fitted `Tagger` or `Parser`.
+        model: a fitted `Tagger`, `Parser` or `Segmenter`.
         path: the folder, or the file `NAME.onnx`. If it has a SavedModel or is a file
             already, the new one is written beside it before it is removed.
         format: "tf_saved_model" or "onnx".

@@ -249,13 +249,24 @@ class Segmenter(SentenceModel):
 
     served_layers = ()
 
-    def export(self, filepath, **kwargs):
-        """Not for segmenters.
+    def export(self, filepath, *, format="tf_saved_model", int8=False):
+        """Write an ONNX file, which `keras_tagging.runtime` runs without TensorFlow.
+
+        The file holds the network, from ids of characters to logits, and describes
+        what turns text into the ones and the others into sentences.
+
+        Args:
+            filepath: the name of the file, which ends in .onnx.
+            format: "onnx".
+            int8: as in :func:`keras_tagging.models.export.export`, which also says what
+                is raised.
 
         Raises:
-            ValueError: always.
+            ValueError: for a SavedModel.
         """
-        raise ValueError(
-            "a segmenter reads text of any length, and cannot be exported as a "
-            "SavedModel or ONNX file: load its .keras file where text is segmented"
-        )
+        if format == "tf_saved_model":
+            raise ValueError(
+                "a segmenter reads text of any length, which no SavedModel does: "
+                'export it as NAME.onnx, with format="onnx"'
+            )
+        super().export(filepath, format=format, int8=int8)

@@ -1,4 +1,4 @@
-"""The computation of an ONNX file, from strings to strings.
+"""The computation of an ONNX file, from strings, or ids of characters, to answers.
 
 The counterpart of `models.export` and `models.serving`, which do so in TensorFlow.
 """
@@ -153,6 +153,12 @@ def tree_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Ar
     found["heads"] = xp.where(request.real, heads, -1)
     found["deprels"] = xp.where(request.real, xp.take(names, labels), "")
     return {name: request.answer(array) for name, array in found.items()}
+
+
+def segment_answer(xp: Arrays, ids: Array, model) -> dict[str, Array]:
+    """The logits `(windows, time, labels)` of a segmenter, for ids of characters."""
+    with unchanged(model):
+        return {"logits": run_network(Tracer(xp, LAYERS), model.network, [ids])}
 
 
 ANSWERS = {"tagger": tag_answer, "parser": tree_answer}

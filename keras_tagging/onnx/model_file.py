@@ -1,4 +1,4 @@
-"""The ONNX file of a tagger or parser."""
+"""The ONNX file of a tagger, parser or segmenter."""
 
 import json
 from importlib.metadata import version
@@ -6,10 +6,11 @@ from importlib.metadata import version
 import onnx
 from onnx import helper
 
-from keras_tagging.onnx.answers import ANSWERS, Request
+from keras_tagging.onnx.answers import ANSWERS, Request, segment_answer
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
 from keras_tagging.runtime.loading import FORMAT, KEY, KINDS
+from keras_tagging.runtime.segmenter import LISTS
 from keras_tagging.utils import limits
 
 #: the last axis of outputs that have one, by what they hold
@@ -17,7 +18,7 @@ LAST = {"top_tags": "k", "top_probabilities": "k", "all_probabilities": "tag"}
 
 
 def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
-    """A tagger or parser as an ONNX model, with all it needs inside.
+    """A tagger, parser or segmenter as an ONNX model, with all it needs inside.
 
     Args:
         model: fitted.
@@ -29,14 +30,9 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
     """
     builder = Builder()
     xp = Arrays(builder, int8)
-    columns = ["tokens", *model.input_columns]
-    strings = {name: Array(xp, name, "string", (None, None)) for name in columns}
-    lengths = Array(xp, "lengths", "int32", (None,))
-    inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
-    inputs.append(value_info("lengths", "int32", ("batch",)))
+    graph = of_characters if model.kind == "segmenter" else of_words
     try:
-        request = Request(xp, strings, lengths)
-        answers = ANSWERS[model.kind](xp, request, model, top_k)
+        inputs, answers, axes = graph(xp, model, top_k)
     except NotImplementedError as error:
         raise ValueError(
             f"this {model.kind} has {error}, which cannot be exported as ONNX: "
@@ -47,7 +43,7 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
             f"this {model.kind} has no recurrent layer to be computed in 8 bits: "
             "export it without int8"
         )
-    outputs, axes = [], axes_of(answers, model)
+    outputs = []
     for name, array in answers.items():
         builder.nodes().append(helper.make_node("Identity", [array.name], [name]))
         outputs.append(value_info(name, array.dtype, axes[name]))
@@ -74,6 +70,26 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
     return made
 
 
+def of_words(xp: Arrays, model, top_k: int) -> tuple[list, dict, dict]:
+    """The inputs of a tagger or parser, its answers, and the names of their axes."""
+    columns = ["tokens", *model.input_columns]
+    strings = {name: Array(xp, name, "string", (None, None)) for name in columns}
+    lengths = Array(xp, "lengths", "int32", (None,))
+    inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
+    inputs.append(value_info("lengths", "int32", ("batch",)))
+    answers = ANSWERS[model.kind](xp, Request(xp, strings, lengths), model, top_k)
+    return inputs, answers, axes_of(answers, model)
+
+
+def of_characters(xp: Arrays, model, top_k: int) -> tuple[list, dict, dict]:
+    """The same of a segmenter, whose text becomes ids outside of the file."""
+    size = len(model.features.names)
+    ids = Array(xp, "ids", "int32", (None, None, size))
+    axes = ("batch", "time")
+    inputs = [value_info("ids", "int32", (*axes, size))]
+    return inputs, segment_answer(xp, ids, model), {"logits": (*axes, "label")}
+
+
 def axes_of(outputs, model) -> dict[str, tuple[str, ...]]:
     """The names of the axes of each output.
 
@@ -89,14 +105,23 @@ def axes_of(outputs, model) -> dict[str, tuple[str, ...]]:
 
 def described(model, top_k) -> dict:
     """The description that a file holds."""
-    inventory = KINDS[model.kind].inventory
-    return {
+    about = {
         "format": FORMAT,
         "kind": model.kind,
         "architecture": model.architecture,
         "version": version("keras-tagging"),
+    }
+    if model.kind == "segmenter":
+        lists = {name: list(model.vocabularies[name]) for name in LISTS}
+        context = model.settings.task.context
+        return about | lists | {"spaces": model.spaces, "context": context}
+    inventory = KINDS[model.kind].inventory
+    corpus = model.metadata.get("corpus") or {}
+    return about | {
         "columns": list(model.input_columns),
         inventory: getattr(model, inventory),
+        # the column of tags that have no name
+        "corpus": {"tag_column": corpus.get("tag_column")},
         "top_k": top_k,
         # what a request should look like
         "normal_form": "NFC",

@@ -1,4 +1,4 @@
-"""ONNX files of taggers and parsers, run without TensorFlow, Keras or gensim.
+"""ONNX files of our models, run without TensorFlow, Keras or gensim.
 
 ``model.export("tagger.onnx", format="onnx")`` writes them; ONNX Runtime and its
 extensions run them (``pip install 'keras-tagging[runtime]'``).
@@ -12,5 +12,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "loading": ["load"],
         "models": ["OnnxParser", "OnnxTagger"],
+        "segmenter": ["OnnxSegmenter"],
     },
 )

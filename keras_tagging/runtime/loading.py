@@ -1,22 +1,24 @@
-"""From an ONNX file to the tagger or parser that runs it."""
+"""From an ONNX file to the model that runs it."""
 
 import json
 import os
 from pathlib import Path
 
-from keras_tagging.data.label_columns import check_names
 from keras_tagging.runtime.extensions import check_strings, session_options
 from keras_tagging.runtime.models import OnnxParser, OnnxTagger
+from keras_tagging.runtime.segmenter import OnnxSegmenter
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
 
 KEY = "keras_tagging"  # of what a file says of itself
 FORMAT = 1
-KINDS = {"tagger": OnnxTagger, "parser": OnnxParser}
+KINDS = {"tagger": OnnxTagger, "parser": OnnxParser, "segmenter": OnnxSegmenter}
 
 
-def load(path, *, threads: int | None = None) -> OnnxTagger | OnnxParser:
-    """A tagger or parser that `export` has written as ONNX.
+def load(
+    path, *, threads: int | None = None
+) -> OnnxTagger | OnnxParser | OnnxSegmenter:
+    """A tagger, parser or segmenter that `export` has written as ONNX.
 
     A file from a stranger is checked first: it may have no operations other than those
     of an export, and nothing outside of itself. It opens no other file.
@@ -79,28 +81,18 @@ def _described(session) -> dict:
     except (ValueError, RecursionError):
         raise ValueError("does not say in JSON what it is") from None
     if not isinstance(found, dict) or str(found.get("kind")) not in KINDS:
-        raise ValueError("holds no tagger or parser")
+        raise ValueError("holds no tagger, parser or segmenter")
     if found.get("format") != FORMAT:
         raise ValueError(
             f"is of format {str(found.get('format'))[:20]}, which this version of "
             f"keras_tagging cannot read: it reads format {FORMAT}"
         )
     kind = KINDS[found["kind"]]
-    lists = {key: found.get(key) for key in ("columns", kind.inventory)}
-    if isinstance(found.get("tags"), dict) and kind is OnnxTagger:
-        lists |= {"tags": [*found["tags"]], **found["tags"]}
-        check_names(lists["tags"])
-        if not lists["tags"]:
-            raise ValueError("does not list its tags")
-    for key, values in lists.items():
+    for key, values in kind.lists(found).items():
         if not (isinstance(values, list) and all(isinstance(v, str) for v in values)):
             raise ValueError(f"does not list its {key}")
-    budget = found.get("batch_tokens")
-    if not (type(budget) is int and 1 <= budget <= limits.SENTENCE_TOKENS):
-        raise ValueError("does not say how many tokens make a batch")
     inputs = {i.name: (i.type, len(i.shape)) for i in session.get_inputs()}
-    wanted = dict.fromkeys(["tokens", *found["columns"]], ("tensor(string)", 2))
-    if inputs != wanted | {"lengths": ("tensor(int32)", 1)}:
+    if inputs != kind.inputs(found):
         raise ValueError("has other inputs than it says")
     outputs = {output.name for output in session.get_outputs()}
     if outputs - {"predicted_tags"} != kind.outputs(found):

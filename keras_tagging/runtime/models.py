@@ -7,13 +7,19 @@ from itertools import islice
 
 import numpy as np
 
-from keras_tagging.data.label_columns import by_column, output_names, with_labels
+from keras_tagging.data.label_columns import (
+    by_column,
+    check_names,
+    output_names,
+    with_labels,
+)
 from keras_tagging.data.lemmas import is_script, lemmas_of, shown_pairs
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.projectivity import SEPARATOR, unlift
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
 from keras_tagging.encoding.batching import plan_batches, slices
 from keras_tagging.runtime.strings import encodable
+from keras_tagging.utils import limits
 
 PREDICTED = "predicted_tag"  # the column of a parser's own tags
 
@@ -29,10 +35,30 @@ class OnnxModel:
     Attributes:
         architecture: by which it was built.
         columns: that sentences must have, beside their words.
+        metadata: the column of the tags in the training corpus, as `Tagger` has it.
     """
 
     kind = command = inventory = None
     answers = ()  # the outputs that `answer` gives, by name
+
+    @classmethod
+    def lists(cls, described: dict) -> dict[str, list[str]]:
+        """The lists of strings that the description has, by what they are.
+
+        Raises:
+            ValueError: if it lacks something else.
+        """
+        budget = described.get("batch_tokens")
+        if not (type(budget) is int and 1 <= budget <= limits.SENTENCE_TOKENS):
+            raise ValueError("does not say how many tokens make a batch")
+        return {key: described.get(key) for key in ("columns", cls.inventory)}
+
+    @classmethod
+    def inputs(cls, described: dict) -> dict[str, tuple[str, int]]:
+        """The type and the number of axes of each input of a file."""
+        names = ["tokens", *described["columns"]]
+        lengths = {"lengths": ("tensor(int32)", 1)}
+        return dict.fromkeys(names, ("tensor(string)", 2)) | lengths
 
     @classmethod
     def outputs(cls, described: dict) -> set[str]:
@@ -44,6 +70,8 @@ class OnnxModel:
         self.session = session
         self.architecture = str(described.get("architecture"))
         self.columns = tuple(described["columns"])
+        corpus = described.get("corpus")  # earlier files lack it
+        self.metadata = {"corpus": corpus if isinstance(corpus, dict) else {}}
         self._batch_tokens = described["batch_tokens"]
 
     def _answered(self, chunks, outputs) -> Iterator[tuple[list, Iterator]]:
@@ -120,6 +148,16 @@ class OnnxTagger(OnnxModel):
         names = [output_names(name) for name in self._inventories]
         kinds = ("tags", "probabilities", "top_tags", "top_probabilities")
         self.answers = tuple(outputs[kind] for outputs in names for kind in kinds)
+
+    @classmethod
+    def lists(cls, described):
+        found = super().lists(described)
+        if isinstance(tags := described.get("tags"), dict):
+            check_names([*tags])
+            if not tags:
+                raise ValueError("does not list its tags")
+            found |= {"tags": [*tags], **tags}
+        return found
 
     @classmethod
     def outputs(cls, described):

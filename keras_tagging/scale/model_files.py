@@ -55,14 +55,10 @@ def load_pipeline(model: str, threads: int):
         OSError: if it cannot be read.
     """
     from keras_tagging.models.pipeline import Pipeline
+    from keras_tagging.models.pipeline_files import is_onnx, load_onnx
 
-    if model.endswith(".onnx"):
-        from keras_tagging import runtime
-
-        try:
-            found = runtime.load(model, threads=threads)
-        except ImportError as error:
-            raise ValueError(str(error)) from error
+    if is_onnx(Path(model)):
+        found = load_onnx(Path(model), threads)
     else:
         import keras_tagging
 

@@ -39,6 +39,11 @@ def named(arguments: list[str]) -> dict[str, Path]:
             )
         if not path.exists():
             raise ValueError(f"{path}: no such file or folder")
+        if (path / "pipeline.json").is_file():
+            raise ValueError(
+                f"{path} holds a pipeline, whose models are served one by one: give "
+                "the tagger.onnx or parser.onnx that keras-tagging export --onnx writes"
+            )
         found[name] = path
     return found
 

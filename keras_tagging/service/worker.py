@@ -51,6 +51,11 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
                 f"{path} has changed since the service was started: start it again"
             )
         model = _models[name] = runtime.load(path, threads=1)
+        if model.kind == "segmenter":
+            raise ValueError(
+                f"{name} is a segmenter, which is not served: keras-tagging annotate "
+                "reads text with it"
+            )
         if isinstance(getattr(model, model.inventory), dict):
             raise ValueError(
                 f"{name} has several columns of labels, which are not served yet; "

@@ -273,10 +273,21 @@ def test_export(trained, program, failing, tmp_path, monkeypatch):
     error = failing("export", trained[0], tmp_path / "all.onnx")
     assert "name a folder and give --onnx" in error
     code, printed, err = program("export", trained[0], tmp_path / "served", "--onnx")
-    assert code == 0 and "the segmenter is left out" in err
-    assert printed == f"Written to {tmp_path / 'served'}: tagger, parser\n"
-    names = sorted(path.name for path in (tmp_path / "served").iterdir())
-    assert names == ["parser.onnx", "tagger.onnx"]
+    served = tmp_path / "served"
+    assert (code, err) == (0, "")
+    assert printed == f"Written to {served}: segmenter, tagger, parser\n"
+    names = sorted(path.name for path in served.iterdir())
+    assert names == ["parser.onnx", "pipeline.json", "segmenter.onnx", "tagger.onnx"]
+    text = tmp_path / "text.txt"
+    text.write_text("Dogs bark. I don't know! A cat sleeps.\n")
+    expected = program("annotate", trained[0], text)
+    assert expected[0] == 0 and expected[1].count("\n") > 8
+    assert program("annotate", served, text) == expected
+    _, segmented, _ = program("annotate", served / "segmenter.onnx", text)
+    assert segmented.count("# text") == expected[1].count("# text")
+    error = failing("evaluate", served, "--corpus", "demo")
+    assert "was exported as ONNX, for tag, parse and annotate" in error
+    assert "a pipeline: keras-tagging annotate" in failing("tag", served, text)
 
 
 # The estimate

@@ -258,15 +258,42 @@ def test_a_kill_while_saving_leaves_no_mixture(tagger, parser, tmp_path, monkeyp
     assert set(keras_tagging.load(tmp_path).parts) == {"tagger"}
 
 
-def test_exported_parts_answer_as_the_pipeline(tagger, tmp_path):
-    pipeline = Pipeline(tagger=tagger)
+def test_exported_it_answers_the_same(tagger, parser, tmp_path):
+    pipeline = Pipeline(tagger=tagger, parser=parser)
+    pipeline.metadata = {"seed": 3}
     assert pipeline.export(tmp_path, format="onnx", top_k=2) == {}
-    served = Pipeline(tagger=runtime.load(tmp_path / "tagger.onnx", threads=1))
+    served = Pipeline.load(tmp_path)
+    assert isinstance(served.tagger, runtime.OnnxTagger)
     assert list(served.annotate(TEXT)) == list(pipeline.annotate(TEXT))
+    assert served.metadata == {"seed": 3} and served.columns == pipeline.columns
     with pytest.raises(ValueError, match="an ONNX file, which has no weights"):
         served.save(tmp_path / "again")
     with pytest.raises(ValueError, match="unknown format 'tflite'"):
         pipeline.export(tmp_path, format="tflite")
+    with pytest.raises(ValueError, match="nothing to export: it is a OnnxTagger"):
+        Pipeline(tagger=served.tagger).export(tmp_path, format="onnx")
+    # a second export of other parts takes the place of the first
+    Pipeline(tagger=tagger).export(tmp_path, format="onnx")
+    assert set(keras_tagging.load(tmp_path).parts) == {"tagger"}
+    (tmp_path / "parser.onnx").rename(tmp_path / "tagger.onnx")
+    with pytest.raises(ValueError, match="tagger.onnx: is not the file"):
+        keras_tagging.load(tmp_path)
+
+
+def test_an_export_replaces_no_saved_pipeline(tagger, tmp_path):
+    pipeline = Pipeline(tagger=tagger)
+    pipeline.save(tmp_path)
+    with pytest.raises(ValueError, match="holds a saved pipeline: choose another"):
+        pipeline.export(tmp_path, format="onnx")
+    pipeline.save(tmp_path)
+
+
+def test_an_exported_tagger_knows_the_column_of_its_tags(train_sentences, tmp_path):
+    model = keras_tagging.build("bigru", **TINY)
+    model.adapt(train_sentences)
+    model.metadata["corpus"] = {"tag_column": "upos"}
+    Pipeline(tagger=model).export(tmp_path, format="onnx")
+    assert Pipeline.load(tmp_path).columns == ("pos",)
 
 
 def test_what_cannot_be_exported_is_named(tagger, tmp_path):

@@ -264,15 +264,15 @@ def test_files_of_strangers(path, tmp_path, change, message):
 @pytest.mark.parametrize(
     "key, value, message",
     [
-        ("kind", "cook", "holds no tagger or parser"),
-        ("kind", ["tagger"], "holds no tagger or parser"),
+        ("kind", "cook", "holds no tagger, parser or segmenter"),
+        ("kind", ["tagger"], "holds no tagger, parser or segmenter"),
         ("format", 2, "is of format 2, which this version"),
         ("tags", [1], "does not list its tags"),
         ("columns", ["other"], "has other inputs than it says"),
         ("batch_tokens", 10**12, "does not say how many tokens make a batch"),
         ("batch_tokens", True, "does not say how many tokens make a batch"),
         (None, "[" * 100_000, "does not say in JSON what it is"),
-        (None, "[]", "holds no tagger or parser"),
+        (None, "[]", "holds no tagger, parser or segmenter"),
     ],
 )
 def test_what_a_file_says_of_itself_is_checked(path, tmp_path, key, value, message):
@@ -357,7 +357,9 @@ def test_export_and_what_reads_it(model, tmp_path, capsys):
     assert stopped("parse", out, text) == 2
     assert "holds a tagger: keras-tagging tag" in capsys.readouterr().err
     assert stopped("evaluate", out, "--corpus", "demo") == 2
-    assert "which tag and parse read" in capsys.readouterr().err
+    assert (
+        "was exported as ONNX, for tag, parse and annotate" in capsys.readouterr().err
+    )
 
 
 def test_runtime_is_a_public_name():

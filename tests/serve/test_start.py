@@ -35,6 +35,9 @@ def test_names(tmp_path):
         files.named([str(tmp_path / "fr=en.onnx")])
     with pytest.raises(ValueError, match="would both be called tagger: give one of"):
         files.named([str(given[0]), f"tagger={tmp_path}/model.keras"])
+    (folder / "pipeline.json").write_text("{}")
+    with pytest.raises(ValueError, match="run.v2 holds a pipeline, whose models are"):
+        files.named([str(folder)])
 
 
 @pytest.mark.parametrize(
@@ -112,13 +115,18 @@ def test_a_file_that_has_changed_is_not_loaded(model_files):
         worker.load({"tagger": (path, (0, 0, 0))})
 
 
-def test_several_columns_are_refused(monkeypatch, tmp_path):
+def test_what_cannot_be_served_is_refused(monkeypatch, tmp_path):
     from keras_tagging import runtime
     from keras_tagging.service import worker
 
-    several = SimpleNamespace(inventory="tags", tags={"upos": ["N"], "feats": ["_"]})
-    monkeypatch.setattr(runtime, "load", lambda path, threads: several)
     (tmp_path / "m.onnx").write_bytes(b"")
     path = str(tmp_path / "m.onnx")
-    with pytest.raises(ValueError, match="several columns of labels, which are not"):
-        worker.load({"m": (path, stamp(path))})
+    tags = {"upos": ["N"], "feats": ["_"]}
+    for model, message in (
+        ({"kind": "tagger", "inventory": "tags", "tags": tags}, "several columns of"),
+        ({"kind": "segmenter"}, "m is a segmenter, which is not served"),
+    ):
+        given = SimpleNamespace(**model)
+        monkeypatch.setattr(runtime, "load", lambda path, threads, x=given: x)
+        with pytest.raises(ValueError, match=message):
+            worker.load({"m": (path, stamp(path))})

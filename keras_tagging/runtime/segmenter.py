@@ -1,0 +1,102 @@
+"""A segmenter that ONNX Runtime runs."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.encoding.characters import CharacterFeatures
+from keras_tagging.encoding.multiword import MultiwordSplitter
+from keras_tagging.encoding.segment_labels import LABELS
+from keras_tagging.encoding.segmentation import Segmentation
+from keras_tagging.utils import limits
+
+#: the vocabularies of a segmenter that a file has
+LISTS = ("character", "multiword", "usual_multiword")
+
+
+class OnnxSegmenter:
+    """A segmenter, as `Segmenter`: see there.
+
+    Args:
+        session: of ONNX Runtime.
+        described: what the file says of itself.
+        threads: parts of a batch that are run at the same time.
+
+    Attributes:
+        architecture: by which it was built.
+
+    Raises:
+        ValueError: if a multiword token has no words, or the network does not read the
+            characters of the description.
+    """
+
+    kind, command = "segmenter", "annotate"
+    column_names = ("surface",)
+
+    @staticmethod
+    def lists(described: dict) -> dict[str, list[str]]:
+        """The lists of strings that the description has.
+
+        Raises:
+            ValueError: if it lacks something else.
+        """
+        if type(described.get("spaces")) is not bool:
+            raise ValueError("does not say whether tokens have white space inside")
+        context = described.get("context")
+        if not (type(context) is int and 0 <= context <= limits.SEGMENT_CHARACTERS):
+            raise ValueError("does not say how many characters it reads around others")
+        return {name: described.get(name) for name in LISTS}
+
+    @staticmethod
+    def inputs(described: dict) -> dict[str, tuple[str, int]]:
+        """The type and the number of axes of each input of a file."""
+        return {"ids": ("tensor(int32)", 3)}
+
+    @staticmethod
+    def outputs(described: dict) -> set[str]:
+        """The outputs of a file that describes itself so."""
+        return {"logits"}
+
+    def __init__(self, session, described: dict, threads: int = 1):
+        self._threads = threads
+        self.session = session
+        self.architecture = str(described.get("architecture"))
+        features = CharacterFeatures()
+        features.set_vocabularies({"character": described["character"]})
+        multiword = (described[name] for name in LISTS[1:])
+        self._segmentation = Segmentation(
+            features,
+            MultiwordSplitter(*multiword),
+            described["spaces"],
+            described["context"],
+            self._logits,
+        )
+        self._try([size - 1 for size in features.sizes.values()])
+
+    def _try(self, last_ids: list[int]) -> None:
+        """Reads one character with the last ids that there are."""
+        ids = np.array([[last_ids]], "int32")
+        try:
+            shape = self._run(ids).shape
+        except Exception as error:  # classes of the library, all of Exception
+            raise ValueError("does not read the characters that it lists") from error
+        if shape != (1, 1, len(LABELS)):
+            raise ValueError(f"does not give {len(LABELS)} logits for a character")
+
+    def segment(self, text: str | Iterable[str]) -> Iterator[Sentence]:
+        """Find the sentences of a text, one by one: see `Segmenter.segment`."""
+        return self._segmentation.segment(text)
+
+    def _logits(self, ids: np.ndarray) -> np.ndarray:
+        """The logits `(windows, time, labels)` for ids `(windows, time, 2)`."""
+        parts = np.array_split(ids, min(self._threads, len(ids)))
+        if len(parts) == 1:
+            return self._run(ids)
+        with ThreadPoolExecutor(len(parts)) as pool:
+            return np.concatenate([*pool.map(self._run, parts)])
+
+    def _run(self, ids):
+        [logits] = self.session.run(["logits"], {"ids": ids})
+        return logits
