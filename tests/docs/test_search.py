@@ -52,6 +52,10 @@ def test_ray_tune_finds_settings(names, monkeypatch, tmp_path):
         code = WITH_RAY_TUNE.replace("trial,\n", f"trial,\n    {storage}\n", 1)
         code = code.replace("corpus.train,", "corpus.train[:12],")
         code = code.replace("=corpus.dev,", "=corpus.dev[:8],")
+        # graphs take longer to make than to use once
+        eager = "import keras, tensorflow\n    "
+        eager += "tensorflow.config.run_functions_eagerly(True)\n"
+        code = code.replace("import keras\n", eager, 1)
         # one after the other in one process, which imports TensorFlow once
         shared = "num_samples=2, max_concurrent_trials=1, reuse_actors=True"
         code = code.replace("num_samples=3", shared)

@@ -29,12 +29,18 @@ def tagger(train_sentences):
 
 
 @pytest.fixture(scope="session")
-def folder(tagger, tmp_path_factory):
-    """A segmenter, a tagger and a parser, saved."""
+def whole(tagger):
+    """A segmenter, a tagger and a parser."""
     segmenter = keras_tagging.build("segmenter", **SEGMENTER)
     segmenter.adapt(sentences_of("english"))
+    return Pipeline(segmenter, tagger, random_parser(tags="pos"))
+
+
+@pytest.fixture(scope="session")
+def folder(whole, tmp_path_factory):
+    """It as ONNX files, so that Ray's workers start in a second."""
     path = tmp_path_factory.mktemp("pipeline")
-    Pipeline(segmenter, tagger, random_parser(tags="pos")).save(path)
+    whole.export(path, format="onnx")
     return path
 
 

@@ -37,6 +37,18 @@ def test_texts_have_a_list_for_each_sentence(annotator, pipeline):
     assert sum(map(len, found["spans"].to_pylist())) > 3
 
 
+def test_a_saved_pipeline_gives_what_an_exported_one_gives(whole, folder, tmp_path):
+    """The first is run by Keras, the second by ONNX Runtime."""
+    whole.save(tmp_path)
+    given = pyarrow.table({"text": TEXTS})
+    saved, exported = (
+        Annotator(str(path), fingerprint(path))(given) for path in (tmp_path, folder)
+    )
+    assert saved["head"].to_pylist() == exported["head"].to_pylist()
+    tables = (saved.drop("spans"), exported.drop("spans"))
+    assert tables[0].to_pylist() == tables[1].to_pylist()
+
+
 def test_sentences_have_a_value_for_each_word(annotator, pipeline):
     words = [["the", "dog"], [], None, ["Paris"]]
     given = pyarrow.table({"tokens": words, "upos": ["x"] * 4, "id": [{"a": 1}] * 4})

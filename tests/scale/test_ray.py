@@ -152,7 +152,7 @@ def test_an_error_in_a_shard_is_one_line(ray, onnx, tmp_path):
 
 
 def test_the_example_of_the_page(ray, folder, tmp_path):
-    """As printed, by a pipeline of Keras that is not the English one."""
+    """As printed, by a pipeline that is not the English one."""
     code = textwrap.dedent(BLOCK.search(PAGE.read_text("utf-8"))[1])
     code = code.replace('"en"', repr(str(folder)))
     # Ray's workers have the folder in which Ray was started
