@@ -379,8 +379,7 @@ class Tagger(SentenceModel):
         )
 
     def _decoded(self, sentences, decoders, calls=QUIET):
-        encoded = self.encode(sentences)
-        batches = decoding.network_outputs(self, encoded, calls)
+        batches = decoding.network_outputs(self, self.encode(sentences), calls)
         return decoding.decoded(batches, sentences, self.label_columns, decoders)
 
     def annotate(self, sentences):
