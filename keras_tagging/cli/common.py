@@ -147,11 +147,16 @@ def load_model(
     Keras, by this number of threads, or as many as there are cores; and TensorFlow has
     one thread. It may be a pipeline only if `pipeline` is true.
     """
-    from keras_tagging.models.pipeline_files import is_onnx, load_onnx
+    from keras_tagging.runtime.folder import is_onnx  # with NumPy
 
     if is_onnx(run):
         refuse_onnx(run, beam_width, command)
-        model = load_onnx(run, threads)
+        from keras_tagging import runtime
+
+        try:
+            model = runtime.load(run, threads=threads)
+        except ImportError as error:
+            raise ValueError(str(error)) from error
     else:
         refuse_reproduction(run)
         start_program(one_thread=command is not None)

@@ -8,7 +8,7 @@ from keras_tagging.cli.common import open_corpus, pairs, refuse
 from keras_tagging.cli.output import summary
 from keras_tagging.cli.pipelines import scores_table
 from keras_tagging.corpora.loading import hold_out
-from keras_tagging.models.run_files import PIPELINE
+from keras_tagging.runtime.folder import PIPELINE
 from keras_tagging.utils.startup import start_program
 
 #: options of train that are for a single model

@@ -204,9 +204,9 @@ def load_pipeline(run: Path, threads: int | None = None):
     model = load_model(run, command="annotate", pipeline=True, threads=threads)
     if model.kind == "pipeline":
         return model
-    from keras_tagging.models.pipeline import Pipeline
+    from keras_tagging.runtime import TextPipeline
 
-    return Pipeline(**{model.kind: model})
+    return TextPipeline(**{model.kind: model})
 
 
 def _fill(function, columns: Callable, blocks: Iterator, source: Source) -> None:

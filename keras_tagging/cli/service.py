@@ -15,8 +15,9 @@ def serve(
         list[str],
         typer.Argument(
             metavar="[NAME=]MODEL...",
-            help="An .onnx file, or the --out of train, or a .keras file, which are "
-            "exported first. The name is that of the file unless it is given.",
+            help="An .onnx file or a pipeline's folder of them; or the --out of train, "
+            "a .keras file, or the name of an installed model, which are exported "
+            "first. The name is that of the file unless it is given.",
         ),
     ],
     host: Annotated[
@@ -47,7 +48,7 @@ def serve(
         ),
     ] = 0,
 ) -> None:
-    """Serve taggers and parsers over HTTP, with a page to try them.
+    """Serve taggers, parsers and pipelines over HTTP, with a page to try them.
 
     It speaks the Open Inference Protocol (KServe V2) and TensorFlow Serving's V1, and
     has a page at its address. It needs neither TensorFlow nor Keras for ONNX files.

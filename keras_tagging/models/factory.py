@@ -10,9 +10,10 @@ from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.parser import Parser
 from keras_tagging.models.pretrained import Pretrained, described
-from keras_tagging.models.run_files import MODEL, PIPELINE
+from keras_tagging.models.run_files import MODEL
 from keras_tagging.models.segmenter import Segmenter
 from keras_tagging.models.tagger import Tagger
+from keras_tagging.runtime.folder import PIPELINE
 from keras_tagging.utils.named_models import find_model
 
 

@@ -1,24 +1,28 @@
-"""The folder of a pipeline: its models, and a file that says which they are.
+"""Writing and reading the folder of a pipeline: see `runtime.folder`.
 
 Keras is imported for its own models alone: those that are ONNX files need none.
 """
 
-import hashlib
 import json
 import os
 import tempfile
 from pathlib import Path
 
-from keras_tagging.models.pipeline import PARTS, Pipeline
-from keras_tagging.models.run_files import PIPELINE
+from keras_tagging.models.pipeline import Pipeline
+from keras_tagging.runtime.folder import (
+    FORMAT,
+    PIPELINE,
+    SUFFIXES,
+    checksum,
+    content_of,
+    is_onnx,
+    model_paths,
+)
+from keras_tagging.runtime.pipeline import PARTS
 from keras_tagging.utils.atomic import naming, replacing, replacing_together
-from keras_tagging.utils.stored import read_object
 from keras_tagging.utils.suggestions import check_known
 
-FORMAT = 1
-SUFFIXES = {"keras": ".keras", "onnx": ".onnx"}
 FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
-REMEDY = "copy the folder again from where it was saved"
 
 
 def save_pipeline(
@@ -60,7 +64,7 @@ def save_pipeline(
                 whole = path.rename(partial / "whole")
                 halve(whole, path)
                 whole.unlink()
-            described[name] = {"sha256": _checksum(path)}
+            described[name] = {"sha256": checksum(path)}
         written = sorted(path.name for path in partial.iterdir())
         names = [folder / PIPELINE, *(folder / name for name in written)]
         with replacing_together(*names) as [first, *others]:
@@ -81,15 +85,11 @@ def _content(pipeline, parts: dict, files: str = "keras") -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
-def load_pipeline(folder: Path, threads: int | None = None) -> Pipeline:
+def load_pipeline(folder: Path) -> Pipeline:
     """Read the folder that `save_pipeline` or `export_pipeline` has written.
 
     It opens these files alone, whatever `pipeline.json` says, and each model is checked
     as by `keras_tagging.load`, or `keras_tagging.runtime.load` if it is an ONNX file.
-
-    Args:
-        folder: of the pipeline.
-        threads: of ONNX Runtime; None for as many as there are cores.
 
     Raises:
         ValueError: if there is no pipeline, or a file is missing, damaged, or not the
@@ -97,78 +97,15 @@ def load_pipeline(folder: Path, threads: int | None = None) -> Pipeline:
         ImportError: for ONNX files without ONNX Runtime.
         OSError: if a file cannot be opened.
     """
-    content = _read(folder)
-    files, described = content.get("files", "keras"), content.get("parts")
-    named = isinstance(described, dict) and described and set(described) <= set(PARTS)
-    if not named or files not in SUFFIXES:
-        path = folder / PIPELINE
-        raise ValueError(f"{path}: does not name the parts of a pipeline: {REMEDY}")
-    parts = {}
-    for name, about in described.items():
-        model_path = folder / f"{name}{SUFFIXES[files]}"
-        if not model_path.is_file():
-            raise ValueError(f"{model_path}: is missing: {REMEDY}")
-        expected = about.get("sha256") if isinstance(about, dict) else None
-        if _checksum(model_path) != expected:
-            raise ValueError(
-                f"{model_path}: is not the file that {PIPELINE} describes: {REMEDY}"
-            )
-        if files == "onnx":
-            from keras_tagging import runtime
-
-            parts[name] = runtime.load(model_path, threads=threads)
-        else:
-            from keras_tagging.models.factory import load
-
-            parts[name] = load(model_path)
-    pipeline = Pipeline(**parts)
-    metadata = content.get("metadata")
-    pipeline.metadata = metadata if isinstance(metadata, dict) else {}
+    content = content_of(folder)
+    if content["files"] == "onnx":
+        from keras_tagging.runtime import load
+    else:
+        from keras_tagging.models.factory import load
+    paths = model_paths(folder, content)
+    pipeline = Pipeline(**{name: load(path) for name, path in paths.items()})
+    pipeline.metadata = content["metadata"]
     return pipeline
-
-
-def holds_onnx(folder: Path) -> bool:
-    """Whether a folder holds a pipeline of ONNX files.
-
-    Raises:
-        ValueError: if it holds a pipeline of a file that is damaged.
-    """
-    return (folder / PIPELINE).is_file() and _read(folder).get("files") == "onnx"
-
-
-def is_onnx(path: Path) -> bool:
-    """Whether a path is an ONNX file, or a folder with a pipeline of them."""
-    return path.suffix == ".onnx" or holds_onnx(path)
-
-
-def load_onnx(path: Path, threads: int | None = None):
-    """The model or pipeline of such a path: see `load_pipeline`.
-
-    Raises:
-        ValueError: as there, and without ONNX Runtime.
-    """
-    try:
-        if path.is_dir():
-            return load_pipeline(path, threads)
-        from keras_tagging import runtime
-
-        return runtime.load(path, threads=threads)
-    except ImportError as error:
-        raise ValueError(str(error)) from error
-
-
-def _read(folder: Path) -> dict:
-    """The content of `pipeline.json`."""
-    path = folder / PIPELINE
-    if not path.is_file():
-        raise ValueError(f"{folder}: holds no pipeline, as {PIPELINE} is missing")
-    content = read_object(path, REMEDY)
-    if content.get("format") != FORMAT:
-        raise ValueError(
-            f"{path}: has the format {str(content.get('format'))[:20]!r}, and this "
-            f"version reads {FORMAT}: update keras-tagging"
-        )
-    return content
 
 
 def export_pipeline(
@@ -195,7 +132,7 @@ def export_pipeline(
             holds a pipeline that was saved, or as in `models.export`.
     """
     check_known("format", format, list(FORMATS))
-    if (folder / PIPELINE).is_file() and not holds_onnx(folder):
+    if (folder / PIPELINE).is_file() and not is_onnx(folder):
         raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
     left_out, described = {}, {}
     for name, model in pipeline.parts.items():
@@ -211,7 +148,7 @@ def export_pipeline(
         path = folder / f"{name}{FORMATS[format]}"
         model.export(path, format=format, **own)
         if format == "onnx":
-            described[name] = {"sha256": _checksum(path)}
+            described[name] = {"sha256": checksum(path)}
     if len(left_out) == len(pipeline.parts):
         raise ValueError(f"nothing to export: {'; '.join(left_out.values())}")
     if described:
@@ -219,8 +156,3 @@ def export_pipeline(
             content = _content(pipeline, described, "onnx")
             partial.write_text(content, encoding="utf-8")
     return left_out
-
-
-def _checksum(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

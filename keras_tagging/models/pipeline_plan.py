@@ -8,7 +8,7 @@ from keras_tagging.data.label_columns import field_of, labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.label_column import scripts_of
 from keras_tagging.models.factory import build
-from keras_tagging.models.pipeline import PARTS
+from keras_tagging.runtime.pipeline import PARTS
 from keras_tagging.utils.suggestions import check_known
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}

@@ -12,8 +12,6 @@ from keras_tagging.utils.atomic import locked, remove_partial
 from keras_tagging.utils.stored import read_object
 
 MODEL, METADATA = "model.keras", "metadata.json"
-#: says that a folder holds a pipeline, and of which models
-PIPELINE = "pipeline.json"
 # Files that are needed only until the end: the state, and the best model so far
 STATE, BEST = "resume.npz", ("best.keras", "best.metadata.json")
 

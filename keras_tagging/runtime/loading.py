@@ -5,7 +5,9 @@ import os
 from pathlib import Path
 
 from keras_tagging.runtime.extensions import check_strings, session_options
+from keras_tagging.runtime.folder import content_of, model_paths
 from keras_tagging.runtime.models import OnnxParser, OnnxTagger
+from keras_tagging.runtime.pipeline import TextPipeline
 from keras_tagging.runtime.segmenter import OnnxSegmenter
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
@@ -17,14 +19,14 @@ KINDS = {"tagger": OnnxTagger, "parser": OnnxParser, "segmenter": OnnxSegmenter}
 
 def load(
     path, *, threads: int | None = None
-) -> OnnxTagger | OnnxParser | OnnxSegmenter:
-    """A tagger, parser or segmenter that `export` has written as ONNX.
+) -> OnnxTagger | OnnxParser | OnnxSegmenter | TextPipeline:
+    """A tagger, parser, segmenter or pipeline that `export` has written as ONNX.
 
     A file from a stranger is checked first: it may have no operations other than those
     of an export, and nothing outside of itself. It opens no other file.
 
     Args:
-        path: of the file.
+        path: of the file, or of the folder of a pipeline.
         threads: batches that are run at the same time; None for as many as there are
             cores. One batch is run by one thread.
 
@@ -39,6 +41,8 @@ def load(
         threads = os.cpu_count() or 1
     if type(threads) is not int or threads < 1:
         raise ValueError(f"threads={threads!r}: at least one is needed")
+    if path.is_dir():
+        return _pipeline(path, threads)
     if not path.is_file():
         raise ValueError(
             f"{path}: no such file; keras-tagging export RUN {path} writes one"
@@ -55,6 +59,20 @@ def load(
         return KINDS[described["kind"]](session, described, threads)
     except ValueError as error:
         raise ValueError(f"{path} {error}; export the model again") from error
+
+
+def _pipeline(folder, threads):
+    content = content_of(folder)
+    if content["files"] != "onnx":
+        raise ValueError(
+            f"{folder} holds a pipeline for Keras: keras-tagging export {folder} NAME "
+            "--onnx makes the folder that is read here"
+        )
+    paths = model_paths(folder, content)
+    parts = {name: load(path, threads=threads) for name, path in paths.items()}
+    pipeline = TextPipeline(**parts)
+    pipeline.metadata = content["metadata"]
+    return pipeline
 
 
 def _session(content, options):

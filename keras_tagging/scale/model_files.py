@@ -4,7 +4,9 @@ import hashlib
 import os
 from pathlib import Path
 
-from keras_tagging.models.run_files import MODEL, PIPELINE
+from keras_tagging import runtime
+from keras_tagging.models.run_files import MODEL
+from keras_tagging.runtime.folder import PIPELINE, is_onnx
 from keras_tagging.utils.named_models import find_model
 
 
@@ -54,15 +56,17 @@ def load_pipeline(model: str, threads: int):
         ValueError: if the model is damaged, or of another kind.
         OSError: if it cannot be read.
     """
-    from keras_tagging.models.pipeline import Pipeline
-    from keras_tagging.models.pipeline_files import is_onnx, load_onnx
-
     if is_onnx(Path(model)):
-        found = load_onnx(Path(model), threads)
+        try:
+            found = runtime.load(model, threads=threads)
+        except ImportError as error:
+            raise ValueError(str(error)) from error
     else:
         import keras_tagging
 
         os.environ.setdefault("TF_NUM_INTRAOP_THREADS", str(threads))
         os.environ.setdefault("TF_NUM_INTEROP_THREADS", str(threads))
         found = keras_tagging.load(model)
-    return found if found.kind == "pipeline" else Pipeline(**{found.kind: found})
+    if found.kind == "pipeline":
+        return found
+    return runtime.TextPipeline(**{found.kind: found})

@@ -15,11 +15,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from keras_tagging.service import binary, open_inference, plain, tensorflow_serving
+from keras_tagging.service import (
+    binary,
+    open_inference,
+    plain,
+    tensorflow_serving,
+    texts,
+)
 from keras_tagging.service.batches import Batcher
 from keras_tagging.service.bodies import Bodies, parsed
 from keras_tagging.service.metrics import CONTENT_TYPE, Metrics
-from keras_tagging.service.problems import Problem, bad, shown
+from keras_tagging.service.problems import Problem, an_object, bad, shown
 from keras_tagging.service.tensors import VERSION, Model
 from keras_tagging.service.workers import Worker
 
@@ -74,6 +80,7 @@ class Service:
         yield Route("/metrics", self._told(self._counted))
         for command in ("tag", "parse"):
             yield self._asked(f"/{command}", command, self._plain(command))
+        yield self._asked("/annotate", "annotate", self._annotate)
 
     def _v1_routes(self):
         for path in versioned("/v1/models/{name}"):
@@ -139,6 +146,13 @@ class Service:
             labels["model"] = name
         return self._models[name]
 
+    def _model_of_tokens(self, name, labels=None) -> Model:
+        """A model of the two protocols that others speak."""
+        model = self._model(name, labels)
+        if model.kind == "pipeline":
+            raise bad(f"{name} is a pipeline, which reads text: post to /annotate")
+        return model
+
     async def _answers(self, model, sentences, outputs):
         answers = await self._batcher.answer(model.name, sentences, outputs)
         self._metrics.tokens.labels(model.name).inc(sum(map(len, sentences)))
@@ -149,7 +163,7 @@ class Service:
     def _plain(self, command):
         async def answer(request, body, labels):
             start = time.perf_counter()
-            body = parsed(body)
+            body = an_object(parsed(body), plain.REMEDY)
             name = plain.chosen(self._models, body, command)
             model = self._model(name, labels)
             sentences, written = plain.read(model, body, self._max_tokens)
@@ -159,19 +173,30 @@ class Service:
 
         return answer
 
+    async def _annotate(self, request, body, labels):
+        start = time.perf_counter()
+        body = an_object(parsed(body), texts.REMEDY)
+        name = plain.chosen(self._models, body, "annotate")
+        model = self._model(name, labels)
+        text = texts.read(body, self._max_tokens)
+        [answer] = await self._batcher.answer(name, [text], model.outputs)
+        self._metrics.tokens.labels(name).inc(texts.words_of(answer))
+        milliseconds = round(1000 * (time.perf_counter() - start), 2)
+        return _json({"model": name, **answer, "milliseconds": milliseconds})
+
     async def _predict(self, request, body, labels):
-        model = self._model(request.path_params["name"], labels)
+        model = self._model_of_tokens(request.path_params["name"], labels)
         given = tensorflow_serving.read(model, parsed(body), self._max_tokens)
         sentences, written = given
         return _json(written(await self._answers(model, sentences, model.outputs)))
 
     async def _other_verb(self, request, body, labels):
-        self._model(request.path_params["name"], labels)
+        self._model_of_tokens(request.path_params["name"], labels)
         verb = shown(request.path_params["verb"])
         raise Problem(404, f"there is no verb {verb} here: post to :predict")
 
     async def _infer(self, request, body, labels):
-        model = self._model(request.path_params["name"], labels)
+        model = self._model_of_tokens(request.path_params["name"], labels)
         head, tail = binary.split(body, request.headers.get(binary.HEADER))
         sentences, outputs, written = open_inference.read(
             model, parsed(head), tail, self._max_tokens
@@ -198,9 +223,12 @@ class Service:
 
     def _described(self, describe):
         """An endpoint that tells what a function tells about the model."""
-        return self._told(
-            lambda request: _json(describe(self._model(request.path_params["name"])))
-        )
+
+        def answer(request):
+            model = self._model_of_tokens(request.path_params["name"])
+            return _json(describe(model))
+
+        return self._told(answer)
 
 
 def versioned(path: str) -> tuple[str, str]:

@@ -23,12 +23,14 @@ class Job:
     """A request for one model.
 
     Attributes:
+        sentences: of the request; for a pipeline its text alone, whose characters
+            count as tokens.
         arrived: in seconds of the event loop.
         alone: it was in a batch whose worker has died, and is not put with others.
     """
 
     model: str
-    sentences: list[Sentence]
+    sentences: list[Sentence] | list[str]
     outputs: list[str]
     arrived: float
     future: asyncio.Future

@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from keras_tagging.runtime.folder import PIPELINE, is_onnx
+from keras_tagging.utils.named_models import find_model
+
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -13,11 +16,12 @@ def named(arguments: list[str]) -> dict[str, Path]:
     """Paths by the name of the model.
 
     Args:
-        arguments: each a path, or NAME=PATH. The name of a path alone is its stem.
+        arguments: each a path or the name of an installed model, or NAME=PATH. The
+            name of a path alone is its stem.
 
     Raises:
-        ValueError: for a name that is no part of an address, or is given twice, or a
-            path that does not exist.
+        ValueError: for a name that is no part of an address, or is given twice, or
+            what does not exist.
     """
     found = {}
     for argument in arguments:
@@ -37,29 +41,26 @@ def named(arguments: list[str]) -> dict[str, Path]:
                 f"{found[name]} and {path} would both be called {name}: give one of "
                 "them another name, NAME=PATH"
             )
-        if not path.exists():
+        if not (path := find_model(path)).exists():
             raise ValueError(f"{path}: no such file or folder")
-        if (path / "pipeline.json").is_file():
-            raise ValueError(
-                f"{path} holds a pipeline, whose models are served one by one: give "
-                "the tagger.onnx or parser.onnx that keras-tagging export --onnx writes"
-            )
         found[name] = path
     return found
 
 
 def as_onnx(name: str, path: Path, folder: Path) -> Path:
-    """The ONNX file of a model, exported into the folder if it is none.
+    """The ONNX file of a model, or folder of a pipeline, exported if it is none.
 
     Only that needs TensorFlow, in a process of its own.
 
     Raises:
         ValueError: if it cannot be exported; with the remedy.
     """
-    if path.suffix == ".onnx":
+    if is_onnx(path):
         return path
-    made = folder / f"{name}.onnx"
+    whole = (path / PIPELINE).is_file()
+    made = folder / (name if whole else f"{name}.onnx")
     command = [sys.executable, "-m", "keras_tagging", "export", str(path), str(made)]
+    command += ["--onnx"] * whole
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         *_, last = done.stderr.strip().splitlines() or ["it told nothing"]
@@ -67,6 +68,7 @@ def as_onnx(name: str, path: Path, folder: Path) -> Path:
         raise ValueError(
             f"{path} could not be exported as ONNX, which is what is served: "
             f"{reason.rstrip('.')}. Where TensorFlow is, keras-tagging export {path} "
-            f"{name}.onnx does it, and keras-tagging serve {name}.onnx needs none"
+            f"{made.name}{' --onnx' * whole} does it, and keras-tagging serve "
+            f"{made.name} needs none"
         )
     return made

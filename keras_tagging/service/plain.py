@@ -1,9 +1,13 @@
-"""Our own protocol, for people and for the page: `/tag`, `/parse` and `/models`."""
+"""Our own protocol, for people and for the page.
+
+`/models`, and `/tag` and `/parse` for sentences; `/annotate` is in `texts`.
+"""
 
 from keras_tagging.service.problems import bad, check_keys, shown
 from keras_tagging.service.tensors import Model, sentences
 
 KEYS = {"model", "sentences", "columns"}
+REMEDY = "send sentences, and model and columns where they are needed"
 
 
 def listed(models: dict[str, Model], max_tokens: int) -> dict:
@@ -13,14 +17,12 @@ def listed(models: dict[str, Model], max_tokens: int) -> dict:
     return {"models": found, "max_tokens": max_tokens}
 
 
-def chosen(models: dict[str, Model], body, command: str) -> str:
+def chosen(models: dict[str, Model], body: dict, command: str) -> str:
     """The name of the model that a body asks for.
 
     Raises:
         Problem: if it names none, and there are several, or names another kind.
     """
-    remedy = "send sentences, and model and columns where they are needed"
-    check_keys(body, KEYS, remedy)
     fitting = [name for name, model in models.items() if model.command == command]
     name = body.get("model")
     if name is None:
@@ -40,6 +42,7 @@ def read(model: Model, body: dict, max_tokens: int):
     Raises:
         Problem: if it is malformed.
     """
+    check_keys(body, KEYS, REMEDY)
     rows = body.get("sentences")
     if not isinstance(rows, list):
         raise bad("sentences must be a list: of lists of tokens, or of strings")

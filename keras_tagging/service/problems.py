@@ -27,10 +27,21 @@ def check_keys(body, known, remedy: str) -> None:
         known: the keys.
         remedy: what to send.
     """
-    if not isinstance(body, dict):
-        raise bad(f"the body is no object: {remedy}")
+    an_object(body, remedy)
     if others := [key for key in body if key not in known]:
         raise bad(f"there is no {shown(others[0])} in a request: {remedy}")
+
+
+def an_object(body, remedy: str) -> dict:
+    """A body; a Problem if it is no object.
+
+    Args:
+        body: JSON.
+        remedy: what to send.
+    """
+    if not isinstance(body, dict):
+        raise bad(f"the body is no object: {remedy}")
+    return body
 
 
 def shown(value) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import uvicorn
 
+from keras_tagging.runtime.folder import is_onnx
 from keras_tagging.service.app import Service
 from keras_tagging.service.batches import Batcher
 from keras_tagging.service.metrics import Metrics
@@ -73,7 +74,7 @@ def stoppable():
 @contextmanager
 def exported(paths: dict[str, Path]):
     """ONNX files of all models; those that are made are removed in the end."""
-    if all(path.suffix == ".onnx" for path in paths.values()):
+    if all(map(is_onnx, paths.values())):
         yield paths
         return
     with tempfile.TemporaryDirectory(prefix="keras-tagging-") as folder:
@@ -120,8 +121,8 @@ async def _start(workers):
         raise ValueError(str(error)) from error
     except WorkerDied:
         raise ValueError(
-            "the process that loads the models ended: is there enough memory? A file "
-            "alone is tried by keras-tagging tag FILE.onnx"
+            "the process that loads the models ended: is there enough memory? One "
+            "alone is tried by keras-tagging tag FILE.onnx, or annotate FOLDER"
         ) from None
 
 

@@ -114,7 +114,7 @@ def sentences(
             columns[name] = strings[name][i][:length]
         for strings_here in (row[:length], *columns.values()):
             for text in strings_here:
-                _check_text(text)
+                check_text(text)
         found.append(Sentence(row[:length], None, columns))
     if not any(map(len, found)):
         raise bad("there are no tokens in this request: send at least one")
@@ -161,7 +161,8 @@ def _check_lengths(rows, lengths):
             raise bad(f"a length is {length}, but its sentence has {len(row)} tokens")
 
 
-def _check_text(text):
+def check_text(text: str) -> None:
+    """Raise a Problem for a string that UTF-8 cannot hold, or with too many marks."""
     try:
         text.isascii() or text.encode()
         to_nfc(text)

@@ -1,4 +1,4 @@
-"""The side of a worker process: it loads the ONNX files and answers batches.
+"""The side of a worker process: it loads the models and answers batches.
 
 The functions are called by `workers`, from the process that speaks HTTP.
 """
@@ -8,6 +8,8 @@ import signal
 import threading
 import traceback
 from multiprocessing import parent_process
+
+from keras_tagging.runtime.folder import PIPELINE
 
 _models = {}
 
@@ -43,6 +45,7 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
         ImportError: if ONNX Runtime or its extensions are not installed.
     """
     from keras_tagging import runtime
+    from keras_tagging.service.texts import TextModel
 
     described = {}
     for name, (path, stamped) in files.items():
@@ -50,17 +53,20 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
             raise ValueError(
                 f"{path} has changed since the service was started: start it again"
             )
-        model = _models[name] = runtime.load(path, threads=1)
+        model = runtime.load(path, threads=1)
+        if model.kind == "pipeline":
+            model = TextModel(model)
         if model.kind == "segmenter":
             raise ValueError(
-                f"{name} is a segmenter, which is not served: keras-tagging annotate "
-                "reads text with it"
+                f"{name} is a segmenter, which is served with a tagger or a parser "
+                "alone: give the folder of a pipeline"
             )
         if isinstance(getattr(model, model.inventory), dict):
             raise ValueError(
-                f"{name} has several columns of labels, which are not served yet; "
-                "keras-tagging tag gives all of them"
+                f"{name} has several columns of labels, which are served in a pipeline "
+                "alone: give the folder of one"
             )
+        _models[name] = model
         described[name] = {
             "kind": model.kind,
             "command": model.command,
@@ -74,13 +80,19 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
 
 
 def stamp(path: str) -> tuple:
-    """The time, size and number of a file, which change with it."""
-    status = os.stat(path)
+    """The time, size and number of a file, which change with it.
+
+    Those of a pipeline's folder are those of the file that has the others' checksums.
+    """
+    status = os.stat(os.path.join(path, PIPELINE) if os.path.isdir(path) else path)
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _warm_up(model) -> int:
     """Runs it once or twice; the number of best tags that it gives for a token."""
+    if model.kind == "pipeline":
+        model.answer(["It begins with this. And this is the second one."], ())
+        return 0
     from keras_tagging.data.sentence import Sentence
 
     for length in (1, 20):

@@ -140,6 +140,9 @@ ONNX_DEPTH = 5
 #: Bytes of a request's body, or 100 for each token that is allowed, if that is more.
 SERVICE_BYTES = 2**20
 SERVICE_TOKEN_BYTES = 100
+#: Characters of a text for a pipeline, for each token that is allowed in a request:
+#: in English as many tokens.
+SERVICE_TOKEN_CHARACTERS = 5
 #: Bytes of all requests together that are being read or wait. Beyond it the next one is
 #: told to come back later.
 SERVICE_WAITING_BYTES = 2**26

@@ -9,10 +9,15 @@ from contextlib import contextmanager
 
 import pytest
 import requests
+from conftest import TINY, randomize
+from models.columns import columned
 from models.parsers import random_parser
 from onnx_files.odd import tagger
+from segmenting.treebanks import TINY as SEGMENTER
+from segmenting.treebanks import sentences_of
 
-from keras_tagging import runtime
+import keras_tagging
+from keras_tagging import Pipeline, runtime
 
 
 @pytest.fixture(scope="session")
@@ -84,5 +89,30 @@ def serving(*arguments):
 @pytest.fixture(scope="session")
 def service(model_files):
     with serving(*model_files.values(), "--max-tokens", 300) as running:
+        yield running
+        assert running.stop(signal.SIGINT) == (0, "")
+
+
+@pytest.fixture(scope="session")
+def folder(train_sentences, tmp_path_factory):
+    """A pipeline of ONNX files."""
+    labels = keras_tagging.build("bigru", **TINY, tags=("upos", "xpos", "lemma"))
+    sentences = columned(train_sentences)
+    for sentence in sentences:
+        sentence.columns["lemma"] = [w[:-1].lower() or w for w in sentence.tokens]
+    labels.adapt(sentences)
+    segmenter = keras_tagging.build("segmenter", **SEGMENTER)
+    segmenter.adapt(sentences_of("english"))
+    path = tmp_path_factory.mktemp("pipeline")
+    parser = random_parser(tags="pos")
+    Pipeline(segmenter, randomize(labels), parser).export(path, format="onnx")
+    return path
+
+
+@pytest.fixture(scope="session")
+def whole(folder, model_files):
+    """A service with the pipeline, and a tagger beside it."""
+    arguments = (f"whole={folder}", model_files["tagger"], "--max-tokens", 20)
+    with serving(*arguments, "--workers", 2) as running:
         yield running
         assert running.stop(signal.SIGINT) == (0, "")

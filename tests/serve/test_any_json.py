@@ -7,8 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.service import binary, open_inference, plain, tensorflow_serving
-from keras_tagging.service.problems import Problem
+from keras_tagging.service import (
+    binary,
+    open_inference,
+    plain,
+    tensorflow_serving,
+    texts,
+)
+from keras_tagging.service.problems import Problem, an_object
 from keras_tagging.service.tensors import Model
 
 MODEL = Model("m", "tagger", "tag", "bigru", [], ["tags", "top_tags"], 3, 2)
@@ -95,7 +101,7 @@ def test_sentences_or_a_refusal(name):
     def check(body, tail):
         try:
             if name == "plain":
-                plain.chosen({"m": MODEL}, body, "tag")
+                plain.chosen({"m": MODEL}, an_object(body, ""), "tag")
             found, written = READERS[name](body, memoryview(tail))
         except Problem as problem:
             assert 400 <= problem.status < 500 and "\n" not in problem.message
@@ -111,6 +117,15 @@ def test_sentences_or_a_refusal(name):
 
     check()
     assert len(understood) > 20 and len(refused) > 20
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(body=st.dictionaries(st.sampled_from(["text", "model", "x"]), ANY | st.text()))
+def test_a_text_or_a_refusal(body):
+    try:
+        assert texts.read(body, 9) == body["text"]
+    except Problem as problem:
+        assert 400 <= problem.status < 500 and "\n" not in problem.message
 
 
 @settings(max_examples=100, deadline=None)

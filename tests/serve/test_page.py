@@ -173,3 +173,25 @@ def test_nothing_leaves_the_machine(page, browser):
     policy = found.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy
     assert "http" not in found.text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_a_text_is_annotated(browser, whole):
+    page = Page(browser, whole.url)
+    assert page.one("#given").text == "Text" and page.one("#run").text == "Annotate"
+    assert not page.one("#split").is_displayed()
+    page.type("Dogs bark." + Keys.ENTER)
+    page.wait(lambda: page.all(".tree svg"))
+    answer = whole.post("/annotate", {"text": "Dogs bark."}).json()["sentences"]
+    words = [w for s in answer for t in s["tokens"] for w in t["words"]]
+    assert page.texts(".tree .w") == [word["text"] for word in words]
+    assert page.texts(".tree .p") == [word["upos"] for word in words]
+    assert page.texts(".tree .deprel") == [word["deprel"] for word in words]
+    titles = ["", "Word", "Tag", "Lemma", "XPOS", "Relation", "Head"]
+    assert page.texts("th") == titles * len(answer)
+    assert page.texts("td:nth-child(4)") == [word["lemma"] for word in words]
+    counted = "1 sentence in" if len(answer) == 1 else f"{len(answer)} sentences in"
+    assert page.one("#status").text.startswith(counted)
+    page.type(" " + Keys.ENTER)
+    error = page.wait(lambda: page.one("#error").text)
+    assert error == "Type a text first."
+    assert browser.get_log("browser") == []

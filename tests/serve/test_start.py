@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,7 +21,7 @@ def stopped(capsys, *args):
     return end.value.code, capsys.readouterr().err
 
 
-def test_names(tmp_path):
+def test_names(tmp_path, monkeypatch):
     for name in ("tagger.onnx", "fr=en.onnx", "model.keras"):
         (tmp_path / name).write_bytes(b"")
     folder = tmp_path / "run.v2"
@@ -35,9 +36,8 @@ def test_names(tmp_path):
         files.named([str(tmp_path / "fr=en.onnx")])
     with pytest.raises(ValueError, match="would both be called tagger: give one of"):
         files.named([str(given[0]), f"tagger={tmp_path}/model.keras"])
-    (folder / "pipeline.json").write_text("{}")
-    with pytest.raises(ValueError, match="run.v2 holds a pipeline, whose models are"):
-        files.named([str(folder)])
+    monkeypatch.setattr(files, "find_model", {Path("en"): folder}.get)
+    assert files.named(["en"]) == {"en": folder}
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,11 @@ def test_what_cannot_be_served_is_refused(monkeypatch, tmp_path):
     path = str(tmp_path / "m.onnx")
     tags = {"upos": ["N"], "feats": ["_"]}
     for model, message in (
-        ({"kind": "tagger", "inventory": "tags", "tags": tags}, "several columns of"),
-        ({"kind": "segmenter"}, "m is a segmenter, which is not served"),
+        (
+            {"kind": "tagger", "inventory": "tags", "tags": tags},
+            "are served in a",
+        ),
+        ({"kind": "segmenter"}, "m is a segmenter, which is served with"),
     ):
         given = SimpleNamespace(**model)
         monkeypatch.setattr(runtime, "load", lambda path, threads, x=given: x)

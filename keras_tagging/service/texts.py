@@ -1,0 +1,64 @@
+"""A pipeline that is served: raw text in, annotated sentences out, at `/annotate`."""
+
+from itertools import chain
+
+from keras_tagging.data.annotation import as_object
+from keras_tagging.runtime import TextPipeline
+from keras_tagging.service.problems import Problem, bad, check_keys, shown
+from keras_tagging.service.tensors import check_text
+from keras_tagging.utils import limits
+
+KEYS = {"model", "text"}
+REMEDY = "send text, and model where there are several"
+
+
+class TextModel:
+    """A pipeline as a worker runs it, with what `worker.load` asks of a model.
+
+    Args:
+        pipeline: of ONNX files.
+    """
+
+    kind, command, inventory = "pipeline", "annotate", "labels"
+    columns, labels = (), ()
+    answers = ("sentences",)
+
+    def __init__(self, pipeline: TextPipeline):
+        self._pipeline = pipeline
+        parts = pipeline.parts.values()
+        self.architecture = ", ".join(part.architecture for part in parts)
+
+    def answer(self, texts: list[str], names) -> list[dict[str, list]]:
+        """For each text its sentences: see `data.annotation.as_object`."""
+        parts = [[*self._pipeline.sentences(text)] for text in texts]
+        annotated = iter(self._pipeline.annotate_together([*chain(*parts)]))
+        return [
+            {"sentences": [as_object(next(annotated)) for _ in part]} for part in parts
+        ]
+
+
+def read(body: dict, max_tokens: int) -> str:
+    """The text of a body.
+
+    Raises:
+        Problem: if it is malformed, or too long.
+    """
+    check_keys(body, KEYS, REMEDY)
+    text = body.get("text")
+    if type(text) is not str:
+        raise bad(f"text must be a string, not {shown(text)}: {REMEDY}")
+    most = limits.SERVICE_TOKEN_CHARACTERS * max_tokens
+    if len(text) > most:
+        raise Problem(
+            413,
+            f"{len(text):,} characters in one request: send at most {most:,}, such as "
+            "a paragraph at a time",
+        )
+    check_text(text)
+    return text
+
+
+def words_of(answer: dict) -> int:
+    """The number of words in an answer."""
+    tokens = (token for s in answer["sentences"] for token in s["tokens"])
+    return sum(len(token["words"]) for token in tokens)
