@@ -9,7 +9,9 @@ from pkgutil import walk_packages
 import pytest
 
 import keras_tagging
+from keras_tagging import cli
 from keras_tagging.data.surface import Surface
+from keras_tagging.utils import startup
 from keras_tagging.utils.registration import CLASSES
 
 HEAVY = ("keras", "tensorflow", "jax", "torch", "gensim", "sklearn", "pandas")
@@ -131,6 +133,17 @@ def test_the_program_imports_what_a_command_needs(saved, tmp_path):
     assert "keras" in after[2] and not after[2] & {"sklearn", "pandas"}
     assert {"keras", "sklearn", "pandas"} <= after[3]
     assert "precision" in out
+
+
+def test_without_tensorflow_it_says_so(saved, monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "tensorflow")
+    monkeypatch.setattr(startup, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["tag", saved[0]])
+    assert end.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith("keras-tagging: error: TensorFlow is not installed, and")
+    assert told.count("\n") == 1
 
 
 def test_keras_first_then_the_package_and_the_runtime_last(saved):

@@ -72,7 +72,8 @@ COMMANDS = {
     ),
     "annotate": (
         annotate,
-        "annotate runs/en book.txt > book.conllu",
+        "annotate en book.txt > book.conllu",
+        "annotate served/ book.txt > book.conllu",
         "annotate runs/en book.txt --jobs 4 > book.conllu",
         "annotate runs/en --output jsonl < book.txt",
         "annotate runs/en corpus.conllu --input conllu > annotated.conllu",
@@ -84,11 +85,13 @@ COMMANDS = {
         "export runs/demo served/",
         "export runs/demo tagger.onnx",
         "export runs/demo small.onnx --int8",
+        "export en served/ --onnx",
     ),
     "serve": (
         serve,
         "serve tagger.onnx",
         "serve runs/demo",
+        "serve en",
         "serve en=english.onnx fr=french.onnx --port 9000 --workers 2",
     ),
     "models": (list_models, "models", "models en"),

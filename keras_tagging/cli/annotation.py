@@ -163,7 +163,11 @@ def parse(
 def export(
     run: Run,
     out: Annotated[
-        Path, typer.Argument(help="Folder for the SavedModel, or a file NAME.onnx.")
+        Path,
+        typer.Argument(
+            help="Folder for the SavedModel, or, with --onnx, for the ONNX files of a "
+            "pipeline; or a file NAME.onnx."
+        ),
     ],
     top_k: Annotated[
         int | None,
@@ -188,18 +192,20 @@ def export(
     """Write a SavedModel, or ONNX: strings in, tags and probabilities, or trees, out.
 
     A name that ends in .onnx is a file for ONNX Runtime, any other one a folder for
-    TensorFlow. A pipeline is written into a folder, one file or SavedModel for each
-    of its models.
+    TensorFlow. A pipeline is written into a folder, one SavedModel for each of its
+    models, or with --onnx one file, which annotate and serve read. ONNX needs the extra
+    onnx: pip install 'keras-tagging[onnx]'.
     """
-    if int8 and out.suffix != ".onnx":
+    if int8 and out.suffix != ".onnx" and not onnx:
         raise ValueError(
-            f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}"
+            f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}, or, "
+            "for a pipeline, --onnx"
         )
     model = load_model(run, pipeline=True)
     if model.kind == "pipeline":
-        given = {"int8": int8, "beam_width": beam_width}
-        refuse(f"{run} holds a pipeline, which has no", given)
+        refuse(f"{run} holds a pipeline, which has no", {"beam_width": beam_width})
         options = {} if top_k is None else {"top_k": top_k}
+        options |= {"int8": True} if int8 else {}
         export_parts(model, out, "onnx" if onnx else "tf_saved_model", options)
         return
     no_pipeline = f"{run} is no pipeline: name a file NAME.onnx, as there is no"

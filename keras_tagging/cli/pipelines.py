@@ -56,7 +56,7 @@ def annotate(
         typer.Argument(
             metavar="MODEL",
             help="The name of an installed model, the --out of train, the folder of a "
-            "pipeline, or a model's file.",
+            "pipeline, also of ONNX files, or a model's file, .keras or .onnx.",
         ),
     ],
     files: Annotated[

@@ -58,6 +58,12 @@ class Surface:
         """The begin and the end of each token in the document."""
         return [(self.start + begin, self.start + end) for begin, end in self.spans]
 
+    @property
+    def word_offsets(self) -> list[tuple[int, int]]:
+        """For each word the offsets of its token, which may have several words."""
+        counted = zip(self.offsets, self.words, strict=True)
+        return [place for place, count in counted for _ in range(count)]
+
     def space_after(self, token: int) -> str | None:
         """The text between a token, counted from 0, and the next one.
 

@@ -13,7 +13,7 @@ from keras_tagging.models.pretrained import Pretrained, described
 from keras_tagging.models.run_files import MODEL
 from keras_tagging.models.segmenter import Segmenter
 from keras_tagging.models.tagger import Tagger
-from keras_tagging.runtime.folder import PIPELINE
+from keras_tagging.runtime.folder import PIPELINE, content_of, holds_parts
 from keras_tagging.utils.named_models import find_model
 
 
@@ -104,6 +104,8 @@ def load(path):
         from keras_tagging.models.pipeline_files import load_pipeline
 
         return load_pipeline(path)
+    if path.is_dir() and not (path / MODEL).is_file() and holds_parts(path):
+        content_of(path)  # which tells what is missing
     if path.is_dir():
         path = path / MODEL
     if not path.is_file():

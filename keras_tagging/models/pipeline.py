@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from keras_tagging.runtime.pipeline import TextPipeline
+from keras_tagging.utils.named_models import find_model
 
 
 class Pipeline(TextPipeline):
@@ -45,13 +46,15 @@ class Pipeline(TextPipeline):
 
     @classmethod
     def load(cls, folder) -> "Pipeline":
-        """Read what `save` has written, as `keras_tagging.load` does.
+        """Read what `save` or `export` has written, or an installed model by its name.
+
+        Of ONNX files it needs neither TensorFlow nor Keras.
 
         See :func:`keras_tagging.models.pipeline_files.load_pipeline`.
         """
         from keras_tagging.models.pipeline_files import load_pipeline
 
-        return load_pipeline(Path(folder))
+        return load_pipeline(find_model(folder))
 
     def export(self, folder, *, format: str = "tf_saved_model", **options):
         """Write each model for serving.

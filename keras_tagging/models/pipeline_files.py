@@ -143,10 +143,10 @@ def export_pipeline(
             left_out[name] = f"it is a {type(model).__name__}, which has no export"
             continue
         if name == "segmenter" and format == "tf_saved_model":
-            left_out[name] = "no SavedModel reads text of any length: give ONNX"
+            left_out[name] = "no SavedModel reads text of any length, an ONNX file does"
             continue
         path = folder / f"{name}{FORMATS[format]}"
-        model.export(path, format=format, **own)
+        _export(model, path, format=format, **own)
         if format == "onnx":
             described[name] = {"sha256": checksum(path)}
     if len(left_out) == len(pipeline.parts):
@@ -156,3 +156,16 @@ def export_pipeline(
             content = _content(pipeline, described, "onnx")
             partial.write_text(content, encoding="utf-8")
     return left_out
+
+
+def _export(model, path: Path, *, int8: bool = False, **options) -> None:
+    """Export a part; with `int8` one without recurrent layers as it is."""
+    if not int8:
+        model.export(path, **options)
+        return
+    from keras_tagging.onnx.problems import NoRecurrentLayer
+
+    try:
+        model.export(path, int8=True, **options)
+    except NoRecurrentLayer:
+        model.export(path, **options)

@@ -9,6 +9,7 @@ from onnx import helper
 from keras_tagging.onnx.answers import ANSWERS, Request, segment_answer
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
+from keras_tagging.onnx.problems import NoRecurrentLayer
 from keras_tagging.runtime.loading import FORMAT, KEY, KINDS
 from keras_tagging.runtime.segmenter import LISTS
 from keras_tagging.utils import limits
@@ -25,8 +26,9 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
         top_k, int8: as in `models.export`.
 
     Raises:
-        ValueError: naming what ONNX cannot have, if there is nothing to compute in
-            8 bits, or if the weights are too large for one file.
+        NoRecurrentLayer: if there is nothing to compute in 8 bits.
+        ValueError: naming what ONNX cannot have, or if the weights are too large for
+            one file.
     """
     builder = Builder()
     xp = Arrays(builder, int8)
@@ -39,7 +41,7 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
             'export it with format="tf_saved_model"'
         ) from error
     if int8 and all(t.data_type != onnx.TensorProto.INT8 for t in builder.initializers):
-        raise ValueError(
+        raise NoRecurrentLayer(
             f"this {model.kind} has no recurrent layer to be computed in 8 bits: "
             "export it without int8"
         )

@@ -22,7 +22,9 @@ def content_of(folder: Path) -> dict:
     """
     path = folder / PIPELINE
     if not path.is_file():
-        raise ValueError(f"{folder}: holds no pipeline, as {PIPELINE} is missing")
+        raise ValueError(
+            f"{folder}: holds no pipeline, as {PIPELINE} is missing: {REMEDY}"
+        )
     content = read_object(path, REMEDY)
     if content.get("format") != FORMAT:
         raise ValueError(
@@ -56,6 +58,12 @@ def model_paths(folder: Path, content: dict) -> dict[str, Path]:
                 f"{path}: is not the file that {PIPELINE} describes: {REMEDY}"
             )
     return paths
+
+
+def holds_parts(folder: Path) -> bool:
+    """Whether a folder has a file that is named as a pipeline's model."""
+    names = (f"{part}{suffix}" for part in PARTS for suffix in SUFFIXES.values())
+    return any((folder / name).is_file() for name in names)
 
 
 def checksum(path: Path) -> str:

@@ -78,15 +78,15 @@ class TextPipeline:
         ahead.
 
         Args:
-            text: a string; an iterable of strings, which are pieces of one text, such
+            text: a string; an iterable of strings, which are joined to one text, such
                 as an open file; or an iterable of sentences or lists of words, which
                 are not segmented.
 
         Returns:
             Sentences one after the other, with the columns that there are models for:
             `pos`, `xpos`, `feats`, `lemma` and so on, `head` and `deprel`; those of a
-            text with their `surface`, the words' offsets in it. Chunk tags are in
-            `tags`, or in their column, and as `spans`.
+            text with their `surface`, whose `word_offsets` are the words' places. Chunk
+            tags are in `tags`, or in their column, and as `spans`.
 
         Raises:
             ValueError: here or during the iteration, if the text has a line that is too

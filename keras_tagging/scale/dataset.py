@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.surface import Surface
 from keras_tagging.scale.cluster import imported_ray
 from keras_tagging.scale.model_files import fingerprint, load_pipeline, model_name
 from keras_tagging.scale.units import Unit, unit_of_row
@@ -125,7 +124,9 @@ class Annotator:
         if is_text:
             words = [[list(s.tokens) for s in sentences] for sentences in found]
             yield "tokens", *nested(words, pa.string())
-            offsets = [[_offsets(s.surface) for s in sentences] for sentences in found]
+            offsets = [
+                [s.surface.word_offsets for s in sentences] for sentences in found
+            ]
             yield "offsets", *nested(offsets, pa.list_(pa.int64()))
         for name in self.pipeline.columns:
             kind = pa.int32() if name == "head" else pa.string()
@@ -158,15 +159,6 @@ def _rows(table) -> Iterator[dict]:
         return
     for row in table.select([name for name in names if name != "text"]).to_pylist():
         yield {**row, "tokens": row["tokens"] or []}
-
-
-def _offsets(surface: Surface) -> list[list[int]]:
-    """For each word the begin and the end of its token."""
-    return [
-        [begin, end]
-        for (begin, end), count in zip(surface.offsets, surface.words, strict=True)
-        for _ in range(count)
-    ]
 
 
 def _values(sentence: Sentence, name: str) -> list:

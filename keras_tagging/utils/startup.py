@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 #: Keras imports these where they are installed, which takes longer than Keras itself:
 #: for scikit-learn's interface to models, arrays of pandas and pictures of models.
@@ -15,9 +16,15 @@ def start_program(one_thread: bool = False) -> None:
 
     Keras finds none of the modules that it imports for what the program never uses.
     What imports them afterwards does find them.
+
+    Raises:
+        ValueError: if TensorFlow is not installed.
     """
     with hidden(UNUSED):
-        start_keras(one_thread)
+        try:
+            start_keras(one_thread)
+        except ImportError as error:
+            raise ValueError(str(error)) from error
         with silenced():
             import keras  # noqa: F401
 
@@ -32,10 +39,18 @@ def start_keras(one_thread: bool = False) -> None:
         one_thread: whether it computes in one thread. The operations of a recurrent
             network are small: threads that share them mostly wait for each other. An
             environment variable `TF_NUM_INTRAOP_THREADS` counts more.
+
+    Raises:
+        ImportError: if it is not installed.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if "tensorflow" in sys.modules:
         return
+    if find_spec("tensorflow") is None:
+        raise ImportError(
+            "TensorFlow is not installed, and this needs it: pip install tensorflow "
+            "(what was exported as ONNX does not)"
+        )
     with silenced():
         import tensorflow as tf
 

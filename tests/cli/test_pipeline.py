@@ -275,6 +275,10 @@ def test_export(trained, program, failing, tmp_path, monkeypatch):
     code, printed, err = program("export", trained[0], tmp_path / "served", "--onnx")
     served = tmp_path / "served"
     assert (code, err) == (0, "")
+    small = tmp_path / "small"
+    assert program("export", trained[0], small, "--onnx", "--int8")[0] == 0
+    assert b"MatMulInteger" in (small / "tagger.onnx").read_bytes()
+    assert "pipeline, --onnx" in failing("export", trained[0], small, "--int8")
     assert printed == f"Written to {served}: segmenter, tagger, parser\n"
     names = sorted(path.name for path in served.iterdir())
     assert names == ["parser.onnx", "pipeline.json", "segmenter.onnx", "tagger.onnx"]

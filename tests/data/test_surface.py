@@ -48,6 +48,11 @@ def test_a_surface_refuses_spans_that_cannot_be(spans, words, message):
         Surface("abc", spans, words)
 
 
+def test_the_words_of_a_multiword_token_have_its_offsets():
+    surface = Surface("I don't", [(0, 1), (2, 7)], [1, 2], start=10)
+    assert surface.word_offsets == [(10, 11), (12, 17), (12, 17)]
+
+
 def test_a_sentence_has_the_words_of_its_surface():
     surface = Surface("don't", [(0, 5)], [2])
     assert Sentence(["do", "n't"], surface=surface).surface is surface

@@ -280,6 +280,18 @@ def test_exported_it_answers_the_same(tagger, parser, tmp_path):
         keras_tagging.load(tmp_path)
 
 
+def test_a_folder_without_its_description(tagger, tmp_path):
+    for options in ({}, {"format": "onnx"}):
+        folder = tmp_path / str(len(options))
+        folder.mkdir()
+        pipeline = Pipeline(tagger=tagger)
+        (pipeline.export if options else pipeline.save)(folder, **options)
+        (folder / "pipeline.json").unlink()
+        for load in (keras_tagging.load, Pipeline.load):
+            with pytest.raises(ValueError, match="pipeline.json is missing: copy the"):
+                load(folder)
+
+
 def test_an_export_replaces_no_saved_pipeline(tagger, tmp_path):
     pipeline = Pipeline(tagger=tagger)
     pipeline.save(tmp_path)

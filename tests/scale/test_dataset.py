@@ -67,11 +67,6 @@ def test_tables_of_no_rows_have_the_same_columns(annotator):
     assert empty.schema == whole.schema and len(empty) == 0
 
 
-def test_the_words_of_a_multiword_token_have_its_offsets():
-    surface = dataset.Surface("I don't", [(0, 1), (2, 7)], [1, 2], start=10)
-    assert dataset._offsets(surface) == [[10, 11], [12, 17], [12, 17]]
-
-
 @pytest.mark.parametrize(
     "columns, message",
     [

@@ -1,0 +1,5 @@
+"""What an export may fail with. Neither Keras nor onnx here."""
+
+
+class NoRecurrentLayer(ValueError):
+    """There is nothing to compute in 8 bits."""
