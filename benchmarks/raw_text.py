@@ -3,7 +3,7 @@
     python benchmarks/raw_text.py en runs/en --peers-python peers/bin/python \
         --udpipe en.udpipe
 
-Each pipeline, a name or a run, annotates the text of the test sentences, or of those
+Each pipeline, a name, a run or an export, annotates the text of the test sentences, or
 of `--split`. Seconds are those from the text to written CoNLL-U, without loading the
 model, after a first sentence that is not counted. UDPipe's model is trained by
 `udpipe_peer.py`, in the environment of `--peers-python`. The figures are those of the

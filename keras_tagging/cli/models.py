@@ -27,8 +27,9 @@ def list_models(
         for model in models.values():
             rows.append([model.name, model.version, *map(model.told, SHOWN)])
         print(aligned(rows) if models else "No models are installed.")
-        print("\nA model is a distribution of its own: pip install ./models/NAME")
-        print(f"(entry points of the group {GROUP}).")
+        print("\nA model is a distribution of its own. In a clone of keras_tagging:")
+        print("pip install ./models/en ./models/en-ccg")
+        print(f"Others name themselves in the entry points of the group {GROUP}.")
         return
     check_known("model", name, models)
     model = models[name]
