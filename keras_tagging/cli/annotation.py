@@ -201,11 +201,12 @@ def export(
             f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}, or, "
             "for a pipeline, --onnx"
         )
+    options = {} if top_k is None else {"top_k": top_k}
+    if int8:
+        options["int8"] = True
     model = load_model(run, pipeline=True)
     if model.kind == "pipeline":
         refuse(f"{run} holds a pipeline, which has no", {"beam_width": beam_width})
-        options = {} if top_k is None else {"top_k": top_k}
-        options |= {"int8": True} if int8 else {}
         export_parts(model, out, "onnx" if onnx else "tf_saved_model", options)
         return
     no_pipeline = f"{run} is no pipeline: name a file NAME.onnx, as there is no"
@@ -214,9 +215,6 @@ def export(
         model.beam_width = beam_width
     if model.kind != "tagger":
         refuse(f"{run} holds a {model.kind}, which has no", {"top_k": top_k})
-    options = {} if top_k is None else {"top_k": top_k}
-    if int8:
-        options["int8"] = True
     if out.suffix != ".onnx":
         model.export(out, **options)
         print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")

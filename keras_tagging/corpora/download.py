@@ -5,7 +5,6 @@ a cache as well, but it discards partial downloads, lets two processes fetch the
 file, and spreads an error over several lines.
 """
 
-import hashlib
 import os
 import sys
 import time
@@ -15,16 +14,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from keras_tagging.data.readers import CorpusError
+from keras_tagging.utils.stored import sha256_of
 
 BLOCK = 1 << 13  # bytes; a broken connection loses at most one block
 TIMEOUT = (10, 60)  # seconds to connect, and between two blocks
 RETRIES = 3  # in a row without a further byte
 PAUSE = 1.0  # seconds before the first retry; doubled before every further one
-
-
-def sha256_of(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_intact(path: Path, sha256: str) -> bool:

@@ -8,11 +8,12 @@ import zipfile
 from difflib import get_close_matches
 from pathlib import Path
 
-from keras_tagging.corpora.download import fetch, is_intact, sha256_of, writing_to
+from keras_tagging.corpora.download import fetch, is_intact, writing_to
 from keras_tagging.corpora.public_table import PUBLIC, File, PublicCorpus
 from keras_tagging.data.readers import CorpusError
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.cache import cache_folder
+from keras_tagging.utils.stored import sha256_of
 
 NAMES = ("demo", *PUBLIC)
 _shown: set[str] = set()  # the corpora whose licence this process has shown

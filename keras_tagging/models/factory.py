@@ -13,7 +13,7 @@ from keras_tagging.models.pretrained import Pretrained, described
 from keras_tagging.models.run_files import MODEL
 from keras_tagging.models.segmenter import Segmenter
 from keras_tagging.models.tagger import Tagger
-from keras_tagging.runtime.folder import PIPELINE, content_of, holds_parts
+from keras_tagging.runtime.folder import PIPELINE, holds_parts
 from keras_tagging.utils.named_models import find_model
 
 
@@ -89,7 +89,7 @@ def load(path):
 
     A folder stands for its `model.keras`. A path that exists goes before a name.
 
-    A folder that `Pipeline.save` has written gives the `Pipeline`.
+    A folder that `Pipeline.save` or `export` has written gives the `Pipeline`.
 
     The file is checked before Keras reads it: it cannot run code, open other files, or
     take more memory than some multiple of its size.
@@ -100,12 +100,11 @@ def load(path):
         OSError: if the file cannot be opened.
     """
     path = find_model(path)
-    if (path / PIPELINE).is_file():
+    has_model = (path / MODEL).is_file()
+    if (path / PIPELINE).is_file() or (holds_parts(path) and not has_model):
         from keras_tagging.models.pipeline_files import load_pipeline
 
         return load_pipeline(path)
-    if path.is_dir() and not (path / MODEL).is_file() and holds_parts(path):
-        content_of(path)  # which tells what is missing
     if path.is_dir():
         path = path / MODEL
     if not path.is_file():

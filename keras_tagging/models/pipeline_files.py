@@ -13,13 +13,13 @@ from keras_tagging.runtime.folder import (
     FORMAT,
     PIPELINE,
     SUFFIXES,
-    checksum,
     content_of,
     is_onnx,
-    model_paths,
+    read_pipeline,
 )
 from keras_tagging.runtime.pipeline import PARTS
 from keras_tagging.utils.atomic import naming, replacing, replacing_together
+from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
 
 FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
@@ -64,7 +64,7 @@ def save_pipeline(
                 whole = path.rename(partial / "whole")
                 halve(whole, path)
                 whole.unlink()
-            described[name] = {"sha256": checksum(path)}
+            described[name] = {"sha256": sha256_of(path)}
         written = sorted(path.name for path in partial.iterdir())
         names = [folder / PIPELINE, *(folder / name for name in written)]
         with replacing_together(*names) as [first, *others]:
@@ -102,10 +102,7 @@ def load_pipeline(folder: Path) -> Pipeline:
         from keras_tagging.runtime import load
     else:
         from keras_tagging.models.factory import load
-    paths = model_paths(folder, content)
-    pipeline = Pipeline(**{name: load(path) for name, path in paths.items()})
-    pipeline.metadata = content["metadata"]
-    return pipeline
+    return read_pipeline(folder, content, load, Pipeline)
 
 
 def export_pipeline(
@@ -148,7 +145,7 @@ def export_pipeline(
         path = folder / f"{name}{FORMATS[format]}"
         _export(model, path, format=format, **own)
         if format == "onnx":
-            described[name] = {"sha256": checksum(path)}
+            described[name] = {"sha256": sha256_of(path)}
     if len(left_out) == len(pipeline.parts):
         raise ValueError(f"nothing to export: {'; '.join(left_out.values())}")
     if described:

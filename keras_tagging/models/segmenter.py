@@ -181,7 +181,7 @@ class Segmenter(SentenceModel):
 
     @property
     def segmentation(self) -> Segmentation:
-        """What it does, by its network."""
+        """The way from text to sentences, by its network."""
         return Segmentation(
             self.features,
             self.splitter,

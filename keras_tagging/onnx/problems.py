@@ -1,4 +1,4 @@
-"""What an export may fail with. Neither Keras nor onnx here."""
+"""Errors of an export. Neither Keras nor onnx here."""
 
 
 class NoRecurrentLayer(ValueError):

@@ -1,10 +1,10 @@
 """The folder of a pipeline: its models, and a file that says which they are."""
 
-import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
-from keras_tagging.runtime.pipeline import PARTS
-from keras_tagging.utils.stored import read_object
+from keras_tagging.runtime.pipeline import PARTS, TextPipeline
+from keras_tagging.utils.stored import read_object, sha256_of
 
 #: says that a folder holds a pipeline, and of which models
 PIPELINE = "pipeline.json"
@@ -14,7 +14,7 @@ REMEDY = "copy the folder again from where it was saved"
 
 
 def content_of(folder: Path) -> dict:
-    """What `pipeline.json` says: "files", "parts" by name, and "metadata".
+    """The content of `pipeline.json`: "files", "parts" by name, and "metadata".
 
     Raises:
         ValueError: if there is no such file, or it is damaged.
@@ -34,18 +34,28 @@ def content_of(folder: Path) -> dict:
     content.setdefault("files", "keras")  # earlier files lack it
     parts, metadata = content.get("parts"), content.get("metadata")
     named = isinstance(parts, dict) and parts and set(parts) <= set(PARTS)
+    # in a list: what a stranger wrote there may have no hash
     if not named or content["files"] not in [*SUFFIXES]:
         raise ValueError(f"{path}: does not name the parts of a pipeline: {REMEDY}")
     content["metadata"] = metadata if isinstance(metadata, dict) else {}
     return content
 
 
-def model_paths(folder: Path, content: dict) -> dict[str, Path]:
-    """The files of the models by name, which are those that `content_of` tells of.
+def read_pipeline(
+    folder: Path, content: dict, load: Callable[[Path], object], kind=TextPipeline
+) -> TextPipeline:
+    """The pipeline of a folder.
+
+    Args:
+        folder: of the pipeline.
+        content: see `content_of`.
+        load: function from the file of a model to the model.
+        kind: the class of the pipeline.
 
     Raises:
-        ValueError: if one is missing, or another one.
-        OSError: if one cannot be opened.
+        ValueError: if a file is missing, or not the one that the content tells of, or
+            the models make no pipeline.
+        OSError: if a file cannot be opened.
     """
     paths = {}
     for name, about in content["parts"].items():
@@ -53,23 +63,19 @@ def model_paths(folder: Path, content: dict) -> dict[str, Path]:
         if not path.is_file():
             raise ValueError(f"{path}: is missing: {REMEDY}")
         expected = about.get("sha256") if isinstance(about, dict) else None
-        if checksum(path) != expected:
+        if sha256_of(path) != expected:
             raise ValueError(
                 f"{path}: is not the file that {PIPELINE} describes: {REMEDY}"
             )
-    return paths
+    pipeline = kind(**{name: load(path) for name, path in paths.items()})
+    pipeline.metadata = content["metadata"]
+    return pipeline
 
 
 def holds_parts(folder: Path) -> bool:
     """Whether a folder has a file that is named as a pipeline's model."""
     names = (f"{part}{suffix}" for part in PARTS for suffix in SUFFIXES.values())
     return any((folder / name).is_file() for name in names)
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def is_onnx(path: Path) -> bool:

@@ -2,10 +2,11 @@
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 from keras_tagging.runtime.extensions import check_strings, session_options
-from keras_tagging.runtime.folder import content_of, model_paths
+from keras_tagging.runtime.folder import content_of, read_pipeline
 from keras_tagging.runtime.models import OnnxParser, OnnxTagger
 from keras_tagging.runtime.pipeline import TextPipeline
 from keras_tagging.runtime.segmenter import OnnxSegmenter
@@ -68,11 +69,7 @@ def _pipeline(folder, threads):
             f"{folder} holds a pipeline for Keras: keras-tagging export {folder} NAME "
             "--onnx makes the folder that is read here"
         )
-    paths = model_paths(folder, content)
-    parts = {name: load(path, threads=threads) for name, path in paths.items()}
-    pipeline = TextPipeline(**parts)
-    pipeline.metadata = content["metadata"]
-    return pipeline
+    return read_pipeline(folder, content, partial(load, threads=threads))
 
 
 def _session(content, options):

@@ -33,7 +33,6 @@ class OnnxSegmenter:
     """
 
     kind, command = "segmenter", "annotate"
-    column_names = ("surface",)
 
     @staticmethod
     def lists(described: dict) -> dict[str, list[str]]:

@@ -1,6 +1,5 @@
 """The model that workers load: found, told apart from others, and made a pipeline."""
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from keras_tagging import runtime
 from keras_tagging.models.run_files import MODEL
 from keras_tagging.runtime.folder import PIPELINE, is_onnx
 from keras_tagging.utils.named_models import find_model
+from keras_tagging.utils.stored import sha256_of
 
 
 def model_name(model) -> str:
@@ -43,8 +43,7 @@ def fingerprint(model: str | Path) -> str:
         raise ValueError(
             f"{path}: no such model; train writes model.keras in its --out"
         )
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return sha256_of(path)
 
 
 def load_pipeline(model: str, threads: int):

@@ -59,12 +59,12 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
         if model.kind == "segmenter":
             raise ValueError(
                 f"{name} is a segmenter, which is served with a tagger or a parser "
-                "alone: give the folder of a pipeline"
+                "only: give the folder of a pipeline"
             )
         if isinstance(getattr(model, model.inventory), dict):
             raise ValueError(
                 f"{name} has several columns of labels, which are served in a pipeline "
-                "alone: give the folder of one"
+                "only: give the folder of one"
             )
         _models[name] = model
         described[name] = {

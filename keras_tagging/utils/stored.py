@@ -1,5 +1,6 @@
 """Safe reading of the package's own files, which may be damaged or foreign."""
 
+import hashlib
 import json
 import math
 import zipfile
@@ -13,6 +14,16 @@ HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file.
+
+    Raises:
+        OSError: if it cannot be opened.
+    """
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def read_object(path: Path, remedy: str) -> dict:
