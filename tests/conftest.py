@@ -1,5 +1,6 @@
 """Tiny sentences and models that several test files share."""
 
+import gc
 import random
 import sys
 
@@ -8,6 +9,10 @@ import pytest
 
 import keras_tagging
 from keras_tagging import Sentence
+
+# A process keeps millions of objects of traced graphs. At Python's thresholds it looks for
+# garbage among them every few seconds, which takes a twentieth of the time of all tests.
+gc.set_threshold(20_000, 20, 100)
 
 TAGS = {
     "the": "D",
