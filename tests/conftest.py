@@ -10,8 +10,8 @@ import pytest
 import keras_tagging
 from keras_tagging import Sentence
 
-# A process keeps millions of objects of traced graphs. At Python's thresholds it looks for
-# garbage among them every few seconds, which takes a twentieth of the time of all tests.
+# A process keeps millions of objects of traced graphs. With Python's own thresholds it
+# looks for garbage among them so often that tests take a twentieth longer.
 gc.set_threshold(20_000, 20, 100)
 
 TAGS = {
