@@ -185,10 +185,12 @@ def plot(table, path, title):
     for system, points in table.groupby("system", sort=False):
         axes.plot(points.seconds, points.figure.cummax(), marker=".", label=system)
     axes.set(xscale="log", xlabel="seconds of training", ylabel=title)
+    ticks = [t for t in (5, 10, 20, 50, 100, 200, 500) if t < table.seconds.max()]
+    axes.set_xticks(ticks, [str(t) for t in ticks])
     axes.set_ylim(bottom=table.groupby("system").figure.max().min() - 5)
     axes.grid(alpha=0.3)
-    axes.legend()
-    picture.savefig(path, bbox_inches="tight")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), frameon=False, ncols=2)
+    picture.savefig(path, bbox_inches="tight", metadata={"Date": None})
 
 
 def main():
