@@ -1,7 +1,7 @@
 """An architecture, and the settings of a model, each held by its owner."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import TypeVar, get_type_hints
@@ -25,7 +25,7 @@ from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.checks import possible
 from keras_tagging.utils.suggestions import check_known
 
-RECIPES = ("fast", "paper")
+RECIPES = ("fast", "best", "paper")
 #: the settings that each kind of network needs, those of its task first
 _TABLES = (FeatureSettings, Embeddings, CharacterNetwork)
 _PARTS = {
@@ -39,7 +39,7 @@ Owner = TypeVar("Owner")
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """A network by name, with the settings of its paper and quicker ones.
+    """A network by name, with its recipes: the settings of its paper, and others.
 
     Args:
         name: what `build` is given.
@@ -50,6 +50,8 @@ class Architecture:
             `SegmenterNetwork`, which has the one of its `encoder`.
         paper: keywords that the paper sets.
         fast: keywords that the fast recipe changes after these.
+        best: keywords that the best recipe changes after those of the fast one; empty
+            where nothing is known that is better and worth its time.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Architecture:
     cell: type | None = None
     paper: Mapping[str, object]
     fast: Mapping[str, object]
+    best: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -107,14 +110,17 @@ class Architecture:
             )
         for name in overrides:
             check_known(f"{self.name} keyword", name, sorted(self.keywords))
-        # one of the two decides; an override of either switches the other off
-        sizes = {}
+        # an override switches off what contradicts it in the recipe
+        off = {}
         if overrides.get("batch_size"):
-            sizes["token_budget"] = None
+            off["token_budget"] = None
         if overrides.get("token_budget"):
-            sizes = {} if sizes else {"batch_size": None}
-        fast = self.fast if recipe == "fast" else {}
-        found = self.restored({**self.paper, **fast, **sizes, **overrides})
+            off = {} if off else {"batch_size": None}
+        if overrides.get("decoder") == "crf":
+            off["label_smoothing"] = 0.0
+        changes = {"fast": self.fast, "best": {**self.fast, **self.best}}
+        chosen = {**self.paper, **changes.get(recipe, {}), **off, **overrides}
+        found = self.restored(chosen)
         found.network.refuse_unused(overrides)
         if not self.segments:
             found.letters.refuse_unused(overrides)

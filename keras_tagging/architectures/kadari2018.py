@@ -29,9 +29,16 @@ FAST = {
     "decay": "linear",
     "clipnorm": 1.0,
     "batch_size": None,
-    "token_budget": 400,
+    "token_budget": 200,
     "unknown_rate": 0.3,
     "epochs": 10,
+}
+#: all characters of a word, and more epochs, which need more noise: docs/results.rst
+BEST = {
+    "character_network": "lstm",
+    "label_smoothing": 0.1,
+    "unknown_rate": 0.5,
+    "epochs": 15,
 }
 
 BIGRU = Architecture(
@@ -57,4 +64,5 @@ BIGRU = Architecture(
         "epochs": 90,
     },
     fast=FAST,
+    best=BEST,
 )

@@ -16,7 +16,7 @@ characters; the fast recipe has the LSTM of Eq. 9 of Wu et al. (2016), :cite:`wu
 neither a hidden layer nor a character network.
 """
 
-from keras_tagging.architectures import wu2016
+from keras_tagging.architectures import kadari2018, wu2016
 from keras_tagging.architectures.architecture import Architecture
 from keras_tagging.architectures.stacked_network import StackedNetwork
 from keras_tagging.cells.options import CoupledLSTM
@@ -59,4 +59,6 @@ BILSTM_CRF = Architecture(
         "coupled": False,
         "hidden_layer": None,
     },
+    # a likelihood of whole paths has no smoothing
+    best={k: v for k, v in kadari2018.BEST.items() if k != "label_smoothing"},
 )

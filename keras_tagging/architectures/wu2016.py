@@ -77,6 +77,7 @@ SKIP_BILSTM = Architecture(
     cell=SkipLSTM,
     paper={**PAPER, "skip": "outputs", "gate": "joint"},  # Table 2's best row
     fast=FAST,
+    best=kadari2018.BEST,
 )
 BILSTM = Architecture(
     name="bilstm",
@@ -85,6 +86,7 @@ BILSTM = Architecture(
     cell=LSTM,
     paper=PAPER,
     fast=FAST_BILSTM,
+    best=kadari2018.BEST,
 )
 HIGHWAY_BILSTM = Architecture(
     name="highway-bilstm",
@@ -93,6 +95,7 @@ HIGHWAY_BILSTM = Architecture(
     cell=HighwayLSTM,
     paper=PAPER,
     fast=FAST,
+    best=kadari2018.BEST,
 )
 RHN = Architecture(
     name="rhn",
@@ -101,4 +104,5 @@ RHN = Architecture(
     cell=RecurrentHighway,
     paper={**PAPER, "num_layers": 1, "depth": 3, "output_gate": True},
     fast={**FAST, "num_layers": 1, "units": 300},
+    best=kadari2018.BEST,
 )

@@ -9,7 +9,7 @@ Eq. 10 in both directions, :cite:`wu2017`; the recurrence, with the variants of 
 `skip-bilstm`. Departures: the number of epochs is not stated.
 """
 
-from keras_tagging.architectures import wu2016
+from keras_tagging.architectures import kadari2018, wu2016
 from keras_tagging.architectures.architecture import Architecture
 from keras_tagging.architectures.stacked_network import StackedNetwork
 from keras_tagging.cells.options import ShortcutBlock
@@ -30,4 +30,5 @@ SHORTCUT_BILSTM = Architecture(
         "decay": "halve",
     },
     fast=wu2016.FAST,
+    best=kadari2018.BEST,
 )

@@ -52,8 +52,8 @@ def reproduce(
         int | None, typer.Option(min=1, help="By default the recipe's.")
     ] = None,
     recipe: Annotated[
-        Literal["paper", "fast"],
-        typer.Option(help="The paper's settings, or fast ones."),
+        Literal["paper", "fast", "best"],
+        typer.Option(help="The paper's settings, fast ones, or the best."),
     ] = "paper",
     scale: Annotated[
         str | None,

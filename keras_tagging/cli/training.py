@@ -47,7 +47,7 @@ def list_architectures(
 ) -> None:
     """List the architectures, or the keywords of one.
 
-    The list of keywords has the values of both recipes, and the possible values.
+    The list of keywords has the values of each recipe, and the possible values.
     """
     if arch is None:
         rows = [[a.name, a.summary] for a in ARCHITECTURES.values()]
@@ -77,7 +77,8 @@ def train(
         typer.Option(help="Share of the training sentences to use for development."),
     ] = None,
     recipe: Annotated[
-        Literal["fast", "paper"], typer.Option(help="Fast settings, or the paper's.")
+        Literal["fast", "best", "paper"],
+        typer.Option(help="Fast settings, those of the best figures, or the paper's."),
     ] = "fast",
     settings: Annotated[
         list[str] | None,

@@ -29,9 +29,10 @@ def build(
 
     Args:
         name: one of :func:`keras_tagging.available`.
-        recipe: "paper" for the paper's features, optimiser, batch size, schedule,
-            dropout and initialisation; "fast" for Adam, mini-batches, clipping and
-            more subword features, as suits a laptop.
+        recipe: "fast" for Adam, mini-batches, clipping and more subword features: the
+            best figures within ten minutes of a laptop. "best" for the best within an
+            hour. "paper" for the paper's features, optimiser, batch size, schedule,
+            dropout and initialisation.
         seed: seed of weights, dropout and the order of batches; None draws one, which
             the model keeps as `model.seed`.
         corpus: training sentences, or a `Corpus` with them, from which the vocabularies

@@ -45,7 +45,7 @@ class PipelinePlan:
     Args:
         parts: names among `PARTS`, in their order.
         settings: keywords of `build` for each part; "architecture" is its name.
-        recipe: "fast" or "paper".
+        recipe: "fast", "best" or "paper".
         seed: of all parts.
 
     Raises:

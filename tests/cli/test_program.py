@@ -22,11 +22,11 @@ def test_list(program):
     assert "bigru" in program("list")[1]
     _, out, _ = program("list", "bigru")
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()}
-    assert rows["keyword"] == ["fast", "paper", "possible"]
-    assert rows["optimizer"][:2] == ["'adam'", "'sgd'"]
-    assert rows["capitals"][2:] == ["True", "or", "False"]
-    assert rows["input_layer"][2:] == ["'tanh',", "'linear',", "None"]
-    assert rows["layer_dropout"][2:] == ["from", "0,", "below", "1"]
+    assert rows["keyword"] == ["fast", "best", "paper", "possible"]
+    assert rows["optimizer"][:3] == ["'adam'", "'adam'", "'sgd'"]
+    assert rows["capitals"][3:] == ["True", "or", "False"]
+    assert rows["input_layer"][3:] == ["'tanh',", "'linear',", "None"]
+    assert rows["layer_dropout"][3:] == ["from", "0,", "below", "1"]
 
 
 def test_starts_without_tensorflow(start, tmp_path):

@@ -2,7 +2,7 @@ import pytest
 from conftest import TINY
 
 import keras_tagging
-from keras_tagging.architectures import RECIPES, resolve_settings
+from keras_tagging.architectures import ARCHITECTURES, RECIPES, resolve_settings
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,15 @@ def test_override_beats_recipe_beats_default():
     assert resolve_settings("bigru", "paper", {})["optimizer"] == "sgd"
     changed = resolve_settings("bigru", "fast", {"optimizer": "sgd", "units": 7})
     assert (changed["optimizer"], changed["units"]) == ("sgd", 7)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_best_recipe_changes_the_fast_one(name):
+    fast, best = (resolve_settings(name, recipe) for recipe in ("fast", "best"))
+    changes = ARCHITECTURES[name].best
+    assert best == {**fast, **changes}
+    # and each of them is a change
+    assert not {key for key in changes if best[key] == fast[key]}
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
