@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -78,10 +79,10 @@ def evaluate(
     For a segmenter, print what it finds in the text of the corpus, as CoNLL 2018 counts
     it.
 
-    For a pipeline, print the scores of that shared task for the text of the corpus,
-    which it annotates from raw characters on if it has a segmenter.
+    For a pipeline, also one of ONNX files, print the scores of that shared task for the
+    text of the corpus, which it annotates from raw characters on if it has a segmenter.
     """
-    model = load_model(run, pipeline=True)
+    model = load_evaluated(run)
     options = {
         "multi_tagging": multi_tagging,
         "betas": levels_of(betas) if betas else None,
@@ -132,6 +133,20 @@ def overall(split: str, report) -> str:
         share = "" if right is None else f", {right:.2%} of them right"
         lines.append(f"It {report.tags}{share}")
     return "\n".join(lines)
+
+
+def load_evaluated(run: Path):
+    """A model, or a pipeline; one of ONNX files runs without Keras."""
+    from keras_tagging.runtime.folder import is_onnx  # with NumPy
+
+    if not (run.is_dir() and is_onnx(run)):
+        return load_model(run, pipeline=True)
+    from keras_tagging.models.pipeline import Pipeline
+
+    try:
+        return Pipeline.load(run)
+    except ImportError as error:  # of the runtime; it says what to install
+        raise ValueError(str(error)) from error
 
 
 def evaluate_pipeline(pipeline, corpus, split, as_json, *, format, **reading) -> None:

@@ -263,7 +263,7 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     assert "parser: epoch 1 of 2" not in printed and "parser: epoch 2 of 2" in printed
 
 
-def test_export(trained, program, failing, tmp_path, monkeypatch):
+def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnx", None)
         # another test of this process may have imported it
@@ -289,7 +289,10 @@ def test_export(trained, program, failing, tmp_path, monkeypatch):
     assert program("annotate", served, text) == expected
     _, segmented, _ = program("annotate", served / "segmenter.onnx", text)
     assert segmented.count("# text") == expected[1].count("# text")
-    error = failing("evaluate", served, "--corpus", "demo")
+    evaluated = ["--corpus", treebank, "--split", "dev"]
+    expected = program("evaluate", trained[0], *evaluated)
+    assert expected[0] == 0 and program("evaluate", served, *evaluated) == expected
+    error = failing("evaluate", served / "tagger.onnx", *evaluated)
     assert "was exported as ONNX, for tag, parse and annotate" in error
     assert "a pipeline: keras-tagging annotate" in failing("tag", served, text)
 
