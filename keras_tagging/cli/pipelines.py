@@ -125,6 +125,8 @@ def annotate(
     source = Source(file)
     items = reading(source.stream, encoding)  # before the models, which take seconds
     pipeline = load_pipeline(run, threads=None if jobs == 1 else 1)
+    if input != "conllu":
+        refuse_columns(run, pipeline, f"--input {input}")
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     if input == "conllu" and output == "conllu":
         columns = conllu_columns(pipeline.columns)
@@ -146,6 +148,20 @@ def annotate(
     with annotating(pipeline, run, jobs) as function:
         for _, sentence in applied(function, sentences, source):
             sys.stdout.write(write(sentence))
+
+
+def refuse_columns(run: Path, pipeline, input: str) -> None:
+    """Refuse text for a model that reads columns of annotated sentences."""
+    first = pipeline.tagger or pipeline.parser
+    if first is None or not first.input_columns:
+        return
+    remedy = "use --input conllu"
+    if pipeline.tagger is None:
+        remedy += ", or a pipeline that has a tagger"
+    raise ValueError(
+        f"{run} reads the column {first.input_columns[0]!r}, which {input} does not "
+        f"have: {remedy}"
+    )
 
 
 @contextmanager

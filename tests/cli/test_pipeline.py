@@ -211,6 +211,8 @@ def test_what_annotate_refuses(trained, failing, tmp_path):
     for command in ("tag", "parse"):
         error = failing(command, trained[0], stdin="a")
         assert f"keras-tagging annotate {trained[0]}" in error
+    error = failing("annotate", trained[0] / "parser", stdin="a")
+    assert "which --input text does not have: use --input conllu, or a pipe" in error
     error = failing("analyse", trained[0], "--corpus", "demo")
     assert f"name one of its models, {trained[0]}/segmenter.keras or " in error
 
