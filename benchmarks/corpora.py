@@ -4,7 +4,7 @@
 
 The corpora are looked for in the folder that the environment variable
 KERAS_TAGGING_DATA names. The model is `keras_tagging.build("bigru")`, or that of
-`--arch`, with the fast recipe; the epoch is chosen on the development sentences, the
+`--arch` and `--recipe`; the epoch is chosen on the development sentences, the
 test sentences are read once, at the end, and with `--dev-only` not at all, for choosing
 settings. `--set` changes a keyword for all corpora.
 `--right DIR` writes which test tokens were tagged right, for `benchmarks/compare.py`.
@@ -53,7 +53,7 @@ def load(name: str, folder: Path):
 
 def measure(name, corpus, seed, args, settings) -> dict:
     figure = FIGURES.get(name, "accuracy")
-    model = keras_tagging.build(args.arch, seed=seed, **settings)
+    model = keras_tagging.build(args.arch, recipe=args.recipe, seed=seed, **settings)
     start, cpu = time.perf_counter(), time.process_time()
     history = model.fit(
         corpus.train, validation_data=corpus.dev, epochs=args.epochs, verbose=2
@@ -94,6 +94,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpora", nargs="+")
     parser.add_argument("--arch", default="bigru")
+    parser.add_argument("--recipe", default="fast", choices=["fast", "best", "paper"])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
