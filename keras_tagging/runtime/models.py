@@ -74,6 +74,11 @@ class OnnxModel:
         self.metadata = {"corpus": corpus if isinstance(corpus, dict) else {}}
         self._batch_tokens = described["batch_tokens"]
 
+    @property
+    def input_columns(self) -> tuple[str, ...]:
+        """The columns that sentences must have: the name of models with Keras."""
+        return self.columns
+
     def _answered(self, chunks, outputs) -> Iterator[tuple[list, Iterator]]:
         """Each slice of the sentences, with its answers.
 
@@ -317,10 +322,6 @@ class OnnxParser(OnnxModel):
     @classmethod
     def outputs(cls, described):
         return {"heads", "deprels"}
-
-    @property
-    def input_columns(self):
-        return self.columns
 
     def parse(self, sentences):
         """Parses sentences: arguments and result are those of `Parser.parse`."""
