@@ -21,6 +21,7 @@ from pathlib import Path
 import pandas as pd
 
 import keras_tagging
+from keras_tagging.architectures import RECIPES
 from keras_tagging.corpora.loading import hold_out
 
 FIGURES = {"atis": "f1", "conll2000": "f1"}
@@ -94,7 +95,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpora", nargs="+")
     parser.add_argument("--arch", default="bigru")
-    parser.add_argument("--recipe", default="fast", choices=["fast", "best", "paper"])
+    parser.add_argument("--recipe", default="fast", choices=RECIPES)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
