@@ -7,7 +7,8 @@ KERAS_TAGGING_DATA names. The model is `keras_tagging.build("bigru")`, or that o
 `--arch` and `--recipe`; the epoch is chosen on the development sentences, the
 test sentences are read once, at the end, and with `--dev-only` not at all, for choosing
 settings. `--set` changes a keyword for all corpora.
-`--right DIR` writes which test tokens were tagged right, for `benchmarks/compare.py`.
+`--right DIR` writes which test tokens were tagged right, for `benchmarks/compare.py`,
+`--models DIR` the models.
 """
 
 import argparse
@@ -74,6 +75,9 @@ def measure(name, corpus, seed, args, settings) -> dict:
         args.right.mkdir(parents=True, exist_ok=True)
         path = args.right / f"{name}.{args.label or args.arch}.{seed}.json"
         path.write_text(json.dumps(right))
+    if args.models:
+        args.models.mkdir(parents=True, exist_ok=True)
+        model.save(args.models / f"{name}.{args.label or args.arch}.{seed}.keras")
     return {
         "corpus": name,
         "arch": args.arch,
@@ -102,7 +106,8 @@ def main():
     parser.add_argument("--out", type=Path, help="CSV file for the single runs")
     parser.add_argument("--dev-only", action="store_true")
     parser.add_argument("--right", type=Path, metavar="DIR")
-    parser.add_argument("--label", help="name of the files in it, else that of --arch")
+    parser.add_argument("--models", type=Path, metavar="DIR")
+    parser.add_argument("--label", help="name of the files in both, else that of --arch")
     args = parser.parse_args()
     folder = Path(os.environ["KERAS_TAGGING_DATA"])
     settings = {}
