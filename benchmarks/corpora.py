@@ -107,7 +107,7 @@ def main():
     parser.add_argument("--dev-only", action="store_true")
     parser.add_argument("--right", type=Path, metavar="DIR")
     parser.add_argument("--models", type=Path, metavar="DIR")
-    parser.add_argument("--label", help="name of the files in both, else that of --arch")
+    parser.add_argument("--label", help="name of the files in both; else --arch")
     args = parser.parse_args()
     folder = Path(os.environ["KERAS_TAGGING_DATA"])
     settings = {}
