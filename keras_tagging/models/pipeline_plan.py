@@ -22,6 +22,7 @@ SETTINGS = {
         {
             "encoder": "bilstm",
             "beam_width": 4,
+            "token_budget": 200,
             "epochs": 10,
             "folds": 1,
             "tagger_epochs": 6,
