@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from keras_tagging.architectures import RECIPES
 from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.loading import load_treebank
 from keras_tagging.data import Corpus
 from keras_tagging.utils.startup import start_program
+from keras_tagging.utils.suggestions import check_known
 
 CORPUS = (
     "A name that `corpora` shows, a directory that holds the splits, a file or a "
@@ -53,6 +55,22 @@ InputFile = Annotated[
 BeamWidth = Annotated[
     int | None,
     typer.Option(min=1, help="Hypotheses to keep, for parsers and label networks."),
+]
+
+
+def known_recipe(name: str) -> str:
+    """The name of a recipe, after a check."""
+    check_known("recipe", name, RECIPES)
+    return name
+
+
+Recipe = Annotated[
+    str,
+    typer.Option(
+        callback=known_recipe,
+        metavar=f"[{'|'.join(RECIPES)}]",
+        help="Fast settings, those of the best figures, or the paper's.",
+    ),
 ]
 
 

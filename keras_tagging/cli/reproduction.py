@@ -12,6 +12,7 @@ from keras_tagging.cli.common import (
     Errors,
     Format,
     Options,
+    Recipe,
     Test,
     one_line,
     pairs,
@@ -51,10 +52,7 @@ def reproduce(
     epochs: Annotated[
         int | None, typer.Option(min=1, help="By default the recipe's.")
     ] = None,
-    recipe: Annotated[
-        Literal["paper", "fast", "best"],
-        typer.Option(help="The paper's settings, fast ones, or the best."),
-    ] = "paper",
+    recipe: Recipe = "paper",
     scale: Annotated[
         str | None,
         typer.Option(

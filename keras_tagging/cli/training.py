@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from keras_tagging.cli.common import (
     Errors,
     Format,
     Options,
+    Recipe,
     Test,
     load_model,
     open_corpus,
@@ -76,10 +77,7 @@ def train(
         float | None,
         typer.Option(help="Share of the training sentences to use for development."),
     ] = None,
-    recipe: Annotated[
-        Literal["fast", "best", "paper"],
-        typer.Option(help="Fast settings, those of the best figures, or the paper's."),
-    ] = "fast",
+    recipe: Recipe = "fast",
     settings: Annotated[
         list[str] | None,
         typer.Option(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from keras_tagging.architectures import PARSERS, architecture
+from keras_tagging.architectures import PARSERS, RECIPES, architecture
 from keras_tagging.data.label_columns import field_of, labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.label_column import scripts_of
@@ -13,23 +13,19 @@ from keras_tagging.utils.suggestions import check_known
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
 TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
-#: settings of architectures that differ from those of the recipe
+# jackknifing, folds=4, brought nothing on EWT: see docs/results.rst
+FOLDS = {"folds": 1, "tagger_epochs": 6}
+PARSER = {"encoder": "bilstm", "beam_width": 4, "epochs": 10}
+#: what a pipeline changes in a recipe, by architecture
 SETTINGS = {
-    "bigru": {**TAGGER, "character_network": "lstm", "epochs": 16},
-    # jackknifing, folds=4, brought nothing on EWT: see docs/results.rst
-    **dict.fromkeys(
-        PARSERS,
-        {
-            "encoder": "bilstm",
-            "beam_width": 4,
-            "token_budget": 200,
-            "epochs": 10,
-            "folds": 1,
-            "tagger_epochs": 6,
-        },
-    ),
+    "fast": {
+        "bigru": {**TAGGER, "character_network": "lstm", "epochs": 16},
+        **dict.fromkeys(PARSERS, {**PARSER, **FOLDS}),
+    },
+    "best": dict.fromkeys(PARSERS, {"epochs": 10, **FOLDS}),
+    "paper": dict.fromkeys(PARSERS, FOLDS),
 }
-#: and those of the taggers that tag the parser's training sentences
+#: the taggers that tag the parser's training sentences, but in the recipe "paper"
 FOLD_SETTINGS = {"bigru": {**TAGGER, "units": 150}}
 #: the stage of training that tags them
 JACKKNIFE = "jackknife"
@@ -50,7 +46,7 @@ class PipelinePlan:
         seed: of all parts.
 
     Raises:
-        ValueError: if there is no such part.
+        ValueError: if there is no such part or recipe.
     """
 
     parts: tuple[str, ...] = PARTS
@@ -59,6 +55,7 @@ class PipelinePlan:
     seed: int = 0
 
     def __post_init__(self):
+        check_known("recipe", self.recipe, RECIPES)
         for name in (*self.parts, *self.settings):
             check_known("part of a pipeline", name, list(PARTS))
         if others := set(self.settings) - set(self.parts):
@@ -124,13 +121,17 @@ class PipelinePlan:
     def fold_tagger(self, columns: tuple[str, ...]):
         """A tagger of these columns that learns from a part of the sentences."""
         name = self.keywords("parser")["tagger"]
-        settings = {**FOLD_SETTINGS.get(name, {}), "tags": columns}
+        own = {} if self.recipe == "paper" else FOLD_SETTINGS.get(name, {})
+        settings = {**own, "tags": columns}
         return build(name, recipe=self.recipe, seed=self.seed, **settings)
 
     def _settings(self, part: str) -> tuple[str, dict[str, object]]:
         settings = dict(self.settings.get(part, {}))
         name = settings.pop("architecture", ARCHITECTURES[part])
-        return name, {**SETTINGS.get(name, {}), **settings}
+        own = dict(SETTINGS[self.recipe].get(name, {}))
+        if settings.get("decoder") == "crf":  # which has no use for it
+            own.pop("label_smoothing", None)
+        return name, {**own, **settings}
 
 
 def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:

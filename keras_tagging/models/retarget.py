@@ -36,6 +36,8 @@ def retargeted(model, sentences, keep_labels, frozen, seed, changes):
         sentences: training sentences with tags.
         keep_labels, frozen, seed, changes: as in `Tagger.retarget`.
     """
+    if isinstance(frozen, str):
+        raise ValueError(f"frozen={frozen!r} is a string: give a list, [{frozen!r}]")
     _check_changes(model, changes)
     settings = model.settings.replaced(**changes)
 

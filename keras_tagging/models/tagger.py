@@ -282,9 +282,9 @@ class Tagger(SentenceModel):
             of this one, which does not change.
 
         Raises:
-            ValueError: for a keyword that would change the network, an unknown layer,
-                sentences without tags, or new tags for a network that reads its labels
-                as probabilities.
+            ValueError: for a keyword that would change the network, an unknown layer, a
+                string in the place of a list of layers, sentences without tags, or new
+                tags for a network that reads its labels as probabilities.
         """
         self._require_network()
         sentences = self.annotated(sentences)

@@ -61,6 +61,7 @@ def test_fine_tuning_starts_from_a_run(program, run_dir, tmp_path):
     [
         (["bigru", "--freeze", "stack"], "without --init there is no --freeze"),
         (["bigru", "--init", "RUN", "--recipe", "paper"], "there is no --recipe"),
+        (["bigru", "--recipe", "bets"], "unknown recipe 'bets'; did you mean 'best'?"),
         (["bigru", "--init", "RUN", "--embeddings", "x"], "there is no --embeddings"),
         (["bilstm", "--init", "RUN"], "holds a bigru, not a bilstm"),
         (["ffn-parser", "--init", "RUN"], "a parser has no --init"),

@@ -29,6 +29,32 @@ def test_settings_of_parts():
     assert plan.build("tagger", tags="upos").column_names == ("upos",)
 
 
+def test_recipes():
+    """Each has its own settings, and no other ones."""
+    plans = {name: PipelinePlan(recipe=name) for name in ("fast", "best", "paper")}
+    taggers, parsers = (
+        {name: plan.keywords(part) for name, plan in plans.items()}
+        for part in ("tagger", "parser")
+    )
+    assert [taggers[name]["units"] for name in plans] == [200, 300, 300]
+    assert [taggers[name]["epochs"] for name in plans] == [16, 15, 90]
+    assert taggers["paper"]["character_network"] is None
+    assert [parsers[name]["encoder"] for name in plans] == ["bilstm", "bilstm", None]
+    assert [parsers[name]["token_budget"] for name in plans] == [500, 200, None]
+    assert {parsers[name]["folds"] for name in plans} == {1}
+    assert plans["paper"].fold_tagger(("upos",)).settings["label_smoothing"] == 0
+    with pytest.raises(ValueError, match="'bets'; did you mean 'best'"):
+        PipelinePlan(recipe="bets")
+
+
+def test_a_crf_has_no_label_smoothing():
+    plan = PipelinePlan(settings={"tagger": {"decoder": "crf"}})
+    assert plan.keywords("tagger")["label_smoothing"] == 0
+    chosen = {"decoder": "crf", "label_smoothing": 0.1}
+    with pytest.raises(ValueError, match="has no meaning with decoder='crf'"):
+        PipelinePlan(settings={"tagger": chosen}).keywords("tagger")
+
+
 @pytest.mark.parametrize(
     "own, given, read",
     [
