@@ -34,7 +34,6 @@ class CoupledLSTMCell(RecurrentCell):
         bias: `(3 * units,)`, in order i, o, c.
     """
 
-    steps_with_weights_alone = True
     gates = ("i", "o", "c")
 
     def __init__(self, units, **kwargs):

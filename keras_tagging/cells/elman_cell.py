@@ -28,7 +28,6 @@ class ElmanCell(RecurrentCell):
         bias: `(units,)`.
     """
 
-    steps_with_weights_alone = True
     gates = ("h",)
 
     def __init__(self, units, activation="relu", **kwargs):

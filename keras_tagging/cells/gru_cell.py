@@ -43,7 +43,6 @@ class GRUCell(RecurrentCell):
         ValueError: if `update` is neither of the two.
     """
 
-    steps_with_weights_alone = True
     gates = ("z", "r", "h")
 
     def __init__(self, units, update="new", **kwargs):

@@ -56,7 +56,6 @@ class HighwayLSTMCell(LayeredCell):
         self.peepholes = peepholes
         self.forget_bias = forget_bias
         self.reads = ("below_cell",) if self.depth_gate else ()
-        self.steps_with_weights_alone = not (self.depth_gate or peepholes)
 
     def build(self, input_shape):
         features = self.layer_features(input_shape)

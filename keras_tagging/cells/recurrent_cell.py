@@ -24,8 +24,6 @@ class RecurrentCell(RegularizedLayer):
 
     Attributes:
         gates: names of the gates, in the order of the blocks of `kernel`.
-        steps_with_weights_alone: whether `step` reads no weight but those that it is
-            given: then `layers.side_by_side` may give it those of several cells.
         reads: what stands after the layer input in `inputs`; nothing, unless the cell
             is a `LayeredCell`.
 
@@ -48,7 +46,6 @@ class RecurrentCell(RegularizedLayer):
     """
 
     gates = ()
-    steps_with_weights_alone = False
     reads = ()
     gate_recurrent_kernel = None  # of a gate that reads h_tm1 and is not in `gates`
 

@@ -108,8 +108,6 @@ class ShortcutBlockCell(LayeredCell):
         ValueError: for an unknown choice, or choices that contradict each other.
     """
 
-    steps_with_weights_alone = True
-
     def __init__(
         self,
         units,
@@ -265,7 +263,7 @@ class ShortcutBlockCell(LayeredCell):
         """
         (recurrent,) = weights or self.recurrent_weights()
         n = self.units
-        width = recurrent.shape[-1]
+        width = recurrent.shape[1]
         ends = [width + j * n for j in range(len(self._parts))]
         z, *parts = ops.split(projected, ends, axis=-1) if ends else [projected]
         parts = dict(zip(self._parts, parts, strict=True))

@@ -74,8 +74,6 @@ class SkipLSTMCell(LayeredCell):
         ValueError: for an unknown choice, or a gate where nothing is to be gated.
     """
 
-    steps_with_weights_alone = True
-
     def __init__(
         self,
         units,
@@ -157,7 +155,7 @@ class SkipLSTMCell(LayeredCell):
         h_tm1, c_tm1 = self.listed(states)
         skip = None
         if self.skip in ("outputs", "internals"):
-            projected, skip = ops.split(projected, [recurrent.shape[-1]], axis=-1)
+            projected, skip = ops.split(projected, [recurrent.shape[1]], axis=-1)
         z = projected + ops.matmul(h_tm1, recurrent)
         if self.gate == "joint":
             sigmoids, s = ops.split(z, [4 * self.units], axis=-1)

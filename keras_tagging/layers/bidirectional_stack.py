@@ -5,7 +5,6 @@ from keras_tagging.cells.initializers import reseed
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.layers.packing import packing
 from keras_tagging.layers.projected_rnn import ProjectedRNN
-from keras_tagging.layers.side_by_side import fits, run_side_by_side
 
 #: the noise of variational dropout: one draw for all tokens of a sentence
 SENTENCE = (None, 1, None)
@@ -174,8 +173,8 @@ class BidirectionalStack(keras.layers.Layer):
         for forward, backward, dropout in zip(
             self.forward_layers, self.backward_layers, self.dropout_layers, strict=True
         ):
-            pair, outputs, cells, read_by = (forward, backward), [], [], []
-            for direction, rnn in enumerate(pair):
+            outputs, cells = [], []
+            for direction, rnn in enumerate((forward, backward)):
                 read = {}
                 if len(h) > 1:
                     read["skip"] = h[-2][direction]
@@ -183,17 +182,14 @@ class BidirectionalStack(keras.layers.Layer):
                     read["below_cell"] = c[-1][direction]
                     read["skip_cell"] = c[-2][direction]
                 x = [below[direction], *(read[name] for name in rnn.cell.reads)]
-                read_by.append(ops.concatenate(x, axis=-1) if len(x) > 1 else x[0])
-            if tokens:
-                found = [tokens.run(*each) for each in zip(pair, read_by, strict=True)]
-            elif training and fits(pair, self.compute_dtype):
-                found = run_side_by_side(pair, read_by, mask)
-            else:
-                found = [
-                    self._over_time(*each, mask, training)
-                    for each in zip(pair, read_by, strict=True)
-                ]
-            for rnn, returned in zip(pair, found, strict=True):
+                x = ops.concatenate(x, axis=-1) if len(x) > 1 else x[0]
+                if tokens:
+                    returned = tokens.run(rnn, x)
+                else:
+                    returned = rnn(x, mask=mask, training=training)
+                if rnn.go_backwards and not tokens:
+                    # it starts at the padding, whose steps the mask skips
+                    returned = ops.flip(returned, axis=1)
                 if self.carries_cell:
                     returned, cell = ops.split(returned, [rnn.cell.output_size], -1)
                     cells.append(cell)
@@ -209,12 +205,6 @@ class BidirectionalStack(keras.layers.Layer):
         if tokens:
             found = [tokens.unpack(x) for x in found]
         return tuple(found) if self.return_directions else found[0]
-
-    def _over_time(self, rnn, x, mask, training):
-        """The outputs of a layer by itself, in the order of the sentence."""
-        returned = rnn(x, mask=mask, training=training)
-        # backwards it starts at the padding, whose steps the mask skips
-        return ops.flip(returned, axis=1) if rnn.go_backwards else returned
 
     def compute_mask(self, inputs, mask=None):
         return [mask, mask] if self.return_directions else mask

@@ -4,7 +4,6 @@ from keras import ops
 from keras_tagging.cells import CoupledLSTMCell, GRUCell, SkipLSTMCell
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.layers.projected_rnn import ProjectedRNN
-from keras_tagging.layers.side_by_side import fits, run_side_by_side
 from keras_tagging.utils.checks import check_choice
 
 #: kind -> the cell of a recurrent network; None for a convolution
@@ -135,10 +134,7 @@ class CharacterEncoder(keras.layers.Layer):
         mask = ops.not_equal(letters, 0)
         x = self.dropped(self.table(letters), training=training)
         if self.kind != "cnn":
-            if training and fits(self.directions, self.compute_dtype):
-                ends = run_side_by_side(self.directions, [x, x], mask)
-            else:
-                ends = [rnn(x, mask=mask, training=training) for rnn in self.directions]
+            ends = [rnn(x, mask=mask, training=training) for rnn in self.directions]
             return ops.concatenate(ends, axis=-1)
         x = x * ops.cast(mask, x.dtype)[:, :, None]
         around = WIDTH - 1  # so that every filter meets the ends of the token

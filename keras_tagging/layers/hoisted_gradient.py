@@ -20,8 +20,7 @@ def hoist_gradient(projected, kernel):
     Args:
         projected: `(batch, time, features)`; `h_tm1 @ kernel` is to be added to its
             leading columns.
-        kernel: `(units, gates * units)`; or `(layers, units, gates * units)`, where
-            the rows of `projected` are those of the first layer, then of the next.
+        kernel: `(units, gates * units)`.
 
     Returns:
         `projected` and `kernel` for the loop, equal in value, and a function that must
@@ -35,10 +34,11 @@ def hoist_gradient(projected, kernel):
     @tf.custom_gradient
     def attach(projected, kernel):
         def gradient(d_projected):
-            *layers, units, columns = kernel.shape
-            d_z = tf.reshape(d_projected[..., :columns], (*layers, -1, columns))
-            h_tm1 = tf.reshape(later["h_tm1"], (*layers, -1, units))
-            d_kernel = tf.matmul(h_tm1, d_z, transpose_a=True)
+            d_z = d_projected[..., : kernel.shape[1]]
+            h_tm1 = tf.reshape(later["h_tm1"], (-1, kernel.shape[0]))
+            d_kernel = tf.matmul(
+                h_tm1, tf.reshape(d_z, (-1, kernel.shape[1])), transpose_a=True
+            )
             return [
                 tf.raw_ops.PreventGradient(
                     input=part, message="ProjectedRNN has no second derivative"

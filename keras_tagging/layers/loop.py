@@ -38,17 +38,6 @@ def run_loop(layer, step, sequences, initial_state, mask=None):
     return keras.layers.RNN.inner_loop(stand_in, sequences, initial_state, mask)
 
 
-def loop_options(go_backwards=False, return_sequences=True, zero_output_for_mask=True):
-    """What `run_loop` reads of a layer, where there is none."""
-    return SimpleNamespace(
-        go_backwards=go_backwards,
-        unroll=False,
-        stateful=False,
-        return_sequences=return_sequences,
-        zero_output_for_mask=zero_output_for_mask,
-    )
-
-
 def over_time(step, sequences, states, mask, backwards=False):
     """`run_loop` over a whole sentence, its outputs in the order of the sentence.
 
@@ -62,7 +51,13 @@ def over_time(step, sequences, states, mask, backwards=False):
     """
     if isinstance(sequences, keras.KerasTensor):
         return TimeLoop(step, backwards)(sequences, states, mask)
-    options = loop_options(go_backwards=backwards)
+    options = SimpleNamespace(
+        go_backwards=backwards,
+        unroll=False,
+        stateful=False,
+        return_sequences=True,
+        zero_output_for_mask=True,
+    )
     _, outputs, _ = run_loop(options, step, sequences, states, mask)
     return ops.flip(outputs, 1) if backwards else outputs
 

@@ -75,12 +75,23 @@ class ProjectedRNN(keras.layers.RNN):
         if hoisted:
             projected, weights[0], receive = hoist_gradient(projected, weights[0])
 
-        step = emitting(cell_step, self.return_cell, hoisted)
+        def step(projected, states):
+            output, new_states = cell_step(projected, states)
+            emitted = [output]
+            if self.return_cell:
+                emitted.append(new_states[1])
+            if hoisted:
+                emitted.append(ops.stop_gradient(states[0]))
+            if len(emitted) > 1:
+                output = ops.concatenate(emitted, axis=-1)
+            return output, new_states
+
         last_output, outputs, states = run_loop(
             self, step, projected, initial_state, mask
         )
         if hoisted:
-            outputs, h_tm1 = outputs_and_h_tm1(outputs, states)
+            width = outputs.shape[-1] - states[0].shape[-1]
+            outputs, h_tm1 = ops.split(outputs, [width], axis=-1)
             receive(ops.flip(h_tm1, axis=1) if self.go_backwards else h_tm1)
         return last_output, outputs, states
 
@@ -124,32 +135,3 @@ class ProjectedRNN(keras.layers.RNN):
 
     def get_config(self):
         return {**super().get_config(), "return_cell": self.return_cell}
-
-
-def emitting(cell_step, return_cell, hoisted):
-    """A step whose output is followed by all that is read of every step.
-
-    Args:
-        cell_step: function of the projected inputs and the list of states.
-        return_cell: whether `states[1]` follows.
-        hoisted: whether h_tm1 follows, without a gradient, at the end.
-    """
-
-    def step(projected, states):
-        output, new_states = cell_step(projected, states)
-        emitted = [output]
-        if return_cell:
-            emitted.append(new_states[1])
-        if hoisted:
-            emitted.append(ops.stop_gradient(states[0]))
-        if len(emitted) > 1:
-            output = ops.concatenate(emitted, axis=-1)
-        return output, new_states
-
-    return step
-
-
-def outputs_and_h_tm1(outputs, states):
-    """The two parts of what a hoisted step has emitted, each `(batch, time, size)`."""
-    width = outputs.shape[-1] - states[0].shape[-1]
-    return ops.split(outputs, [width], axis=-1)
