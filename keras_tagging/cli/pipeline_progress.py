@@ -80,7 +80,7 @@ class PipelineProgress:
     def begin(self, part: str, epochs: int, size: str) -> None:
         self.part, self.epochs[part] = part, epochs
         self.estimate.begin(part)
-        self._say(f"{part}: {size}, {epochs} epoch{'s' * (epochs > 1)}")
+        self._say(f"{part}: {size}, {epochs} epoch{'s' * (epochs != 1)}")
         self._show(part, total=epochs, note="")
 
     def skip(self, part: str) -> None:
