@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import selection
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -66,31 +67,11 @@ def spoil(model):
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--each-value",
-        action="store_true",
-        help="of each test, run the first parameters that have each value once",
-    )
+    selection.add_options(parser)
 
 
-@pytest.hookimpl(trylast=True)  # after those that a marker leaves out
-def pytest_collection_modifyitems(config, items):
-    """With `--each-value`, keep the first tests that have each value of a parameter.
-
-    On TensorFlow all combinations run. A backend changes what an operation gives, and
-    each value that leads to other operations is tried on it, in some combination.
-    """
-    if not config.getoption("--each-value"):
-        return
-    seen, kept, left = set(), [], []
-    for item in items:
-        params = item.callspec.params if hasattr(item, "callspec") else {}
-        function = item.nodeid.partition("[")[0]
-        values = {(function, name, str(params[name])) for name in params}
-        (kept if values - seen or not values else left).append(item)
-        seen |= values
-    config.hook.pytest_deselected(items=left)
-    items[:] = kept
+def pytest_configure(config):
+    config.pluginmanager.register(selection)
 
 
 @pytest.fixture(scope="module", autouse=True)
