@@ -1,12 +1,9 @@
 """Odd words and sentences, and what the SavedModel's answer to them is here."""
 
 import random
-from contextlib import contextmanager
-from unittest import mock
 
-import keras
 import numpy as np
-from conftest import TINY, random_sentences, randomize
+from conftest import TINY, computing_once, random_sentences, randomize
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -96,19 +93,3 @@ def assert_same(found, model, given):
     assert found.tag(given) == tags
     for ours, theirs in zip(found.predict(given), rows, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
-
-
-@contextmanager
-def computing_once(model):
-    """The network computes a batch once, for tags and for probabilities."""
-    compute, known = model.predict_on_batch, {}
-
-    def remembered(batch):
-        arrays = keras.tree.flatten(batch)
-        key = tuple((x.shape, np.asarray(x).tobytes()) for x in arrays)
-        if key not in known:
-            known[key] = compute(batch)
-        return known[key]
-
-    with mock.patch.object(model, "predict_on_batch", remembered):
-        yield
