@@ -87,7 +87,8 @@ def main(args):
         print("nothing has changed: some tests of the rooms that need no training")
     paths = [str(path.relative_to(ROOT)) for path in paths]
     print("tests:", " ".join(paths), flush=True)
-    return pytest.main(["-q", "--quick", "-n", "2", "--dist", "load", *paths, *args])
+    options = ["-q", "--quick", "-n", "2", "--dist", "loadfile"]
+    return pytest.main([*options, *paths, *args])
 
 
 if __name__ == "__main__":

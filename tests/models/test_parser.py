@@ -91,6 +91,7 @@ def test_interrupted_and_resumed_equals_uninterrupted(dropping, tmp_path):
     assert equal(weights(resumed), weights(model))
 
 
+@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("encoder", ["bilstm", "shortcut-bilstm"])
 @pytest.mark.parametrize("merge", ["layer", "top"])
 def test_an_encoder_is_trained_with_the_parser(encoder, merge):
@@ -108,7 +109,7 @@ def test_an_encoder_is_trained_with_the_parser(encoder, merge):
     for name, gradient in zip(names, found, strict=True):
         assert np.isfinite(gradient).all()
         assert abs(np.atleast_2d(gradient)).max(0).min() > 0, name
-    assert len(model.parse(DEV)) == len(DEV)
+    assert len(model.parse(DEV[:3])) == 3
 
 
 @pytest.mark.usefixtures("eager")
@@ -242,8 +243,9 @@ def test_lifted_trees_are_restored():
     assert gold(model.parse(sentences)) == gold(sentences)
 
 
+@pytest.mark.usefixtures("eager")
 def test_a_parser_that_reads_no_words():
-    parser = fitted("ffn-parser", words=False, tags="pos")
+    parser = fitted("ffn-parser", TRAIN[:8], words=False, tags="pos")
     assert parser.features.names == ("pos",)
     assert len(parser.parse(DEV)) == len(DEV)
 
