@@ -1,9 +1,11 @@
 """The network of the taggers that read their own labels."""
 
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from keras_tagging.architectures.stacked_network import Activation, Feedback
+from keras_tagging.architectures.tasks import TaggerSettings
+from keras_tagging.architectures.token_inputs import TABLES, ContextWindow
 from keras_tagging.utils.checks import (
     PartsOrNone,
     Share,
@@ -40,6 +42,9 @@ class LabelNetwork:
         hidden_context, combine, activation, beam_width: as in `LabelEmbeddingRNN`.
         feedback: as there; a pair of shares is the first and last epoch's.
     """
+
+    kind: ClassVar[str] = "tagger"
+    needs: ClassVar = (TaggerSettings, *TABLES, ContextWindow)
 
     dropout: Share = 0.0
     layer_dropout: Share = 0.0

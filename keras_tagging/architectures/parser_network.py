@@ -1,8 +1,10 @@
 """The network that the parsers share: each brings its hidden layer."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
+from keras_tagging.architectures.tasks import ParserSettings
+from keras_tagging.architectures.token_inputs import TABLES
 from keras_tagging.cells.options import (
     GRU,
     LSTM,
@@ -54,6 +56,9 @@ class ParserNetwork:
         encoder_merge: "layer" or "top", as in `BidirectionalStack`.
         encoder_dropout: of the encoder's input and of its layers.
     """
+
+    kind: ClassVar[str] = "parser"
+    needs: ClassVar = (ParserSettings, *TABLES)
 
     label_dim: Units = 100
     units: Units = 256

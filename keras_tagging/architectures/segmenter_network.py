@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from keras_tagging.architectures.parser_network import ENCODERS, Encoder
 from keras_tagging.utils.checks import Parts, Share, Units, check_fields, whole
@@ -43,6 +43,9 @@ class SegmenterNetwork:
         layer_dropout: of their output.
     """
 
+    kind: ClassVar[str] = "segmenter"
+    needs: ClassVar = (SegmenterSettings,)
+
     encoder: Encoder = "bigru"
     units: Units = 64
     num_layers: Parts = 1
@@ -53,9 +56,6 @@ class SegmenterNetwork:
 
     def __post_init__(self):
         check_fields(self)
-
-    def refuse_unused(self, given) -> None:
-        """Nothing here lacks an effect."""
 
     def build(self, features, labels: Sequence[str], *, seed: int):
         """The functional network, from ids `(batch, time, 2)` to logits.

@@ -1,8 +1,10 @@
 """The network that the stacked taggers share: each brings its cell."""
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
+from keras_tagging.architectures.tasks import TaggerSettings
+from keras_tagging.architectures.token_inputs import TABLES, ContextWindow
 from keras_tagging.utils.checks import (
     Parts,
     PartsOrNone,
@@ -93,6 +95,14 @@ class StackedNetwork:
             for instance, by a Viterbi search behind a softmax or a CRF; None: if all
             training sentences have consistent chunk tags.
     """
+
+    kind: ClassVar[str] = "tagger"
+    needs: ClassVar[tuple[type, ...]] = (
+        TaggerSettings,
+        *TABLES,
+        ContextWindow,
+        LabelDecoder,
+    )
 
     dropout: Share = 0.0
     units: Units = 300

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.utils.checks import (
     Share,
     Steps,
@@ -101,3 +102,7 @@ class ContextWindow:
 
     def __post_init__(self):
         check_fields(self)
+
+
+#: the settings of every network that reads words
+TABLES = (FeatureSettings, Embeddings, CharacterNetwork)

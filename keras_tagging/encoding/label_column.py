@@ -12,7 +12,7 @@ from keras_tagging.data.label_columns import (
     labels_of,
     output_names,
 )
-from keras_tagging.data.lemmas import lemmas_of, script_of
+from keras_tagging.data.lemmas import is_script, lemmas_of, script_of
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.metrics import looks_like_chunks
@@ -35,6 +35,12 @@ class LabelColumn:
     labels: list[str]
     scheme: str | None = None
     scripts: bool = False
+
+    @classmethod
+    def stored(cls, name, labels: list[str], scheme=None) -> "LabelColumn":
+        """That of a saved model, of which an earlier one has lemmas as they are."""
+        scripts = learns_scripts(name) and bool(labels) and all(map(is_script, labels))
+        return cls(name, labels, scheme, scripts)
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -5,14 +5,12 @@ import zipfile
 
 import keras
 
+from keras_tagging import kinds
 from keras_tagging.architectures import architecture
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.model_file import check_model_file
-from keras_tagging.models.parser import Parser
 from keras_tagging.models.pretrained import Pretrained, described
 from keras_tagging.models.run_files import MODEL
-from keras_tagging.models.segmenter import Segmenter
-from keras_tagging.models.tagger import Tagger
 from keras_tagging.runtime.folder import PIPELINE, holds_parts
 from keras_tagging.utils.named_models import find_model
 
@@ -49,7 +47,7 @@ def build(
             a tagger learns together, ``("upos", "xpos", "feats")``.
 
     Returns:
-        A `Tagger`, a `Parser` for the name of a parser, or a `Segmenter`.
+        A model of the architecture's kind: a `Tagger`, a `Parser` or a `Segmenter`.
 
     Raises:
         ValueError: for an unknown name, recipe or keyword, with the nearest known one,
@@ -72,8 +70,7 @@ def build(
     if pretrained.embeddings:
         changes["word_dim"] = pretrained.embeddings.matrix.shape[1]
     vectors = pretrained.vectors
-    kind = Parser if entry.parses else Segmenter if entry.segments else Tagger
-    model = kind(
+    model = kinds.find(entry.kind).at("model")(
         name,
         settings.replaced(**changes),
         seed=seed,

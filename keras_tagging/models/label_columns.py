@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from keras_tagging.data.label_columns import check_labelled, labels_of
-from keras_tagging.data.lemmas import is_script
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.label_column import (
     LabelColumn,
@@ -116,13 +115,11 @@ def restored_columns(
         schemes = {} if schemes is None else {None: schemes}
     if set(schemes) - set(names):
         raise ValueError(f"chunk schemes of {some(schemes)}, which are no columns")
-    columns = []
-    for name in names:
-        labels = list(vocabularies[vocabulary_of(name)])
-        # taggers of earlier versions learnt lemmas as they are
-        scripts = learns_scripts(name) and all(map(is_script, labels))
-        columns.append(LabelColumn(name, labels, schemes.get(name), scripts))
-    return tuple(columns)
+    found = ((name, vocabularies[vocabulary_of(name)]) for name in names)
+    return tuple(
+        LabelColumn.stored(name, list(labels), schemes.get(name))
+        for name, labels in found
+    )
 
 
 def check_known_labels(sentences, columns: Sequence[LabelColumn], least: int) -> None:

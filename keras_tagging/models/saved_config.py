@@ -11,7 +11,7 @@ from reprlib import repr as short
 
 import keras
 
-from keras_tagging.architectures import Settings
+from keras_tagging.architectures import Settings, of_kind
 from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.metrics import CHUNK_SCHEMES
@@ -37,7 +37,7 @@ def checked_config(cls: type, config: Mapping) -> dict:
     """Check that a configuration may come from `get_config` of a model.
 
     Args:
-        cls: the class; only its `architectures` are allowed.
+        cls: the class; only the architectures of its kind are allowed.
         config: the configuration from a file, so it may be anything.
 
     Returns:
@@ -54,7 +54,7 @@ def checked_config(cls: type, config: Mapping) -> dict:
         check_known("part of the configuration", name, sorted(known))
     name = config.get("architecture")
     _require(isinstance(name, str), "architecture", name, "a name")
-    check_known(f"architecture of a {cls.__name__}", name, cls.architectures)
+    check_known(f"architecture of a {cls.__name__}", name, of_kind(cls.kind))
     settings = checked_settings(name, config.get("settings"))
 
     seed, dim = config.get("seed"), config.get("vector_dim", 0)
@@ -162,7 +162,7 @@ def least_weights(config: Mapping) -> int:
     settings, vocabularies = config["settings"], config.get("vocabularies")
     if vocabularies is None:
         return 0
-    if settings.architecture.segments:
+    if hasattr(settings.network, "least_weights"):
         return settings.network.least_weights(vocabularies)
     if tagger := config.get("tagger"):
         return least_weights(tagger) + least_weights({**config, "tagger": None})

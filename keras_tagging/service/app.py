@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from keras_tagging import kinds
 from keras_tagging.service import (
     binary,
     open_inference,
@@ -78,9 +79,10 @@ class Service:
         yield Route("/", page())
         yield Route("/models", self._told(self._listed))
         yield Route("/metrics", self._told(self._counted))
-        for command in ("tag", "parse"):
-            yield self._asked(f"/{command}", command, self._plain(command))
-        yield self._asked("/annotate", "annotate", self._annotate)
+        for kind in kinds.known().values():
+            if (route := kind.route) is not None:
+                answer = self._annotate if kind.reads == "text" else self._plain
+                yield self._asked(f"/{route}", route, answer(route))
 
     def _v1_routes(self):
         for path in versioned("/v1/models/{name}"):
@@ -149,8 +151,9 @@ class Service:
     def _model_of_tokens(self, name, labels=None) -> Model:
         """A model of the two protocols that others speak."""
         model = self._model(name, labels)
-        if model.kind == "pipeline":
-            raise bad(f"{name} is a pipeline, which reads text: post to /annotate")
+        if kinds.of(model).reads == "text":
+            kind, route = model.kind, model.command
+            raise bad(f"{name} is a {kind}, which reads text: post to /{route}")
         return model
 
     async def _answers(self, model, sentences, outputs):
@@ -167,28 +170,31 @@ class Service:
             name = plain.chosen(self._models, body, command)
             model = self._model(name, labels)
             sentences, written = plain.read(model, body, self._max_tokens)
-            answers = await self._answers(model, sentences, model.outputs)
+            answers = await self._answers(model, sentences, [*model.outputs])
             milliseconds = round(1000 * (time.perf_counter() - start), 2)
             return _json(written(answers) | {"milliseconds": milliseconds})
 
         return answer
 
-    async def _annotate(self, request, body, labels):
-        start = time.perf_counter()
-        body = an_object(parsed(body), texts.REMEDY)
-        name = plain.chosen(self._models, body, "annotate")
-        model = self._model(name, labels)
-        text = texts.read(body, self._max_tokens)
-        [answer] = await self._batcher.answer(name, [text], model.outputs)
-        self._metrics.tokens.labels(name).inc(texts.words_of(answer))
-        milliseconds = round(1000 * (time.perf_counter() - start), 2)
-        return _json({"model": name, **answer, "milliseconds": milliseconds})
+    def _annotate(self, command):
+        async def answer(request, body, labels):
+            start = time.perf_counter()
+            body = an_object(parsed(body), texts.REMEDY)
+            name = plain.chosen(self._models, body, command)
+            model = self._model(name, labels)
+            text = texts.read(body, self._max_tokens)
+            [found] = await self._batcher.answer(name, [text], [*model.outputs])
+            self._metrics.tokens.labels(name).inc(texts.words_of(found))
+            milliseconds = round(1000 * (time.perf_counter() - start), 2)
+            return _json({"model": name, **found, "milliseconds": milliseconds})
+
+        return answer
 
     async def _predict(self, request, body, labels):
         model = self._model_of_tokens(request.path_params["name"], labels)
         given = tensorflow_serving.read(model, parsed(body), self._max_tokens)
         sentences, written = given
-        return _json(written(await self._answers(model, sentences, model.outputs)))
+        return _json(written(await self._answers(model, sentences, [*model.outputs])))
 
     async def _other_verb(self, request, body, labels):
         self._model_of_tokens(request.path_params["name"], labels)

@@ -3,6 +3,7 @@
 from itertools import chain
 
 from keras_tagging.data.annotation import as_object
+from keras_tagging.kinds import Output
 from keras_tagging.runtime import TextPipeline
 from keras_tagging.service.problems import Problem, bad, check_keys, shown
 from keras_tagging.service.tensors import check_text
@@ -13,20 +14,24 @@ REMEDY = "send text, and model where there are several"
 
 
 class TextModel:
-    """A pipeline as a worker runs it, with what `worker.load` asks of a model.
+    """A pipeline as a worker runs it, as `tensors.TokenModel` one of tokens.
 
     Args:
         pipeline: of ONNX files.
     """
 
-    kind, command, inventory = "pipeline", "annotate", "labels"
     columns, labels = (), ()
-    answers = ("sentences",)
+    outputs = {"sentences": Output("string", "")}
 
     def __init__(self, pipeline: TextPipeline):
         self._pipeline = pipeline
         parts = pipeline.parts.values()
         self.architecture = ", ".join(part.architecture for part in parts)
+
+    def warm_up(self) -> int:
+        """Run it; there are no best tags."""
+        self.answer(["It begins with this. And this is the second one."], ())
+        return 0
 
     def answer(self, texts: list[str], names) -> list[dict[str, list]]:
         """For each text its sentences: see `data.annotation.as_object`."""
