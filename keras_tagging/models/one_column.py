@@ -42,7 +42,7 @@ class OneColumn:
         tags: the inventory of the column; for lemmas, that of their scripts.
     """
 
-    kind, reads_trees = "tagger", False
+    kind, counting_options = "tagger", ()
 
     def __init__(self, model, column: LabelColumn):
         self.model = model

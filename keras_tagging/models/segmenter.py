@@ -115,10 +115,6 @@ class Segmenter(SentenceModel):
     def get_config(self):
         return {**super().get_config(), "spaces": self.spaces}
 
-    def call(self, inputs, training=False):
-        """The logits of the labels for ids `(batch, time, 2)`."""
-        return self.network(inputs, training=training)
-
     # Training
 
     def annotated(self, sentences):

@@ -12,6 +12,7 @@ from keras import ops
 from keras_tagging import kinds, training
 from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as find_architecture
+from keras_tagging.architectures.output import run_network
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, as_sentences
 from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches, round_up
@@ -212,6 +213,24 @@ class SentenceModel(SentenceCalls, Answers):
         self.features.adapt(strings, words, lengths=list(map(len, sentences)))
         return dict(self.features.vocabularies)
 
+    def adapt(self, sentences) -> None:
+        """Count the vocabularies of words and labels, and build the network.
+
+        Args:
+            sentences: training sentences.
+
+        Raises:
+            ValueError: if the model has vocabularies already, or the annotation is
+                missing.
+        """
+        self._refuse_second_adapt()
+        sentences = self.annotated(sentences)
+        self._build_network(self._count(sentences) | self.count_labels(sentences))
+
+    def count_labels(self, sentences) -> dict[str, list[str]]:
+        """The vocabularies of `inventories`, from training sentences."""
+        return {}
+
     def _build_network(self, vocabularies) -> None:
         """Build the network and the optimizer, and put vectors into word tables."""
         training.check_alike({**self.get_config(), "vocabularies": vocabularies})
@@ -240,6 +259,10 @@ class SentenceModel(SentenceCalls, Answers):
         return self.settings.network.build(
             self.settings, self.features, self.vocabularies, seed=self.seed
         )
+
+    def call(self, inputs, training=False):
+        """The outputs of the network for ids `(batch, time, features)`."""
+        return run_network(self.network, inputs, training=training)
 
     # Training
 

@@ -33,6 +33,12 @@ class Model:
     labels: int
     top_k: int
 
+    @classmethod
+    def of(cls, name: str, described: dict) -> "Model":
+        """The model of a name, from what `worker.load` says of it."""
+        outputs = {k: Output(**about) for k, about in described["outputs"].items()}
+        return cls(name, **{**described, "outputs": outputs})
+
     def chosen(self, names) -> list[str]:
         """The outputs that are asked for.
 

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import traceback
+from dataclasses import asdict
 from multiprocessing import parent_process
 
 from keras_tagging import kinds
@@ -64,19 +65,18 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
                 f"{name} is a {kind}, which is served with a tagger or a parser "
                 "only: give the folder of a pipeline"
             )
-        model = READERS[kind.reads](model)
-        if isinstance(model.labels, dict):
+        if isinstance(getattr(model, "labels", None), dict):
             raise ValueError(
                 f"{name} has several columns of labels, which are served in a pipeline "
                 "only: give the folder of one"
             )
-        _models[name] = model
+        model = _models[name] = READERS[kind.reads](model)
         described[name] = {
             "kind": kind.name,
             "command": kind.route,
             "architecture": model.architecture,
             "columns": list(model.columns),
-            "outputs": dict(model.outputs),
+            "outputs": {k: asdict(output) for k, output in model.outputs.items()},
             "labels": len(model.labels),
             "top_k": model.warm_up(),
         }
