@@ -46,7 +46,7 @@ class Architecture:
     network: type
     cell: type | None = None
     paper: Mapping[str, object]
-    fast: Mapping[str, object]
+    fast: Mapping[str, object] = field(default_factory=dict)
     best: Mapping[str, object] = field(default_factory=dict)
 
     @property

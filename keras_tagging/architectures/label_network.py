@@ -5,7 +5,12 @@ from typing import ClassVar, Literal
 
 from keras_tagging.architectures.stacked_network import Activation, Feedback
 from keras_tagging.architectures.tasks import TaggerSettings
-from keras_tagging.architectures.token_inputs import TABLES, ContextWindow
+from keras_tagging.architectures.token_inputs import (
+    TABLES,
+    ContextWindow,
+    least_weights,
+    sizes_of,
+)
 from keras_tagging.utils.checks import (
     PartsOrNone,
     Share,
@@ -146,3 +151,13 @@ class LabelNetwork:
         if self.direction == "bidirectional":
             outputs["other_logits"] = future["logits"]
         return functional(inputs, labels, outputs)
+
+    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
+        """A lower bound for the number of weights: see `models.saved_config`."""
+        count, inputs = least_weights(settings, vocabularies, vector_dim)
+        tags = sum(sizes_of(vocabularies))
+        if self.label_input == "embedding" and self.label_context:
+            inputs += self.label_context * self.label_dim
+            count += tags * self.label_dim
+        count += self.hidden_context * self.units**2
+        return count + self.units * (inputs + tags)

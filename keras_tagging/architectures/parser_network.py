@@ -4,7 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from keras_tagging.architectures.tasks import ParserSettings
-from keras_tagging.architectures.token_inputs import TABLES
+from keras_tagging.architectures.token_inputs import (
+    TABLES,
+    least_weights,
+    sizes_of,
+    stack_weights,
+)
 from keras_tagging.cells.options import (
     GRU,
     LSTM,
@@ -13,6 +18,7 @@ from keras_tagging.cells.options import (
     ShortcutBlock,
     SkipLSTM,
 )
+from keras_tagging.parsing import NUM_LABELS, NUM_NODES
 from keras_tagging.utils.checks import (
     Parts,
     Share,
@@ -153,3 +159,12 @@ class ParserNetwork:
         )
         scorer.build((None, None, x.shape[-1]))
         return network, scorer
+
+    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
+        """A lower bound for the number of weights: see `models.saved_config`."""
+        count, inputs = least_weights(settings, vocabularies, vector_dim)
+        if self.encoder:
+            count += stack_weights(inputs, self.encoder_units, self.encoder_layers)
+            inputs = 2 * self.encoder_units
+        count += sum(sizes_of(vocabularies)) * (self.label_dim + 2 * self.units)
+        return count + (NUM_NODES * inputs + NUM_LABELS * self.label_dim) * self.units

@@ -1,6 +1,6 @@
 """The network of a segmenter, and what it is given beside."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -113,7 +113,7 @@ class SegmenterNetwork:
         )(x)
         return keras.Model(ids, logits, name="segmenter")
 
-    def least_weights(self, vocabularies: Mapping[str, Sequence[str]]) -> int:
+    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
         """A lower bound for the number of weights: tables, and one gate a cell."""
         inputs, rows = self.character_dim + CLASS_DIM, len(vocabularies["character"])
         stack = inputs + 2 * (2 * self.num_layers - 1) * self.units

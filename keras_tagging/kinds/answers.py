@@ -42,7 +42,7 @@ class Answers:
         """
         raise NotImplementedError
 
-    def answered(self, chunks: Chunks, names: list[str], **options) -> Iterator:
+    def answered(self, chunks: Chunks, names: list[str], *calls) -> Iterator:
         """Each slice of sentences with its answers, of Keras or of ONNX Runtime.
 
         An answer is the number of a sentence that has tokens, and its arrays.
@@ -123,13 +123,13 @@ class Answers:
         rows = self._items(chunks, names, item)
         return list(rows) if whole else rows
 
-    def items(self, chunks: Chunks, names, item: Callable, **options) -> list:
-        """The same for slices, with options of `answered`."""
-        return list(self._items(chunks, names, item, **options))
+    def items(self, chunks: Chunks, names, item: Callable, *calls) -> list:
+        """The same for slices; Keras models take `NetworkCalls`."""
+        return list(self._items(chunks, names, item, *calls))
 
-    def _items(self, chunks, names, item, **options):
+    def _items(self, chunks, names, item, *calls):
         nothing = [self.nothing(name) for name in names]
-        for chunk, answers in self.answered(chunks, names, **options):
+        for chunk, answers in self.answered(chunks, names, *calls):
             found = [None if len(s) else item(s, *nothing) for s in chunk]
             for i, arrays in answers:
                 found[i] = item(chunk[i], *arrays)

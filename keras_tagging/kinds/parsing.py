@@ -53,14 +53,14 @@ class Parsing(Answers):
 
         return list(self.answers), parsed
 
-    def predictions(self, sentences, **options) -> list[tuple[list, list]]:
+    def predictions(self, sentences, *calls) -> list[tuple[list, list]]:
         """Heads and labels: for each sentence a pair of lists."""
 
         def tree(sentence, heads, deprels):
             return tree_of(heads, deprels)
 
         names = ["heads", "deprels"]
-        return self.items(slices(sentences), names, tree, **options)
+        return self.items(slices(sentences), names, tree, *calls)
 
     def answer(self, sentences, names):
         """See `Answers.answer`: what was lifted for training is put back."""

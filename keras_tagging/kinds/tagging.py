@@ -96,7 +96,7 @@ class Tagging(Answers):
         parts = [_part(column, level, probabilities) for column, level in pairs]
         return self.streamed(sentences, *self._joined(parts), entries)
 
-    def predictions(self, sentences, **options) -> list:
+    def predictions(self, sentences, *calls) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence.
 
         With named columns it is a dict of such arrays. With a CRF they are the
@@ -107,7 +107,7 @@ class Tagging(Answers):
             ([column.output_names["all_probabilities"]], lambda tokens, rows: rows)
             for column in self.label_columns
         ]
-        return self.items(slices(sentences), *self._joined(parts), **options)
+        return self.items(slices(sentences), *self._joined(parts), *calls)
 
     def _joined(self, parts):
         """The outputs and the function of several parts; it gives an item a column."""

@@ -163,6 +163,6 @@ class SentenceCalls(keras.Model):
         sentences = as_sentences(x)
         others = {"steps": steps, "callbacks": callbacks}
         calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
-        predictions = self.predictions(sentences, calls=calls)
+        predictions = self.predictions(sentences, calls)
         calls.end()
         return predictions

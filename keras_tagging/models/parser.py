@@ -318,7 +318,7 @@ class Parser(Parsing, SentenceModel):
         return tree_counts(self, sentences, figures, **options)
 
     def _scores(self, sentences, calls=QUIET, **options):
-        trees = self.predictions(sentences, calls=calls)
+        trees = self.predictions(sentences, calls)
         heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
         return attachment_scores(sentences, heads, deprels, **options)
 

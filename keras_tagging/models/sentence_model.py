@@ -13,9 +13,15 @@ from keras_tagging import kinds, training
 from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as find_architecture
 from keras_tagging.architectures.output import run_network
+from keras_tagging.data.label_columns import check_labelled
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, as_sentences
-from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches, round_up
+from keras_tagging.encoding.batching import (
+    EncodedSentences,
+    TrainingBatches,
+    round_up,
+    slices,
+)
 from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.kinds.answers import Answers
@@ -51,7 +57,7 @@ class SentenceModel(SentenceCalls, Answers):
       `dataset(batches)`: the data for training;
     * `figures`, the names, and `evaluator(sentences)`, a function that computes them
       with the weights at the time; `default_monitor`, which selects the best epoch;
-    * `predictions(sentences)`: the output of `predict`;
+    * `predictions(sentences)`: the output of `predict`, if it is not `annotate`'s;
     * `reader(names)`: how outputs of the network become answers of these names;
     * `serving(top_k)`: the computation of a SavedModel;
 
@@ -267,8 +273,10 @@ class SentenceModel(SentenceCalls, Answers):
     # Training
 
     def annotated(self, sentences):
-        """The sentences, after a check of their annotation."""
-        return as_sentences(sentences)
+        """The sentences, after a check that they have the columns to learn."""
+        sentences = as_sentences(sentences)
+        check_labelled(sentences, self.column_names)
+        return sentences
 
     def batches(self, sentences, fitting):
         """The batches of training."""
@@ -298,9 +306,18 @@ class SentenceModel(SentenceCalls, Answers):
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True
     ):
-        """The compiled loss; with `l2`, and a share of the penalty of an epoch."""
-        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
+        """The loss of a batch; with `l2`, and a share of the penalty of an epoch."""
+        loss = self.batch_loss(super().compute_loss, y, y_pred, sample_weight)
         return self.penalised(loss, sample_weight)
+
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        """The loss of a batch: by default the compiled one.
+
+        Args:
+            compiled: Keras' own `compute_loss`.
+            y, y_pred, sample_weight: as there.
+        """
+        return compiled(None, y, y_pred, sample_weight)
 
     def fit(
         self,
@@ -475,6 +492,10 @@ class SentenceModel(SentenceCalls, Answers):
             rows = read(outputs)
             for row, i in enumerate(chosen):
                 yield i, rows(row, lengths[i])
+
+    def predictions(self, sentences, calls=QUIET) -> list:
+        """The output of `predict`: here the sentences with what the model finds."""
+        return self.items(slices(sentences), *self.annotation(), calls)
 
     # Evaluation
 

@@ -271,13 +271,9 @@ class Tagger(Tagging, SentenceModel):
         if self._pretraining_due and has_tables(self):
             self.pretrain(sentences, self.settings.task.pretrain, verbose=verbose)
 
-    def compute_loss(
-        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
-    ):
-        """See `models.objective`; with `l2`, and a share of the penalty of an epoch."""
-        compiled = super().compute_loss
-        loss = tagger_loss(self, compiled, y, y_pred, sample_weight)
-        return self.penalised(loss, sample_weight)
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        """See `models.objective`."""
+        return tagger_loss(self, compiled, y, y_pred, sample_weight)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics of the logits: with several columns, of all of them."""

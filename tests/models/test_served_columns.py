@@ -90,7 +90,9 @@ def test_the_runtime(model, onnx_file):
     found = runtime.load(onnx_file)
     assert found.tag(GIVEN) == model.tag(GIVEN)
     assert list(found.tag(iter(GIVEN))) == model.tag(GIVEN)
-    pairs = zip(found.annotate(map(Sentence, GIVEN)), model.annotate(GIVEN), strict=True)
+    pairs = zip(
+        found.annotate(map(Sentence, GIVEN)), model.annotate(GIVEN), strict=True
+    )
     for ours, theirs in pairs:
         values = [[span.probability for span in s.spans] for s in (ours, theirs)]
         np.testing.assert_allclose(*values, atol=1e-5)
