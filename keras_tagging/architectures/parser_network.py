@@ -134,6 +134,7 @@ class ParserNetwork:
             cell,
             num_labels,
             label_dim=self.label_dim,
+            system=settings.task.system,
             truncation=self.truncation,
             truncation_limit=self.truncation_limit,
             input_dropout=self.input_dropout,

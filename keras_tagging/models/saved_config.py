@@ -15,7 +15,7 @@ from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.metrics import CHUNK_SCHEMES
-from keras_tagging.parsing import NUM_LABELS, NUM_NODES
+from keras_tagging.transitions import DEPRELS, Outputs, transition_system
 from keras_tagging.utils import limits
 from keras_tagging.utils.registration import find_class
 from keras_tagging.utils.suggestions import check_known
@@ -198,8 +198,11 @@ def least_weights(config: Mapping) -> int:
                 inputs, settings["encoder_units"], settings["encoder_layers"]
             )
             inputs = 2 * settings["encoder_units"]
-        count += sum(labels) * (label_dim + 2 * units)
-        return count + (NUM_NODES * inputs + NUM_LABELS * label_dim) * units
+        system = transition_system(settings["system"])
+        outputs = Outputs(system, {DEPRELS: sum(labels)})
+        count += sum(labels) * label_dim + len(outputs) * units
+        inputs = system.num_nodes * inputs + system.num_labels * label_dim
+        return count + inputs * units
     tags = sum(labels)
     if "num_layers" not in settings:  # a network that reads its labels
         if settings["label_input"] == "embedding" and settings["label_context"]:

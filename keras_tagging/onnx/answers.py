@@ -9,7 +9,7 @@ from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.text import TextGraph
 from keras_tagging.onnx.tracing import Tracer, unchanged
-from keras_tagging.onnx.transitions import search
+from keras_tagging.onnx.transitions import parsed
 
 
 class Request:
@@ -148,7 +148,7 @@ def tree_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Ar
         tokens = run_network(tracer, model.network, request.ids(model.features))
         lengths = xp.sum(request.real, 1)
         lengths.shape = (None,)
-        heads, labels = search(tracer, model.scorer, tokens, lengths)
+        heads, labels = parsed(tracer, model.scorer, tokens, lengths)
     names = np.array(["", *model.labels], object)
     found["heads"] = xp.where(request.real, heads, -1)
     found["deprels"] = xp.where(request.real, xp.take(names, labels), "")
