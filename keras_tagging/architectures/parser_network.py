@@ -18,7 +18,7 @@ from keras_tagging.cells.options import (
     ShortcutBlock,
     SkipLSTM,
 )
-from keras_tagging.parsing import NUM_LABELS, NUM_NODES
+from keras_tagging.transitions import DEPRELS, Outputs, transition_system
 from keras_tagging.utils.checks import (
     Parts,
     Share,
@@ -145,6 +145,7 @@ class ParserNetwork:
             cell,
             num_labels,
             label_dim=self.label_dim,
+            system=settings.task.system,
             truncation=self.truncation,
             truncation_limit=self.truncation_limit,
             input_dropout=self.input_dropout,
@@ -166,5 +167,11 @@ class ParserNetwork:
         if self.encoder:
             count += stack_weights(inputs, self.encoder_units, self.encoder_layers)
             inputs = 2 * self.encoder_units
-        count += sum(sizes_of(vocabularies)) * (self.label_dim + 2 * self.units)
-        return count + (NUM_NODES * inputs + NUM_LABELS * self.label_dim) * self.units
+        system, labels = (
+            transition_system(settings.task.system),
+            sum(sizes_of(vocabularies)),
+        )
+        moves = len(Outputs(system, {DEPRELS: labels}))
+        count += labels * self.label_dim + moves * self.units
+        inputs = system.num_nodes * inputs + system.num_labels * self.label_dim
+        return count + inputs * self.units

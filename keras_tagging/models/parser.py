@@ -28,7 +28,7 @@ from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tree_answer
 from keras_tagging.models.tag_input import gold_column, tag_input, with_tags
 from keras_tagging.models.tagger import Tagger
-from keras_tagging.parsing import NUM_LABELS, NUM_NODES, oracle
+from keras_tagging.transitions import gold_moves
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tables
 FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
@@ -129,7 +129,7 @@ class Parser(Parsing, SentenceModel):
             column = gold_column(sentences)
             tags = (s.columns.get(column, []) for s in sentences)
             sentences = with_tags(sentences, tags)
-        _, trees, _ = trainable(trees_and_labels, self.settings.task.nonprojective)
+        _, trees, _ = trainable(trees_and_labels, self.settings.task.treatment)
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
@@ -158,7 +158,7 @@ class Parser(Parsing, SentenceModel):
         """Take the vocabularies of another parser, and the settings tied to them."""
         theirs = other.settings
         taken = asdict(theirs.features) | asdict(theirs.letters)
-        names = ["tags", "embeddings", "trainable", "nonprojective"]
+        names = ["tags", "embeddings", "trainable", "system", "nonprojective"]
         if theirs.task.embeddings is not None or self.pretrained:
             names.append("word_dim")
         taken |= {name: theirs[name] for name in names}
@@ -190,12 +190,13 @@ class Parser(Parsing, SentenceModel):
         """Logits of all moves, or trees.
 
         Args:
-            inputs: ids `(batch, words, features)`, nodes `(batch, time, 18)` and
-                labels `(batch, time, 12)`; or the ids alone. With a character network,
-                a dict of ids and letters in place of the ids.
+            inputs: ids `(batch, words, features)`, nodes `(batch, time, num_nodes)` and
+                labels `(batch, time, num_labels)`, as the transition system has them;
+                or the ids alone. With a character network, a dict of ids and letters in
+                place of the ids.
 
         Returns:
-            Logits `(batch, time, 2 V + 1)`; for ids alone the output of
+            Logits `(batch, time, outputs)`; for ids alone the output of
             `TransitionScorer.parse`, a dict of `heads` and `labels`, `(batch, words)`
             int32.
         """
@@ -251,10 +252,13 @@ class Parser(Parsing, SentenceModel):
         return sentences
 
     def batches(self, sentences, fitting):
-        treatment = self.settings.task.nonprojective
+        treatment = self.settings.task.treatment
         chosen, trees, crossing = trainable(trees_of(sentences), treatment)
-        treated = {"skip": "left out", "lift": "lifted"}[treatment]
-        self.metadata["nonprojective"] = {"sentences": crossing, "treatment": treated}
+        treated = {"skip": "left out", "lift": "lifted", "keep": "learnt as they are"}
+        self.metadata["nonprojective"] = {
+            "sentences": crossing,
+            "treatment": treated[treatment],
+        }
         sentences = [sentences[i] for i in chosen]
         ids = self._inventory.ids
         if unknown := sorted({d for _, deprels in trees for d in deprels} - set(ids)):
@@ -263,14 +267,16 @@ class Parser(Parsing, SentenceModel):
                 f"training sentences ({some(unknown)}): its own are "
                 f"{some(self.labels)}; build a new one for these sentences"
             )
-        moves = oracle(
+        system = self.scorer.system
+        moves = gold_moves(
+            system,
             [heads for heads, _ in trees],
             [[ids[deprel] for deprel in deprels] for _, deprels in trees],
         )
         names = self.features.names
         return MoveBatches(
             self.encode(sentences),
-            EncodedMoves.of(moves, len(self.labels)),
+            EncodedMoves.of(system, self.scorer.outputs, moves),
             word_column=names.index("word") if "word" in names else None,
             **self.batching(fitting),
         )
@@ -280,7 +286,7 @@ class Parser(Parsing, SentenceModel):
         tokens = training.token_signature(self.features)
         nodes, labels = (
             tf.TensorSpec((None, None, size), tf.int32)
-            for size in (NUM_NODES, NUM_LABELS)
+            for size in (self.scorer.system.num_nodes, self.scorer.system.num_labels)
         )
         targets = tf.TensorSpec((None, None), tf.int32)
         mask = tf.TensorSpec((None, None), tf.float32)

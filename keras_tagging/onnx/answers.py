@@ -10,7 +10,7 @@ from keras_tagging.onnx.builder import value_info
 from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.text import TextGraph
 from keras_tagging.onnx.tracing import Tracer, unchanged
-from keras_tagging.onnx.transitions import search
+from keras_tagging.onnx.transitions import parsed
 
 
 class Request:
@@ -174,7 +174,7 @@ def trees_of(xp, request, model):
         tokens = run_network(tracer, model.network, request.ids(model.features))
         lengths = xp.sum(request.real, 1)
         lengths.shape = (None,)
-        heads, labels = search(tracer, model.scorer, tokens, lengths)
+        heads, labels = parsed(tracer, model.scorer, tokens, lengths)
     names = np.array(["", *model.labels], object)
     found["heads"] = xp.where(request.real, heads, -1)
     found["deprels"] = xp.where(request.real, xp.take(names, labels), "")

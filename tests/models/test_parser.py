@@ -22,9 +22,9 @@ from models.parsers import (
 
 from keras_tagging import Sentence
 from keras_tagging.architectures import PARSERS
+from keras_tagging.data.projectivity import check_tree
 from keras_tagging.encoding import batching
 from keras_tagging.models import parser
-from keras_tagging.parsing import check_tree
 from keras_tagging.training.settings import FitSettings
 
 

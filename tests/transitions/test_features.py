@@ -1,18 +1,20 @@
 """Table 1 of Elkaref & Bohnet (2017), by hand, and on longer random sentences."""
 
 import numpy as np
-from parsing.walks import advance_both, random_walk, row, start_both
-from reference import arc_standard as reference
+import pytest
+from transitions.walks import PAIRS, advance_both, random_walk, row, start_both
 
-from keras_tagging.parsing import (
+from keras_tagging.transitions import NODES
+from keras_tagging.transitions.arc_standard import (
     LEFT_ARC,
-    NODES,
-    NUM_LABELS,
-    NUM_NODES,
     RIGHT_ARC,
     SHIFT,
     features,
 )
+from keras_tagging.transitions.node_table import NUM_LABELS, NUM_NODES
+from keras_tagging.transitions.swap import SWAP
+
+BOTH = pytest.mark.parametrize("name", PAIRS)
 
 # Two heads with two children on either side, each outer one with one of its own; then
 # three words that wait in the buffer and one more. Words are numbers from 1:
@@ -30,12 +32,13 @@ EXPECTED = {
 }
 
 
-def test_every_node_by_hand():
-    ours, theirs = start_both([18])
+@BOTH
+def test_every_node_by_hand(name):
+    ours, theirs = start_both([18], name=name)
     # the label of an arc is the step in which it is made
     for step, move in enumerate([*HALF, *HALF], 1):
-        ours, theirs = advance_both(ours, theirs, [move], [step])
-    nodes, labels = features(ours)
+        ours, theirs = advance_both(ours, theirs, [move], [step], name)
+    nodes, labels = PAIRS[name][0].features(ours, np)
     assert list(EXPECTED) == list(NODES)
     assert nodes.tolist() == [[row(word) for word in EXPECTED.values()]]
     made = {2: 7, 3: 6, 5: 9, 6: 13, 1: 3, 7: 12}
@@ -57,10 +60,24 @@ def test_at_the_start():
     assert not nodes[:, 6:].any() and not labels.any()
 
 
-def test_random_moves_of_longer_sentences():
+def test_words_that_have_changed_places():
+    """2 and 4 are taken back to the buffer, 2 with its child 1."""
+    ours, theirs = start_both([5], name="swap")
+    moves = [SHIFT, SHIFT, LEFT_ARC, SHIFT, SWAP, SHIFT, SHIFT, SHIFT, SWAP]
+    for move in moves:
+        ours, theirs = advance_both(ours, theirs, [move], [7], "swap")
+    assert theirs[0][:2] == ([0, 3, 2, 5], [4])
+    nodes, _ = PAIRS["swap"][0].features(ours, np)
+    assert nodes[0, :6].tolist() == [row(n) for n in (5, 2, 3, 4, None, None)]
+    assert nodes[0, NODES.index("lc1(s1)")] == row(1)
+
+
+@BOTH
+def test_random_moves_of_longer_sentences(name):
+    system, reference = PAIRS[name]
     seen = np.zeros(NUM_NODES, int)
-    for ours, theirs, _, _ in random_walk([16] * 40 + [9] * 10, 0):
-        nodes, labels = features(ours)
+    for ours, theirs, _, _ in random_walk([16] * 40 + [9] * 10, 0, name):
+        nodes, labels = system.features(ours, np)
         expected = [reference.features(one) for one in theirs]
         assert nodes.tolist() == [[row(node) for node in one] for one, _ in expected]
         assert labels.tolist() == [[label or 0 for label in one] for _, one in expected]

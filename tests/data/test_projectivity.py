@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from reference import arc_standard, pseudo_projective
 
-from keras_tagging.parsing import check_tree, is_projective, lift, unlift
+from keras_tagging.data.projectivity import check_tree, is_projective, lift, unlift
 
 TREES = [tree for length in range(6) for tree in arc_standard.trees(length)]
 
