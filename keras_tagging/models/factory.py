@@ -2,6 +2,8 @@
 
 import warnings
 import zipfile
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import keras
 
@@ -23,6 +25,7 @@ def build(
     recipe: str = "fast",
     seed: int | None = None,
     corpus=None,
+    defaults: Mapping[str, object] = MappingProxyType({}),
     **overrides,
 ):
     """A compiled model of the named architecture; it needs no corpus.
@@ -38,6 +41,8 @@ def build(
         corpus: training sentences, or a `Corpus` with them, from which the vocabularies
             and the weights are made at once. Without it the first `fit` makes them.
             Keras Tuner needs them to load its best models.
+        defaults: keywords that a program changes in the recipe: unlike `overrides`,
+            they give way where a keyword of the user contradicts them.
         **overrides: keywords of the network, its cell, features and training;
             ``keras-tagging list NAME`` shows them with their values. `embeddings`:
             pretrained vectors to initialise the word embeddings: a file of any common
@@ -63,7 +68,7 @@ def build(
         100
     """
     entry = architecture(name)
-    settings = entry.settings(recipe, **overrides)
+    settings = entry.settings(recipe, defaults, **overrides)
     sources = {
         key: settings[key] for key in ("embeddings", "vectors") if key in settings
     }
