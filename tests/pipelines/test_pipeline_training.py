@@ -5,8 +5,8 @@ from conftest import random_sentences
 from models.columns import columned
 
 from keras_tagging import Corpus, Sentence
-from keras_tagging.models import pipeline_training
-from keras_tagging.models.pipeline_plan import (
+from keras_tagging.pipelines import training as pipeline_training
+from keras_tagging.pipelines.plan import (
     SETTINGS,
     PipelinePlan,
     columns_to_learn,
