@@ -189,7 +189,8 @@ def train(
             recipe=recipe,
             seed=seed,
             dev_share=dev_share,
-            force=force or not resume,
+            force=force,
+            resume=resume,
             reading={
                 "format": format,
                 "option": option,
