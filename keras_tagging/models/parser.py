@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 
 import keras
 import numpy as np
@@ -20,9 +21,15 @@ from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tree_counts
-from keras_tagging.models.jackknife import Jackknifed, jackknife, train_tagger
+from keras_tagging.models.given_vectors import GivenVectors
+from keras_tagging.models.jackknife import (
+    Jackknifed,
+    copied,
+    jackknife,
+    new_tagger,
+    tagged_in,
+)
 from keras_tagging.models.known_labels import some
-from keras_tagging.models.pretrained import Pretrained
 from keras_tagging.models.report import tree_report
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tree_answer
@@ -159,11 +166,11 @@ class Parser(Parsing, SentenceModel):
         theirs = other.settings
         taken = asdict(theirs.features) | asdict(theirs.letters)
         names = ["tags", "embeddings", "trainable", "system", "nonprojective"]
-        if theirs.task.embeddings is not None or self.pretrained:
+        if theirs.task.embeddings is not None or self.given_vectors:
             names.append("word_dim")
         taken |= {name: theirs[name] for name in names}
         self.settings = self.settings.replaced(**taken)
-        self.pretrained = Pretrained()
+        self.given_vectors = GivenVectors()
         self.features = self._new_features()
         if self.settings["constrained"]:
             self.arc_labels = other.arc_labels
@@ -227,14 +234,27 @@ class Parser(Parsing, SentenceModel):
         self.metadata["tags"] = tag_input(self)
         # a tagger from another parser has drawn the folds with its own seed
         seed = self.tagger.seed if self.tagger else self.seed
-        options = {"architecture": task.tagger, "seed": seed}
-        options |= {"epochs": task.tagger_epochs, "verbose": verbose}
+        new = partial(new_tagger, task.tagger, seed)
+        gold = tagged_in(sentences, column)
+
+        def say(what):
+            if verbose:
+                print(f"Tags for the parser: {what}", flush=True)
+
+        def begin(fold, tagger):
+            say(f"fold {fold + 1} of {min(task.folds, len(gold))}")
+            return ()
+
         fingerprint = Corpus(sentences).fingerprint()
         if self.jackknifed.fingerprint != fingerprint:
-            tags = jackknife(sentences, column, folds=task.folds, keep=keep, **options)
-            self.jackknifed = Jackknifed(fingerprint, tags)
+            options = {"folds": task.folds, "epochs": task.tagger_epochs}
+            options |= {"keep": keep, "verbose": verbose, "begin": begin}
+            self.jackknifed = Jackknifed(fingerprint, jackknife(gold, new, **options))
         if self.tagger is None:
-            self.own(train_tagger(sentences, column, **options))
+            say("a tagger of all sentences")
+            tagger = new()
+            tagger.fit(gold, epochs=task.tagger_epochs, verbose=verbose)
+            self.own(copied(tagger))
         return with_tags(sentences, self.jackknifed.tags)
 
     def encode(self, sentences):
@@ -300,7 +320,9 @@ class Parser(Parsing, SentenceModel):
 
     # Trees
 
-    batch_tokens = PREDICTION_TOKENS
+    @property
+    def batch_tokens(self):
+        return PREDICTION_TOKENS
 
     def evaluator(self, sentences, calls=QUIET, **options):
         sentences = self.annotated(sentences)

@@ -27,8 +27,8 @@ from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.layers.packing import packed
 from keras_tagging.models.calls import QUIET, SentenceCalls
+from keras_tagging.models.given_vectors import GivenVectors, joined_words, word_table
 from keras_tagging.models.metadata import metadata_path, write_metadata
-from keras_tagging.models.pretrained import Pretrained, joined_words, word_table
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.saved_config import (
     check_compile_config,
@@ -73,7 +73,7 @@ class SentenceModel(SentenceCalls, Answers):
         vocabularies: those of the features and of the labels; for `from_config`.
         vector_dim: dimension of the vectors that are a feature; for `from_config`.
         metadata: for `from_config`.
-        pretrained: the vectors that `build` has read; never from a configuration.
+        given_vectors: the vectors that `build` has read; never from a configuration.
 
     Raises:
         ValueError: if the seed is negative, a setting needs vectors that are missing,
@@ -96,7 +96,7 @@ class SentenceModel(SentenceCalls, Answers):
         vocabularies=None,
         vector_dim=0,
         metadata=None,
-        pretrained=None,
+        given_vectors=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -104,7 +104,7 @@ class SentenceModel(SentenceCalls, Answers):
             raise ValueError(f"seed={seed}: give 0 or more")
         if not isinstance(settings, Settings):
             settings = find_architecture(architecture).restored(settings)
-        if vocabularies is None and not pretrained:
+        if vocabularies is None and not given_vectors:
             refuse_paths(settings)
         self.architecture = architecture
         self.settings = settings
@@ -113,7 +113,7 @@ class SentenceModel(SentenceCalls, Answers):
         # not a dict, which Keras would wrap and copy
         self.metadata = UserDict(metadata or {})
         self.network = None
-        self.pretrained = pretrained or Pretrained()
+        self.given_vectors = given_vectors or GivenVectors()
         self._vocabularies = None
         self._penalty = 0.0
         self.features = self._new_features()
@@ -214,7 +214,7 @@ class SentenceModel(SentenceCalls, Answers):
         The vocabulary of words has the words of training, then those of the vectors.
         """
         strings = flat_strings(sentences, self.features.columns)
-        vectors = self.pretrained.vectors
+        vectors = self.given_vectors.vectors
         words = [to_nfc(word) for word in vectors.words] if vectors else ()
         self.features.adapt(strings, words, lengths=list(map(len, sentences)))
         return dict(self.features.vocabularies)
@@ -240,7 +240,7 @@ class SentenceModel(SentenceCalls, Answers):
     def _build_network(self, vocabularies) -> None:
         """Build the network and the optimizer, and put vectors into word tables."""
         training.check_alike({**self.get_config(), "vocabularies": vocabularies})
-        start, rows = self.pretrained.embeddings, None
+        start, rows = self.given_vectors.embeddings, None
         if start:
             words = list(map(to_nfc, start.words))
             joined, rows = joined_words(self.features, words)
@@ -250,7 +250,7 @@ class SentenceModel(SentenceCalls, Answers):
             table = self.network.get_layer("word_embedding").embeddings
             initial = ops.convert_to_numpy(table)
             table.assign(word_table(initial, vocabularies["word"], rows, start))
-        self.pretrained = Pretrained()
+        self.given_vectors = GivenVectors()
         self.optimizer.build(self.trainable_variables)
 
     def _restore(self, vocabularies) -> None:
@@ -585,7 +585,7 @@ class SentenceModel(SentenceCalls, Answers):
             raise ValueError(f"{path}: the name of a model's file must end in .keras")
         if path.exists() and not overwrite:
             raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
-        if self.pretrained:
+        if self.given_vectors:
             raise ValueError(
                 "call fit or adapt first: it makes the pretrained vectors part of the "
                 "weights, which are saved"

@@ -48,8 +48,7 @@ COUNTER = Architecture(
     name="counter",
     summary="the number of vowels of each word, from its embedding",
     network=Network,
-    paper={"suffixes": (), "capitals": False, "batch_size": 8, "optimizer": "adam"},
-    fast={"learning_rate": 0.05},
+    paper={"suffixes": (), "batch_size": 8, "optimizer": "adam", "learning_rate": 0.05},
 )
 
 

@@ -6,7 +6,6 @@ import tensorflow as tf
 
 from counter_kind import Counting
 from keras_tagging.models import SentenceModel
-from keras_tagging.models.calls import QUIET
 from keras_tagging.onnx.answers import of_words, outputs_of
 
 
@@ -26,9 +25,9 @@ class Counter(Counting, SentenceModel):
 
         return read
 
-    def evaluator(self, sentences, calls=QUIET):
+    def evaluator(self, sentences, *calls):
         def figures():
-            found = self.targets(self.predictions(sentences, calls))
+            found = self.targets(self.predictions(sentences, *calls))
             return {"accuracy": float(np.mean(found == self.targets(sentences)))}
 
         return figures

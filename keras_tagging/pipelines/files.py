@@ -8,7 +8,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from keras_tagging.models.pipeline import Pipeline
+from keras_tagging import kinds
 from keras_tagging.runtime.folder import (
     FORMAT,
     PIPELINE,
@@ -17,8 +17,8 @@ from keras_tagging.runtime.folder import (
     is_onnx,
     read_pipeline,
 )
-from keras_tagging.runtime.pipeline import PARTS
-from keras_tagging.utils.atomic import naming, replacing, replacing_together
+from keras_tagging.runtime.pipeline import TextPipeline, stages
+from keras_tagging.utils.atomic import naming, replacing
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
 
@@ -26,15 +26,16 @@ FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
 
 
 def save_pipeline(
-    pipeline: Pipeline,
+    pipeline: TextPipeline,
     folder: Path,
     overwrite: bool = True,
     half_precision: bool = False,
 ) -> None:
     """Write `segmenter.keras`, `tagger.keras`, `parser.keras` and `pipeline.json`.
 
-    The last one has the checksums of the others, so that a folder that was halved by a
-    kill, or mixed with another one, is refused. Beside each model are its metadata.
+    The last one is written last, and has the checksums of the others, so that a folder
+    that was halved by a kill, or mixed with another one, is refused. Beside each model
+    are its metadata.
     With `half_precision` the files have half the size, and cannot go on with training
     as if it had not stopped: see `models.half_precision`.
 
@@ -66,14 +67,15 @@ def save_pipeline(
                 whole.unlink()
             described[name] = {"sha256": sha256_of(path)}
         written = sorted(path.name for path in partial.iterdir())
-        names = [folder / PIPELINE, *(folder / name for name in written)]
-        with replacing_together(*names) as [first, *others]:
-            first.write_text(_content(pipeline, described), encoding="utf-8")
-            for name, path in zip(written, others, strict=True):
-                os.replace(partial / name, path)
-    for name in set(PARTS) - set(pipeline.parts):  # of the pipeline before
-        for suffix in (".keras", ".metadata.json"):
-            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+        content = _content(pipeline, described)
+        (partial / PIPELINE).write_text(content, encoding="utf-8")
+        # the list goes first and comes last: without it there is no pipeline
+        (folder / PIPELINE).unlink(missing_ok=True)
+        for name in set(stages()) - set(pipeline.parts):  # of the pipeline before
+            for suffix in (".keras", ".metadata.json"):
+                (folder / f"{name}{suffix}").unlink(missing_ok=True)
+        for name in (*written, PIPELINE):
+            os.replace(partial / name, folder / name)
 
 
 def _content(pipeline, parts: dict, files: str = "keras") -> str:
@@ -85,11 +87,15 @@ def _content(pipeline, parts: dict, files: str = "keras") -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
-def load_pipeline(folder: Path) -> Pipeline:
+def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
     """Read the folder that `save_pipeline` or `export_pipeline` has written.
 
     It opens these files alone, whatever `pipeline.json` says, and each model is checked
     as by `keras_tagging.load`, or `keras_tagging.runtime.load` if it is an ONNX file.
+
+    Args:
+        folder: of the pipeline.
+        kind: the class of the pipeline.
 
     Raises:
         ValueError: if there is no pipeline, or a file is missing, damaged, or not the
@@ -102,11 +108,11 @@ def load_pipeline(folder: Path) -> Pipeline:
         from keras_tagging.runtime import load
     else:
         from keras_tagging.models.factory import load
-    return read_pipeline(folder, content, load, Pipeline)
+    return read_pipeline(folder, content, load, kind)
 
 
 def export_pipeline(
-    pipeline: Pipeline, folder: Path, format: str = "tf_saved_model", **options
+    pipeline: TextPipeline, folder: Path, format: str = "tf_saved_model", **options
 ) -> dict[str, str]:
     """Write each model of a pipeline for serving: see `models.export`.
 
@@ -133,13 +139,13 @@ def export_pipeline(
         raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
     left_out, described = {}, {}
     for name, model in pipeline.parts.items():
-        own = dict(options)
-        if name != "tagger":
+        kind, own = kinds.find(name), dict(options)
+        if "top_k" not in kind.options:
             own.pop("top_k", None)
         if not hasattr(model, "export"):
             left_out[name] = f"it is a {type(model).__name__}, which has no export"
             continue
-        if name == "segmenter" and format == "tf_saved_model":
+        if kind.reads == "text" and format == "tf_saved_model":
             left_out[name] = "no SavedModel reads text of any length, an ONNX file does"
             continue
         path = folder / f"{name}{FORMATS[format]}"

@@ -5,8 +5,9 @@ from conftest import random_sentences
 from models.columns import columned
 
 from keras_tagging import Corpus, Sentence
-from keras_tagging.models import pipeline_training
-from keras_tagging.models.pipeline_plan import (
+from keras_tagging.pipelines import training as pipeline_training
+from keras_tagging.pipelines.plan import (
+    SETTINGS,
     PipelinePlan,
     columns_to_learn,
     columns_to_read,
@@ -55,6 +56,16 @@ def test_a_crf_has_no_label_smoothing():
         PipelinePlan(settings={"tagger": chosen}).keywords("tagger")
 
 
+def test_the_user_s_settings_go_before_those_of_the_pipeline(monkeypatch):
+    own = {"ffn-parser": {"token_budget": 300, "epochs": 4}}
+    monkeypatch.setitem(SETTINGS, "fast", own)
+    assert PipelinePlan().keywords("parser")["token_budget"] == 300
+    plan = PipelinePlan(settings={"parser": {"batch_size": 8}})
+    for found in (plan.keywords("parser"), plan.build("parser", tags="pos").settings):
+        sizes = found["batch_size"], found["token_budget"], found["epochs"]
+        assert sizes == (8, None, 4)
+
+
 @pytest.mark.parametrize(
     "own, given, read",
     [
@@ -98,32 +109,32 @@ def test_stages():
 def test_other_taggers_tag_the_training_sentences(tmp_path, monkeypatch):
     """Each fold is tagged by the tagger that has learnt from the others alone."""
     sentences = columned(random_sentences(7, 1))
-    learnt = []
+    learnt, trained = [], []
 
     class Fake:
         size, column_names = "nothing", ("upos",)
+        architecture, seed, default_monitor = "bigru", 0, "val_accuracy"
 
         def adapt(self, rest):
             learnt.append([id(sentence) for sentence in rest])
 
+        def fit(self, rest, epochs, callbacks, resume, verbose):
+            [callback] = callbacks
+            assert (callback.before, epochs) == (2 * (len(learnt) - 1), 2)
+            assert (resume.parent, verbose) == (tmp_path / "jackknife", 0)
+            trained.append((resume.name, len(rest)))
+
         def tag(self, words):
             return [{"upos": [f"of {len(learnt)}"] * len(row)} for row in words]
 
-    def train(model, corpus, folder, progress, before, epochs):
-        assert (before, epochs) == (2 * (len(learnt) - 1), 2)
-        trained.append((folder.name, len(corpus.train)))
-
-    trained = []
     monkeypatch.setattr(PipelinePlan, "fold_tagger", lambda self, columns: Fake())
-    monkeypatch.setattr(pipeline_training, "_train", train)
-    monkeypatch.setattr(pipeline_training, "load", lambda folder: Fake())
     parser = {"folds": 3, "tagger_epochs": 2, "columns": ()}
     plan = PipelinePlan(settings={"parser": parser})
     progress = pipeline_training.Silent()
     tagged = pipeline_training._jackknifed(
         Corpus(sentences), tmp_path, plan, progress, 6
     )
-    assert trained == [("1", 4), ("2", 5), ("3", 5)]
+    assert trained == [("0", 4), ("1", 5), ("2", 5)]
     for old, new in zip(sentences, tagged, strict=True):
         [by] = {int(tag.split()[1]) for tag in new.columns["pos"]}
         assert id(old) not in learnt[by - 1]
