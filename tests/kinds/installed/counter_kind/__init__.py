@@ -28,7 +28,6 @@ class Network:
     kind: ClassVar = "counter"
     needs: ClassVar = (FeatureSettings,)
     units: Units = 16
-    classes: Units = 10
 
     def __post_init__(self):
         check_fields(self)
@@ -38,10 +37,10 @@ class Network:
 
         ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
         table = keras.layers.Embedding(features.sizes["word"], self.units)
-        return keras.Model(ids, keras.layers.Dense(self.classes)(table(ids[..., 0])))
+        return keras.Model(ids, keras.layers.Dense(10)(table(ids[..., 0])))
 
     def least_weights(self, settings, vocabularies, vector_dim):
-        return self.units * (len(vocabularies["word"]) + self.classes)
+        return self.units * (len(vocabularies["word"]) + 10)
 
 
 COUNTER = Architecture(
