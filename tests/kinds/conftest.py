@@ -11,7 +11,7 @@ collect_ignore = ["installed"]
 INSTALLED = Path(__file__).parent / "installed"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def installed():
     """The kind `counter` is installed for this process and for those that it starts."""
     with pytest.MonkeyPatch.context() as patch:
