@@ -14,7 +14,7 @@ from keras_tagging.architectures.token_inputs import (
     ContextWindow,
     Embeddings,
 )
-from keras_tagging.data.label_columns import field_of
+from keras_tagging.data.named_columns import field_of
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.checks import possible

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from keras_tagging.data.label_columns import check_names
+from keras_tagging.data.named_columns import check_names
 from keras_tagging.transitions import transition_system
 from keras_tagging.utils.checks import NonNegative, Positive, Rule, check_fields
 

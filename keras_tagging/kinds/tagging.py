@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from keras_tagging.data.label_columns import (
+from keras_tagging.data.lemmas import lemmas_of, shown_pairs
+from keras_tagging.data.named_columns import (
     by_column,
     check_names,
     field_of,
     output_names,
     with_labels,
 )
-from keras_tagging.data.lemmas import lemmas_of, shown_pairs
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced, spans_of
 from keras_tagging.encoding.batching import slices

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keras_tagging.data.label_columns import CHUNK_FIGURES, TOGETHER
+from keras_tagging.data.named_columns import CHUNK_FIGURES, TOGETHER
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.encoding.vocabulary import FIRST_ID

@@ -13,20 +13,17 @@ from keras_tagging import kinds, training
 from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as find_architecture
 from keras_tagging.architectures.output import run_network
-from keras_tagging.data.label_columns import check_labelled
+from keras_tagging.data.named_columns import check_labelled
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, as_sentences
 from keras_tagging.encoding.batching import (
     EncodedSentences,
     TrainingBatches,
-    round_up,
-    slices,
 )
 from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.encoding.token_features import TokenFeatures
-from keras_tagging.kinds.answers import Answers
 from keras_tagging.layers.packing import packed
-from keras_tagging.models.calls import QUIET, SentenceCalls
+from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.models.given_vectors import GivenVectors, joined_words, word_table
 from keras_tagging.models.metadata import metadata_path, write_metadata
 from keras_tagging.models.report import Report, without_nan
@@ -40,7 +37,7 @@ from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing_together
 
 
-class SentenceModel(SentenceCalls, Answers):
+class SentenceModel(SentenceCalls):
     """A model that takes sentences wherever Keras takes arrays.
 
     It has `features`, which turn words into ids, and a `network`, which reads them. The
@@ -149,10 +146,11 @@ class SentenceModel(SentenceCalls, Answers):
 
     @property
     def size(self) -> str:
-        """The numbers of labels and parameters, in words."""
+        """The numbers of its labels and parameters, in words."""
         vocabularies = self.vocabularies or {}
-        counts = (f"{len(vocabularies[name]):,} {name}" for name in self.inventories)
-        return ", ".join([*counts, f"{self.count_params():,} parameters"])
+        counts = {k.removeprefix("tags:"): vocabularies[k] for k in self.inventories}
+        labels = [f"{len(labels)} {name}" for name, labels in counts.items()]
+        return ", ".join([*labels, f"{self.count_params():,} parameters"])
 
     @property
     def input_columns(self) -> tuple[str, ...]:
@@ -445,57 +443,6 @@ class SentenceModel(SentenceCalls, Answers):
             return loss
         size = sum(ops.sum(ops.square(v)) for v in self.trainable_variables)
         return loss + self._penalty * ops.sum(sample_weight) * size
-
-    # Prediction
-
-    def prepare_input(self, sentences):
-        """The sentences with everything that the model reads, for prediction."""
-        return sentences
-
-    def outputs_of(self, encoded, calls=QUIET):
-        """The outputs of the network, batch by batch.
-
-        Args:
-            encoded: `EncodedSentences`.
-            calls: the `NetworkCalls`.
-
-        Yields:
-            The indices of the sentences, and the outputs, which may have more rows and
-            steps. An empty sentence is in no batch.
-        """
-        lengths = round_up(encoded.lengths, self.length_multiple)
-        sizes = calls.sizes(self.batch_tokens)
-        for chosen in calls.plan(lengths, self.batch_tokens):
-            ids, _, _ = encoded.batch(
-                chosen, self.length_multiple, devices=self.devices, **sizes
-            )
-            yield chosen, self.predict_on_batch(ids)
-
-    def reader(self, names):
-        """How outputs of the network for a batch become the answers of these names.
-
-        Returns:
-            A function from the outputs to a function from the number of a row and its
-            length to arrays, one for each name.
-        """
-        raise NotImplementedError
-
-    def answered(self, chunks, names, calls=QUIET):
-        """See `kinds.answers.Answers.answered`."""
-        read = self.reader(names)
-        for chunk in map(self.prepare_input, chunks):
-            yield chunk, self._answers(self.encode(chunk), read, calls)
-
-    def _answers(self, encoded, read, calls):
-        lengths = encoded.lengths
-        for chosen, outputs in self.outputs_of(encoded, calls):
-            rows = read(outputs)
-            for row, i in enumerate(chosen):
-                yield i, rows(row, lengths[i])
-
-    def predictions(self, sentences, calls=QUIET) -> list:
-        """The output of `predict`: here the sentences with what the model finds."""
-        return self.items(slices(sentences), *self.annotation(), calls)
 
     # Evaluation
 

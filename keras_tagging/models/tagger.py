@@ -11,7 +11,7 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_column import targets_of, vocabulary_of
 from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.models import decoding, label_columns
+from keras_tagging.models import decoding, learnt_columns
 from keras_tagging.models import figures as tag_figures
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tag_counts
@@ -76,17 +76,9 @@ class Tagger(Tagging, SentenceModel):
         return tuple(map(vocabulary_of, self.column_names))
 
     @property
-    def size(self) -> str:
-        """The numbers of tags and parameters, in words."""
-        tags = ", ".join(
-            f"{len(column)} {column.name or 'tags'}" for column in self.label_columns
-        )
-        return f"{tags}, {self.count_params():,} parameters"
-
-    @property
     def chunk_scheme(self):
         """The chunk scheme that decoding keeps to, or one by column; None if free."""
-        return label_columns.schemes_of(self.label_columns)
+        return learnt_columns.schemes_of(self.label_columns)
 
     def column(self, name: str | None):
         """One of several columns, as a tagger that has no other: see `OneColumn`."""
@@ -119,8 +111,8 @@ class Tagger(Tagging, SentenceModel):
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        columns = label_columns.columns_to_learn(sentences, self.settings)
-        self._schemes = (label_columns.schemes_of(columns),)
+        columns = learnt_columns.columns_to_learn(sentences, self.settings)
+        self._schemes = (learnt_columns.schemes_of(columns),)
         vocabularies = self._count(sentences)
         # words that only the vectors have come after these
         self.training_words = len(vocabularies.get("word", ()))
@@ -133,7 +125,7 @@ class Tagger(Tagging, SentenceModel):
         self._pretraining_due = self.settings.task.pretrain is not None
 
     def _restore(self, vocabularies):
-        self.label_columns = label_columns.restored_columns(
+        self.label_columns = learnt_columns.restored_columns(
             self.column_names, vocabularies, *self._schemes
         )
         super()._restore(vocabularies)
@@ -167,7 +159,7 @@ class Tagger(Tagging, SentenceModel):
     # Sentences to arrays
 
     def annotated(self, sentences):
-        return label_columns.annotated(sentences, self.column_names)
+        return learnt_columns.annotated(sentences, self.column_names)
 
     def targets(self, sentences):
         """The tag ids of all tokens of the sentences."""
@@ -175,7 +167,7 @@ class Tagger(Tagging, SentenceModel):
 
     def batches(self, sentences, fitting):
         least = self.settings.task.min_count
-        label_columns.check_known_labels(sentences, self.label_columns, least)
+        learnt_columns.check_known_labels(sentences, self.label_columns, least)
         return super().batches(sentences, fitting)
 
     def dataset(self, batches):

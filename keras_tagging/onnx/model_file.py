@@ -58,7 +58,14 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
         producer_version=version("keras-tagging"),
         opset_imports=[helper.make_opsetid(*item) for item in OPSETS.items()],
     )
-    about = {**described(model, top_k), "int8": int8}
+    about = {
+        "format": FORMAT,
+        "kind": model.kind,
+        "architecture": model.architecture,
+        "version": version("keras-tagging"),
+        **model.described(top_k),
+        "int8": int8,
+    }
     helper.set_model_props(made, {KEY: json.dumps(about)})
     size = made.ByteSize()
     if size > limits.ONNX_BYTES:
@@ -83,17 +90,6 @@ def axes_of(outputs, model) -> dict[str, tuple[str, ...]]:
             name = column.output_names[base]
             axes[name] = ("batch", "time", column.layer(last))
     return axes
-
-
-def described(model, top_k) -> dict:
-    """The description that a file holds."""
-    return {
-        "format": FORMAT,
-        "kind": model.kind,
-        "architecture": model.architecture,
-        "version": version("keras-tagging"),
-        **model.described(top_k),
-    }
 
 
 def needed(nodes: list, outputs: list[str]) -> list:

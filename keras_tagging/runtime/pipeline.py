@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from keras_tagging import kinds
-from keras_tagging.data.label_columns import field_of
+from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import sentences_of_lines
 from keras_tagging.data.sentence import Sentence, as_sentence
 from keras_tagging.encoding.batching import slices

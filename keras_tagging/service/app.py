@@ -80,9 +80,8 @@ class Service:
         yield Route("/models", self._told(self._listed))
         yield Route("/metrics", self._told(self._counted))
         for kind in kinds.known().values():
-            if (route := kind.route) is not None:
-                answer = self._annotate if kind.reads == "text" else self._plain
-                yield self._asked(f"/{route}", route, answer(route))
+            if kind.route is not None:
+                yield self._asked(f"/{kind.route}", kind.route, self._own(kind))
 
     def _v1_routes(self):
         for path in versioned("/v1/models/{name}"):
@@ -163,30 +162,21 @@ class Service:
 
     # Routes that ask a model
 
-    def _plain(self, command):
+    def _own(self, kind: kinds.Kind):
+        """The protocol of ours for models of a kind."""
+        protocol = {"tokens": plain, "text": texts}[kind.reads]
+
         async def answer(request, body, labels):
             start = time.perf_counter()
-            body = an_object(parsed(body), plain.REMEDY)
-            name = plain.chosen(self._models, body, command)
-            model = self._model(name, labels)
-            sentences, written = plain.read(model, body, self._max_tokens)
-            answers = await self._answers(model, sentences, [*model.outputs])
+            body = an_object(parsed(body), protocol.REMEDY)
+            model = self._model(plain.chosen(self._models, body, kind.route), labels)
+            given, written = protocol.read(model, body, self._max_tokens)
+            outputs = [*model.outputs]
+            answers = await self._batcher.answer(model.name, given, outputs)
+            words = protocol.words_of(given, answers)
+            self._metrics.tokens.labels(model.name).inc(words)
             milliseconds = round(1000 * (time.perf_counter() - start), 2)
             return _json(written(answers) | {"milliseconds": milliseconds})
-
-        return answer
-
-    def _annotate(self, command):
-        async def answer(request, body, labels):
-            start = time.perf_counter()
-            body = an_object(parsed(body), texts.REMEDY)
-            name = plain.chosen(self._models, body, command)
-            model = self._model(name, labels)
-            text = texts.read(body, self._max_tokens)
-            [found] = await self._batcher.answer(name, [text], [*model.outputs])
-            self._metrics.tokens.labels(name).inc(texts.words_of(found))
-            milliseconds = round(1000 * (time.perf_counter() - start), 2)
-            return _json({"model": name, **found, "milliseconds": milliseconds})
 
         return answer
 

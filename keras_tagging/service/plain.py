@@ -59,3 +59,8 @@ def read(model: Model, body: dict, max_tokens: int):
         return {"model": model.name, "sentences": rows}
 
     return given, written
+
+
+def words_of(given, answers) -> int:
+    """The number of words of the sentences."""
+    return sum(map(len, given))

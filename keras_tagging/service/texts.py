@@ -6,7 +6,7 @@ from keras_tagging.data.annotation import as_object
 from keras_tagging.kinds import Output
 from keras_tagging.runtime import TextPipeline
 from keras_tagging.service.problems import Problem, bad, check_keys, shown
-from keras_tagging.service.tensors import check_text
+from keras_tagging.service.tensors import Model, check_text
 from keras_tagging.utils import limits
 
 KEYS = {"model", "text"}
@@ -42,8 +42,8 @@ class TextModel:
         ]
 
 
-def read(body: dict, max_tokens: int) -> str:
-    """The text of a body.
+def read(model: Model, body: dict, max_tokens: int):
+    """The text of a body, in a list, and how to write the answer.
 
     Raises:
         Problem: if it is malformed, or too long.
@@ -60,10 +60,11 @@ def read(body: dict, max_tokens: int) -> str:
             "a paragraph at a time",
         )
     check_text(text)
-    return text
+    return [text], lambda answers: {"model": model.name, **answers[0]}
 
 
-def words_of(answer: dict) -> int:
-    """The number of words in an answer."""
+def words_of(texts, answers: list[dict]) -> int:
+    """The number of words in the answer."""
+    [answer] = answers
     tokens = (token for s in answer["sentences"] for token in s["tokens"])
     return sum(len(token["words"]) for token in tokens)

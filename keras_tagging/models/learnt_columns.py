@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from keras_tagging.data.label_columns import check_labelled, labels_of
+from keras_tagging.data.named_columns import check_labelled, labels_of
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.label_column import (
     LabelColumn,

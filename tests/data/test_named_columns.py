@@ -3,7 +3,7 @@
 import pytest
 
 from keras_tagging import Sentence
-from keras_tagging.data.label_columns import (
+from keras_tagging.data.named_columns import (
     check_labelled,
     check_names,
     labels_of,
