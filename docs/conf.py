@@ -45,6 +45,7 @@ bibtex_reference_style = "author_year"
 # Notebooks are shown as they are stored. Sphinx reads what lies in its own folder only.
 nb_execution_mode = "off"
 nb_merge_streams = True  # of the epochs of a training, each one output
+nb_render_markdown_format = "myst"  # "commonmark", the default, has no tables
 myst_enable_extensions = ["dollarmath"]
 _HERE = Path(__file__).parent
 shutil.copytree(
