@@ -75,5 +75,12 @@ def show_own_arguments(app, what, name, obj, options, signature, returns):
     return None
 
 
+def leave_out_keras(app, what, name, obj, skip, options):
+    """Of inherited members, those of Keras have pages in Keras' own documentation."""
+    home = getattr(getattr(obj, "fget", obj), "__module__", None) or ""
+    return True if home.startswith(("keras.", "tensorflow.")) else None
+
+
 def setup(app):
     app.connect("autodoc-process-signature", show_own_arguments)
+    app.connect("autodoc-skip-member", leave_out_keras)
