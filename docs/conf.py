@@ -64,6 +64,7 @@ html_static_path = [
 ]
 
 html_theme = "furo"
+html_css_files = ["pages.css"]
 html_title = f"keras_tagging {version}"
 
 
@@ -81,6 +82,12 @@ def leave_out_keras(app, what, name, obj, skip, options):
     return True if home.startswith(("keras.", "tensorflow.")) else None
 
 
+def keep_figures_whole(app, name, source):
+    """Figures and their deviations stay on one line: no-break spaces around the sign."""
+    source[0] = source[0].replace(" ± ", "\u00a0±\u00a0")
+
+
 def setup(app):
+    app.connect("source-read", keep_figures_whole)
     app.connect("autodoc-process-signature", show_own_arguments)
     app.connect("autodoc-skip-member", leave_out_keras)
