@@ -83,7 +83,7 @@ def leave_out_keras(app, what, name, obj, skip, options):
 
 
 def keep_figures_whole(app, name, source):
-    """Figures and their deviations stay on one line: no-break spaces around the sign."""
+    """A figure and its deviation stay on one line: no-break spaces around ±."""
     source[0] = source[0].replace(" ± ", "\u00a0±\u00a0")
 
 
