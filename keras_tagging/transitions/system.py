@@ -90,6 +90,9 @@ class Outputs:
         system: a `TransitionSystem`.
         sizes: the number of labels of each set.
 
+    Raises:
+        ValueError: if the labels of an action are of another set.
+
     Attributes:
         actions, labels: of each output, `(outputs,)` int32; label 0 where the action
             has none.
@@ -102,6 +105,12 @@ class Outputs:
     """
 
     def __init__(self, system: TransitionSystem, sizes: Mapping[str, int]):
+        sets = {action.labels for action in system.actions} - {None}
+        if unknown := sets - set(sizes):
+            raise ValueError(
+                f"actions of {system.name!r} have labels {unknown}: a parser has only "
+                f"{', '.join(map(repr, sizes))}"
+            )
         ids = [
             [0] if action.labels is None else range(1, sizes[action.labels] + 1)
             for action in system.actions

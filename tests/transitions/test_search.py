@@ -1,5 +1,6 @@
 """One search in three engines, whose beams have one order."""
 
+import keras
 import numpy as np
 import onnxruntime
 import pytest
@@ -112,7 +113,10 @@ def test_equal_scores_have_one_order(system, width, options):
     for seed in range(2):
         scorer, tokens = make_scorer(system, width, seed, **options)
         expected = by_numpy(scorer, tokens)
-        for found in (by_keras(scorer, tokens), by_onnx(scorer, tokens)):
+        engines = [by_keras]
+        if keras.backend.backend() == "tensorflow":  # which alone exports
+            engines.append(by_onnx)
+        for found in (engine(scorer, tokens) for engine in engines):
             for one, other in zip(expected, found, strict=True):
                 np.testing.assert_array_equal(one, other)
         heads, labels = expected

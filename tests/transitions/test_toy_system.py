@@ -11,6 +11,7 @@ import tensorflow as tf
 from layers.scorers import random_tree as projective_tree
 from reference import arc_standard
 from transitions.crossing import LEARNING, random_sentences
+from transitions.walks import replayed
 
 import keras_tagging
 from keras_tagging import runtime
@@ -75,21 +76,11 @@ def test_every_projective_tree_comes_back():
     ]
     labels = [np.arange(1, len(heads) + 1) for heads in trees]
     moves = gold_moves(hybrid, trees, labels)
-    state = hybrid.initial(np.array([*map(len, trees)], "int32"), 7, np)
-    for step in range(10):
-        given = np.zeros((2, len(trees)), "int32")
-        for i, some in enumerate(moves):
-            assert len(some.actions) == 2 * len(trees[i])
-            if step < len(some.actions):
-                given[:, i] = some.actions[step], some.labels[step]
-        may = hybrid.legal(state, np)
-        assert (may.any(1) == [step < len(m.actions) for m in moves]).all()
-        assert may[may.any(1), given[0, may.any(1)]].all()
-        state = hybrid.advance(state, *given, np)
-    heads, found = hybrid.result(state, np)
-    for i, tree in enumerate(trees):
-        assert tuple(heads[i][: len(tree)]) == tree
-        assert list(found[i][: len(tree)]) == list(labels[i])
+    assert [len(some.actions) for some in moves] == [2 * len(tree) for tree in trees]
+    expected = [
+        [list(pair[0]), pair[1].tolist()] for pair in zip(trees, labels, strict=True)
+    ]
+    assert replayed(hybrid, moves) == expected
 
 
 def test_a_file_needs_the_system(tmp_path, monkeypatch):
@@ -148,3 +139,8 @@ def test_each_action_has_labels_of_its_own(registered):
     assert outputs.labels.tolist() == [1, 2, 0, 1, 2, 3]
     numbers = outputs.of(outputs.actions, outputs.labels)
     assert numbers.tolist() == list(range(len(outputs)))
+    with pytest.raises(ValueError, match="labels {'rules'}: a parser has only 'cat"):
+        Outputs(
+            registered["TransitionSystem"](**{**given, "actions": actions}),
+            {"categories": 2},
+        )

@@ -1,4 +1,4 @@
-"""The examples of docs/search.rst run as printed, but with fewer sentences."""
+"""The examples of docs/tuning.rst run as printed, but with fewer sentences."""
 
 import re
 import textwrap
@@ -10,7 +10,7 @@ from ray_clusters import cluster
 
 import keras_tagging
 
-PAGE = Path(__file__).parents[2] / "docs" / "search.rst"
+PAGE = Path(__file__).parents[2] / "docs" / "tuning.rst"
 BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)")
 WITH_KERAS_TUNER, WITH_RAY_TUNE = map(
     textwrap.dedent, BLOCK.findall(PAGE.read_text("utf-8"))
