@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from keras_tagging import kinds
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.frames import AnyStrings
@@ -169,18 +170,15 @@ def analyse(
         >>> list(analysis.by_label_frequency["training"])
         ['unseen', '1-9', '10+ (all)', '10-99', '100-999', '1000+']
     """
-    from keras_tagging.experiments.analysis.parsing import analyse_parser
-    from keras_tagging.experiments.analysis.tagging import analyse_tagger
-
     train = None if train is None else list(train)
     counting = {"punctuation": punctuation, "subtypes": subtypes}
     counting = {k: v for k, v in counting.items() if k in model.report_options}
-    found = {"tagger": analyse_tagger, "parser": analyse_parser}
-    if model.kind not in found:
+    kind = kinds.of(model)
+    if kind.analysis is None:
         raise ValueError(
-            f"there is no analysis of a {model.kind}: see its report, or evaluate"
+            f"there is no analysis of a {kind}: see its report, or evaluate"
         )
-    find = found[model.kind]
+    find = kind.at("analysis")
     analysis = find(model, sentences, train or None, title, **counting)
     _add_curves(analysis, log, model.default_monitor)
     return analysis
