@@ -90,8 +90,9 @@ def logarithms(probabilities, mask):
         mask: `(batch, time)` bool, False at tokens to skip.
     """
     least = np.finfo(keras.backend.standardize_dtype(probabilities.dtype)).tiny
-    best = ops.maximum(ops.max(probabilities, -1, keepdims=True), float(least))
-    logs = ops.log(probabilities / best)
+    best = ops.max(probabilities, -1, keepdims=True)
+    # not `maximum`, whose result of a float and a float64 is float32 on PyTorch
+    logs = ops.log(probabilities / ops.where(best > float(least), best, 1.0))
     # not p > 0: some backends take a denormal number for 0, but not in comparisons
     real = logs > LEAST_LOGARITHM
     span = ops.sum(ops.where(mask, ops.max(ops.where(real, -logs, 0.0), -1), 0.0), -1)
