@@ -79,7 +79,7 @@ class ChunkDecoder(keras.layers.Layer):
 
 
 def logarithms(probabilities, mask):
-    """log p, of which sums order the paths of a sentence as products order p.
+    """log p, whose sums order the paths of a sentence as the products of p do.
 
     For p = 0 it is less than what any path through the other tags can lose, and finite.
     All tags of a token have the same subtracted: near 0 logarithms tell numbers apart
