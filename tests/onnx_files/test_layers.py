@@ -17,7 +17,15 @@ from keras_tagging.runtime.extensions import session_options
 TAGS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 
 
-def both(layer, seed=0, masked=True):
+def normal(rng, shape):
+    return rng.normal(0, 2, shape)
+
+
+def sharp(rng, shape):
+    return np.where(rng.random(shape) < 0.4, 0, 10 ** rng.uniform(-37, 0, shape))
+
+
+def both(layer, seed=0, masked=True, scores=normal):
     """What Keras and ONNX Runtime give for random scores, masked at the end."""
     inputs = keras.Input((None, len(TAGS)))
     mask = ops.not_equal(inputs[:, :, 0], 0) if masked else None
@@ -42,7 +50,7 @@ def both(layer, seed=0, masked=True):
     session = onnxruntime.InferenceSession(
         made.SerializeToString(), session_options(), ["CPUExecutionProvider"]
     )
-    x = rng.normal(0, 2, (6, 9, len(TAGS))).astype("float32")
+    x = scores(rng, (6, 9, len(TAGS))).astype("float32")
     if masked:
         x[np.arange(9) >= np.array([9, 5, 1, 3, 8, 2])[:, None]] = 0
     return np.asarray(model(x)), session.run(None, {"x": x})[0]
@@ -64,6 +72,12 @@ def test_decoders(layer, seed, masked):
     ours, theirs = both(layer(), seed, masked)
     assert ours.any()
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_probabilities_of_zero_and_near_it():
+    ours, theirs = both(ChunkDecoder(TAGS), scores=sharp)
+    np.testing.assert_array_equal(ours, theirs)
+    assert len(np.unique(ours)) == len(TAGS)
 
 
 def test_what_is_not_known_is_named():
