@@ -3,9 +3,13 @@
 import gc
 import random
 import sys
+from contextlib import contextmanager
+from unittest import mock
 
+import keras
 import numpy as np
 import pytest
+import selection
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -65,32 +69,28 @@ def spoil(model):
     model.network.get_layer("logits").bias.assign(bias)
 
 
+@contextmanager
+def computing_once(model):
+    """The network computes a batch once, for tags and for probabilities."""
+    compute, known = model.predict_on_batch, {}
+
+    def remembered(batch):
+        arrays = keras.tree.flatten(batch)
+        key = tuple((x.shape, np.asarray(x).tobytes()) for x in arrays)
+        if key not in known:
+            known[key] = compute(batch)
+        return known[key]
+
+    with mock.patch.object(model, "predict_on_batch", remembered):
+        yield
+
+
 def pytest_addoption(parser):
-    parser.addoption(
-        "--each-value",
-        action="store_true",
-        help="of each test, run the first parameters that have each value once",
-    )
+    selection.add_options(parser)
 
 
-@pytest.hookimpl(trylast=True)  # after those that a marker leaves out
-def pytest_collection_modifyitems(config, items):
-    """With `--each-value`, keep the first tests that have each value of a parameter.
-
-    On TensorFlow all combinations run. A backend changes what an operation gives, and
-    each value that leads to other operations is tried on it, in some combination.
-    """
-    if not config.getoption("--each-value"):
-        return
-    seen, kept, left = set(), [], []
-    for item in items:
-        params = item.callspec.params if hasattr(item, "callspec") else {}
-        function = item.nodeid.partition("[")[0]
-        values = {(function, name, str(params[name])) for name in params}
-        (kept if values - seen or not values else left).append(item)
-        seen |= values
-    config.hook.pytest_deselected(items=left)
-    items[:] = kept
+def pytest_configure(config):
+    config.pluginmanager.register(selection)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -238,6 +238,7 @@ def test_sentences_without_labels_or_marks_are_told(tmp_path, text):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     "KERAS_TAGGING_DATA" not in os.environ, reason="KERAS_TAGGING_DATA is not set"
 )

@@ -264,6 +264,7 @@ REAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     "KERAS_TAGGING_DATA" not in os.environ,
     reason="KERAS_TAGGING_DATA does not name a folder with the real corpora",

@@ -146,6 +146,7 @@ def test_malformed_words_are_told(tmp_path, old, new, message):
 DATA = os.environ.get("KERAS_TAGGING_DATA")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
 def test_the_real_format():
     """Against a count of the same files by another parser."""

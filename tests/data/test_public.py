@@ -202,6 +202,7 @@ SIZES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     "KERAS_TAGGING_DATA" not in os.environ,
     reason="KERAS_TAGGING_DATA names no folder of corpora",

@@ -46,6 +46,7 @@ def run(layer, x, mask, compiled):
     return arrays(model.predict([x, mask], verbose=0))
 
 
+@pytest.mark.slow("jax")
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("mask", [None, MASK, HOLES], ids=["none", "padding", "holes"])
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ Their figures, and the answers these are counted from, must be those of jobs tha
 nothing interrupts.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from hostile.programs import program as run_here
 
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.reproduction import read_results
+from keras_tagging.experiments.reproduction.engines import MODULE, arguments
 from keras_tagging.experiments.reproduction.jobs import choose_rows, make_jobs
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.experiments.reproduction.work import run_job
@@ -37,11 +39,24 @@ def info(describe):
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory, info):
+    """Does jobs in one go, and gives their store."""
     store = Store(tmp_path_factory.mktemp("uninterrupted"))
     store.open(info)
-    for job in JOBS:
-        run_job(TABLE, job, store)
-    return store
+
+    def of(*jobs):
+        for job in jobs:
+            if not store.done(job):
+                run_job(TABLE, job, store)
+        return store
+
+    return of
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """Processes have as many as there are here."""
+    for name in ("INTRAOP", "INTEROP"):
+        monkeypatch.setenv(f"TF_NUM_{name}_THREADS", "0")
 
 
 def until(condition):
@@ -73,23 +88,39 @@ def same(store, other, job):
     assert not (store.training(job.name) / "resume.npz").exists()
 
 
-def test_seeds_differ(uninterrupted):
-    """Else equal figures would not tell that a state was restored."""
-    first, second = (uninterrupted.read(job) for job in JOBS)
-    assert first["evidence"] != second["evidence"]
-    assert first["best_epoch"] > 1
+def test_a_killed_job_goes_on(uninterrupted, store, info, threads):
+    job, _ = JOBS
+    store.open(info)
+    command = [sys.executable, "-m", MODULE, *arguments(store, job)]
+    store.log(job).parent.mkdir(parents=True)
+    with store.log(job).open("w") as log, contextlib.redirect_stdout(log):
+        pipe = subprocess.PIPE  # the process ends when its input does
+        with subprocess.Popen(command, stdin=pipe, stdout=log, stderr=log) as process:
+            until(lambda: in_the_middle(store))
+            process.kill()
+        assert 1 <= store.epochs(job) < EPOCHS and not store.done(job)
+        log.seek(0, os.SEEK_END)
+        run_job(TABLE, job, store)
+    same(store, uninterrupted(job), job)
+    # else equal figures would not tell that a state was restored
+    figures = (store.training(job.name) / "training.csv").read_text().splitlines()
+    losses = {line.split(",")[1] for line in figures[1:]}
+    assert len(losses) == EPOCHS and store.read(job)["best_epoch"] > 1
 
 
+@pytest.mark.slow
 def test_a_killed_job_and_a_killed_program_go_on(
-    uninterrupted, small_corpus, store, processes, monkeypatch
+    uninterrupted, small_corpus, store, processes, threads
 ):
+    expected = uninterrupted(*JOBS)
+    # else equal figures would not tell that a state was restored
+    first, second = map(expected.read, JOBS)
+    assert first["evidence"] != second["evidence"] and first["best_epoch"] > 1
     scale = ",".join(f"{k}={v}" for k, v in SCALE.items())
     program = [sys.executable, "-m", "keras_tagging", "reproduce", "dinarelli2016"]
     program += ["--table", "4", "--rows", ROW, "--seeds", "2", "--scale", scale]
     program += ["--corpus", small_corpus, "--recipe", "fast", "--epochs", str(EPOCHS)]
     program += ["--jobs", "2", "--out", store.folder]
-    for name in ("INTRAOP", "INTEROP"):  # as many as here
-        monkeypatch.setenv(f"TF_NUM_{name}_THREADS", "0")
     process = subprocess.Popen(program, stderr=subprocess.PIPE)
     job, *_ = until(lambda: in_the_middle(store))
     [other] = {*JOBS} - {job}
@@ -110,7 +141,7 @@ def test_a_killed_job_and_a_killed_program_go_on(
     assert "goes on after epoch" in told
     assert "2 jobs: 1 row x 2 seeds, 2 still to run, 2 at once" in told
     for job in JOBS:
-        same(store, uninterrupted, job)
+        same(store, expected, job)
     info, results = read_results(store.folder)
     assert info["sentences"] == {"train": 24, "dev": 8, "test": 8}
     assert [result["seed"] for result in results] == [1, 2]
