@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from papers.cases import NEEDS_TEXTS, TABLES
-from papers.printed import printed_rows, references, squashed, text_of
+from experiments.papers.cases import NEEDS_TEXTS, TABLES
+from experiments.papers.printed import printed_rows, references, squashed, text_of
 
 from keras_tagging.experiments import papers
 
@@ -14,7 +14,7 @@ UNLISTED = ["Zhang et al. (2015)"]  # Table 2 of Elkaref & Bohnet has no such re
 
 def bibliography() -> dict[str, dict[str, str]]:
     """Fields of each entry of docs/references.bib, without braces and accents."""
-    path = Path(__file__).parents[2] / "docs" / "references.bib"
+    path = Path(__file__).parents[3] / "docs" / "references.bib"
     text = re.sub(r"\\o(?=})", "ø", path.read_text(encoding="utf-8"))
     found = {}
     for entry in re.split(r"\n(?=@)", text):

@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from data.web import serving
+from corpora.web import serving
 
 from keras_tagging.corpora import download
 from keras_tagging.corpora.download import BLOCK, RETRIES

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from papers.cases import OURS, TABLES
+from experiments.papers.cases import OURS, TABLES
 
 import keras_tagging
 from keras_tagging.architectures import (

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from data.web import serving
+from corpora.web import serving
 
 from keras_tagging.corpora import PUBLIC, download, load_corpus, public
 from keras_tagging.corpora.public import NAMES, in_cache, in_data_folder, locate

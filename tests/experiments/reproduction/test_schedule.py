@@ -5,7 +5,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from reproduction.made_up import result
+from experiments.reproduction.made_up import result
 
 from keras_tagging.experiments.reproduction import schedule
 from keras_tagging.experiments.reproduction.jobs import Job

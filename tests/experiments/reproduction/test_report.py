@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from reproduction.made_up import TEST, cells, make_info, make_table, result
+from experiments.reproduction.made_up import TEST, cells, make_info, make_table, result
 
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers.table import Column, Row, Settings, Table

@@ -1,7 +1,7 @@
 """The tables, as parameters of tests."""
 
 import pytest
-from papers.printed import folder
+from experiments.papers.printed import folder
 
 from keras_tagging.experiments.papers import PAPERS, Settings
 

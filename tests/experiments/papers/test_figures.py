@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from papers.cases import NEEDS_TEXTS, TABLES
-from papers.printed import lines_of, printed_rows, text_of, words
+from experiments.papers.cases import NEEDS_TEXTS, TABLES
+from experiments.papers.printed import lines_of, printed_rows, text_of, words
 
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers import Settings
