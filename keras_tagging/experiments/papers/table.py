@@ -1,7 +1,9 @@
-"""The parts of a published table."""
+"""The parts of a published table, and the tables of a paper from its file."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any, Literal
 
 
@@ -101,3 +103,35 @@ class Settings:
     architecture: str
     rows: tuple[tuple[str, str, str, Any], ...]
     note: str | None = None
+
+
+def read_tables(paper: str) -> dict[int, Table | Settings]:
+    """The tables of a paper, by their numbers.
+
+    `PAPER.json` beside this module has them as printed, a row a system; what it leaves
+    out is as in `Table`, `Row` and `Column`, or in `Settings`.
+    """
+    content = json.loads(
+        files(__package__).joinpath(f"{paper}.json").read_text("utf-8")
+    )
+    tables = {}
+    for entry in content:
+        kind, rows = Settings, map(tuple, entry["rows"])
+        if "columns" in entry:
+            kind, rows = Table, (Row(**_hashable(row)) for row in entry["rows"])
+            columns = tuple(Column(**column) for column in entry["columns"])
+            entry = _hashable(entry) | {"columns": columns}
+        tables[entry["number"]] = kind(**entry | {"paper": paper, "rows": tuple(rows)})
+    return tables
+
+
+def _hashable(entry: Mapping) -> dict:
+    """The entry with tuples for the lists of JSON."""
+    return {
+        key: _hashable(value)
+        if isinstance(value, dict)
+        else tuple(value)
+        if isinstance(value, list)
+        else value
+        for key, value in entry.items()
+    }
