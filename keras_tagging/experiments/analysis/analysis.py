@@ -7,10 +7,8 @@ import pandas as pd
 
 from keras_tagging import kinds
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.experiments.analysis.parsing import analyse_parser
 from keras_tagging.experiments.analysis.plots import curves
 from keras_tagging.experiments.analysis.sections import Analysis, Section
-from keras_tagging.experiments.analysis.tagging import analyse_tagger
 from keras_tagging.utils.frames import AnyStrings
 
 
