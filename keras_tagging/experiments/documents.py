@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -16,7 +15,7 @@ INSTALL = "pip install 'keras-tagging[plots]'"
 
 
 def environment(
-    folder: Path, filters: Mapping[str, Callable] = MappingProxyType({}), **options
+    folder: Path, filters: Mapping[str, Callable] | None = None, **options
 ) -> Environment:
     """The templates of a folder, which escape every value that they print.
 
@@ -33,7 +32,7 @@ def environment(
         undefined=StrictUndefined,
         **options,
     )
-    made.filters.update(filters)
+    made.filters.update(filters or {})
     return made
 
 

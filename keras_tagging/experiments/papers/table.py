@@ -111,27 +111,19 @@ def read_tables(paper: str) -> dict[int, Table | Settings]:
     `PAPER.json` beside this module has them as printed, a row a system; what it leaves
     out is as in `Table`, `Row` and `Column`, or in `Settings`.
     """
-    content = json.loads(
-        files(__package__).joinpath(f"{paper}.json").read_text("utf-8")
-    )
+    file = files(__package__).joinpath(f"{paper}.json")
     tables = {}
-    for entry in content:
-        kind, rows = Settings, map(tuple, entry["rows"])
+    for entry in map(_frozen, json.loads(file.read_text("utf-8"))):
+        kind, rows = Settings, map(_frozen, entry["rows"])
         if "columns" in entry:
-            kind, rows = Table, (Row(**_hashable(row)) for row in entry["rows"])
-            columns = tuple(Column(**column) for column in entry["columns"])
-            entry = _hashable(entry) | {"columns": columns}
+            kind, rows = Table, (Row(**row) for row in rows)
+            entry["columns"] = tuple(Column(**column) for column in entry["columns"])
         tables[entry["number"]] = kind(**entry | {"paper": paper, "rows": tuple(rows)})
     return tables
 
 
-def _hashable(entry: Mapping) -> dict:
-    """The entry with tuples for the lists of JSON."""
-    return {
-        key: _hashable(value)
-        if isinstance(value, dict)
-        else tuple(value)
-        if isinstance(value, list)
-        else value
-        for key, value in entry.items()
-    }
+def _frozen(value):
+    """The value with tuples for the lists of JSON."""
+    if isinstance(value, dict):
+        return {key: _frozen(part) for key, part in value.items()}
+    return tuple(value) if isinstance(value, list) else value

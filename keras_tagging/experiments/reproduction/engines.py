@@ -107,7 +107,8 @@ def failure_reason(store: Store, job: Job, ended: Future) -> str | None:
     try:
         code = ended.result()
     except Exception as error:  # of Ray: a machine or a worker was lost
-        return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+        first, *_ = str(error).strip().split("\n")
+        return f"{type(error).__name__}: {first}"
     if code == 0:
         return None if store.done(job) else "its process ended without a result"
     if code < 0:
