@@ -60,6 +60,8 @@ def test_the_script_of_one_word_fits_another_or_leaves_it(pairs):
         ("me", "I", "U0;=i", ("us", "I")),
         ("McDonalds", "McDonald", "U0,L1,U2,L3;|-", ("McCoys", "McCoy")),
         ("iPhones", "iPhone", "U1,L2;|-", ("iPads", "iPad")),
+        # an index of the first half, the middle included, is counted from the start
+        ("WiFis", "WiFi", "U0,L1,U2,L-1;|-", ("HiFis", "HiFi")),
         ("'Tis", "it", None, None),
         ("22nd", "22nd", ";|", ("23rd", "23rd")),
         # of which no case of its own gives the lemma back
