@@ -16,6 +16,7 @@ _LIGHT = {
     "data": ["Corpus", "CorpusError", "Sentence", "Span"],
     "pipelines.pipeline": ["Pipeline"],
     "scale.dataset": ["annotate_dataset"],
+    "training.soft_targets": ["SoftTargets"],
     "vectors": ["load_vectors"],
 }
 _WITH_KERAS = {
