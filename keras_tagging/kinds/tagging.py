@@ -195,7 +195,8 @@ def _part(column: LabelColumn, beta=None, probabilities=False):
         return [outputs["all_probabilities"]], close_to_best
 
     def best(tokens, tags):
-        return column.shown(tags.tolist(), tokens)
+        tags = tags.tolist()
+        return column.shown(tags, tokens) if column.scripts else tags
 
     def pairs(tokens, tags, values):
         return list(zip(best(tokens, tags), values.tolist(), strict=True))

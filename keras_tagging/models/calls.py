@@ -93,8 +93,8 @@ def of_any_shape(function):
 class SentenceCalls(keras.Model, Answers):
     """A model whose `evaluate` and `predict` take sentences, and that answers for them.
 
-    A subclass has `annotated`, `encode`, `reader` and `evaluator`, see `SentenceModel`,
-    and in `counting_options` the keywords of its `evaluator`.
+    A subclass has `annotated`, `encode`, `answers_of` and `evaluator`: see
+    `SentenceModel`. In `counting_options` are the keywords of its `evaluator`.
     """
 
     counting_options = ()
@@ -191,27 +191,26 @@ class SentenceCalls(keras.Model, Answers):
             )
             yield chosen, self.predict_on_batch(ids)
 
-    def reader(self, names):
-        """How outputs of the network for a batch become the answers of these names.
+    def answers_of(self, outputs, names) -> list[np.ndarray]:
+        """The answers of these names, from outputs of the network for a batch.
 
         Returns:
-            A function from the outputs to a function from the number of a row and its
-            length to arrays, one for each name.
+            For each name an array `(batch, time)`, or with a further axis. Its rows and
+            steps may be more than there are sentences and tokens.
         """
         raise NotImplementedError
 
     def answered(self, chunks, names, calls=QUIET):
         """See `kinds.answers.Answers.answered`."""
-        read = self.reader(names)
         for chunk in map(self.prepare_input, chunks):
-            yield chunk, self._answers(self.encode(chunk), read, calls)
+            yield chunk, self._answered(self.encode(chunk), names, calls)
 
-    def _answers(self, encoded, read, calls):
-        lengths = encoded.lengths
+    def _answered(self, encoded, names, calls):
+        lengths = encoded.lengths.tolist()
         for chosen, outputs in self.outputs_of(encoded, calls):
-            rows = read(outputs)
-            for row, i in enumerate(chosen):
-                yield i, rows(row, lengths[i])
+            arrays = self.answers_of(outputs, names)
+            for row, i in enumerate(chosen.tolist()):
+                yield i, [array[row, : lengths[i]] for array in arrays]
 
     def predictions(self, sentences, calls=QUIET) -> list:
         """The output of `predict`: here the sentences with what the model finds."""

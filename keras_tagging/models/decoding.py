@@ -1,4 +1,8 @@
-"""What a tagger answers for a sentence, from the outputs of its network."""
+"""What a tagger answers for a batch, from the outputs of its network.
+
+Each function takes the logits `(batch, time, labels)`, the ids of the best labels
+`(batch, time)`, and the inventory.
+"""
 
 import numpy as np
 
@@ -10,23 +14,17 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def tags(logits, best, labels) -> np.ndarray:
-    """The best labels, `(tokens,)` strings.
-
-    Args:
-        logits: `(tokens, labels)`.
-        best: the ids of the best labels, `(tokens,)`.
-        labels: the inventory, an array of strings.
-    """
-    return labels[best]
+    """The best labels, `(batch, time)` strings."""
+    return np.array(labels, object)[best]
 
 
 def probabilities(logits, best, labels) -> np.ndarray:
-    """The probabilities of the best labels, `(tokens,)`."""
-    return np.take_along_axis(softmax(logits), best[:, None], -1)[:, 0]
+    """The probabilities of the best labels, `(batch, time)`."""
+    return np.take_along_axis(softmax(logits), best[..., None], -1)[..., 0]
 
 
 def all_probabilities(logits, best, labels) -> np.ndarray:
-    """The probabilities of all labels, `(tokens, labels)`."""
+    """The probabilities of all labels, `(batch, time, labels)`."""
     return softmax(logits)
 
 

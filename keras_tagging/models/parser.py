@@ -350,16 +350,11 @@ class Parser(Parsing, SentenceModel):
         heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
         return attachment_scores(sentences, heads, deprels, **options)
 
-    def reader(self, names):
+    def answers_of(self, outputs, names):
         labels = np.array(["", *self.labels], object)
-
-        def read(outputs):
-            heads = np.asarray(outputs["heads"])
-            deprels = labels[np.asarray(outputs["labels"])]
-            found = {"heads": heads, "deprels": deprels}
-            return lambda row, length: [found[name][row, :length] for name in names]
-
-        return read
+        deprels = labels[np.asarray(outputs["labels"])]
+        found = {"heads": np.asarray(outputs["heads"]), "deprels": deprels}
+        return [found[name] for name in names]
 
     # Serving
 

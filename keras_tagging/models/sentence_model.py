@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_tagging import kinds, training
+from keras_tagging import training
 from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as find_architecture
 from keras_tagging.architectures.output import run_network
@@ -52,7 +52,7 @@ class SentenceModel(SentenceCalls):
     * `figures`, the names, and `evaluator(sentences)`, a function that computes them
       with the weights at the time; `default_monitor`, which selects the best epoch;
     * `predictions(sentences)`: the output of `predict`, if it is not `annotate`'s;
-    * `reader(names)`: how outputs of the network become answers of these names;
+    * `answers_of(outputs, names)`: from outputs of the network to answers;
     * `serving(top_k)`: the computation of a SavedModel;
 
     and, if there is more to say, `report(sentences, **options)` with `report_options`,
@@ -131,16 +131,6 @@ class SentenceModel(SentenceCalls):
     def vocabularies(self) -> dict[str, list[str]] | None:
         """The vocabularies of features and labels by name; None before `adapt`."""
         return None if self._vocabularies is None else dict(self._vocabularies)
-
-    @property
-    def reads_trees(self) -> bool:
-        """Whether its corpora need trees."""
-        return kinds.of(self).learns == "trees"
-
-    @property
-    def reads_surfaces(self) -> bool:
-        """Whether its corpora need the text that they come from."""
-        return kinds.of(self).learns == "surfaces"
 
     @property
     def size(self) -> str:

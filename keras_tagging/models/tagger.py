@@ -345,27 +345,13 @@ class Tagger(Tagging, SentenceModel):
             found.append((logits.astype("float32", copy=False), best))
         return found
 
-    def reader(self, names):
-        wanted = []
-        for name in names:
-            for place, column in enumerate(self.label_columns):
-                bases = {own: base for base, own in column.output_names.items()}
-                if name in bases:
-                    answer = decoding.ANSWERS[bases[name]]
-                    wanted.append((place, answer, np.array(column.labels, object)))
-
-        def read(outputs):
-            found = self._read(outputs)
-
-            def row(number, length):
-                return [
-                    answer(*(part[number, :length] for part in found[place]), labels)
-                    for place, answer, labels in wanted
-                ]
-
-            return row
-
-        return read
+    def answers_of(self, outputs, names):
+        found = {}
+        for column, read in zip(self.label_columns, self._read(outputs), strict=True):
+            for base, name in column.output_names.items():
+                if name in names:
+                    found[name] = decoding.ANSWERS[base](*read, column.labels)
+        return [found[name] for name in names]
 
     # Serving
 

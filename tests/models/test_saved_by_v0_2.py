@@ -27,9 +27,9 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 def test_the_pipeline_annotates_as_it_did(name):
     load = runtime.load if "onnx" in name else keras_tagging.load
     found = list(load(SAVED / name).annotate(ANSWERS["text"]))
-    assert [
-        {"tokens": s.tokens, "columns": dict(s.columns)} for s in found
-    ] == ANSWERS["annotated"]
+    assert [{"tokens": s.tokens, "columns": dict(s.columns)} for s in found] == ANSWERS[
+        "annotated"
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["keras", "onnx"])
