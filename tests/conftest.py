@@ -6,7 +6,6 @@ import sys
 from contextlib import contextmanager
 from unittest import mock
 
-import keras
 import numpy as np
 import pytest
 import selection
@@ -72,10 +71,12 @@ def spoil(model):
 @contextmanager
 def computing_once(model):
     """The network computes a batch once, for tags and for probabilities."""
+    from keras import tree
+
     compute, known = model.predict_on_batch, {}
 
     def remembered(batch):
-        arrays = keras.tree.flatten(batch)
+        arrays = tree.flatten(batch)
         key = tuple((x.shape, np.asarray(x).tobytes()) for x in arrays)
         if key not in known:
             known[key] = compute(batch)

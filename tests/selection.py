@@ -12,7 +12,6 @@ import sys
 import time
 from collections import Counter
 
-import keras
 import pytest
 
 QUICK_SECONDS = 45  # for tests, of a minute with the start of Python and of Keras
@@ -60,8 +59,14 @@ def pytest_collection_modifyitems(config, items):
 
 def is_slow(item):
     """Marked `slow`, or `slow("jax")` where that is the backend."""
-    backends = [mark.args for mark in item.iter_markers("slow")]
-    return any(not args or keras.backend.backend() in args for args in backends)
+    marks = [mark.args for mark in item.iter_markers("slow")]
+    return any(not args or backend() in args for args in marks)
+
+
+def backend():
+    import keras  # which takes seconds, and the tests of some rooms do without
+
+    return keras.backend.backend()
 
 
 def repeated_values(items):
