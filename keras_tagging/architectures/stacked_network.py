@@ -1,8 +1,16 @@
 """The network that the stacked taggers share: each brings its cell."""
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
+from keras_tagging.architectures.tasks import TaggerSettings
+from keras_tagging.architectures.token_inputs import (
+    TABLES,
+    ContextWindow,
+    least_weights,
+    sizes_of,
+    stack_weights,
+)
 from keras_tagging.utils.checks import (
     Parts,
     PartsOrNone,
@@ -84,7 +92,8 @@ class StackedNetwork:
             :cite:`gal2016`), not others of each token.
         language_model: weight of a second objective in training: each direction also
             predicts the next word (:class:`keras_tagging.layers.LanguageModelLoss`),
-            0.1 in Rei (2017), :cite:`rei2017`; 0 for none.
+            0.1 in Rei (2017), :cite:`rei2017`; 0 for none. It needs `window=0`: in a
+            wider one stands the word that is to be predicted.
         hidden_layer: "tanh", a layer of `units` between the recurrent ones and the
             output (Lample et al. 2016, section 4.1, :cite:`lample2016`); or None.
         decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden
@@ -93,6 +102,14 @@ class StackedNetwork:
             for instance, by a Viterbi search behind a softmax or a CRF; None: if all
             training sentences have consistent chunk tags.
     """
+
+    kind: ClassVar[str] = "tagger"
+    needs: ClassVar[tuple[type, ...]] = (
+        TaggerSettings,
+        *TABLES,
+        ContextWindow,
+        LabelDecoder,
+    )
 
     dropout: Share = 0.0
     units: Units = 300
@@ -221,3 +238,20 @@ class StackedNetwork:
             table_initializer=of_tables,
         )
         return functional(inputs, labels, outputs)
+
+    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
+        """A lower bound for the number of weights: see `models.saved_config`."""
+        count, inputs = least_weights(settings, vocabularies, vector_dim)
+        units, labels = self.units, sizes_of(vocabularies)
+        count += stack_weights(inputs, units, self.num_layers)
+        if self.hidden_layer:
+            count += 2 * units * units
+        if self.decoder == "crf":
+            count += sum(size * size for size in labels)
+        if self.decoder == "i-rnn":
+            own = settings.parts[LabelDecoder]
+            inputs = 2 * units + own.label_context * own.label_dim
+            units = own.label_units
+            count += units * inputs
+            count += sum(labels) * own.label_dim * min(1, own.label_context)
+        return count + units * sum(labels)

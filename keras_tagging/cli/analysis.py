@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from keras_tagging import kinds
 from keras_tagging.cli.common import (
     BeamWidth,
     CorpusPath,
@@ -72,7 +73,7 @@ def analyse(
     counting = refuse_others(run, model, counting)
     from keras_tagging.experiments.analysis import analyse as find
 
-    reading = {"trees": model.reads_trees, "errors": errors}
+    reading = {**kinds.of(model).reading, "errors": errors}
     data, sentences = open_split(corpus, split, format, option, **reading)
     sentences = list(with_columns(model, sentences))
     folder = run if run.is_dir() else run.parent

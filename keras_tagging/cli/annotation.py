@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from keras_tagging import kinds
 from keras_tagging.cli.common import (
     BeamWidth,
     Errors,
@@ -205,7 +206,7 @@ def export(
     if int8:
         options["int8"] = True
     model = load_model(run, pipeline=True)
-    if model.kind == "pipeline":
+    if kinds.of(model).composed:
         refuse(f"{run} holds a pipeline, which has no", {"beam_width": beam_width})
         export_parts(model, out, "onnx" if onnx else "tf_saved_model", options)
         return
@@ -213,7 +214,7 @@ def export(
     refuse(no_pipeline, {"onnx": onnx})
     if beam_width is not None:
         model.beam_width = beam_width
-    if model.kind != "tagger":
+    if "top_k" not in kinds.of(model).options:
         refuse(f"{run} holds a {model.kind}, which has no", {"top_k": top_k})
     if out.suffix != ".onnx":
         model.export(out, **options)

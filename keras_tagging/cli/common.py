@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from keras_tagging import kinds
 from keras_tagging.architectures import RECIPES
 from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.loading import load_treebank
@@ -185,7 +186,7 @@ def load_model(
         raise ValueError(
             f"{run} holds a {model.kind}: keras-tagging {model.command} {run}"
         )
-    if model.kind == "pipeline" and not pipeline:
+    if kinds.of(model).composed and not pipeline:
         names = " or ".join(f"{run}/{name}.keras" for name in model.parts)
         raise ValueError(f"{run} holds a pipeline: name one of its models, {names}")
     if beam_width is not None:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from keras_tagging import kinds
 from keras_tagging.cli.common import (
     BeamWidth,
     CorpusPath,
@@ -91,7 +92,7 @@ def evaluate(
         "subtypes": subtypes,
         "tables": tables,
     }
-    if model.kind == "pipeline":
+    if kinds.of(model).composed:
         refuse(
             f"{run} holds a pipeline, which has no",
             {**options, "beam_width": beam_width},
@@ -102,8 +103,7 @@ def evaluate(
     if beam_width is not None:
         model.beam_width = beam_width
     options = refuse_others(run, model, options)
-    reading = {"trees": model.reads_trees, "surfaces": model.reads_surfaces}
-    reading["errors"] = errors
+    reading = {**kinds.of(model).reading, "errors": errors}
     _, sentences = open_split(corpus, split, format, option, **reading)
     report = model.report(list(with_columns(model, sentences)), **options)
     if report.warning:
@@ -141,7 +141,7 @@ def load_evaluated(run: Path):
 
     if not (run.is_dir() and is_onnx(run)):
         return load_model(run, pipeline=True)
-    from keras_tagging.models.pipeline import Pipeline
+    from keras_tagging.pipelines.pipeline import Pipeline
 
     try:
         return Pipeline.load(run)

@@ -8,7 +8,7 @@ from keras_tagging.cli.common import open_corpus, pairs, refuse
 from keras_tagging.cli.output import summary
 from keras_tagging.cli.pipelines import scores_table
 from keras_tagging.corpora.loading import hold_out
-from keras_tagging.runtime.folder import PIPELINE
+from keras_tagging.pipelines.run_files import is_finished
 from keras_tagging.utils.startup import start_program
 
 #: options of train that are for a single model
@@ -25,6 +25,7 @@ def train_parts(
     seed: int,
     dev_share: float | None,
     force: bool,
+    resume: bool,
     reading: Mapping[str, object],
     fitting: Mapping[str, object],
     others: Mapping[str, object],
@@ -33,26 +34,24 @@ def train_parts(
 
     Args:
         out: the folder, which this process has locked.
-        parts, settings, recipe, seed, dev_share, force: as on the command line.
+        parts, settings, recipe, seed, dev_share, force, resume: as on the command line.
         reading: `format`, `option`, `dev`, `test` and `errors`.
         fitting: `epochs` and `patience`.
         others: options that a pipeline does not have.
     """
     refuse(SINGLE, others)
-    if (out / PIPELINE).exists() and not force:
+    if is_finished(out) and not force:
         raise ValueError(
             f"{out} holds a finished pipeline: choose another --out, or give --force"
         )
     chosen = settings_by_part(settings)
     start_program()
     from keras_tagging.cli.pipeline_progress import PipelineProgress
-    from keras_tagging.models import pipeline_training as training
-    from keras_tagging.models.pipeline_plan import PipelinePlan
+    from keras_tagging.pipelines.plan import PipelinePlan
+    from keras_tagging.pipelines.training import train_pipeline
 
     named = {} if parts is None else {"parts": tuple(parts.split(","))}
     plan = PipelinePlan(settings=chosen, recipe=recipe, seed=seed, **named)
-    if force:
-        training.remove_run(out)
     reading = {**reading, "format": reading.get("format") or "conllu"}
     wanted = {"trees": "parser" in plan.parts, "surfaces": "segmenter" in plan.parts}
     data = open_corpus(corpus, **reading, **wanted)
@@ -63,7 +62,8 @@ def train_parts(
         print("No development sentences (see --dev-share): the last epochs are kept")
     stages = plan.stages(data, fitting.get("epochs"))
     with PipelineProgress(stages) as progress:
-        pipeline = training.train_pipeline(data, out, plan, progress, **fitting)
+        fitting = {"again": force or not resume, **fitting}
+        pipeline = train_pipeline(data, out, plan, progress, **fitting)
     for split, sentences in data.splits():
         if split != "train":
             print(f"\n{split}\n{scores_table(pipeline.scores(sentences))}")

@@ -218,11 +218,9 @@ def load_pipeline(run: Path, threads: int | None = None):
         threads: of ONNX Runtime; None for as many as there are cores.
     """
     model = load_model(run, command="annotate", pipeline=True, threads=threads)
-    if model.kind == "pipeline":
-        return model
-    from keras_tagging.runtime import TextPipeline
+    from keras_tagging.runtime.pipeline import pipeline_of
 
-    return TextPipeline(**{model.kind: model})
+    return pipeline_of(model)
 
 
 def _fill(function, columns: Callable, blocks: Iterator, source: Source) -> None:

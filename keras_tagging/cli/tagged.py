@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from keras_tagging.data import Sentence
 from keras_tagging.data.conllu import as_conllu, conllu_field
-from keras_tagging.data.label_columns import output_names, with_labels
+from keras_tagging.data.named_columns import output_names, with_labels
 
 
 def as_conll(tokens: list[str], tags: Mapping[str | None, list]) -> str:

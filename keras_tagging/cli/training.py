@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.architectures import ARCHITECTURES, RECIPES, architecture
+from keras_tagging import kinds
+from keras_tagging.architectures import RECIPES, architecture, architectures
 from keras_tagging.cli.common import (
     CorpusPath,
     Dev,
@@ -51,7 +52,7 @@ def list_architectures(
     The list of keywords has the values of each recipe, and the possible values.
     """
     if arch is None:
-        rows = [[a.name, a.summary] for a in ARCHITECTURES.values()]
+        rows = [[a.name, a.summary] for a in architectures().values()]
     else:
         entry = architecture(arch)
         recipes = [entry.settings(recipe) for recipe in RECIPES]
@@ -189,7 +190,8 @@ def train(
             recipe=recipe,
             seed=seed,
             dev_share=dev_share,
-            force=force or not resume,
+            force=force,
+            resume=resume,
             reading={
                 "format": format,
                 "option": option,
@@ -245,10 +247,11 @@ def train(
         reason = "a bootstrapped parser takes those of the other one: there is no"
         refuse(reason, {"tags": tags, "embeddings": embeddings})
     chosen = architecture(arch)
+    kind = kinds.find(chosen.kind)
     overrides = pairs("--set", settings)
     if tags is not None:
         named = pairs("--tags", [f"tags={tags}"])
-        overrides |= named if chosen.parses else {"tags": tags.split(",")}
+        overrides |= named if kind.learns == "trees" else {"tags": tags.split(",")}
     if embeddings is not None:
         overrides["embeddings"] = embeddings
     else:
@@ -261,13 +264,10 @@ def train(
 
     if devices is not None:
         share_batches(devices)
-    is_one = f"{arch} is a {chosen.kind}, and a {chosen.kind} has no"
-    if not chosen.parses:
-        refuse(is_one, {"bootstrap": bootstrap})
-    if chosen.kind != "tagger":
-        refuse(is_one, {"init": init})
-    if chosen.segments:
-        refuse(is_one, {"tags": tags, "embeddings": embeddings})
+    given = {"bootstrap": bootstrap, "init": init}
+    given |= {"tags": tags, "embeddings": embeddings}
+    others = {k: v for k, v in given.items() if k not in kind.options}
+    refuse(f"{arch} is a {kind}, and a {kind} has no", others)
     source = None if init is None else load_model(init)
     if source is not None and source.architecture != arch:
         raise ValueError(f"{init} holds a {source.architecture}, not a {arch}")
@@ -276,14 +276,13 @@ def train(
         corpus,
         format,
         option,
-        trees=chosen.parses,
-        surfaces=chosen.segments,
+        **kind.reading,
         dev=dev,
         test=test,
         errors=errors,
     )
     tagged = all(s.tags is not None for s in data.train)
-    if chosen.kind == "tagger" and tagged and not overrides.get("tags"):
+    if kind.learns == "tags" and tagged and not overrides.get("tags"):
         refuse_one_label(data.train, data, pairs("--option", option))
     if dev_share is not None:
         hold_out(data, dev_share, seed)
@@ -306,7 +305,7 @@ def train(
     else:
         model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
     if embeddings is not None:
-        print(vectors_summary(model.pretrained.embeddings, model, data.train))
+        print(vectors_summary(model.given_vectors.embeddings, model, data.train))
     if source is None and ffn is None:
         model.adapt(data.train)
     elif ffn is not None:

@@ -6,7 +6,8 @@ import keras
 import numpy as np
 
 from keras_tagging.data.sentence import as_sentences
-from keras_tagging.encoding.batching import plan_batches
+from keras_tagging.encoding.batching import plan_batches, round_up, slices
+from keras_tagging.kinds.answers import Answers
 from keras_tagging.utils.checks import Positive, checked
 
 
@@ -89,11 +90,11 @@ def of_any_shape(function):
     return call
 
 
-class SentenceCalls(keras.Model):
-    """A model whose `evaluate` and `predict` take sentences.
+class SentenceCalls(keras.Model, Answers):
+    """A model whose `evaluate` and `predict` take sentences, and that answers for them.
 
-    A subclass has `annotated`, `evaluator` and `predictions`, see `SentenceModel`, and
-    in `counting_options` the keywords of its `evaluator`.
+    A subclass has `annotated`, `encode`, `answers_of` and `evaluator`: see
+    `SentenceModel`. In `counting_options` are the keywords of its `evaluator`.
     """
 
     counting_options = ()
@@ -166,3 +167,51 @@ class SentenceCalls(keras.Model):
         predictions = self.predictions(sentences, calls)
         calls.end()
         return predictions
+
+    def prepare_input(self, sentences):
+        """The sentences with everything that the model reads, for prediction."""
+        return sentences
+
+    def outputs_of(self, encoded, calls=QUIET):
+        """The outputs of the network, batch by batch.
+
+        Args:
+            encoded: `EncodedSentences`.
+            calls: the `NetworkCalls`.
+
+        Yields:
+            The indices of the sentences, and the outputs, which may have more rows and
+            steps. An empty sentence is in no batch.
+        """
+        lengths = round_up(encoded.lengths, self.length_multiple)
+        sizes = calls.sizes(self.batch_tokens)
+        for chosen in calls.plan(lengths, self.batch_tokens):
+            ids, _, _ = encoded.batch(
+                chosen, self.length_multiple, devices=self.devices, **sizes
+            )
+            yield chosen, self.predict_on_batch(ids)
+
+    def answers_of(self, outputs, names) -> list[np.ndarray]:
+        """The answers of these names, from outputs of the network for a batch.
+
+        Returns:
+            For each name an array `(batch, time)`, or with a further axis. Its rows and
+            steps may be more than there are sentences and tokens.
+        """
+        raise NotImplementedError
+
+    def answered(self, chunks, names, calls=QUIET):
+        """See `kinds.answers.Answers.answered`."""
+        for chunk in map(self.prepare_input, chunks):
+            yield chunk, self._answered(self.encode(chunk), names, calls)
+
+    def _answered(self, encoded, names, calls):
+        lengths = encoded.lengths.tolist()
+        for chosen, outputs in self.outputs_of(encoded, calls):
+            arrays = self.answers_of(outputs, names)
+            for row, i in enumerate(chosen.tolist()):
+                yield i, [array[row, : lengths[i]] for array in arrays]
+
+    def predictions(self, sentences, calls=QUIET) -> list:
+        """The output of `predict`: here the sentences with what the model finds."""
+        return self.items(slices(sentences), *self.annotation(), calls)

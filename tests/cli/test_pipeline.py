@@ -2,13 +2,14 @@
 
 import json
 import random
+import shutil
 import sys
 
 import pytest
 from conftest import WORDS_ONLY
 
 import keras_tagging
-from keras_tagging.cli.pipeline_progress import Estimate, PipelineProgress
+from keras_tagging.cli.pipeline_progress import PipelineProgress
 from keras_tagging.data import read
 from keras_tagging.data.surfaces import text_of
 
@@ -235,13 +236,13 @@ def test_what_train_refuses(treebank, failing, tmp_path):
 
 def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     """The parts before stay, and the part goes on with its next epoch."""
-    from keras_tagging.models import pipeline_training
+    from keras_tagging.pipelines import training as pipeline_training
 
     own = SETTINGS[2 * len(SMALL["segmenter"]) :]
     args = ["--corpus", treebank, *PARTS, "--seed", 1, *own]
     run = ["train", "pipeline", "--out", tmp_path / "killed", *args]
 
-    begin = pipeline_training.Told.on_epoch_begin
+    begin = pipeline_training.ProgressCallback.on_epoch_begin
 
     def killed(callback, epoch, logs=None):
         if (callback.progress.part, callback.before + epoch) == at:
@@ -249,7 +250,7 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
         begin(callback, epoch, logs)
 
     with monkeypatch.context() as patched:
-        patched.setattr(pipeline_training.Told, "on_epoch_begin", killed)
+        patched.setattr(pipeline_training.ProgressCallback, "on_epoch_begin", killed)
         at = "jackknife", 1  # which is the second fold
         assert program(*run)[0] == 130
         at = "parser", 1
@@ -263,6 +264,49 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     assert "tagger: has been trained before" in printed
     assert not (tmp_path / "killed" / "jackknife").exists()
     assert "parser: epoch 1 of 2" not in printed and "parser: epoch 2 of 2" in printed
+
+
+def test_a_finished_pipeline_stays_until_there_is_another(
+    trained, treebank, tmp_path, monkeypatch, program, failing
+):
+    from keras_tagging.pipelines import training
+
+    out = tmp_path / "out"
+    shutil.copytree(trained[0], out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+    def unchanged():
+        after = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        return after == before
+
+    run = ["train", "pipeline", "--corpus", treebank, "--out", out, *SETTINGS]
+    assert "holds a finished pipeline" in failing(*run, "--no-resume")
+    wrong = [*run[:3], treebank / "none", *run[4:], "--force"]
+    failing(*wrong)
+    nowhere = [*run, "--force", "--set", "tagger.embeddings=none"]
+    assert "none: there is no such file" in failing(*nowhere)
+    failing(*run, "--force", "--set", "tagger.units=0")
+    assert unchanged()
+    # killed while another one is trained: it goes on without --force
+    run += ["--seed", 2]
+    with monkeypatch.context() as patched:
+        patched.setattr(training.Pipeline, "save", killed)
+        assert program(*run, "--force")[0] == 130
+    assert (out / "pipeline.json").read_bytes() == before[out / "pipeline.json"]
+    assert set(keras_tagging.load(out).parts) == {"segmenter", "tagger", "parser"}
+    assert "with another plan" in failing(*run[:-1], 3)
+    (out / ".save-left").mkdir()
+    code, printed, err = program(*run)
+    assert code == 0 and printed.count("has been trained before") == 4, err
+    assert (out / "pipeline.json").read_bytes() != before[out / "pipeline.json"]
+    assert "holds a finished pipeline" in failing(*run)
+    assert {path.name for path in out.iterdir()} == {
+        path.relative_to(out).parts[0] for path in before
+    }
+
+
+def killed(*_, **__):
+    raise KeyboardInterrupt
 
 
 def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
@@ -302,26 +346,19 @@ def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
 # The estimate
 
 
-def test_the_estimate_is_what_the_work_left_takes():
+def test_lines_tell_the_time_that_is_left(monkeypatch, capsys):
     now = [0.0]
-    estimate = Estimate({"tagger": 4, "parser": 2}, clock=lambda: now[0])
-    assert estimate.seconds() is None
-    estimate.begin("tagger")
-    estimate.reach(2.0, 4)  # a run before
-    assert estimate.seconds() is None
-    now[0] = 10.0
-    estimate.reach(3.0, 4)
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    with PipelineProgress({"tagger": 4, "parser": 2}) as progress:
+        progress.begin("tagger", 4, "7 tags")
+        progress.step(2, 0.0)  # two epochs of an earlier run
+        now[0] = 100.0
+        progress.epoch(3, "val_accuracy", 0.5)
+        progress.epoch(4, "val_accuracy", 0.5)
+    printed = capsys.readouterr().out
     # an epoch of the tagger, and two of the parser, which take half as much again
-    assert estimate.seconds() == pytest.approx(10 + 2 * 15)
-    now[0] = 20.0
-    estimate.reach(4.0, 4)
-    estimate.end("tagger")
-    estimate.begin("parser")
-    estimate.reach(0.0, 2)
-    now[0] = 60.0
-    estimate.reach(1.0, 2)
-    # 60 seconds for 3.5 epochs of a tagger
-    assert estimate.seconds() == pytest.approx(1.5 * 60 / 3.5)
+    assert "epoch 3 of 4  accuracy 50.00; about 7 min left" in printed
+    assert "epoch 4 of 4  accuracy 50.00; about 2 min left" in printed
 
 
 def test_a_terminal_has_bars(monkeypatch, capsys):

@@ -1,11 +1,14 @@
 import keras
 import numpy as np
 import pytest
+from keras import ops
 from reference import context_window
 
-from keras_tagging.architectures.embedding import embed_features
+from keras_tagging.architectures import architecture
+from keras_tagging.architectures.embedding import embed_features, token_inputs
 from keras_tagging.cells.initializers import gaussian, gaussian_table
 from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.utils.seeds import seeds
 
 SENTENCES = [["The", "dog", "barks", "loudly"], ["Yes"], ["A", "1984"], []]
 VECTOR_WORDS = ["dog", "cat", "99"]
@@ -150,3 +153,27 @@ def test_initializers_are_those_of_the_tables_and_the_gates():
 def test_impossible_windows_are_told(features, options, message):
     with pytest.raises(ValueError, match=message):
         network(adapted(**features), **options)
+
+
+@pytest.mark.parametrize("variational", [False, True])
+def test_variational_dropout_drops_the_same_inputs_of_all_tokens(variational):
+    features, settings = adapted(), architecture("bigru").settings(word_dim=40)
+    inputs, _, x = token_inputs(
+        features,
+        seeds(1),
+        settings.tables,
+        settings.letters,
+        dropout=0.5,
+        variational=variational,
+    )
+    [ids] = inputs
+    model = keras.Model(ids, x)
+    for weight in model.trainable_weights:
+        weight.assign(np.ones(weight.shape))
+    ids = np.ones((8, 5, len(features.names)), "int32")
+    kept = ops.convert_to_numpy(model(ids, training=True)) > 0
+    assert 0.4 < kept.mean() < 0.6
+    of_first_token = kept[:, :1]
+    assert (kept == of_first_token).all() == variational
+    # each sentence has its own draw
+    assert (kept[0] != kept[1]).any()

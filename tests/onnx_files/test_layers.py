@@ -19,6 +19,14 @@ from keras_tagging.runtime.extensions import session_options
 TAGS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 
 
+def normal(rng, shape):
+    return rng.normal(0, 2, shape)
+
+
+def sharp(rng, shape):
+    return np.where(rng.random(shape) < 0.4, 0, 10 ** rng.uniform(-37, 0, shape))
+
+
 def in_onnx(model, x):
     """The outputs of a functional model with one input, computed by ONNX Runtime."""
     builder = Builder()
@@ -41,22 +49,21 @@ def in_onnx(model, x):
     return session.run(None, {"x": x})
 
 
-def padded(shape, rng):
-    """Random numbers, and zeros at the end of most rows."""
-    x = rng.normal(0, 2, shape).astype("float32")
-    x[np.arange(shape[1]) >= np.array([9, 5, 1, 3, 8, 2])[:, None]] = 0
+def padded(x):
+    """The same with zeros at the end of most rows of these six."""
+    x[np.arange(x.shape[1]) >= np.array([9, 5, 1, 3, 8, 2])[:, None]] = 0
     return x
 
 
-def both(layer, seed=0, masked=True):
+def both(layer, seed=0, masked=True, scores=normal):
     """What Keras and ONNX Runtime give for random scores, masked at the end."""
     inputs = keras.Input((None, len(TAGS)))
     mask = ops.not_equal(inputs[:, :, 0], 0) if masked else None
     model = keras.Model(inputs, layer(inputs, mask=mask))
     rng = np.random.default_rng(seed)
     model.set_weights([rng.normal(0, 1, w.shape) for w in model.get_weights()])
-    shape = (6, 9, len(TAGS))
-    x = padded(shape, rng) if masked else rng.normal(0, 2, shape).astype("float32")
+    x = scores(rng, (6, 9, len(TAGS))).astype("float32")
+    x = padded(x) if masked else x
     return np.asarray(model(x)), in_onnx(model, x)[0]
 
 
@@ -108,7 +115,7 @@ def stacks():
     model = keras.Model(inputs, list(outputs.values()))
     rng = np.random.default_rng(0)
     model.set_weights([rng.normal(0, 0.7, w.shape) for w in model.get_weights()])
-    x = padded((6, 5, 7), rng)
+    x = padded(normal(rng, (6, 5, 7)).astype("float32"))
     return dict(zip(CELLS, zip(model(x), in_onnx(model, x), strict=True), strict=True))
 
 
@@ -135,6 +142,12 @@ def test_decoders(layer, seed, masked):
     ours, theirs = both(layer(), seed, masked)
     assert ours.any()
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_probabilities_of_zero_and_near_it():
+    ours, theirs = both(ChunkDecoder(TAGS), scores=sharp)
+    np.testing.assert_array_equal(ours, theirs)
+    assert len(np.unique(ours)) == len(TAGS)
 
 
 def test_what_is_not_known_is_named():

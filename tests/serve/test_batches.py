@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.service.batches import Batcher
 from keras_tagging.service.problems import Problem
@@ -90,30 +88,3 @@ def test_a_request_that_waits_too_long(monkeypatch):
     worker = Worker(seconds=0.2)
     first, second = run(worker, [("a", ["x"]), ("b", ["y"])], left=1)
     assert first.status == second.status == 503 and "too busy" in second.message
-
-
-@pytest.mark.parametrize("most, told", [(10, None), (3, 503)])
-def test_bodies_that_wait_have_a_limit(monkeypatch, most, told):
-    from starlette.requests import Request
-
-    from keras_tagging.service.bodies import Bodies
-
-    monkeypatch.setattr("keras_tagging.utils.limits.SERVICE_WAITING_BYTES", most)
-
-    async def receive():
-        return {"type": "http.request", "body": b"abcd"}
-
-    async def two():
-        bodies = Bodies(10)
-        scope = {"type": "http", "headers": []}
-        for _ in range(3):  # what is answered counts no more
-            async with bodies.read(Request(scope, receive)) as body:
-                assert body == b"abcd"
-        return bodies
-
-    if told is None:
-        assert asyncio.run(two())._held == 0
-    else:
-        with pytest.raises(Problem) as caught:
-            asyncio.run(two())
-        assert caught.value.status == told

@@ -1,0 +1,117 @@
+"""GivenVectors vectors of a model, before they become weights."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
+from keras_tagging.vectors import WordVectors, as_vectors
+
+
+@dataclass(frozen=True)
+class GivenVectors:
+    """The vectors passed to `build`; a model drops them once it has its tables.
+
+    Args:
+        embeddings: initial vectors of the word embeddings.
+        vectors: vectors that are a feature beside the words.
+    """
+
+    embeddings: WordVectors | None = None
+    vectors: WordVectors | None = None
+
+    @classmethod
+    def read(cls, embeddings=None, vectors=None) -> "GivenVectors":
+        """Read vectors from files, `WordVectors` or gensim's `KeyedVectors`.
+
+        This is the only place that opens a file of vectors for a model. Only `build`
+        calls it, with its user's arguments; loading a saved model does not.
+        """
+        sources = (None if x is None else as_vectors(x) for x in (embeddings, vectors))
+        return cls(*sources)
+
+    def __bool__(self):
+        return self.embeddings is not None or self.vectors is not None
+
+
+def described(source) -> str | None:
+    """Vectors as a setting: the name of their file, or the number in an object."""
+    if source is None:
+        return None
+    words = getattr(source, "words", None)
+    if words is None:
+        words = getattr(getattr(source, "wv", source), "key_to_index", None)
+    return str(source) if words is None else f"{len(words)} vectors given as an object"
+
+
+def vector_table(vectors, size):
+    """The embedding table of pretrained vectors: padding, unknown, the vectors.
+
+    The table is for a feature beside the words: K18 section 2.2. A word without a
+    vector gets the one of the file's unknown word, or the mean vector if the file has
+    none, as GoogleNews.
+
+    Args:
+        vectors: `WordVectors`.
+        size: the number of rows of the table.
+
+    Returns:
+        `(size, dim)` float32.
+    """
+    table = np.zeros((size, vectors.matrix.shape[1]), "float32")
+    table[UNKNOWN_ID] = vectors.unknown()
+    table[size - len(vectors.words) :] = vectors.matrix
+    return table
+
+
+def joined_words(features, words):
+    """The words of training, followed by the other words of the vectors.
+
+    So a word unseen in training has its vector. With `lookup="cascade"`, words are
+    looked up as they are written in the vectors. Otherwise they are looked up by normal
+    form: if several words have one normal form, the vector is that of the form itself
+    if it has one, else that of the first word. A training word without a vector of its
+    own gets this vector too.
+
+    Args:
+        features: `TokenFeatures` that have counted the training words.
+        words: the words of the vectors, in NFC.
+
+    Returns:
+        The words of the table's rows, from `FIRST_ID` on, and the row of the vector of
+        each word that has one.
+    """
+    trained = features.vocabularies["word"]
+    rows = {}
+    for row, word in enumerate(words):
+        rows.setdefault(word, row)  # if two words have the same NFC, the first counts
+    of_forms = {}
+    for row, form in enumerate(features.normal_forms(words)):
+        of_forms.setdefault(form, rows.get(form, row))
+    if features.lookup == "cascade":
+        wanted = {form: of_forms[form] for form in trained if form in of_forms}
+        of_forms = wanted | rows
+    return list(dict.fromkeys([*trained, *of_forms])), of_forms
+
+
+def word_table(initial, words, rows, vectors):
+    """The word table of a network, initialised with pretrained vectors.
+
+    A word without a vector keeps its random row. The unknown word starts as in
+    `vector_table`.
+
+    Args:
+        initial: `(FIRST_ID + words, dim)`, the random values.
+        words, rows: the output of `joined_words`.
+        vectors: `WordVectors`.
+
+    Returns:
+        An array like `initial`.
+    """
+    table = np.array(initial)
+    table[UNKNOWN_ID] = vectors.unknown()
+    pairs = [(i, rows[word]) for i, word in enumerate(words, FIRST_ID) if word in rows]
+    if pairs:
+        targets, sources = np.transpose(pairs)
+        table[targets] = vectors.matrix[sources]
+    return table

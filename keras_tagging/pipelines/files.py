@@ -1,0 +1,174 @@
+"""Writing and reading the folder of a pipeline: see `runtime.folder`.
+
+Keras is imported for its own models alone: those that are ONNX files need none.
+"""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from keras_tagging import kinds
+from keras_tagging.runtime.folder import (
+    FORMAT,
+    PIPELINE,
+    SUFFIXES,
+    content_of,
+    is_onnx,
+    read_pipeline,
+)
+from keras_tagging.runtime.pipeline import TextPipeline, stages
+from keras_tagging.utils.atomic import naming, replacing
+from keras_tagging.utils.stored import sha256_of
+from keras_tagging.utils.suggestions import check_known
+
+FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
+
+
+def save_pipeline(
+    pipeline: TextPipeline,
+    folder: Path,
+    overwrite: bool = True,
+    half_precision: bool = False,
+) -> None:
+    """Write `segmenter.keras`, `tagger.keras`, `parser.keras` and `pipeline.json`.
+
+    The last one is written last, and has the checksums of the others, so that a folder
+    that was halved by a kill, or mixed with another one, is refused. Beside each model
+    are its metadata.
+    With `half_precision` the files have half the size, and cannot go on with training
+    as if it had not stopped: see `models.half_precision`.
+
+    Raises:
+        FileExistsError: if the folder has a pipeline, and `overwrite` is false.
+        ValueError: if a part is an ONNX file, which has no weights to save.
+        OSError: if the folder cannot be written.
+    """
+    from keras_tagging.models.half_precision import halve
+
+    if (folder / PIPELINE).exists() and not overwrite:
+        raise FileExistsError(f"{folder} has a pipeline: give overwrite=True")
+    for name, model in pipeline.parts.items():
+        if not hasattr(model, "save"):
+            raise ValueError(
+                f"the {name} is an ONNX file, which has no weights to save"
+            )
+    with naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".save-") as partial:
+        partial = Path(partial)
+        described = {}
+        for name, model in pipeline.parts.items():
+            path = partial / f"{name}.keras"
+            model.save(path)
+            if half_precision:
+                whole = path.rename(partial / "whole")
+                halve(whole, path)
+                whole.unlink()
+            described[name] = {"sha256": sha256_of(path)}
+        written = sorted(path.name for path in partial.iterdir())
+        content = _content(pipeline, described)
+        (partial / PIPELINE).write_text(content, encoding="utf-8")
+        # the list goes first and comes last: without it there is no pipeline
+        (folder / PIPELINE).unlink(missing_ok=True)
+        for name in set(stages()) - set(pipeline.parts):  # of the pipeline before
+            for suffix in (".keras", ".metadata.json"):
+                (folder / f"{name}{suffix}").unlink(missing_ok=True)
+        for name in (*written, PIPELINE):
+            os.replace(partial / name, folder / name)
+
+
+def _content(pipeline, parts: dict, files: str = "keras") -> str:
+    """The text of `pipeline.json`."""
+    from keras_tagging.models.metadata import versions
+
+    content = {"format": FORMAT, "files": files, "parts": parts}
+    content |= {"versions": versions(), "metadata": pipeline.metadata}
+    return json.dumps(content, indent=2) + "\n"
+
+
+def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
+    """Read the folder that `save_pipeline` or `export_pipeline` has written.
+
+    It opens these files alone, whatever `pipeline.json` says, and each model is checked
+    as by `keras_tagging.load`, or `keras_tagging.runtime.load` if it is an ONNX file.
+
+    Args:
+        folder: of the pipeline.
+        kind: the class of the pipeline.
+
+    Raises:
+        ValueError: if there is no pipeline, or a file is missing, damaged, or not the
+            one that was saved.
+        ImportError: for ONNX files without ONNX Runtime.
+        OSError: if a file cannot be opened.
+    """
+    content = content_of(folder)
+    if content["files"] == "onnx":
+        from keras_tagging.runtime import load
+    else:
+        from keras_tagging.models.factory import load
+    return read_pipeline(folder, content, load, kind)
+
+
+def export_pipeline(
+    pipeline: TextPipeline, folder: Path, format: str = "tf_saved_model", **options
+) -> dict[str, str]:
+    """Write each model of a pipeline for serving: see `models.export`.
+
+    ONNX files have a `pipeline.json` beside them: `annotate` and `Pipeline.load` take
+    the folder, and need no TensorFlow. A parser's file reads the tags as an input, as
+    it does alone.
+
+    Args:
+        pipeline: its models are no ONNX files.
+        folder: gets `segmenter.onnx`, `tagger.onnx` and `parser.onnx`, or the folders
+            `tagger` and `parser` with SavedModels.
+        format: "tf_saved_model" or "onnx".
+        **options: of `models.export`; `top_k` is for the tagger.
+
+    Returns:
+        The parts that are left out because they have no such form, with the reason.
+
+    Raises:
+        ValueError: if there is no such format, nothing can be exported, the folder
+            holds a pipeline that was saved, or as in `models.export`.
+    """
+    check_known("format", format, list(FORMATS))
+    if (folder / PIPELINE).is_file() and not is_onnx(folder):
+        raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
+    left_out, described = {}, {}
+    for name, model in pipeline.parts.items():
+        kind, own = kinds.find(name), dict(options)
+        if "top_k" not in kind.options:
+            own.pop("top_k", None)
+        if not hasattr(model, "export"):
+            left_out[name] = f"it is a {type(model).__name__}, which has no export"
+            continue
+        if kind.reads == "text" and format == "tf_saved_model":
+            left_out[name] = "no SavedModel reads text of any length, an ONNX file does"
+            continue
+        path = folder / f"{name}{FORMATS[format]}"
+        _export(model, path, format=format, **own)
+        if format == "onnx":
+            described[name] = {"sha256": sha256_of(path)}
+    if len(left_out) == len(pipeline.parts):
+        raise ValueError(f"nothing to export: {'; '.join(left_out.values())}")
+    if described:
+        with replacing(folder / PIPELINE) as partial:
+            content = _content(pipeline, described, "onnx")
+            partial.write_text(content, encoding="utf-8")
+    return left_out
+
+
+def _export(model, path: Path, *, int8: bool = False, **options) -> None:
+    """Export a part; with `int8` one without recurrent layers as it is."""
+    if not int8:
+        model.export(path, **options)
+        return
+    from keras_tagging.onnx.problems import NoRecurrentLayer
+
+    try:
+        model.export(path, int8=True, **options)
+    except NoRecurrentLayer:
+        model.export(path, **options)

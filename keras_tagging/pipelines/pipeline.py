@@ -1,0 +1,86 @@
+"""A pipeline that can be saved, exported and evaluated."""
+
+from pathlib import Path
+
+from keras_tagging.pipelines.figures import pipeline_scores
+from keras_tagging.pipelines.files import (
+    export_pipeline,
+    load_pipeline,
+    save_pipeline,
+)
+from keras_tagging.runtime.pipeline import TextPipeline
+from keras_tagging.utils.named_models import find_model
+
+
+class Pipeline(TextPipeline):
+    """Models that annotate text one after the other; any of them may be left out.
+
+    The segmenter finds the sentences and words of a text, the tagger gives each word
+    its labels, and the parser a head and a relation. The parser reads the tags that the
+    tagger has predicted, in the columns that it needs::
+
+        pipeline = keras_tagging.Pipeline(segmenter, tagger, parser)
+        for sentence in pipeline.annotate(open("book.txt")):
+            sentence.tokens, sentence.columns["pos"], sentence.surface.offsets
+
+    Args:
+        segmenter: a model whose `segment` turns a text into sentences. Without it, a
+            text has a sentence in each line, with blanks between its words.
+        tagger: a `Tagger`, or a `runtime.OnnxTagger`.
+        parser: a `Parser`, or a `runtime.OnnxParser`.
+
+    Attributes:
+        metadata: the corpus and the figures, if it has been trained as a whole.
+
+    Raises:
+        ValueError: if there is no model, one is not of its kind, or the parser reads a
+            column that the tagger does not give.
+    """
+
+    # Files
+
+    def save(
+        self, folder, overwrite: bool = True, *, half_precision: bool = False
+    ) -> None:
+        """Write the models into a folder that `keras_tagging.load` reads.
+
+        See :func:`keras_tagging.pipelines.files.save_pipeline`.
+        """
+        save_pipeline(self, Path(folder), overwrite, half_precision)
+
+    @classmethod
+    def load(cls, folder) -> "Pipeline":
+        """Read what `save` or `export` has written, or an installed model by its name.
+
+        Of ONNX files it needs neither TensorFlow nor Keras.
+
+        See :func:`keras_tagging.pipelines.files.load_pipeline`.
+        """
+        return load_pipeline(find_model(folder), cls)
+
+    def export(self, folder, *, format: str = "tf_saved_model", **options):
+        """Write each model for serving.
+
+        See :func:`keras_tagging.pipelines.files.export_pipeline`.
+        """
+        return export_pipeline(self, Path(folder), format, **options)
+
+    # Evaluation
+
+    def evaluate(self, sentences) -> dict[str, float]:
+        """The figures of what the pipeline annotates, from raw text on.
+
+        Args:
+            sentences: gold sentences. A pipeline with a segmenter reads their text, so
+                they need a `surface`: read CoNLL-U with ``surface=True``.
+
+        Returns:
+            F1 of `tokens`, `sentences` and `words`, and of `upos`, `xpos`, `feats`,
+            `lemma`, `uas` and `las` as far as it gives them: see
+            `metrics.raw_text_scores`.
+        """
+        return {name: counts.f1 for name, counts in self.scores(sentences).items()}
+
+    def scores(self, sentences):
+        """The counts behind the figures of `evaluate`, with precision and recall."""
+        return pipeline_scores(self, sentences)

@@ -1,0 +1,176 @@
+"""The plan of a pipeline's training: its parts, their settings and their stages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from keras_tagging.architectures import PARSERS, RECIPES, architecture
+from keras_tagging.data.named_columns import field_of, labels_of
+from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.encoding.label_column import scripts_of
+from keras_tagging.models.factory import build
+from keras_tagging.runtime.pipeline import PARTS
+from keras_tagging.utils.suggestions import check_known
+
+ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
+TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
+# jackknifing, folds=4, brought nothing on EWT: see docs/results.rst
+FOLDS = {"folds": 1, "tagger_epochs": 6}
+PARSER = {"encoder": "bilstm", "beam_width": 4, "epochs": 10}
+#: what a pipeline changes in a recipe, by architecture
+SETTINGS = {
+    "fast": {
+        "bigru": {**TAGGER, "character_network": "lstm", "epochs": 16},
+        **dict.fromkeys(PARSERS, {**PARSER, **FOLDS}),
+    },
+    "best": dict.fromkeys(PARSERS, {"epochs": 10, **FOLDS}),
+    "paper": dict.fromkeys(PARSERS, FOLDS),
+}
+#: the taggers that tag the parser's training sentences, but in the recipe "paper"
+FOLD_SETTINGS = {"bigru": {**TAGGER, "units": 150}}
+#: the stage of training that tags them
+JACKKNIFE = "jackknife"
+#: the columns of a treebank that a tagger learns, if they are annotated
+COLUMNS = ("upos", "xpos", "feats", "lemma")
+#: the columns of the tagger that a parser reads
+COLUMNS_TO_READ = ("pos", "xpos", "feats")
+
+
+@dataclass(frozen=True)
+class PipelinePlan:
+    """The parts to train, and their settings.
+
+    Args:
+        parts: names among `PARTS`, in their order.
+        settings: keywords of `build` for each part; "architecture" is its name.
+        recipe: "fast", "best" or "paper".
+        seed: of all parts.
+
+    Raises:
+        ValueError: if there is no such part or recipe.
+    """
+
+    parts: tuple[str, ...] = PARTS
+    settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    recipe: str = "fast"
+    seed: int = 0
+
+    def __post_init__(self):
+        check_known("recipe", self.recipe, RECIPES)
+        for name in (*self.parts, *self.settings):
+            check_known("part of a pipeline", name, list(PARTS))
+        if others := set(self.settings) - set(self.parts):
+            raise ValueError(f"settings of the {min(others)}, which is not trained")
+        if not self.parts:
+            raise ValueError(f"parts: give some of {', '.join(PARTS)}")
+        parts = tuple(name for name in PARTS if name in self.parts)
+        object.__setattr__(self, "parts", parts)
+
+    def keywords(self, part: str):
+        """The settings of a part, before what follows from the treebank."""
+        name, own, settings = self._layers(part)
+        return architecture(name).settings(self.recipe, own, **settings)
+
+    def build(self, part: str, **chosen):
+        """The model of a part, not yet trained.
+
+        Args:
+            chosen: settings that follow from the treebank.
+        """
+        name, own, settings = self._layers(part)
+        return self._model(name, {**own, **chosen}, **settings)
+
+    def stages(self, corpus: Corpus, epochs: int | None = None) -> dict[str, int]:
+        """The stages of the training on a corpus, in their order, and their epochs.
+
+        Args:
+            corpus: with training sentences.
+            epochs: of each model; None for those of its settings.
+        """
+        found = {}
+        for part in self.parts:
+            own = self.keywords(part)
+            if part == "parser" and self.jackknifed(corpus):
+                each = min(own["tagger_epochs"], epochs or own["tagger_epochs"])
+                found[JACKKNIFE] = own["folds"] * each
+            found[part] = epochs or own["epochs"]
+        return found
+
+    def jackknifed(self, corpus: Corpus) -> tuple[str, ...]:
+        """The columns that other taggers predict for the parser's training sentences.
+
+        There are none if the parser reads no column of the tagger, or has ``folds=1``:
+        then it learns from what the tagger predicts on sentences that it has learnt.
+        """
+        if not {"tagger", "parser"} <= set(self.parts):
+            return ()
+        names = self.columns(corpus)
+        reads = columns_to_read(self, names)
+        reads = {reads["tags"], *reads["columns"]}
+        read = tuple(name for name in names if field_of(name) in reads)
+        return read if self.keywords("parser")["folds"] > 1 else ()
+
+    def columns(self, corpus: Corpus) -> tuple[str, ...]:
+        """The columns of the tagger: the user's, or all that the treebank has."""
+        own = self.settings.get("tagger", {})
+        if "tags" not in own:
+            return columns_to_learn(corpus.train)
+        names = own["tags"] or ()
+        return (names,) if isinstance(names, str) else tuple(names)
+
+    def fold_tagger(self, columns: tuple[str, ...]):
+        """A tagger of these columns that learns from a part of the sentences."""
+        name = self.keywords("parser")["tagger"]
+        own = {} if self.recipe == "paper" else FOLD_SETTINGS.get(name, {})
+        return self._model(name, {**own, "tags": columns})
+
+    def _model(self, name: str, defaults: Mapping[str, object], **settings):
+        seeded = {"recipe": self.recipe, "seed": self.seed}
+        return build(name, **seeded, defaults=defaults, **settings)
+
+    def _layers(self, part: str):
+        """The architecture of a part, what the pipeline changes, and the user's."""
+        settings = dict(self.settings.get(part, {}))
+        name = settings.pop("architecture", ARCHITECTURES[part])
+        return name, SETTINGS[self.recipe].get(name, {}), settings
+
+
+def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
+    """The columns of `COLUMNS` that all sentences have, with more than one label.
+
+    Raises:
+        ValueError: if there are none.
+    """
+    found = []
+    for name in COLUMNS:
+        rows = [labels_of(sentence, name) for sentence in sentences]
+        if None in rows:
+            continue
+        if name == "lemma":
+            rows = [scripts_of(sentence, name) for sentence in sentences]
+        several = len({label for row in rows for label in row}) > 1
+        if several:
+            found.append(name)
+    if not found:
+        raise ValueError(
+            f"the treebank has none of {', '.join(COLUMNS)} for a tagger: train other "
+            "parts alone, --parts segmenter,parser"
+        )
+    return tuple(found)
+
+
+def columns_to_read(
+    plan: PipelinePlan, names: Sequence[str | None] = ()
+) -> dict[str, object]:
+    """The settings `tags` and `columns` of the parser: the user's, or the tagger's.
+
+    Args:
+        plan: with the user's settings.
+        names: the columns of the tagger, if there is one.
+    """
+    given = [field_of(name) for name in names if name]
+    first, *others = [name for name in COLUMNS_TO_READ if name in given] or [None]
+    own = plan.settings.get("parser", {})
+    tags = own.get("tags", first)
+    # who chooses the tags chooses what is read beside them
+    columns = () if "tags" in own else tuple(others)
+    return {"tags": tags, "columns": own.get("columns", columns)}

@@ -1,0 +1,220 @@
+"""Training of a pipeline: all its parts from one treebank."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import keras
+
+from keras_tagging.data.named_columns import field_of, with_labels
+from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.models.factory import load
+from keras_tagging.models.jackknife import KEPT, jackknife
+from keras_tagging.models.report import without_nan
+from keras_tagging.models.run_files import STATE, is_finished
+from keras_tagging.models.run_folder import train_run
+from keras_tagging.pipelines.pipeline import Pipeline
+from keras_tagging.pipelines.plan import (
+    JACKKNIFE,
+    PipelinePlan,
+    columns_to_read,
+)
+from keras_tagging.pipelines.run_files import end_run, start_run
+from keras_tagging.training import check_fitting
+
+
+class Silent:
+    """Receives the progress of `train_pipeline`, and shows nothing."""
+
+    def begin(self, part: str, epochs: int, size: str) -> None:
+        """The training of a part begins, or goes on."""
+
+    def skip(self, part: str) -> None:
+        """A part has been trained before."""
+
+    def step(self, epoch: int, share: float) -> None:
+        """A share of an epoch, counted from 0, is done."""
+
+    def epoch(self, epoch: int, figure: str, value: float | None) -> None:
+        """An epoch, counted from 1, is done; the figure that selects the best one."""
+
+
+class ProgressCallback(keras.callbacks.Callback):
+    """Callback that reports the progress of a part.
+
+    Args:
+        progress: an object as `Silent`.
+        monitor: the figure to report.
+        before: the epochs of the part that other models have had.
+    """
+
+    def __init__(self, progress, monitor: str, before: int = 0):
+        super().__init__()
+        self.progress, self.monitor, self.before = progress, monitor, before
+        self.now = 0
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.now = self.before + epoch
+        self.progress.step(self.now, 0.0)
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.progress.step(self.now, (batch + 1) / self.params["steps"])
+
+    def on_epoch_end(self, epoch, logs=None):
+        value = (logs or {}).get(self.monitor)
+        value = None if value is None else float(value)
+        self.progress.epoch(self.now + 1, self.monitor, value)
+
+
+def train_pipeline(
+    corpus: Corpus,
+    out: Path,
+    plan: PipelinePlan,
+    progress=None,
+    again: bool = False,
+    **fitting,
+) -> Pipeline:
+    """Train the parts of a pipeline one after the other, and save it in a folder.
+
+    Each part is a run in a folder of its own, `out/tagger` and so on. A killed training
+    goes on there, and finished parts are not trained again. The best epoch of each part
+    is that of the development sentences.
+
+    The tagger learns UPOS, XPOS, FEATS and LEMMA, those that the treebank has. The
+    parser reads the UPOS, XPOS and FEATS that it predicts, in training too. With the
+    parser's setting ``folds=4`` other, smaller taggers predict them there, each for
+    sentences that it has not seen (jackknifing). With ``tags="predicted"`` the parser
+    has a tagger of its own.
+
+    Args:
+        corpus: sentences with trees if there is a parser, with `surface` if there is a
+            segmenter.
+        out: the folder, which this process has locked.
+        plan: the parts and their settings.
+        progress: an object as `Silent`.
+        again: whether to begin again in a folder with a training. A pipeline that is
+            there stays until the new one is saved in its place.
+        **fitting: further arguments of each part's `fit`, such as `epochs`.
+
+    Returns:
+        The pipeline. Its `metadata` have the figures of `evaluate` for the development
+        and test sentences as `scores`.
+
+    Raises:
+        ValueError: if the folder has the training of another pipeline, or the treebank
+            lacks what a part needs.
+    """
+    progress = progress or Silent()
+    stages = plan.stages(corpus, fitting.get("epochs"))
+    if again:  # nothing is removed for a training that cannot begin
+        for part in plan.parts:
+            plan.build(part)
+    check_fitting((), bool(corpus.dev), patience=fitting.get("patience"))
+    start_run(out, _about(corpus, plan, fitting), again)
+    parts, tagged = {}, None
+    for part in stages:
+        finished = is_finished(out / ("parser" if part == JACKKNIFE else part))
+        if finished:
+            progress.skip(part)
+        if part == JACKKNIFE:
+            if not finished:
+                folder = out / "parser"
+                tagged = _jackknifed(corpus, folder, plan, progress, stages[part])
+            continue
+        if not finished:
+            model, own = _built(part, corpus, plan, parts.get("tagger"), tagged)
+            model.adapt(own.train)
+            epochs = fitting.get("epochs") or model.settings.fitting.epochs
+            progress.begin(part, epochs, model.size)
+            train_run(
+                model,
+                own,
+                out / part,
+                resume=(out / part / STATE).exists(),
+                tensorboard=False,
+                callbacks=[ProgressCallback(progress, model.default_monitor)],
+                verbose=0,
+                **fitting,
+            )
+        parts[part] = load(out / part)
+    pipeline = Pipeline(**parts)
+    pipeline.metadata = {
+        "corpus": {"name": corpus.name, "fingerprint": corpus.fingerprint()},
+        "scores": {
+            name: without_nan(pipeline.evaluate(sentences))
+            for name, sentences in corpus.splits()
+            if name != "train"
+        },
+    }
+    pipeline.save(out)
+    (out / "parser" / KEPT).unlink(missing_ok=True)
+    end_run(out)
+    return pipeline
+
+
+def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
+    """What identifies a training."""
+    return {
+        "plan": asdict(plan),
+        "number of epochs or the like": {
+            k: v for k, v in fitting.items() if v is not None
+        },
+        "training corpus": Corpus(corpus.train).fingerprint(),
+        "development corpus": Corpus(corpus.dev).fingerprint(),
+    }
+
+
+def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
+    """The model of a part, and the corpus that it learns from.
+
+    Args:
+        tagged: the training sentences with jackknifed columns, if there are any.
+    """
+    if part == "tagger":
+        return plan.build(part, tags=plan.columns(corpus)), corpus
+    if part == "segmenter":
+        return plan.build(part), corpus
+    names = () if tagger is None else tagger.column_names
+    model = plan.build(part, **columns_to_read(plan, names))
+    read = [name for name in names if name and field_of(name) in model.input_columns]
+    if read:
+        found = {
+            split: _with_predicted(sentences, read, tagger)
+            for split, sentences in corpus.splits()
+            if split != "train" or tagged is None
+        }
+        corpus = replace(corpus, **({"train": tagged} if tagged else {}), **found)
+    return model, corpus
+
+
+def _with_predicted(sentences: list[Sentence], names, tagger) -> list[Sentence]:
+    """The sentences with what a tagger predicts in some of its columns."""
+    tagged = tagger.tag([sentence.tokens for sentence in sentences])
+    return _labelled(sentences, tagged, names)
+
+
+def _labelled(sentences, labels, names) -> list[Sentence]:
+    """The sentences with other labels, by column, in these columns."""
+    return [
+        with_labels(sentence, {name: row[name] for name in names})
+        for sentence, row in zip(sentences, labels, strict=True)
+    ]
+
+
+def _jackknifed(corpus: Corpus, folder: Path, plan, progress, epochs: int):
+    """The training sentences with columns that taggers of other sentences predict.
+
+    Args:
+        folder: of the parser that reads the columns.
+        epochs: of all these taggers together.
+    """
+    columns = plan.jackknifed(corpus)
+    folds = plan.keywords("parser")["folds"]
+    each = epochs // folds
+
+    def begin(fold, tagger):
+        progress.begin(JACKKNIFE, epochs, f"{tagger.size}, fold {fold + 1} of {folds}")
+        return [ProgressCallback(progress, tagger.default_monitor, fold * each)]
+
+    options = {"folds": folds, "epochs": each, "keep": folder, "begin": begin}
+    labels = jackknife(corpus.train, lambda: plan.fold_tagger(columns), **options)
+    return _labelled(corpus.train, labels, columns)

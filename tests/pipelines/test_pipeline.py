@@ -1,0 +1,381 @@
+"""A segmenter, a tagger and a parser as one model."""
+
+import itertools
+import json
+import os
+import re
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from conftest import TINY, randomize
+from models.columns import columned
+from models.parsers import TRAIN as TREES
+from models.parsers import build, random_parser
+
+import keras_tagging
+from keras_tagging import Pipeline, Sentence, runtime
+from keras_tagging.data.surface import Surface
+from keras_tagging.encoding import batching
+from keras_tagging.runtime.folder import content_of, read_pipeline
+from keras_tagging.utils.atomic import replacing
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+# the words of sentences with trees, with columns that a tagger learns
+NAMES = ("upos", "lemma")
+WORDS = [s.tokens for s in TREES[:6]]
+TEXT = "".join(f"  {' '.join(words)}\n" for words in WORDS)
+
+
+class Segmenter:
+    """Sentences end at full stops; "n't" is a word of its own."""
+
+    kind = "segmenter"
+
+    def segment(self, text):
+        self.pieces = 0
+
+        def pieces():
+            for piece in text:
+                self.pieces += 1
+                yield piece
+
+        start, rest = 0, ""
+        for piece in pieces():
+            rest += piece
+            while found := re.match(r"(\s*)([^.]*\.)", rest):
+                yield self.sentence(found[2], start + found.end(1))
+                start, rest = start + found.end(), rest[found.end() :]
+
+    def sentence(self, text, start):
+        spans = [m.span() for m in re.finditer(r"[^\s.]+|\.", text)]
+        words = [re.sub("(?=n't$)", " ", text[a:b]).split() for a, b in spans]
+        surface = Surface(text, spans, list(map(len, words)), start)
+        return Sentence([x for token in words for x in token], surface=surface)
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    model = keras_tagging.build("bigru", **TINY, tags=NAMES)
+    model.adapt(
+        [
+            Sentence(s.tokens, None, {"pos": s.columns["pos"], "lemma": lemmas})
+            for s in TREES
+            if (lemmas := [w[:-1].lower() or w for w in s.tokens])
+        ]
+    )
+    return randomize(model)
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return random_parser(tags="pos")
+
+
+@pytest.fixture(scope="module")
+def chunker(train_sentences):
+    model = keras_tagging.build("bigru", **TINY, tags=("upos", "feats"))
+    model.adapt(columned(train_sentences))
+    return randomize(model)
+
+
+@pytest.fixture(scope="module")
+def pipeline(tagger, parser):
+    return Pipeline(Segmenter(), tagger, parser)
+
+
+# Annotation
+
+
+def test_the_parts_read_what_the_ones_before_give(pipeline, tagger, parser):
+    text = "I don't know. \nWho\tknows?! Nobody ."
+    found = list(pipeline.annotate(text))
+    assert [s.tokens for s in found] == [
+        ["I", "do", "n't", "know", "."],
+        ["Who", "knows?!", "Nobody", "."],
+    ]
+    for sentence in found:
+        [tags] = tagger.tag([sentence.tokens])
+        assert sentence.columns["pos"] == tags["upos"]
+        assert sentence.columns["lemma"] == tags["lemma"]
+        tagged = Sentence(sentence.tokens, None, {"pos": tags["upos"]})
+        [tree] = parser.parse([tagged])
+        for name in ("head", "deprel"):
+            assert sentence.columns[name] == tree.columns[name]
+        for token, (start, end) in zip(
+            sentence.surface.tokens, sentence.surface.offsets, strict=True
+        ):
+            assert text[start:end] == token
+    assert found[0].surface.words == [1, 2, 1, 1]
+    assert pipeline.columns == ("pos", "lemma", "head", "deprel")
+
+
+def test_a_text_may_come_in_pieces(pipeline):
+    text = "I know. You know. We know."
+    whole = list(pipeline.annotate(text))
+    assert list(pipeline.annotate(iter(text))) == whole
+    assert list(pipeline.annotate([])) == list(pipeline.annotate("")) == []
+
+
+def test_sentences_are_not_segmented(pipeline):
+    whole = list(pipeline.annotate("I don't. We do ."))
+    again = list(pipeline.annotate([s.tokens for s in whole]))
+    assert [s.columns for s in again] == [s.columns for s in whole]
+    kept = list(
+        pipeline.annotate([Sentence(s.tokens, surface=s.surface) for s in whole])
+    )
+    assert kept == whole
+
+
+def test_without_a_segmenter_a_line_is_a_sentence(tagger):
+    found = list(Pipeline(tagger=tagger).annotate(TEXT))
+    assert [s.tokens for s in found] == WORDS
+    assert TEXT[slice(*found[1].surface.offsets[0])] == WORDS[1][0]
+    assert [s.columns for s in found] == [
+        {"pos": tags["upos"], "lemma": tags["lemma"]} for tags in tagger.tag(WORDS)
+    ]
+
+
+def test_a_part_alone(parser):
+    [sentence] = Pipeline(segmenter=Segmenter()).annotate("A b.")
+    assert sentence.tokens == ["A", "b", "."] and not sentence.columns
+    given = TREES[:2]
+    found = list(Pipeline(parser=parser).annotate(given))
+    assert found == parser.parse(given)
+    with pytest.raises(ValueError, match="no column 'pos'"):
+        list(Pipeline(parser=parser).annotate("no tags here"))
+
+
+def test_few_sentences_are_read_ahead(pipeline, monkeypatch):
+    monkeypatch.setattr(batching, "PREDICTION_SENTENCES", 3)
+    found = pipeline.annotate(f"Sentence {i}." for i in range(1_000))
+    next(found)
+    assert pipeline.segmenter.pieces <= 4
+
+
+def test_spans_of_chunk_tags(chunker):
+    pipeline = Pipeline(tagger=chunker)
+    assert pipeline.gives_spans
+    text = "the dog barks quickly 1984 Paris\n\n the cats\n"
+    pairs = chunker.tag(
+        [line.split() for line in text.split("\n\n")], probabilities=True
+    )
+    count = 0
+    for sentence, labels in zip(pipeline.annotate(text), pairs, strict=True):
+        tags, values = zip(*labels["feats"], strict=True)
+        assert sentence.columns["feats"] == list(tags)
+        starts = [i for i, tag in enumerate(tags) if tag[0] == "B"]
+        assert len(sentence.spans) == len(starts)
+        for span, i in zip(sentence.spans, starts, strict=True):
+            end = next((j for j in range(i + 1, len(tags)) if tags[j][0] != "I"), None)
+            words = slice(i, end)
+            assert span.label == tags[i][2:]
+            assert span.probability == min(values[words])
+            assert span.text == text[span.start : span.end]
+            assert span.text.split() == sentence.tokens[words]
+            count += 1
+    assert count > 2
+
+
+def test_tags_without_a_column(train_sentences):
+    """They are in the column that the corpus of the tagger had them in, if it says."""
+    model = keras_tagging.build("bigru", **TINY)
+    model.adapt(train_sentences)
+    [sentence] = Pipeline(tagger=model).annotate("the dog")
+    assert len(sentence.tags) == 2 and not sentence.columns
+    assert Pipeline(tagger=model).columns == ("tags",)
+    model.metadata["corpus"] = {"tag_column": "upos"}
+    [sentence] = Pipeline(tagger=model).annotate("the dog")
+    assert sentence.columns["pos"] == sentence.tags
+    assert Pipeline(tagger=model).columns == ("pos",)
+
+
+def test_what_is_no_pipeline_is_refused(tagger, parser, chunker):
+    with pytest.raises(ValueError, match="or some of them"):
+        Pipeline()
+    with pytest.raises(ValueError, match="tagger= is a Parser, not a tagger"):
+        Pipeline(tagger=parser)
+    other = build("lstm-parser", tags="xpos")
+    with pytest.raises(ValueError, match="reads the column 'xpos', .* lemma, pos:"):
+        Pipeline(tagger=tagger, parser=other)
+
+
+# Files
+
+
+def test_saved_and_loaded(tagger, parser, tmp_path):
+    folder = tmp_path / "english"
+    pipeline = Pipeline(tagger=tagger, parser=parser)
+    pipeline.save(folder)
+    again = keras_tagging.load(folder)
+    assert isinstance(again, Pipeline) and set(again.parts) == {"tagger", "parser"}
+    assert list(again.annotate(TEXT)) == list(pipeline.annotate(TEXT))
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        pipeline.save(folder, overwrite=False)
+    # without the parser, whose files go
+    Pipeline(tagger=tagger).save(folder)
+    assert set(Pipeline.load(folder).parts) == {"tagger"}
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["pipeline.json", "tagger.keras", "tagger.metadata.json"]
+
+
+def test_damaged_folders(tagger, tmp_path):
+    Pipeline(tagger=tagger).save(tmp_path)
+    path = tmp_path / "pipeline.json"
+    whole = json.loads(path.read_text())
+
+    def refused(match, **changes):
+        path.write_text(json.dumps({**whole, **changes}))
+        with pytest.raises(ValueError, match=match):
+            keras_tagging.load(tmp_path)
+
+    described = whole["parts"]["tagger"]
+    refused("has the format '2'", format=2)
+    refused("does not name the parts", parts={})
+    refused("does not name the parts", parts={"../tagger": described})
+    refused("does not name the parts", parts=["tagger"])
+    refused("tagger.keras: is not the file", parts={"tagger": {"sha256": "0"}})
+    refused("tagger.keras: is not the file", parts={"tagger": 1})
+    refused("parser.keras: is missing", parts={"parser": described})
+    path.write_text("{")
+    with pytest.raises(ValueError, match="is damaged"):
+        keras_tagging.load(tmp_path)
+    path.write_text(json.dumps(whole))
+    (tmp_path / "tagger.keras").rename(tmp_path / "parser.keras")
+    refused("tagger= is|parser= is a Tagger", parts={"parser": described})
+    with pytest.raises(ValueError, match="holds no pipeline"):
+        Pipeline.load(tmp_path / "none")
+
+
+class Part:
+    """A model whose file has its name."""
+
+    column_names, tags, input_columns = (None,), [], ()
+
+    def __init__(self, kind, name):
+        self.kind, self.name = kind, name
+
+    def save(self, path):
+        for file in (path, path.with_suffix(".metadata.json")):
+            with replacing(file) as partial:
+                partial.write_text(self.name)
+
+
+def names_in(folder):
+    """The names of the models of a folder, as `Pipeline.load` checks and reads them."""
+    content = content_of(folder)
+    return vars(read_pipeline(folder, content, Path.read_text, SimpleNamespace))
+
+
+@contextmanager
+def killed_at(number, monkeypatch):
+    """Raises before a file is replaced or removed for the given time, from 0."""
+    events = itertools.count()
+
+    def event(function, *args, **options):
+        if next(events) == number:
+            raise KeyboardInterrupt
+        return function(*args, **options)
+
+    with monkeypatch.context() as patched:
+        for name in ("replace", "unlink"):
+            patched.setattr(os, name, partial(event, getattr(os, name)))
+        yield
+
+
+def test_a_kill_while_saving_leaves_no_mixture(tmp_path, monkeypatch):
+    """At each moment: the old pipeline, the new one, or none to be read."""
+    old = Pipeline(Part("segmenter", "s"), Part("tagger", "old"))
+    new = Pipeline(tagger=Part("tagger", "new"), parser=Part("parser", "p"))
+    found, finished = [], False
+    while not finished:
+        folder = tmp_path / str(len(found))
+        old.save(folder)
+        try:
+            with killed_at(len(found), monkeypatch):
+                new.save(folder)
+            finished = True
+        except KeyboardInterrupt:
+            pass
+        try:
+            found.append({k: v for k, v in names_in(folder).items() if k != "metadata"})
+        except ValueError as error:
+            assert "pipeline.json is missing" in str(error)
+            found.append(None)
+        new.save(folder)
+        kept = {path.name for path in folder.iterdir()}
+        assert kept == {
+            "pipeline.json",
+            *(
+                f"{part}.{end}"
+                for part in new.parts
+                for end in ("keras", "metadata.json")
+            ),
+        }
+    order = [
+        {"segmenter": "s", "tagger": "old"},
+        None,
+        {"tagger": "new", "parser": "p"},
+    ]
+    assert [key for key, _ in itertools.groupby(found)] == order
+
+
+def test_exported_it_answers_the_same(tagger, parser, tmp_path):
+    pipeline = Pipeline(tagger=tagger, parser=parser)
+    pipeline.metadata = {"seed": 3}
+    assert pipeline.export(tmp_path, format="onnx", top_k=2) == {}
+    served = Pipeline.load(tmp_path)
+    assert isinstance(served.tagger, runtime.OnnxTagger)
+    assert list(served.annotate(TEXT)) == list(pipeline.annotate(TEXT))
+    assert served.metadata == {"seed": 3} and served.columns == pipeline.columns
+    with pytest.raises(ValueError, match="an ONNX file, which has no weights"):
+        served.save(tmp_path / "again")
+    with pytest.raises(ValueError, match="unknown format 'tflite'"):
+        pipeline.export(tmp_path, format="tflite")
+    with pytest.raises(ValueError, match="nothing to export: it is a OnnxTagger"):
+        Pipeline(tagger=served.tagger).export(tmp_path, format="onnx")
+    # a second export of other parts takes the place of the first
+    Pipeline(tagger=tagger).export(tmp_path, format="onnx")
+    assert set(keras_tagging.load(tmp_path).parts) == {"tagger"}
+    (tmp_path / "parser.onnx").rename(tmp_path / "tagger.onnx")
+    with pytest.raises(ValueError, match="tagger.onnx: is not the file"):
+        keras_tagging.load(tmp_path)
+
+
+def test_a_folder_without_its_description(tagger, tmp_path):
+    for options in ({}, {"format": "onnx"}):
+        folder = tmp_path / str(len(options))
+        folder.mkdir()
+        pipeline = Pipeline(tagger=tagger)
+        (pipeline.export if options else pipeline.save)(folder, **options)
+        (folder / "pipeline.json").unlink()
+        for load in (keras_tagging.load, Pipeline.load):
+            with pytest.raises(ValueError, match="pipeline.json is missing: copy the"):
+                load(folder)
+
+
+def test_an_export_replaces_no_saved_pipeline(tagger, tmp_path):
+    pipeline = Pipeline(tagger=tagger)
+    pipeline.save(tmp_path)
+    with pytest.raises(ValueError, match="holds a saved pipeline: choose another"):
+        pipeline.export(tmp_path, format="onnx")
+    pipeline.save(tmp_path)
+
+
+def test_an_exported_tagger_knows_the_column_of_its_tags(train_sentences, tmp_path):
+    model = keras_tagging.build("bigru", **TINY)
+    model.adapt(train_sentences)
+    model.metadata["corpus"] = {"tag_column": "upos"}
+    Pipeline(tagger=model).export(tmp_path, format="onnx")
+    assert Pipeline.load(tmp_path).columns == ("pos",)
+
+
+def test_what_cannot_be_exported_is_named(tagger, tmp_path):
+    left_out = Pipeline(Segmenter(), tagger).export(tmp_path, format="onnx")
+    assert list(left_out) == ["segmenter"]
+    with pytest.raises(ValueError, match="nothing to export"):
+        Pipeline(Segmenter()).export(tmp_path, format="onnx")

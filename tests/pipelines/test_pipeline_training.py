@@ -1,0 +1,161 @@
+"""What a pipeline is trained with."""
+
+import pytest
+from conftest import random_sentences
+from models.columns import columned
+
+from keras_tagging import Corpus, Sentence
+from keras_tagging.pipelines import training as pipeline_training
+from keras_tagging.pipelines.plan import (
+    SETTINGS,
+    PipelinePlan,
+    columns_to_learn,
+    columns_to_read,
+)
+
+
+def test_settings_of_parts():
+    plan = PipelinePlan(settings={"parser": {"units": 30, "tags": None}})
+    assert plan.keywords("parser")["encoder"] == "bilstm"
+    assert plan.keywords("parser")["units"] == 30
+    assert plan.build("parser", tags="pos").input_columns == ()  # the user's own
+    # other architectures have their own
+    chosen = {"parser": {"architecture": "lstm-parser"}}
+    chosen["tagger"] = {"architecture": "bilstm-crf"}
+    plan = PipelinePlan(settings=chosen)
+    assert plan.keywords("parser")["encoder"] == "bilstm"
+    assert plan.build("parser", tags="pos").architecture == "lstm-parser"
+    assert plan.build("tagger", tags="upos").architecture == "bilstm-crf"
+    plan = PipelinePlan()
+    assert plan.build("tagger", tags="upos").column_names == ("upos",)
+
+
+def test_recipes():
+    """Each has its own settings, and no other ones."""
+    plans = {name: PipelinePlan(recipe=name) for name in ("fast", "best", "paper")}
+    taggers, parsers = (
+        {name: plan.keywords(part) for name, plan in plans.items()}
+        for part in ("tagger", "parser")
+    )
+    assert [taggers[name]["units"] for name in plans] == [200, 300, 300]
+    assert [taggers[name]["epochs"] for name in plans] == [16, 15, 90]
+    assert taggers["paper"]["character_network"] is None
+    assert [parsers[name]["encoder"] for name in plans] == ["bilstm", "bilstm", None]
+    assert [parsers[name]["token_budget"] for name in plans] == [500, 200, None]
+    assert {parsers[name]["folds"] for name in plans} == {1}
+    assert plans["paper"].fold_tagger(("upos",)).settings["label_smoothing"] == 0
+    with pytest.raises(ValueError, match="'bets'; did you mean 'best'"):
+        PipelinePlan(recipe="bets")
+
+
+def test_a_crf_has_no_label_smoothing():
+    plan = PipelinePlan(settings={"tagger": {"decoder": "crf"}})
+    assert plan.keywords("tagger")["label_smoothing"] == 0
+    chosen = {"decoder": "crf", "label_smoothing": 0.1}
+    with pytest.raises(ValueError, match="has no meaning with decoder='crf'"):
+        PipelinePlan(settings={"tagger": chosen}).keywords("tagger")
+
+
+def test_the_user_s_settings_go_before_those_of_the_pipeline(monkeypatch):
+    own = {"ffn-parser": {"token_budget": 300, "epochs": 4}}
+    monkeypatch.setitem(SETTINGS, "fast", own)
+    assert PipelinePlan().keywords("parser")["token_budget"] == 300
+    plan = PipelinePlan(settings={"parser": {"batch_size": 8}})
+    for found in (plan.keywords("parser"), plan.build("parser", tags="pos").settings):
+        sizes = found["batch_size"], found["token_budget"], found["epochs"]
+        assert sizes == (8, None, 4)
+
+
+@pytest.mark.parametrize(
+    "own, given, read",
+    [
+        ({}, ("upos", "xpos", "feats", "lemma"), ("pos", ("xpos", "feats"))),
+        ({}, ("xpos", "lemma"), ("xpos", ())),
+        ({}, (None,), (None, ())),
+        ({"tags": "xpos"}, ("upos", "xpos", "feats"), ("xpos", ())),
+        ({"tags": None}, ("upos", "xpos"), (None, ())),
+        ({"columns": ("feats",)}, ("upos", "feats"), ("pos", ("feats",))),
+    ],
+)
+def test_columns_that_the_parser_reads(own, given, read):
+    plan = PipelinePlan(settings={"parser": own})
+    assert tuple(columns_to_read(plan, given).values()) == read
+    assert columns_to_read(PipelinePlan()) == {"tags": None, "columns": ()}
+
+
+def test_parts_are_in_their_order():
+    assert PipelinePlan(parts=("parser", "tagger")).parts == ("tagger", "parser")
+    with pytest.raises(ValueError, match="give some of segmenter, tagger, parser"):
+        PipelinePlan(parts=())
+
+
+def test_stages():
+    corpus = Corpus(columned(random_sentences(5, 1)))
+    plan = PipelinePlan(settings={"parser": {"folds": 3, "tagger_epochs": 2}})
+    stages = plan.stages(corpus)
+    assert list(stages) == ["segmenter", "tagger", "jackknife", "parser"]
+    assert stages["jackknife"] == 6
+    assert plan.jackknifed(corpus) == ("upos", "xpos", "feats")
+    assert plan.stages(corpus, 1) == dict(zip(stages, (1, 1, 3, 1), strict=True))
+    for own in ({"folds": 1}, {"tags": None}, {"tags": "predicted"}):
+        plan = PipelinePlan(settings={"parser": own})
+        assert plan.jackknifed(corpus) == ()
+        assert list(plan.stages(corpus)) == ["segmenter", "tagger", "parser"]
+    plan = PipelinePlan(settings={"tagger": {"tags": "xpos"}, "parser": {"folds": 2}})
+    assert plan.columns(corpus) == plan.jackknifed(corpus) == ("xpos",)
+    assert PipelinePlan(parts=("parser",)).jackknifed(corpus) == ()
+
+
+def test_other_taggers_tag_the_training_sentences(tmp_path, monkeypatch):
+    """Each fold is tagged by the tagger that has learnt from the others alone."""
+    sentences = columned(random_sentences(7, 1))
+    learnt, trained = [], []
+
+    class Fake:
+        size, column_names = "nothing", ("upos",)
+        architecture, seed, default_monitor = "bigru", 0, "val_accuracy"
+
+        def adapt(self, rest):
+            learnt.append([id(sentence) for sentence in rest])
+
+        def fit(self, rest, epochs, callbacks, resume, verbose):
+            [callback] = callbacks
+            assert (callback.before, epochs) == (2 * (len(learnt) - 1), 2)
+            assert (resume.parent, verbose) == (tmp_path / "jackknife", 0)
+            trained.append((resume.name, len(rest)))
+
+        def tag(self, words):
+            return [{"upos": [f"of {len(learnt)}"] * len(row)} for row in words]
+
+    monkeypatch.setattr(PipelinePlan, "fold_tagger", lambda self, columns: Fake())
+    parser = {"folds": 3, "tagger_epochs": 2, "columns": ()}
+    plan = PipelinePlan(settings={"parser": parser})
+    progress = pipeline_training.Silent()
+    tagged = pipeline_training._jackknifed(
+        Corpus(sentences), tmp_path, plan, progress, 6
+    )
+    assert trained == [("0", 4), ("1", 5), ("2", 5)]
+    for old, new in zip(sentences, tagged, strict=True):
+        [by] = {int(tag.split()[1]) for tag in new.columns["pos"]}
+        assert id(old) not in learnt[by - 1]
+        assert new.columns["xpos"] == old.columns["xpos"]
+    assert {s.columns["pos"][0] for s in tagged} == {"of 1", "of 2", "of 3"}
+
+
+def test_columns_to_learn():
+    sentences = columned(random_sentences(5, 1))
+    assert columns_to_learn(sentences) == ("upos", "xpos", "feats")
+    lemmas = [
+        Sentence(s.tokens, None, {**s.columns, "lemma": [w[:1] for w in s.tokens]})
+        for s in sentences
+    ]
+    assert columns_to_learn(lemmas) == ("upos", "xpos", "feats", "lemma")
+    # a script for all words, a column that is not annotated
+    same = [
+        Sentence(s.tokens, None, {"pos": s.columns["pos"], "lemma": s.tokens})
+        for s in [Sentence(["a", "b"], None, {"pos": ["X", "Y"]})]
+    ]
+    same[0].columns["xpos"] = ["_", "_"]
+    assert columns_to_learn(same) == ("upos",)
+    with pytest.raises(ValueError, match="has none of upos, xpos, feats, lemma"):
+        columns_to_learn([Sentence(["a"], None, {"pos": ["X"]})])
