@@ -20,15 +20,13 @@ TESTS = {
         "models/test_parser_settings.py",
         "models/test_stacked.py",
     ],
-    "corpora": ["data"],
     "encoding": ["test_features.py", "test_letters.py", "data/test_batching.py"],
-    "experiments": ["analysis", "papers", "reproduction", "test_comparison.py"],
     "models": ["segmenting"],
     "onnx": ["onnx_files"],
     "service": ["serve"],
     "vectors": ["embeddings"],
 }
-USUAL = ["data", "metrics", "parsing", "training"]
+USUAL = ["data", "metrics", "transitions", "training"]
 
 
 def git(*args):
@@ -49,7 +47,7 @@ def tests_of(room):
     """The folders and files of the tests of a room, "" for the files above them."""
     found = [ROOT / "tests" / name for name in TESTS.get(room, [])]
     folder = ROOT / "tests" / room
-    if room and folder.is_dir() and any(folder.glob("test_*.py")):
+    if room and folder.is_dir() and any(folder.rglob("test_*.py")):
         found.append(folder)
     return found
 
@@ -74,7 +72,7 @@ def chosen(files):
         elif top == "tests" and path.name.startswith("test_") and path.exists():
             paths.add(path)
     inside = {path for path in paths if any(x in paths for x in path.parents)}
-    paths = {p for p in paths - inside if p.is_file() or any(p.glob("test_*.py"))}
+    paths = {p for p in paths - inside if p.is_file() or any(p.rglob("test_*.py"))}
     return sorted(rooms), sorted(paths)
 
 

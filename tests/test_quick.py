@@ -20,6 +20,11 @@ def test_every_room_has_tests(room):
     assert found and all(path.exists() for path in found)
 
 
+@pytest.mark.parametrize("name", quick.USUAL)
+def test_what_is_usual_is_there(name):
+    assert [*(quick.ROOT / "tests" / name).glob("test_*.py")]
+
+
 def test_changed_files_name_their_tests():
     files = ["keras_tagging/metrics/chunks.py", "keras_tagging/vectors/gone.py"]
     files += ["tests/metrics/test_chunks.py", "tests/layers/scorers.py"]

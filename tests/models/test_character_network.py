@@ -259,7 +259,6 @@ def test_every_weight_is_trained(train_sentences):
 # Parsers
 
 
-@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("encoder", [None, "bigru"])
 def test_parsers_read_characters(tmp_path, encoder):
     options = {"character_network": "lstm", **SMALL, "encoder": encoder}
