@@ -1,5 +1,6 @@
 """A kind of models: what everybody but the models themselves must know of it."""
 
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -126,11 +127,12 @@ def _register_installed() -> None:
     for entry in entry_points(group=GROUP):
         try:
             register(entry.load())
-        except Exception as error:  # of somebody else's module
-            raise ValueError(
+        except Exception as error:  # of somebody else's module: ours go on
+            warnings.warn(
                 f"the kind {entry.name!r} of {entry.value} cannot be used: {error}; "
-                "mend or uninstall that package"
-            ) from error
+                "mend or uninstall that package",
+                stacklevel=2,
+            )
 
 
 def known() -> dict[str, Kind]:

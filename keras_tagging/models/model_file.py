@@ -60,9 +60,12 @@ def check_content(content) -> dict:
     """The configuration of the model that config.json describes."""
     content = content if isinstance(content, dict) else {}
     name = content.get("registered_name")
-    classes = tuple(k.at("model") for k in kinds.known().values() if not k.composed)
-    cls = find_class(keras, name) if isinstance(name, str) else None
-    if not (isinstance(cls, type) and issubclass(cls, classes)):
+    for kind in (k for k in kinds.known().values() if not k.composed):
+        own = kind.at("model")  # which registers it with Keras
+        cls = find_class(keras, name) if isinstance(name, str) else None
+        if isinstance(cls, type) and issubclass(cls, own):
+            break
+    else:
         held = str(content.get("class_name"))[:50]
         raise ValueError(f"holds a {held}, not a {kinds.named()}")
     check_compile_config(content.get("compile_config"))

@@ -110,10 +110,9 @@ def _described(session) -> dict:
     needed = {name for name, output in wanted.items() if not output.optional}
     if not needed <= there.keys() <= wanted.keys():
         raise ValueError(f"has other outputs than a {kind}")
-    for name, found_there in there.items():
-        output = wanted[name]
-        if found_there != (f"tensor({output.type})", output.rank):
-            raise ValueError(f"has an output {name} that is none of a {kind}")
+    for name, tensor in there.items():
+        if tensor != (f"tensor({wanted[name].type})", wanted[name].rank):
+            raise ValueError(f"has {name} of another type than a {kind}")
     return found
 
 

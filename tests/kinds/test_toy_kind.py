@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
@@ -137,3 +138,12 @@ def test_unknown_kinds_are_told(installed, onnx_file, tmp_path, model):
         kinds.register(kinds.Kind(name="counter", model="builtins:eval"))
     with pytest.raises(ValueError, match="chef= is no part of a pipeline: segmenter"):
         Pipeline(counter=model, chef=model)
+
+
+def test_a_broken_kind_of_another_package_is_told(monkeypatch):
+    broken = EntryPoint("cook", "kitchen:KIND", kinds.kind.GROUP)
+    monkeypatch.setattr(kinds.kind, "entry_points", lambda group: [broken])
+    kinds.kind._register_installed.cache_clear()
+    with pytest.warns(UserWarning, match="kind 'cook' of kitchen:KIND cannot be used"):
+        assert kinds.find("tagger") in kinds.known().values()
+    kinds.kind._register_installed.cache_clear()

@@ -103,11 +103,20 @@ def test_what_a_file_says_of_itself_is_checked(path, tmp_path, changes, message)
         runtime.load(other)
 
 
-def test_a_file_with_other_outputs(path, tmp_path):
+@pytest.mark.parametrize(
+    "type, message",
+    [
+        (onnx.TensorProto.FLOAT, "does not give 5 logits"),
+        (onnx.TensorProto.INT32, "has logits of another type than a segmenter"),
+    ],
+)
+def test_a_file_with_other_outputs(type, message, path, tmp_path):
     made = onnx.load(path)
-    made.graph.node[-1].input[0] = "ids"  # three axes, but no logits
-    made.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.INT32
+    last = made.graph.node.pop()
+    ids = onnx.helper.make_node("Cast", ["ids"], list(last.output), to=type)
+    made.graph.node.append(ids)  # three axes, but no logits
+    made.graph.output[0].type.tensor_type.elem_type = type
     other = tmp_path / "other.onnx"
     other.write_bytes(made.SerializeToString())
-    with pytest.raises(ValueError, match="does not give 5 logits|cannot be run"):
+    with pytest.raises(ValueError, match=message):
         runtime.load(other)
