@@ -180,7 +180,7 @@ def test_the_width_of_the_beam_may_be_set(model):
             {"system": "arc-eager"},
             "system='arc-eager': known are 'arc-standard', 'swap'",
         ),
-        ({"system": 1}, "system=1: it is a name"),
+        ({"system": 1}, "system=1: it is 'arc-standard', 'swap' or a"),
         ({"truncation_limit": 0}, "truncation_limit=0"),
         ({"beam_width": 0}, "beam_width=0"),
         ({"input_dropout": 1.0}, "input_dropout=1.0"),
