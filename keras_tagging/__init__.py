@@ -13,7 +13,7 @@ _LIGHT = {
     "architectures": ["available"],
     "corpora": ["describe", "load_corpus"],
     "data": ["Corpus", "CorpusError", "Sentence", "Span"],
-    "models.pipeline": ["Pipeline"],
+    "pipelines.pipeline": ["Pipeline"],
     "scale.dataset": ["annotate_dataset"],
     "vectors": ["load_vectors"],
 }
@@ -43,7 +43,8 @@ _WITH_KERAS = {
         "ProjectedRNN",
         "TransitionScorer",
     ],
-    "models": ["Parser", "Segmenter", "Tagger", "build", "load"],
+    "models": ["Parser", "Segmenter", "Tagger", "build"],
+    "pipelines.loading": ["load"],
 }
 _attribute, __dir__, __all__ = lazy_loader.attach(
     __name__, submod_attrs=_LIGHT | _WITH_KERAS

@@ -94,9 +94,23 @@ class Architecture:
         hints = get_type_hints(self.keywords[keyword], include_extras=True)
         return possible(hints[keyword])
 
-    def settings(self, recipe: str = "fast", **overrides) -> "Settings":
-        """All keywords with their values: defaults, the paper's, those of the recipe,
-        and then the overrides.
+    def settings(
+        self,
+        recipe: str = "fast",
+        defaults: Mapping[str, object] = MappingProxyType({}),
+        /,
+        **overrides,
+    ) -> "Settings":
+        """All keywords with their values, in layers: each owner's defaults, the paper,
+        what the recipe changes, what the caller changes, and what the user has set.
+
+        A keyword switches off what contradicts it in the layers below: see `layered`.
+
+        Args:
+            recipe: "fast", "best" or "paper".
+            defaults: keywords that the caller changes in the recipe, as a pipeline does
+                for its parts.
+            **overrides: the keywords of the user.
 
         Raises:
             ValueError: for an unknown recipe or keyword, naming the nearest, and for
@@ -110,17 +124,9 @@ class Architecture:
             )
         for name in overrides:
             check_known(f"{self.name} keyword", name, sorted(self.keywords))
-        # an override switches off what contradicts it in the recipe
-        off = {}
-        if overrides.get("batch_size"):
-            off["token_budget"] = None
-        if overrides.get("token_budget"):
-            off = {} if off else {"batch_size": None}
-        if overrides.get("decoder") == "crf":
-            off["label_smoothing"] = 0.0
-        changes = {"fast": self.fast, "best": {**self.fast, **self.best}}
-        chosen = {**self.paper, **changes.get(recipe, {}), **off, **overrides}
-        found = self.restored(chosen)
+        changes = {"fast": [self.fast], "best": [self.fast, self.best]}
+        own = changes.get(recipe, [])
+        found = self.restored(layered(self.paper, *own, defaults, overrides))
         found.network.refuse_unused(overrides)
         if not self.segments:
             found.letters.refuse_unused(overrides)
@@ -140,6 +146,23 @@ class Architecture:
             for owner in self.owners
         }
         return Settings(self, MappingProxyType(parts))
+
+
+def layered(*layers: Mapping[str, object]) -> dict[str, object]:
+    """The keywords of layers, each over those before it; the last one is the user's.
+
+    A size of batches switches off the other one below it. A CRF, whichever layer has
+    it, has no label smoothing but the user's own, which `Settings` refuses.
+    """
+    chosen: dict[str, object] = {}
+    sizes = ("batch_size", "token_budget")
+    for layer in layers:
+        given = [name for name in sizes if layer.get(name)]
+        off = dict.fromkeys(sizes) if len(given) == 1 else {}
+        chosen = {**chosen, **off, **layer}
+    if chosen.get("decoder") == "crf" and "label_smoothing" not in layers[-1]:
+        chosen.pop("label_smoothing", None)
+    return chosen
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,6 +59,5 @@ BILSTM_CRF = Architecture(
         "coupled": False,
         "hidden_layer": None,
     },
-    # a likelihood of whole paths has no smoothing
-    best={k: v for k, v in kadari2018.BEST.items() if k != "label_smoothing"},
+    best=kadari2018.BEST,
 )

@@ -141,7 +141,7 @@ def load_evaluated(run: Path):
 
     if not (run.is_dir() and is_onnx(run)):
         return load_model(run, pipeline=True)
-    from keras_tagging.models.pipeline import Pipeline
+    from keras_tagging.pipelines.pipeline import Pipeline
 
     try:
         return Pipeline.load(run)

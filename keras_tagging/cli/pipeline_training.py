@@ -46,8 +46,8 @@ def train_parts(
     chosen = settings_by_part(settings)
     start_program()
     from keras_tagging.cli.pipeline_progress import PipelineProgress
-    from keras_tagging.models import pipeline_training as training
-    from keras_tagging.models.pipeline_plan import PipelinePlan
+    from keras_tagging.pipelines import training
+    from keras_tagging.pipelines.plan import PipelinePlan
 
     named = {} if parts is None else {"parts": tuple(parts.split(","))}
     plan = PipelinePlan(settings=chosen, recipe=recipe, seed=seed, **named)

@@ -306,7 +306,7 @@ def train(
     else:
         model = keras_tagging.build(arch, recipe=recipe, seed=seed, **overrides)
     if embeddings is not None:
-        print(vectors_summary(model.pretrained.embeddings, model, data.train))
+        print(vectors_summary(model.given_vectors.embeddings, model, data.train))
     if source is None and ffn is None:
         model.adapt(data.train)
     elif ffn is not None:

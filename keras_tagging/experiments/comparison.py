@@ -11,8 +11,8 @@ from keras_tagging.data.sentence import as_sentences
 from keras_tagging.metrics import looks_like_chunks, paired_permutation
 from keras_tagging.metrics.counts import BY_TOKENS, figure_of
 from keras_tagging.metrics.significance import is_limit
-from keras_tagging.models.factory import load
 from keras_tagging.models.sentence_model import SentenceModel
+from keras_tagging.pipelines.loading import load
 
 
 def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> float:

@@ -8,7 +8,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "factory": ["build", "load"],
         "parser": ["Parser"],
-        "pipeline": ["Pipeline"],
         "segmenter": ["Segmenter"],
         "sentence_model": ["SentenceModel"],
         "tagger": ["Tagger"],

@@ -2,18 +2,19 @@
 
 import warnings
 import zipfile
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import keras
 
 from keras_tagging.architectures import architecture
 from keras_tagging.data.sentence import Corpus
+from keras_tagging.models.given_vectors import GivenVectors, described
 from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.parser import Parser
-from keras_tagging.models.pretrained import Pretrained, described
 from keras_tagging.models.run_files import MODEL
 from keras_tagging.models.segmenter import Segmenter
 from keras_tagging.models.tagger import Tagger
-from keras_tagging.runtime.folder import PIPELINE, holds_parts
 from keras_tagging.utils.named_models import find_model
 
 
@@ -23,6 +24,7 @@ def build(
     recipe: str = "fast",
     seed: int | None = None,
     corpus=None,
+    defaults: Mapping[str, object] = MappingProxyType({}),
     **overrides,
 ):
     """A compiled model of the named architecture; it needs no corpus.
@@ -38,6 +40,8 @@ def build(
         corpus: training sentences, or a `Corpus` with them, from which the vocabularies
             and the weights are made at once. Without it the first `fit` makes them.
             Keras Tuner needs them to load its best models.
+        defaults: keywords that a program changes in the recipe: unlike `overrides`,
+            they give way where a keyword of the user contradicts them.
         **overrides: keywords of the network, its cell, features and training;
             ``keras-tagging list NAME`` shows them with their values. `embeddings`:
             pretrained vectors to initialise the word embeddings: a file of any common
@@ -63,22 +67,21 @@ def build(
         100
     """
     entry = architecture(name)
-    settings = entry.settings(recipe, **overrides)
+    settings = entry.settings(recipe, defaults, **overrides)
     sources = {
         key: settings[key] for key in ("embeddings", "vectors") if key in settings
     }
-    pretrained = Pretrained.read(**sources)
+    given = GivenVectors.read(**sources)
     changes = {key: described(source) for key, source in sources.items()}
-    if pretrained.embeddings:
-        changes["word_dim"] = pretrained.embeddings.matrix.shape[1]
-    vectors = pretrained.vectors
+    if given.embeddings:
+        changes["word_dim"] = given.embeddings.matrix.shape[1]
     kind = Parser if entry.parses else Segmenter if entry.segments else Tagger
     model = kind(
         name,
         settings.replaced(**changes),
         seed=seed,
-        vector_dim=vectors.matrix.shape[1] if vectors else 0,
-        pretrained=pretrained,
+        vector_dim=given.vectors.matrix.shape[1] if given.vectors else 0,
+        given_vectors=given,
     )
     if corpus is not None:
         model.adapt(corpus.train if isinstance(corpus, Corpus) else corpus)
@@ -89,8 +92,7 @@ def load(path):
     """Load a model saved by `model.save`, or an installed one by its name.
 
     A folder stands for its `model.keras`. A path that exists goes before a name.
-
-    A folder that `Pipeline.save` or `export` has written gives the `Pipeline`.
+    `keras_tagging.load` reads the folder of a pipeline too.
 
     The file is checked before Keras reads it: it cannot run code, open other files, or
     take more memory than some multiple of its size.
@@ -101,11 +103,6 @@ def load(path):
         OSError: if the file cannot be opened.
     """
     path = find_model(path)
-    has_model = (path / MODEL).is_file()
-    if (path / PIPELINE).is_file() or (holds_parts(path) and not has_model):
-        from keras_tagging.models.pipeline_files import load_pipeline
-
-        return load_pipeline(path)
     if path.is_dir():
         path = path / MODEL
     if not path.is_file():

@@ -22,9 +22,9 @@ from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tree_counts
 from keras_tagging.models.decoding import streamed
+from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.jackknife import Jackknifed, jackknife, train_tagger
 from keras_tagging.models.known_labels import some
-from keras_tagging.models.pretrained import Pretrained
 from keras_tagging.models.report import tree_report
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tree_answer
@@ -164,11 +164,11 @@ class Parser(SentenceModel):
         theirs = other.settings
         taken = asdict(theirs.features) | asdict(theirs.letters)
         names = ["tags", "embeddings", "trainable", "nonprojective"]
-        if theirs.task.embeddings is not None or self.pretrained:
+        if theirs.task.embeddings is not None or self.given_vectors:
             names.append("word_dim")
         taken |= {name: theirs[name] for name in names}
         self.settings = self.settings.replaced(**taken)
-        self.pretrained = Pretrained()
+        self.given_vectors = GivenVectors()
         self.features = self._new_features()
         if self.settings["constrained"]:
             self.arc_labels = other.arc_labels

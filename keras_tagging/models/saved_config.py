@@ -49,7 +49,7 @@ def checked_config(cls: type, config: Mapping) -> dict:
     """
     _require(isinstance(config, Mapping), "the configuration", config, "an object")
     known = KEYS | set(inspect.signature(cls.__init__).parameters)
-    known -= {"self", "kwargs", "pretrained"}
+    known -= {"self", "kwargs", "given_vectors"}
     for name in config:
         check_known("part of the configuration", name, sorted(known))
     name = config.get("architecture")

@@ -18,8 +18,8 @@ from keras_tagging.encoding.batching import EncodedSentences
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.layers.packing import packed
 from keras_tagging.models.calls import SentenceCalls
+from keras_tagging.models.given_vectors import GivenVectors, joined_words, word_table
 from keras_tagging.models.metadata import metadata_path, write_metadata
-from keras_tagging.models.pretrained import Pretrained, joined_words, word_table
 from keras_tagging.models.saved_config import (
     check_compile_config,
     check_vocabularies,
@@ -60,7 +60,7 @@ class SentenceModel(SentenceCalls):
         vocabularies: those of the features and of the labels; for `from_config`.
         vector_dim: dimension of the vectors that are a feature; for `from_config`.
         metadata: for `from_config`.
-        pretrained: the vectors that `build` has read; never from a configuration.
+        given_vectors: the vectors that `build` has read; never from a configuration.
 
     Raises:
         ValueError: if the seed is negative, a setting needs vectors that are missing,
@@ -84,7 +84,7 @@ class SentenceModel(SentenceCalls):
         vocabularies=None,
         vector_dim=0,
         metadata=None,
-        pretrained=None,
+        given_vectors=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -92,7 +92,7 @@ class SentenceModel(SentenceCalls):
             raise ValueError(f"seed={seed}: give 0 or more")
         if not isinstance(settings, Settings):
             settings = find_architecture(architecture).restored(settings)
-        if vocabularies is None and not pretrained:
+        if vocabularies is None and not given_vectors:
             refuse_paths(settings)
         self.architecture = architecture
         self.settings = settings
@@ -101,7 +101,7 @@ class SentenceModel(SentenceCalls):
         # not a dict, which Keras would wrap and copy
         self.metadata = UserDict(metadata or {})
         self.network = None
-        self.pretrained = pretrained or Pretrained()
+        self.given_vectors = given_vectors or GivenVectors()
         self._vocabularies = None
         self._penalty = 0.0
         self.features = self._new_features()
@@ -183,7 +183,7 @@ class SentenceModel(SentenceCalls):
         The vocabulary of words has the words of training, then those of the vectors.
         """
         strings = flat_strings(sentences, self.features.columns)
-        vectors = self.pretrained.vectors
+        vectors = self.given_vectors.vectors
         words = [to_nfc(word) for word in vectors.words] if vectors else ()
         self.features.adapt(strings, words, lengths=list(map(len, sentences)))
         return dict(self.features.vocabularies)
@@ -191,7 +191,7 @@ class SentenceModel(SentenceCalls):
     def _build_network(self, vocabularies) -> None:
         """Build the network and the optimizer, and put vectors into word tables."""
         training.check_alike({**self.get_config(), "vocabularies": vocabularies})
-        start, rows = self.pretrained.embeddings, None
+        start, rows = self.given_vectors.embeddings, None
         if start:
             words = list(map(to_nfc, start.words))
             joined, rows = joined_words(self.features, words)
@@ -201,7 +201,7 @@ class SentenceModel(SentenceCalls):
             table = self.network.get_layer("word_embedding").embeddings
             initial = ops.convert_to_numpy(table)
             table.assign(word_table(initial, vocabularies["word"], rows, start))
-        self.pretrained = Pretrained()
+        self.given_vectors = GivenVectors()
         self.optimizer.build(self.trainable_variables)
 
     # Training
@@ -380,7 +380,7 @@ class SentenceModel(SentenceCalls):
             raise ValueError(f"{path}: the name of a model's file must end in .keras")
         if path.exists() and not overwrite:
             raise FileExistsError(f"{path} exists; give overwrite=True to replace it")
-        if self.pretrained:
+        if self.given_vectors:
             raise ValueError(
                 "call fit or adapt first: it makes the pretrained vectors part of the "
                 "weights, which are saved"

@@ -17,14 +17,14 @@ from keras_tagging.models import decoding, label_columns
 from keras_tagging.models import figures as tag_figures
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tag_counts
-from keras_tagging.models.objective import columns_of, logits_of, tagger_loss
+from keras_tagging.models.given_vectors import vector_table
 from keras_tagging.models.one_column import multi_tagging_of, one_column
-from keras_tagging.models.pretrained import vector_table
-from keras_tagging.models.pretraining import has_tables, pretrain_tables
 from keras_tagging.models.report import tag_report
 from keras_tagging.models.retarget import freeze, retargeted
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tag_answer
+from keras_tagging.models.table_pretraining import has_tables, pretrain_tables
+from keras_tagging.models.tagger_loss import columns_of, logits_of, tagger_loss
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 # The Viterbi search needs (batch, tags, tags) floats: 64 MB
@@ -134,7 +134,7 @@ class Tagger(SentenceModel):
         vocabularies = self._count(sentences)
         # words that only the vectors have come after these
         self.training_words = len(vocabularies.get("word", ()))
-        vectors = self.pretrained.vectors
+        vectors = self.given_vectors.vectors
         labels = {column.vocabulary: column.labels for column in columns}
         self._build_network({**vocabularies, **labels})
         if vectors:
@@ -299,7 +299,7 @@ class Tagger(SentenceModel):
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True
     ):
-        """See `models.objective`; with `l2`, and a share of the penalty of an epoch."""
+        """See `models.tagger_loss`; with `l2`, a share of the penalty of an epoch."""
         compiled = super().compute_loss
         loss = tagger_loss(self, compiled, y, y_pred, sample_weight)
         return self.penalised(loss, sample_weight)

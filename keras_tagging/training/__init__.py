@@ -10,7 +10,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "decay": ["HalvingDecay", "LinearDecay"],
         "devices": ["check_alike", "devices_of_batches", "share_batches"],
         "objectives": ["TagLoss", "TokenAccuracy", "TokenCrossEntropy"],
-        "pretraining": ["cbow_embeddings", "window_embeddings"],
+        "context_embeddings": ["cbow_embeddings", "window_embeddings"],
         "recipes": ["compile_arguments"],
         "resume": ["Resume"],
         "run": [

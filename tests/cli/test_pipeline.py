@@ -235,7 +235,7 @@ def test_what_train_refuses(treebank, failing, tmp_path):
 
 def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     """The parts before stay, and the part goes on with its next epoch."""
-    from keras_tagging.models import pipeline_training
+    from keras_tagging.pipelines import training as pipeline_training
 
     own = SETTINGS[2 * len(SMALL["segmenter"]) :]
     args = ["--corpus", treebank, *PARTS, "--seed", 1, *own]

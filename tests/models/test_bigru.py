@@ -6,7 +6,7 @@ from reference import bigru
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.models.pretrained import vector_table
+from keras_tagging.models.given_vectors import vector_table
 from keras_tagging.vectors import WordVectors
 
 SENTENCES = [

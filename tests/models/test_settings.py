@@ -2,7 +2,12 @@ import pytest
 from conftest import TINY
 
 import keras_tagging
-from keras_tagging.architectures import ARCHITECTURES, RECIPES, resolve_settings
+from keras_tagging.architectures import (
+    ARCHITECTURES,
+    RECIPES,
+    architecture,
+    resolve_settings,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,10 +70,42 @@ def test_override_beats_recipe_beats_default():
     assert (changed["optimizer"], changed["units"]) == ("sgd", 7)
 
 
+def layers(defaults, name="bigru", **overrides):
+    return architecture(name).settings("fast", defaults, **overrides)
+
+
+def test_a_program_s_defaults_are_between_recipe_and_user():
+    found = layers({"units": 7, "epochs": 3}, epochs=5)
+    assert (found["units"], found["epochs"]) == (7, 5)
+    budget = {"token_budget": 90}
+    assert layers(budget)["token_budget"] == 90
+    own = layers(budget, batch_size=8)
+    assert (own["batch_size"], own["token_budget"]) == (8, None)
+    assert layers({"batch_size": 8})["token_budget"] is None  # the recipe's
+    # what an architecture cannot use is an error of the user alone
+    unused = {"beam_width": 2}
+    assert layers(unused)["beam_width"] == 2
+    with pytest.raises(ValueError, match="beam_width"):
+        layers({}, **unused)
+
+
+def test_a_crf_has_no_smoothing_but_the_user_s_own_which_is_refused():
+    crf = {"decoder": "crf", "constrained": False}
+    assert layers({"label_smoothing": 0.1}, **crf)["label_smoothing"] == 0
+    assert layers({**crf, "label_smoothing": 0.1})["label_smoothing"] == 0
+    assert layers({"label_smoothing": 0.1}, "bilstm-crf")["label_smoothing"] == 0
+    assert layers({"label_smoothing": 0.1}, "bilstm")["label_smoothing"] == 0.1
+    for given in ({"label_smoothing": 0.1}, {"label_smoothing": 0.1, **crf}):
+        with pytest.raises(ValueError, match="has no meaning with decoder='crf'"):
+            layers({}, "bilstm-crf", **given)
+
+
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_the_best_recipe_changes_the_fast_one(name):
     fast, best = (resolve_settings(name, recipe) for recipe in ("fast", "best"))
-    changes = ARCHITECTURES[name].best
+    changes = dict(ARCHITECTURES[name].best)
+    if best.get("decoder") == "crf":
+        assert changes.pop("label_smoothing") and best["label_smoothing"] == 0
     assert best == {**fast, **changes}
     # and each of them is a change
     assert not {key for key in changes if best[key] == fast[key]}

@@ -8,7 +8,6 @@ import os
 import tempfile
 from pathlib import Path
 
-from keras_tagging.models.pipeline import Pipeline
 from keras_tagging.runtime.folder import (
     FORMAT,
     PIPELINE,
@@ -17,7 +16,7 @@ from keras_tagging.runtime.folder import (
     is_onnx,
     read_pipeline,
 )
-from keras_tagging.runtime.pipeline import PARTS
+from keras_tagging.runtime.pipeline import PARTS, TextPipeline
 from keras_tagging.utils.atomic import naming, replacing, replacing_together
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
@@ -26,7 +25,7 @@ FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
 
 
 def save_pipeline(
-    pipeline: Pipeline,
+    pipeline: TextPipeline,
     folder: Path,
     overwrite: bool = True,
     half_precision: bool = False,
@@ -85,11 +84,15 @@ def _content(pipeline, parts: dict, files: str = "keras") -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
-def load_pipeline(folder: Path) -> Pipeline:
+def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
     """Read the folder that `save_pipeline` or `export_pipeline` has written.
 
     It opens these files alone, whatever `pipeline.json` says, and each model is checked
     as by `keras_tagging.load`, or `keras_tagging.runtime.load` if it is an ONNX file.
+
+    Args:
+        folder: of the pipeline.
+        kind: the class of the pipeline.
 
     Raises:
         ValueError: if there is no pipeline, or a file is missing, damaged, or not the
@@ -102,11 +105,11 @@ def load_pipeline(folder: Path) -> Pipeline:
         from keras_tagging.runtime import load
     else:
         from keras_tagging.models.factory import load
-    return read_pipeline(folder, content, load, Pipeline)
+    return read_pipeline(folder, content, load, kind)
 
 
 def export_pipeline(
-    pipeline: Pipeline, folder: Path, format: str = "tf_saved_model", **options
+    pipeline: TextPipeline, folder: Path, format: str = "tf_saved_model", **options
 ) -> dict[str, str]:
     """Write each model of a pipeline for serving: see `models.export`.
 

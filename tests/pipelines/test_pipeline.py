@@ -244,7 +244,7 @@ def test_damaged_folders(tagger, tmp_path):
 
 
 def test_a_kill_while_saving_leaves_no_mixture(tagger, parser, tmp_path, monkeypatch):
-    from keras_tagging.models import pipeline_files
+    from keras_tagging.pipelines import files as pipeline_files
 
     Pipeline(tagger=tagger).save(tmp_path)
 

@@ -5,8 +5,9 @@ from conftest import random_sentences
 from models.columns import columned
 
 from keras_tagging import Corpus, Sentence
-from keras_tagging.models import pipeline_training
-from keras_tagging.models.pipeline_plan import (
+from keras_tagging.pipelines import training as pipeline_training
+from keras_tagging.pipelines.plan import (
+    SETTINGS,
     PipelinePlan,
     columns_to_learn,
     columns_to_read,
@@ -53,6 +54,16 @@ def test_a_crf_has_no_label_smoothing():
     chosen = {"decoder": "crf", "label_smoothing": 0.1}
     with pytest.raises(ValueError, match="has no meaning with decoder='crf'"):
         PipelinePlan(settings={"tagger": chosen}).keywords("tagger")
+
+
+def test_the_user_s_settings_go_before_those_of_the_pipeline(monkeypatch):
+    own = {"ffn-parser": {"token_budget": 300, "epochs": 4}}
+    monkeypatch.setitem(SETTINGS, "fast", own)
+    assert PipelinePlan().keywords("parser")["token_budget"] == 300
+    plan = PipelinePlan(settings={"parser": {"batch_size": 8}})
+    for found in (plan.keywords("parser"), plan.build("parser", tags="pos").settings):
+        sizes = found["batch_size"], found["token_budget"], found["epochs"]
+        assert sizes == (8, None, 4)
 
 
 @pytest.mark.parametrize(

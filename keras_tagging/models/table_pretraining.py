@@ -5,7 +5,7 @@ from keras import ops
 
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.training.pretraining import cbow_embeddings, window_embeddings
+from keras_tagging.training.context_embeddings import cbow_embeddings, window_embeddings
 from keras_tagging.utils.checks import check_choice
 
 METHODS = {"window": window_embeddings, "cbow": cbow_embeddings}

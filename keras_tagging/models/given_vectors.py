@@ -1,4 +1,4 @@
-"""Pretrained vectors of a model, before they become weights."""
+"""GivenVectors vectors of a model, before they become weights."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from keras_tagging.vectors import WordVectors, as_vectors
 
 
 @dataclass(frozen=True)
-class Pretrained:
+class GivenVectors:
     """The vectors passed to `build`; a model drops them once it has its tables.
 
     Args:
@@ -21,7 +21,7 @@ class Pretrained:
     vectors: WordVectors | None = None
 
     @classmethod
-    def read(cls, embeddings=None, vectors=None) -> "Pretrained":
+    def read(cls, embeddings=None, vectors=None) -> "GivenVectors":
         """Read vectors from files, `WordVectors` or gensim's `KeyedVectors`.
 
         This is the only place that opens a file of vectors for a model. Only `build`

@@ -2,6 +2,12 @@
 
 from pathlib import Path
 
+from keras_tagging.pipelines.figures import pipeline_scores
+from keras_tagging.pipelines.files import (
+    export_pipeline,
+    load_pipeline,
+    save_pipeline,
+)
 from keras_tagging.runtime.pipeline import TextPipeline
 from keras_tagging.utils.named_models import find_model
 
@@ -38,10 +44,8 @@ class Pipeline(TextPipeline):
     ) -> None:
         """Write the models into a folder that `keras_tagging.load` reads.
 
-        See :func:`keras_tagging.models.pipeline_files.save_pipeline`.
+        See :func:`keras_tagging.pipelines.files.save_pipeline`.
         """
-        from keras_tagging.models.pipeline_files import save_pipeline
-
         save_pipeline(self, Path(folder), overwrite, half_precision)
 
     @classmethod
@@ -50,19 +54,15 @@ class Pipeline(TextPipeline):
 
         Of ONNX files it needs neither TensorFlow nor Keras.
 
-        See :func:`keras_tagging.models.pipeline_files.load_pipeline`.
+        See :func:`keras_tagging.pipelines.files.load_pipeline`.
         """
-        from keras_tagging.models.pipeline_files import load_pipeline
-
-        return load_pipeline(find_model(folder))
+        return load_pipeline(find_model(folder), cls)
 
     def export(self, folder, *, format: str = "tf_saved_model", **options):
         """Write each model for serving.
 
-        See :func:`keras_tagging.models.pipeline_files.export_pipeline`.
+        See :func:`keras_tagging.pipelines.files.export_pipeline`.
         """
-        from keras_tagging.models.pipeline_files import export_pipeline
-
         return export_pipeline(self, Path(folder), format, **options)
 
     # Evaluation
@@ -83,6 +83,4 @@ class Pipeline(TextPipeline):
 
     def scores(self, sentences):
         """The counts behind the figures of `evaluate`, with precision and recall."""
-        from keras_tagging.models.pipeline_figures import pipeline_scores
-
         return pipeline_scores(self, sentences)

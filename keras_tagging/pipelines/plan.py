@@ -67,8 +67,8 @@ class PipelinePlan:
 
     def keywords(self, part: str):
         """The settings of a part, before what follows from the treebank."""
-        name, settings = self._settings(part)
-        return architecture(name).settings(self.recipe, **settings)
+        name, own, settings = self._layers(part)
+        return architecture(name).settings(self.recipe, own, **settings)
 
     def build(self, part: str, **chosen):
         """The model of a part, not yet trained.
@@ -76,9 +76,8 @@ class PipelinePlan:
         Args:
             chosen: settings that follow from the treebank.
         """
-        name, settings = self._settings(part)
-        settings = {**chosen, **settings}
-        return build(name, recipe=self.recipe, seed=self.seed, **settings)
+        name, own, settings = self._layers(part)
+        return self._model(name, {**own, **chosen}, **settings)
 
     def stages(self, corpus: Corpus, epochs: int | None = None) -> dict[str, int]:
         """The stages of the training on a corpus, in their order, and their epochs.
@@ -122,16 +121,17 @@ class PipelinePlan:
         """A tagger of these columns that learns from a part of the sentences."""
         name = self.keywords("parser")["tagger"]
         own = {} if self.recipe == "paper" else FOLD_SETTINGS.get(name, {})
-        settings = {**own, "tags": columns}
-        return build(name, recipe=self.recipe, seed=self.seed, **settings)
+        return self._model(name, {**own, "tags": columns})
 
-    def _settings(self, part: str) -> tuple[str, dict[str, object]]:
+    def _model(self, name: str, defaults: Mapping[str, object], **settings):
+        seeded = {"recipe": self.recipe, "seed": self.seed}
+        return build(name, **seeded, defaults=defaults, **settings)
+
+    def _layers(self, part: str):
+        """The architecture of a part, what the pipeline changes, and the user's."""
         settings = dict(self.settings.get(part, {}))
         name = settings.pop("architecture", ARCHITECTURES[part])
-        own = dict(SETTINGS[self.recipe].get(name, {}))
-        if settings.get("decoder") == "crf":  # which has no use for it
-            own.pop("label_smoothing", None)
-        return name, {**own, **settings}
+        return name, SETTINGS[self.recipe].get(name, {}), settings
 
 
 def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:

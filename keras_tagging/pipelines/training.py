@@ -11,15 +11,15 @@ import keras
 from keras_tagging.data.label_columns import field_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.factory import load
-from keras_tagging.models.pipeline import Pipeline
-from keras_tagging.models.pipeline_plan import (
+from keras_tagging.models.report import without_nan
+from keras_tagging.models.run_files import STATE, is_finished
+from keras_tagging.models.run_folder import train_run
+from keras_tagging.pipelines.pipeline import Pipeline
+from keras_tagging.pipelines.plan import (
     JACKKNIFE,
     PipelinePlan,
     columns_to_read,
 )
-from keras_tagging.models.report import without_nan
-from keras_tagging.models.run_files import STATE, is_finished
-from keras_tagging.models.run_folder import train_run
 from keras_tagging.runtime.folder import PIPELINE
 from keras_tagging.runtime.pipeline import PARTS
 from keras_tagging.utils.atomic import replacing
