@@ -1,0 +1,21 @@
+"""The kinds of models, and how what a network answers becomes a sentence.
+
+No Keras here: the service, ONNX Runtime and the command line know kinds too.
+"""
+
+from keras_tagging.kinds.kind import Kind, Output, find, known, named, of, register
+from keras_tagging.kinds.own import PARSER, PIPELINE, SEGMENTER, TAGGER
+
+__all__ = [
+    "PARSER",
+    "PIPELINE",
+    "SEGMENTER",
+    "TAGGER",
+    "Kind",
+    "Output",
+    "find",
+    "known",
+    "named",
+    "of",
+    "register",
+]

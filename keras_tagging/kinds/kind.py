@@ -1,0 +1,165 @@
+"""A kind of models: what everybody but the models themselves must know of it."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from pkgutil import resolve_name
+from typing import Literal
+
+#: the entry points by which an installed package offers a `Kind`
+GROUP = "keras_tagging.kinds"
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output of an exported model: a value for each token, or several.
+
+    Args:
+        type: of ONNX.
+        padding: its value beyond the end of a sentence.
+        ranked: whether it has an axis more than `(batch, time)`.
+        served: whether the service gives it.
+        optional: whether a file may lack it.
+    """
+
+    type: Literal["string", "float", "int32"]
+    padding: str | float | int
+    ranked: bool = False
+    served: bool = True
+    optional: bool = False
+
+    @property
+    def rank(self) -> int:
+        """The number of its axes."""
+        return 2 + self.ranked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A kind of models: tagger, parser, segmenter, pipeline, or one that you add.
+
+    A model file, an ONNX file, a part of a pipeline and a service name a kind, and
+    whoever reads the name asks `find`. A place in code is written "module:NAME", and
+    imported when it is needed.
+
+    Args:
+        name: one word, as in "runs/x holds a tagger". Models have it as `kind`.
+        model: place of the class of its models, a `SentenceModel`.
+        architectures: places of each `Architecture` that `build` finds.
+        runtime: place of the class that runs its ONNX files, an `OnnxModel`; None if
+            there are none.
+        graph: place of the function that computes its ONNX file: see `onnx.answers`.
+        reads: "tokens", or "text" if its models find the tokens themselves.
+        learns: the annotation of its corpora: "tags", "trees", "surfaces" (the text
+            that sentences come from), or None for columns alone.
+        command: of `keras-tagging`, which uses its models.
+        route: of the service, without the slash; None if it is not served alone.
+        stage: its place in a pipeline, the lowest number first; None if it has none.
+        composed: whether its models are made of models of other kinds.
+        options: those of `train` and `export` that not every kind has.
+        figures: those that have counts for tests of significance.
+        analysis: place of the function that analyses its errors, or None.
+
+    Example:
+        >>> from keras_tagging import kinds
+        >>> kinds.find("parser").learns
+        'trees'
+        >>> kinds.find("parsr")
+        Traceback (most recent call last):
+        ...
+        ValueError: there is no kind 'parsr': there are tagger, parser, ...
+    """
+
+    name: str
+    model: str
+    architectures: tuple[str, ...] = ()
+    runtime: str | None = None
+    graph: str | None = None
+    reads: Literal["tokens", "text"] = "tokens"
+    learns: Literal["tags", "trees", "surfaces"] | None = None
+    command: str = "annotate"
+    route: str | None = None
+    stage: int | None = None
+    composed: bool = False
+    options: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    analysis: str | None = None
+
+    def __str__(self):
+        return self.name
+
+    def at(self, field: str):
+        """What stands at the place, or the places, that a field names."""
+        value = getattr(self, field)
+        if isinstance(value, str):
+            return resolve_name(value)
+        return [*map(resolve_name, value)]
+
+    @property
+    def reading(self) -> dict[str, bool]:
+        """Keywords of readers of corpora: whether trees and surfaces are needed."""
+        return {"trees": self.learns == "trees", "surfaces": self.learns == "surfaces"}
+
+
+_KINDS: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> Kind:
+    """Make a kind known in this process.
+
+    A package that is installed also offers it by an entry point of the group
+    `keras_tagging.kinds`, so that the command line and other processes know it.
+
+    Returns:
+        The kind.
+
+    Raises:
+        ValueError: if there is another one of its name.
+    """
+    if _KINDS.setdefault(kind.name, kind) != kind:
+        raise ValueError(f"there is another kind {kind.name!r}: choose another name")
+    return kind
+
+
+@cache
+def _register_installed() -> None:
+    for entry in entry_points(group=GROUP):
+        try:
+            register(entry.load())
+        except Exception as error:  # of somebody else's module
+            raise ValueError(
+                f"the kind {entry.name!r} of {entry.value} cannot be used: {error}; "
+                "mend or uninstall that package"
+            ) from error
+
+
+def known() -> dict[str, Kind]:
+    """All kinds by name: our own, then those that are installed or registered."""
+    _register_installed()
+    return dict(_KINDS)
+
+
+def find(name: str) -> Kind:
+    """The kind of a name.
+
+    Raises:
+        ValueError: if there is none; the message names those that there are.
+    """
+    name = name if isinstance(name, str) else str(type(name))  # from any file
+    if name in _KINDS:  # entry points take a while
+        return _KINDS[name]
+    if name not in (kinds := known()):
+        known_ones = ", ".join(kinds)
+        raise ValueError(f"there is no kind {name[:60]!r}: there are {known_ones}")
+    return kinds[name]
+
+
+def of(model) -> Kind:
+    """The kind of a model."""
+    return find(model.kind)
+
+
+def named() -> str:
+    """The kinds of single models in words: "tagger, parser or segmenter"."""
+    *most, last = [kind.name for kind in known().values() if not kind.composed]
+    return f"{', '.join(most)} or {last}"

@@ -1,0 +1,75 @@
+"""The kinds of this package, each registered as anybody's."""
+
+from keras_tagging.kinds.kind import Kind, register
+
+TAGGER = register(
+    Kind(
+        name="tagger",
+        model="keras_tagging.models.tagger:Tagger",
+        architectures=(
+            "keras_tagging.architectures.kadari2018:BIGRU",
+            "keras_tagging.architectures.wu2016:SKIP_BILSTM",
+            "keras_tagging.architectures.wu2017:SHORTCUT_BILSTM",
+            "keras_tagging.architectures.wu2016:HIGHWAY_BILSTM",
+            "keras_tagging.architectures.wu2016:RHN",
+            "keras_tagging.architectures.dinarelli2016:ELMAN_RNN",
+            "keras_tagging.architectures.dinarelli2016:JORDAN_RNN",
+            "keras_tagging.architectures.dinarelli2016:I_RNN",
+            "keras_tagging.architectures.dinarelli2016:IE_RNN",
+            "keras_tagging.architectures.wu2016:BILSTM",
+            "keras_tagging.architectures.lample2016:BILSTM_CRF",
+        ),
+        runtime="keras_tagging.runtime.models:OnnxTagger",
+        graph="keras_tagging.onnx.answers:tag_graph",
+        learns="tags",
+        command="tag",
+        route="tag",
+        stage=1,
+        options=("tags", "embeddings", "init", "top_k"),
+        figures=("accuracy", "f1", "word", "sent"),
+        analysis="keras_tagging.experiments.analysis.tagging:analyse_tagger",
+    )
+)
+PARSER = register(
+    Kind(
+        name="parser",
+        model="keras_tagging.models.parser:Parser",
+        architectures=(
+            "keras_tagging.architectures.elkaref2017:FFN_PARSER",
+            "keras_tagging.architectures.elkaref2017:LSTM_PARSER",
+            "keras_tagging.architectures.elkaref2017:ELMAN_PARSER",
+            "keras_tagging.architectures.elkaref2017:GRU_PARSER",
+        ),
+        runtime="keras_tagging.runtime.models:OnnxParser",
+        graph="keras_tagging.onnx.answers:tree_graph",
+        learns="trees",
+        command="parse",
+        route="parse",
+        stage=2,
+        options=("tags", "embeddings", "bootstrap"),
+        figures=("uas", "las"),
+        analysis="keras_tagging.experiments.analysis.parsing:analyse_parser",
+    )
+)
+SEGMENTER = register(
+    Kind(
+        name="segmenter",
+        model="keras_tagging.models.segmenter:Segmenter",
+        architectures=("keras_tagging.architectures.straka2017:SEGMENTER",),
+        runtime="keras_tagging.runtime.segmenter:OnnxSegmenter",
+        graph="keras_tagging.onnx.answers:segment_graph",
+        reads="text",
+        learns="surfaces",
+        stage=0,
+    )
+)
+PIPELINE = register(
+    Kind(
+        name="pipeline",
+        model="keras_tagging.models.pipeline:Pipeline",
+        runtime="keras_tagging.runtime.pipeline:TextPipeline",
+        reads="text",
+        route="annotate",
+        composed=True,
+    )
+)
