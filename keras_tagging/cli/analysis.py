@@ -6,22 +6,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.cli.common import (
-    BeamWidth,
-    CorpusPath,
-    Errors,
-    Format,
-    Options,
-    Run,
-    load_model,
-    one_line,
-    open_split,
-    refuse_others,
-)
+from keras_tagging import kinds
+from keras_tagging.cli.inputs import with_columns
+from keras_tagging.cli.loading import Reading, load_model, refuse_others
+from keras_tagging.cli.options import BeamWidth, CorpusPath, Run, grouped, one_line
 from keras_tagging.cli.output import percentages
-from keras_tagging.cli.treebanks import with_columns
 
 
+@grouped
 def analyse(
     run: Run,
     corpus: CorpusPath,
@@ -39,9 +31,7 @@ def analyse(
         Path | None,
         typer.Option(metavar="DIR", help="Write all tables there, as CSV files."),
     ] = None,
-    format: Format = None,
-    option: Options = None,
-    errors: Errors = "raise",
+    reading: Reading = Reading(),  # noqa: B008
     beam_width: BeamWidth = None,
     punctuation: Annotated[
         Literal["keep", "ptb", "unicode"] | None,
@@ -72,8 +62,8 @@ def analyse(
     counting = refuse_others(run, model, counting)
     from keras_tagging.experiments.analysis import analyse as find
 
-    reading = {"trees": model.reads_trees, "errors": errors}
-    data, sentences = open_split(corpus, split, format, option, **reading)
+    trees = kinds.of(model).reading["trees"]
+    data, sentences = reading.split(corpus, split, trees=trees)
     sentences = list(with_columns(model, sentences))
     folder = run if run.is_dir() else run.parent
     analysis = find(

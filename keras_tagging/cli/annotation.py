@@ -1,33 +1,52 @@
-"""Commands that use a trained model: tag, parse, export."""
+"""Commands that read sentences and write what models say: tag, parse, annotate."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.cli.common import (
+from keras_tagging.cli.inputs import Input, read_input, with_columns
+from keras_tagging.cli.jobs import at_work
+from keras_tagging.cli.loading import load_pipeline
+from keras_tagging.cli.options import (
     BeamWidth,
     Errors,
     InputFile,
+    Jobs,
     Options,
-    Run,
     RunOrOnnx,
-    load_model,
+    grouped,
     one_line,
     pairs,
     refuse,
-    text_of_stdin,
 )
-from keras_tagging.cli.jobs import Jobs, at_work
-from keras_tagging.cli.output import onnx_signature, signature
-from keras_tagging.cli.pipelines import export_parts
 from keras_tagging.cli.progress import Source, applied
+from keras_tagging.cli.sharded import Sharding, annotate_shards
 from keras_tagging.cli.supertagged import OUTPUTS
-from keras_tagging.cli.tasks import Parsing, Tagging
-from keras_tagging.cli.treebanks import recognise, treebank, with_columns
-from keras_tagging.data import detect_format, read
+from keras_tagging.cli.tasks import Annotating, Parsing, Tagging
+from keras_tagging.data.conllu import read_blocks
+from keras_tagging.data.raw_text import sentences_of_lines, text_lines
+from keras_tagging.data.sentence import Sentence
+
+
+def write_results(task, given: Input, jobs: int) -> int:
+    """Write what a task makes of sentences, and count those that give no text."""
+    empty = 0
+    with at_work(task, jobs) as work:
+        sys.stdout.reconfigure(encoding=given.encoding, newline="\n")
+        sys.stdout.write(work.preface)
+        items = given.items
+        if work.model is not None:
+            items = with_columns(work.model, items, itemgetter(0))
+        for _, result in applied(work.results, items, given.source):
+            text = work.write(result)
+            sys.stdout.write(text)
+            empty += not text
+    return empty
 
 
 def tag(
@@ -85,47 +104,15 @@ def tag(
             f"--output {output} has probabilities with --beta, and no",
             {"probabilities": probabilities},
         )
-    options = pairs("--option", option)
-    task = Tagging(run, output, beta, probabilities, column, beam_width)
-    if output == "conllu":
-        source, stream, format = opened(file, format, options)
-        items, encoding = treebank(stream, format, options, "tag", errors)
-        with at_work(task, jobs) as work:
-            sys.stdout.reconfigure(encoding=encoding, newline="\n")
-            for _, text in applied(work.results, items, source):
-                sys.stdout.write(text)
-        return
-    if output not in OUTPUTS:
+    elif output != "conllu":
         refuse(f"with --output {output} there is no", {"column": column})
-    if format is None and file == "-":
-        format = text_of_stdin(options)
-    if format is None and Path(file).is_file():  # a pipe can be read only once
-        format = detect_format(file, encoding=options.get("encoding"))
-        sys.stderr.write(f"{file} is read as {format}; use --format to change this\n")
-    source = Source(file)
-    sentences = read(source.stream, format, errors=errors, **options)
-    empty = 0
-    with at_work(task, jobs) as work:
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-        sys.stdout.write(work.preface)
-        for _, text in applied(work.results, sentences, source):
-            sys.stdout.write(text)
-            empty += not text
-    if empty:  # of supertags
+    options, keep = pairs("--option", option), output == "conllu"
+    given = read_input(file, format, options, "tag", errors, keep=keep)
+    task = Tagging(run, output, beta, probabilities, column, beam_width)
+    empty = write_results(task, given, jobs)
+    if empty and output in OUTPUTS:
         what = f"{empty:,} sentences without tokens are left out"
         sys.stderr.write(one_line("warning", what))
-
-
-def opened(file: str, format: str | None, options: dict):
-    """The `Source` of a file for progress, the source for `data.read`, and the format.
-
-    The format is that of `recognise`, if none was given.
-    """
-    stream = file
-    if format is None:
-        stream, format = recognise(file, options)
-    source = Source(file)
-    return source, source.stream if stream == file else stream, format
 
 
 def parse(
@@ -150,78 +137,122 @@ def parse(
     (--tags predicted) writes its tags as XPOS. At most 2000 sentences are read ahead,
     with --jobs 4000 for each, so memory does not grow with the input.
     """
-    options = pairs("--option", option)
-    source, stream, format = opened(file, format, options)
-    items, encoding = treebank(stream, format, options, "parse")
-    with at_work(Parsing(run, beam_width), jobs) as work:
-        sys.stdout.reconfigure(encoding=encoding, newline="\n")
-        items = with_columns(work.model, items, itemgetter(0))
-        for _, text in applied(work.results, items, source):
-            sys.stdout.write(text)
+    given = read_input(file, format, pairs("--option", option), "parse")
+    write_results(Parsing(run, beam_width), given, jobs)
 
 
-def export(
-    run: Run,
-    out: Annotated[
+@contextmanager
+def own_encoding() -> Iterator[None]:
+    """Errors of readers name --encoding, where other commands have --option."""
+    try:
+        yield
+    except ValueError as error:
+        told = str(error).replace("pass encoding= with", "pass --encoding with")
+        raise ValueError(told) from error
+
+
+@own_encoding()
+@grouped
+def annotate(
+    run: Annotated[
         Path,
         typer.Argument(
-            help="Folder for the SavedModel, or, with --onnx, for the ONNX files of a "
-            "pipeline; or a file NAME.onnx."
+            metavar="MODEL",
+            help="The name of an installed model, the --out of train, the folder of a "
+            "pipeline, also of ONNX files, or a model's file, .keras or .onnx.",
         ),
     ],
-    top_k: Annotated[
-        int | None,
-        typer.Option(
-            help="For taggers, the number of tags to give for each token; 5 by default."
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="'-', which is the default, is standard input. With --engine ray "
+            "several files, or folders.",
         ),
     ] = None,
-    int8: Annotated[
-        bool,
+    input: Annotated[
+        Literal["text", "tokens", "conllu"] | None,
         typer.Option(
-            "--int8",
-            help="For ONNX, integers of 8 bits in recurrent layers: smaller, faster, "
-            "and a few other tags.",
+            help="Running text, which is the default; one sentence a line with blanks "
+            "between tokens; or CoNLL-U, whose tokens are kept. With --engine ray, the "
+            "default is what a file's name says."
         ),
-    ] = False,
-    onnx: Annotated[
-        bool,
-        typer.Option("--onnx", help="Of a pipeline, ONNX files, not SavedModels."),
-    ] = False,
-    beam_width: BeamWidth = None,
+    ] = None,
+    output: Annotated[
+        Literal["conllu", "jsonl", "text", "spans"],
+        typer.Option(
+            help="CoNLL-U with offsets, JSON with a sentence a line, word|tag between "
+            "blanks, or a row for each entity: start, end, label, probability, text."
+        ),
+    ] = "conllu",
+    encoding: Annotated[
+        str | None, typer.Option(help="Of the input; by default UTF-8.")
+    ] = None,
+    jobs: Jobs = 1,
+    engine: Annotated[
+        Literal["ray"] | None,
+        typer.Option(help="Spread the work over processes and machines with Ray."),
+    ] = None,
+    sharding: Sharding = Sharding(),  # noqa: B008
 ) -> None:
-    """Write a SavedModel, or ONNX: strings in, tags and probabilities, or trees, out.
+    """Annotate text with all models of a pipeline, or with a single one.
 
-    A name that ends in .onnx is a file for ONNX Runtime, any other one a folder for
-    TensorFlow. A pipeline is written into a folder, one SavedModel for each of its
-    models, or with --onnx one file, which annotate and serve read. ONNX needs the extra
-    onnx: pip install 'keras-tagging[onnx]'.
+    Offsets count characters (code points) from the beginning of the input. Without a
+    segmenter, text is read as tokens: one sentence a line. With CoNLL-U as input and
+    output, only the columns of the models change. Memory does not grow with the input.
+    With --jobs the first process reads, segments and writes, and the others tag and
+    parse.
+
+    --engine ray cuts the files (.txt, .jsonl, .conllu, .parquet) into shards, each of
+    which becomes a file of the folder --out. A run that was killed goes on when the
+    same command is given again. In the end every shard is compared with its input.
     """
-    if int8 and out.suffix != ".onnx" and not onnx:
+    if engine == "ray":
+        refuse("--engine ray has --workers, and no", {"jobs": jobs > 1})
+        annotate_shards(run, files, input, output, encoding, sharding)
+        return
+    refuse("without --engine ray there is no", vars(sharding))
+    [file, *others] = files or ["-"]
+    if others:
+        raise ValueError(f"{others[0]}: is a second file, which needs --engine ray")
+    if Path(file).is_dir():
+        raise ValueError(f"{file}: is a folder, which needs --engine ray --out DIR")
+    input = input or "text"
+    source = Source(file)
+    reading = {"conllu": read_blocks, "tokens": _tokens, "text": text_lines}[input]
+    items = reading(source.stream, encoding)  # before the models, which take seconds
+    pipeline = load_pipeline(run, threads=None if jobs == 1 else 1)
+    keeps = input == output == "conllu"
+    if input == "conllu":
+        items = ((block.sentence, block if keeps else None) for block in items)
+    else:
+        refuse_columns(run, pipeline, f"--input {input}")
+        items = ((sentence, None) for sentence in pipeline.sentences(items))
+    if input == "text" and pipeline.segmenter is None:
+        what = f"{run} has no segmenter: a line of the text is a sentence, with blanks "
+        sys.stderr.write(one_line("note", what + "between its words"))
+    if output == "spans" and not pipeline.gives_spans:
         raise ValueError(
-            f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}, or, "
-            "for a pipeline, --onnx"
+            f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output spans "
+            "needs: use conllu or jsonl"
         )
-    options = {} if top_k is None else {"top_k": top_k}
-    if int8:
-        options["int8"] = True
-    model = load_model(run, pipeline=True)
-    if model.kind == "pipeline":
-        refuse(f"{run} holds a pipeline, which has no", {"beam_width": beam_width})
-        export_parts(model, out, "onnx" if onnx else "tf_saved_model", options)
+    task = Annotating(run, output, keeps, pipeline if jobs == 1 else None)
+    write_results(task, Input(items, source), jobs)
+
+
+def _tokens(file, encoding: str | None) -> Iterator[Sentence]:
+    return sentences_of_lines(text_lines(file, encoding))
+
+
+def refuse_columns(run: Path, pipeline, input: str) -> None:
+    """Refuse text for a model that reads columns of annotated sentences."""
+    first = pipeline.tagger or pipeline.parser
+    if first is None or not first.input_columns:
         return
-    no_pipeline = f"{run} is no pipeline: name a file NAME.onnx, as there is no"
-    refuse(no_pipeline, {"onnx": onnx})
-    if beam_width is not None:
-        model.beam_width = beam_width
-    if model.kind != "tagger":
-        refuse(f"{run} holds a {model.kind}, which has no", {"top_k": top_k})
-    if out.suffix != ".onnx":
-        model.export(out, **options)
-        print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
-        return
-    try:
-        model.export(out, format="onnx", **options)
-    except ImportError as error:
-        raise ValueError(str(error)) from error
-    print(f"Written to {out}: for keras-tagging {model.command} and ONNX Runtime")
-    print(onnx_signature(out))
+    remedy = "use --input conllu"
+    if pipeline.tagger is None:
+        remedy += ", or a pipeline that has a tagger"
+    raise ValueError(
+        f"{run} reads the column {first.input_columns[0]!r}, which {input} does not "
+        f"have: {remedy}"
+    )

@@ -6,17 +6,8 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.cli.common import (
-    CORPUS,
-    Dev,
-    Errors,
-    Format,
-    Options,
-    Test,
-    in_options,
-    open_corpus,
-    pairs,
-)
+from keras_tagging.cli.loading import Reading
+from keras_tagging.cli.options import CORPUS, Dev, Test, grouped, in_options
 from keras_tagging.corpora import PUBLIC, describe
 from keras_tagging.corpora.plots import figure_class, plot_description
 from keras_tagging.data import Corpus
@@ -83,13 +74,12 @@ def _given(options) -> list[str]:
     return [f"{key}={value}" for key, value in options.items()]
 
 
+@grouped
 def describe_corpus(
     corpus: Annotated[str, typer.Argument(help=CORPUS)],
     dev: Dev = None,
     test: Test = None,
-    format: Format = None,
-    option: Options = None,
-    errors: Errors = "skip",
+    reading: Reading = Reading(errors="skip"),  # noqa: B008
     vectors: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Count the words with a vector in it."),
@@ -110,9 +100,9 @@ def describe_corpus(
     if plot is not None:
         figure_class()  # fail before the work
     files = {"dev": dev, "test": test, "require_train": not Path(corpus).is_dir()}
-    data = open_corpus(corpus, format, option, errors=errors, **files)
+    data = reading.corpus(corpus, **files)
     known = None if vectors is None else _words_of(vectors, data)
-    options = pairs("--option", option)
+    options = reading.options
     encoding = options.get("encoding")
     description = describe(data, vectors=known, encoding=encoding, options=options)
     description.remarks = list(map(in_options, description.remarks))

@@ -7,33 +7,37 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.cli.common import (
+from keras_tagging import kinds
+from keras_tagging.cli.inputs import with_columns
+from keras_tagging.cli.loading import (
+    Reading,
+    is_composed,
+    kinds_reading,
+    load_model,
+    refuse_others,
+)
+from keras_tagging.cli.options import (
     BeamWidth,
     CorpusPath,
-    Errors,
-    Format,
-    Options,
     Run,
-    load_model,
+    grouped,
     one_line,
-    open_split,
     refuse,
-    refuse_others,
 )
 from keras_tagging.cli.output import (
     figures,
     levels_table,
     percentages,
     records,
+    scores_table,
 )
-from keras_tagging.cli.pipelines import scores_table
-from keras_tagging.cli.treebanks import with_columns
 
 #: the columns of tables that are shares
 SHARES = ("precision", "recall", "f1", "uas", "las")
 SHARES += ("labelled_precision", "labelled_recall")
 
 
+@grouped
 def evaluate(
     run: Run,
     corpus: CorpusPath,
@@ -41,9 +45,7 @@ def evaluate(
         Literal["train", "dev", "test"],
         typer.Option(help="What to evaluate on; a single file is the test data."),
     ] = "test",
-    format: Format = None,
-    option: Options = None,
-    errors: Errors = "raise",
+    reading: Reading = Reading(),  # noqa: B008
     beam_width: BeamWidth = None,
     multi_tagging: Annotated[
         bool, typer.Option("--multi-tagging", help="Several tags a word, as a table.")
@@ -91,20 +93,15 @@ def evaluate(
         "subtypes": subtypes,
         "tables": tables,
     }
-    if model.kind == "pipeline":
-        refuse(
-            f"{run} holds a pipeline, which has no",
-            {**options, "beam_width": beam_width},
-        )
-        reading = {"format": format, "option": option, "errors": errors}
-        evaluate_pipeline(model, corpus, split, as_json, **reading)
+    if is_composed(model):
+        own = {**options, "beam_width": beam_width}
+        refuse(f"{run} holds a pipeline, which has no", own)
+        evaluate_pipeline(model, corpus, split, reading, as_json)
         return
     if beam_width is not None:
         model.beam_width = beam_width
     options = refuse_others(run, model, options)
-    reading = {"trees": model.reads_trees, "surfaces": model.reads_surfaces}
-    reading["errors"] = errors
-    _, sentences = open_split(corpus, split, format, option, **reading)
+    _, sentences = reading.split(corpus, split, **kinds.of(model).reading)
     report = model.report(list(with_columns(model, sentences)), **options)
     if report.warning:
         sys.stderr.write(one_line("warning", report.warning))
@@ -143,19 +140,13 @@ def load_evaluated(run: Path):
         return load_model(run, pipeline=True)
     from keras_tagging.pipelines.pipeline import Pipeline
 
-    try:
-        return Pipeline.load(run)
-    except ImportError as error:  # of the runtime; it says what to install
-        raise ValueError(str(error)) from error
+    return Pipeline.load(run)
 
 
-def evaluate_pipeline(pipeline, corpus, split, as_json, *, format, **reading) -> None:
+def evaluate_pipeline(pipeline, corpus, split, reading: Reading, as_json) -> None:
     """Print the scores of a pipeline on the text of a treebank."""
-    wanted = {
-        "trees": pipeline.parser is not None,
-        "surfaces": pipeline.segmenter is not None,
-    }
-    _, sentences = open_split(corpus, split, format or "conllu", **reading, **wanted)
+    wanted = kinds_reading(pipeline.parts)
+    _, sentences = reading.split(corpus, split, default="conllu", **wanted)
     scores = pipeline.scores(sentences)
     if not as_json:
         print(f"{split}\n{scores_table(scores)}")

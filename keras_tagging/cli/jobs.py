@@ -16,20 +16,10 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
-
-import typer
 
 from keras_tagging.cli.tasks import Work
 from keras_tagging.encoding.batching import slices
 
-Jobs = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        help="Processes, each with the model and one thread; the output is the same.",
-    ),
-]
 AHEAD = 2  # slices for each process that wait or are worked on
 
 _work: Work | ValueError | None = None  # in a process of --jobs

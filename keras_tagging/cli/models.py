@@ -1,15 +1,34 @@
-"""The command about installed models: models."""
+"""Commands that list architectures and installed models: list, models."""
 
 import textwrap
 from typing import Annotated
 
 import typer
 
+from keras_tagging.architectures import ARCHITECTURES, RECIPES, architecture
 from keras_tagging.utils.named_models import GROUP, installed_models
 from keras_tagging.utils.suggestions import check_known
 from keras_tagging.utils.tables import aligned
 
 SHOWN = ("language", "licence", "summary")
+
+
+def list_architectures(
+    arch: Annotated[str | None, typer.Argument(help="Show its keywords.")] = None,
+) -> None:
+    """List the architectures, or the keywords of one.
+
+    The list of keywords has the values of each recipe, and the possible values.
+    """
+    if arch is None:
+        rows = [[a.name, a.summary] for a in ARCHITECTURES.values()]
+    else:
+        entry = architecture(arch)
+        recipes = [entry.settings(recipe) for recipe in RECIPES]
+        rows = [["keyword", *RECIPES, "possible"]]
+        for key in entry.keywords:
+            rows.append([key, *(repr(r[key]) for r in recipes), entry.possible(key)])
+    print(aligned(rows))
 
 
 def list_models(

@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.cli.common import (
+from keras_tagging.cli.loading import Reading
+from keras_tagging.cli.options import (
     CORPUS,
     Dev,
-    Errors,
-    Format,
-    Options,
+    Epochs,
     Recipe,
     Test,
+    grouped,
     one_line,
     pairs,
     refuse,
@@ -21,6 +21,7 @@ from keras_tagging.cli.common import (
 from keras_tagging.utils.startup import start_program
 
 
+@grouped
 def reproduce(
     paper: Annotated[str | None, typer.Argument(help="By default list them.")] = None,
     table: Annotated[
@@ -29,9 +30,7 @@ def reproduce(
     corpus: Annotated[str | None, typer.Option(help=CORPUS)] = None,
     dev: Dev = None,
     test: Test = None,
-    format: Format = None,
-    option: Options = None,
-    errors: Errors = "raise",
+    reading: Reading = Reading(),  # noqa: B008
     dev_share: Annotated[
         float | None,
         typer.Option(
@@ -49,9 +48,7 @@ def reproduce(
     seeds: Annotated[
         int, typer.Option(min=1, help="Run each row N times, with the seeds 1 to N.")
     ] = 5,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help="By default the recipe's.")
-    ] = None,
+    epochs: Epochs = None,
     recipe: Recipe = "paper",
     scale: Annotated[
         str | None,
@@ -139,18 +136,18 @@ def reproduce(
 
         print(settings_markdown(published))
         return
+    from keras_tagging.experiments.reproduction import corpus as corpora
     from keras_tagging.experiments.reproduction import settings as checks
-    from keras_tagging.experiments.reproduction.corpus import is_of_parsers, reading
     from keras_tagging.experiments.reproduction.plan import make_plan
 
-    trees = is_of_parsers(published)
-    files = {"dev": dev, "test": test, "errors": errors, "trees": trees}
+    trees = corpora.is_of_parsers(published)
+    files = {"dev": dev, "test": test, "errors": reading.errors, "trees": trees}
     scaled = scale_pairs(scale) | pairs("--set", settings)
     info = {
         "paper": paper,
         "table": table,
         "corpus": corpus,
-        "reading": reading(corpus, format, pairs("--option", option), **files),
+        "reading": corpora.reading(corpus, reading.format, reading.options, **files),
         "dev_share": checks.check_dev_share(published, dev_share),
         "recipe": recipe,
         "settings": checks.check_scale(published, scaled),

@@ -1,13 +1,14 @@
-"""Input of the commands, with the columns that a model reads."""
+"""What commands read: sentences, with the columns that a model needs."""
 
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
-from keras_tagging.cli.common import text_of_stdin
+from keras_tagging.cli.progress import Source
 from keras_tagging.data import detect_format, read
 from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.readers import source_name
@@ -57,44 +58,53 @@ def _rows(*lines: bytes) -> list[bytes]:
     return [line for line in lines if line.strip() and not line.startswith(b"#")]
 
 
-def recognise(file: str, options: dict):
-    """The source for `data.read` and its format, None to let `data.read` recognise it.
+@dataclass(frozen=True)
+class Input:
+    """What `tag`, `parse` and `annotate` read.
 
     Args:
-        file: a path, or "-" for standard input, which is text or CoNLL-U.
-        options: the options of the format.
+        items: pairs of a sentence, and its `Block` of lines if these are to be written
+            with other columns, else None.
+        source: for the progress.
+        encoding: in which to write.
     """
-    if Path(file).is_file():
-        format = detect_format(file, encoding=options.get("encoding"))
-        sys.stderr.write(f"{file} is read as {format}; use --format to change this\n")
-        return file, format
-    name = source_name(file)  # raises if the file does not exist
-    source = file
-    if "encoding" not in options:  # otherwise bytes cannot be split into lines
-        source = Lines(sys.stdin.buffer if file == "-" else open(file, "rb"), name)
-        if source.are_conllu():
-            return source, "conllu"
-    return source, text_of_stdin(options) if file == "-" else None
+
+    items: Iterator[tuple]
+    source: Source
+    encoding: str = "utf-8"
 
 
-def treebank(
-    source, format: str | None, options: dict, command: str, errors: str = "raise"
-) -> tuple[Iterator, str]:
-    """Sentences of any format for a command that writes CoNLL-U, and the encoding.
+def read_input(
+    file: str,
+    format: str | None,
+    options: dict,
+    command: str,
+    errors: str = "raise",
+    *,
+    keep: bool = True,
+) -> Input:
+    """Sentences of any format.
 
     Args:
-        source, format: as in `data.read`; they may come from `recognise`.
-        options: those of the format; `encoding` alone if lines are written as they are.
+        file: a path, or "-" for standard input, which is text, or with `keep` CoNLL-U
+            if it looks so.
+        format: of the file; None to recognise it.
+        options: those of the format; `encoding` alone if lines are kept.
         command: for messages.
         errors: as in `data.read`.
+        keep: whether lines of CoNLL-U and CoNLL-X are kept for the output.
 
-    Returns:
-        Pairs of a sentence and its `Block` of lines, None if the format is neither
-        CoNLL-U nor CoNLL-X; and the encoding in which to write.
+    Raises:
+        ValueError: if there is no such file, or an option does not fit the format.
     """
-    if format not in ("conllu", "conllx"):
-        sentences = read(source, format, errors=errors, **options)
-        return ((sentence, None) for sentence in sentences), "utf-8"
+    stream = file
+    if format is None:
+        stream, format = recognise(file, options, keep)
+    source = Source(file)
+    stream = source.stream if stream == file else stream
+    if not (keep and format in ("conllu", "conllx")):
+        sentences = read(stream, format, errors=errors, **options)
+        return Input(((sentence, None) for sentence in sentences), source)
     if unknown := set(options) - {"encoding"}:
         raise ValueError(
             f"--option {min(unknown)}: for {format}, {command} takes encoding only"
@@ -104,8 +114,37 @@ def treebank(
             f"--errors {errors}: {format} is written as it was read, so no sentence "
             "can be left out"
         )
-    blocks = read_blocks(source, **options)
-    return ((b.sentence, b) for b in blocks), options.get("encoding", "utf-8")
+    items = ((block.sentence, block) for block in read_blocks(stream, **options))
+    return Input(items, source, options.get("encoding", "utf-8"))
+
+
+def recognise(file: str, options: dict, keep: bool = True):
+    """The source for `data.read` and its format, None to let `data.read` recognise it.
+
+    Args:
+        file, options, keep: as in `read_input`.
+
+    Raises:
+        ValueError: if there is no such file, or for an option of another format.
+    """
+    if Path(file).is_file():  # a pipe can be read only once
+        format = detect_format(file, encoding=options.get("encoding"))
+        sys.stderr.write(f"{file} is read as {format}; use --format to change this\n")
+        return file, format
+    name = source_name(file)  # raises if the file does not exist
+    source = file
+    if keep and "encoding" not in options:  # else bytes cannot be split into lines
+        source = Lines(sys.stdin.buffer if file == "-" else open(file, "rb"), name)
+        if source.are_conllu():
+            return source, "conllu"
+    if file != "-":
+        return source, None
+    if others := set(options) - {"encoding"}:
+        raise ValueError(
+            f"--option {min(others)}: standard input is read as text, which has no "
+            "such option: name its --format, such as conll"
+        )
+    return source, "text"
 
 
 def with_columns(
