@@ -16,7 +16,7 @@ from keras_tagging.cli.demo import demo
 from keras_tagging.cli.evaluation import evaluate
 from keras_tagging.cli.exports import export
 from keras_tagging.cli.models import list_architectures, list_models
-from keras_tagging.cli.options import one_line
+from keras_tagging.cli.options import command, one_line
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.service import serve
 from keras_tagging.cli.training import train
@@ -157,4 +157,4 @@ def example(*commands: str) -> str:
 
 
 for name, (function, *examples) in COMMANDS.items():
-    app.command(name, epilog=example(*examples))(function)
+    app.command(name, epilog=example(*examples))(command(function))

@@ -19,7 +19,6 @@ from keras_tagging.cli.options import (
     Jobs,
     Options,
     RunOrOnnx,
-    grouped,
     one_line,
     pairs,
     refuse,
@@ -52,37 +51,13 @@ def write_results(task, given: Input, jobs: int) -> int:
 def tag(
     run: RunOrOnnx,
     file: InputFile = "-",
-    format: Annotated[
-        str | None,
-        typer.Option(help="By default recognised; standard input is 'text'."),
-    ] = None,
+    format: str | None = None,
     option: Options = None,
     errors: Errors = "raise",
-    output: Annotated[
-        Literal["conll", "jsonl", "text", "conllu", "candc", "easyccg"],
-        typer.Option(
-            help="token TAB tag, JSON, word|tag between blanks, CoNLL-U in which only "
-            "the columns of the model change, or supertags for the parsers C&C and "
-            "EasyCCG."
-        ),
-    ] = "conll",
-    column: Annotated[
-        str | None,
-        typer.Option(
-            help="With --output conllu, where the tags go: upos, xpos, ...; by default "
-            "the column that the model was trained on. With candc and easyccg, which "
-            "column of a model is the supertag."
-        ),
-    ] = None,
-    beta: Annotated[
-        float | None,
-        typer.Option(
-            help="Give every tag with p >= beta * max p, with p; 0 gives all tags."
-        ),
-    ] = None,
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Give the tag's probability too.")
-    ] = False,
+    output: Literal["conll", "jsonl", "text", "conllu", "candc", "easyccg"] = "conll",
+    column: str | None = None,
+    beta: float | None = None,
+    probabilities: bool = False,
     beam_width: BeamWidth = None,
     jobs: Jobs = 1,
 ) -> None:
@@ -96,6 +71,16 @@ def tag(
     word|POS|supertag, and with --beta C&C's rows of several supertags a word; easyccg
     has a --beta of 0.0001 unless given. At most 2000 sentences are read ahead, with
     --jobs 4000 for each, so memory does not grow with the input.
+
+    Args:
+        format: By default recognised; standard input is 'text'.
+        output: token TAB tag, JSON, word|tag between blanks, CoNLL-U in which only the
+            columns of the model change, or supertags for the parsers C&C and EasyCCG.
+        column: With --output conllu, where the tags go: upos, xpos, ...; by default the
+            column that the model was trained on. With candc and easyccg, which column
+            of a model is the supertag.
+        beta: Give every tag with p >= beta * max p, with p; 0 gives all tags.
+        probabilities: Give the tag's probability too.
     """
     if output in ("text", "conllu") and (beta is not None or probabilities):
         raise ValueError(f"--output {output} has no place for probabilities: use jsonl")
@@ -118,13 +103,7 @@ def tag(
 def parse(
     run: RunOrOnnx,
     file: InputFile = "-",
-    format: Annotated[
-        str | None,
-        typer.Option(
-            help="By default recognised; standard input is 'conllu' if its first line "
-            "after comments is a numbered row with tabs, otherwise 'text'."
-        ),
-    ] = None,
+    format: str | None = None,
     option: Options = None,
     beam_width: BeamWidth = None,
     jobs: Jobs = 1,
@@ -136,6 +115,10 @@ def parse(
     an empty sentence is an empty line. In these, a parser with a tagger of its own
     (--tags predicted) writes its tags as XPOS. At most 2000 sentences are read ahead,
     with --jobs 4000 for each, so memory does not grow with the input.
+
+    Args:
+        format: By default recognised; standard input is 'conllu' if its first line
+            after comments is a numbered row with tabs, otherwise 'text'.
     """
     given = read_input(file, format, pairs("--option", option), "parse")
     write_results(Parsing(run, beam_width), given, jobs)
@@ -152,47 +135,14 @@ def own_encoding() -> Iterator[None]:
 
 
 @own_encoding()
-@grouped
 def annotate(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL",
-            help="The name of an installed model, the --out of train, the folder of a "
-            "pipeline, also of ONNX files, or a model's file, .keras or .onnx.",
-        ),
-    ],
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="'-', which is the default, is standard input. With --engine ray "
-            "several files, or folders.",
-        ),
-    ] = None,
-    input: Annotated[
-        Literal["text", "tokens", "conllu"] | None,
-        typer.Option(
-            help="Running text, which is the default; one sentence a line with blanks "
-            "between tokens; or CoNLL-U, whose tokens are kept. With --engine ray, the "
-            "default is what a file's name says."
-        ),
-    ] = None,
-    output: Annotated[
-        Literal["conllu", "jsonl", "text", "spans"],
-        typer.Option(
-            help="CoNLL-U with offsets, JSON with a sentence a line, word|tag between "
-            "blanks, or a row for each entity: start, end, label, probability, text."
-        ),
-    ] = "conllu",
-    encoding: Annotated[
-        str | None, typer.Option(help="Of the input; by default UTF-8.")
-    ] = None,
+    run: Annotated[Path, typer.Argument(metavar="MODEL")],
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE]")] = None,
+    input: Literal["text", "tokens", "conllu"] | None = None,
+    output: Literal["conllu", "jsonl", "text", "spans"] = "conllu",
+    encoding: str | None = None,
     jobs: Jobs = 1,
-    engine: Annotated[
-        Literal["ray"] | None,
-        typer.Option(help="Spread the work over processes and machines with Ray."),
-    ] = None,
+    engine: Literal["ray"] | None = None,
     sharding: Sharding = Sharding(),  # noqa: B008
 ) -> None:
     """Annotate text with all models of a pipeline, or with a single one.
@@ -206,6 +156,19 @@ def annotate(
     --engine ray cuts the files (.txt, .jsonl, .conllu, .parquet) into shards, each of
     which becomes a file of the folder --out. A run that was killed goes on when the
     same command is given again. In the end every shard is compared with its input.
+
+    Args:
+        run: The name of an installed model, the --out of train, the folder of a
+            pipeline, also of ONNX files, or a model's file, .keras or .onnx.
+        files: '-', which is the default, is standard input. With --engine ray several
+            files, or folders.
+        input: Running text, which is the default; one sentence a line with blanks
+            between tokens; or CoNLL-U, whose tokens are kept. With --engine ray, the
+            default is what a file's name says.
+        output: CoNLL-U with offsets, JSON with a sentence a line, word|tag between
+            blanks, or a row for each entity: start, end, label, probability, text.
+        encoding: Of the input; by default UTF-8.
+        engine: Spread the work over processes and machines with Ray.
     """
     if engine == "ray":
         refuse("--engine ray has --workers, and no", {"jobs": jobs > 1})

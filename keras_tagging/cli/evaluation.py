@@ -20,7 +20,6 @@ from keras_tagging.cli.options import (
     BeamWidth,
     CorpusPath,
     Run,
-    grouped,
     one_line,
     refuse,
 )
@@ -37,40 +36,19 @@ SHARES = ("precision", "recall", "f1", "uas", "las")
 SHARES += ("labelled_precision", "labelled_recall")
 
 
-@grouped
 def evaluate(
     run: Run,
     corpus: CorpusPath,
-    split: Annotated[
-        Literal["train", "dev", "test"],
-        typer.Option(help="What to evaluate on; a single file is the test data."),
-    ] = "test",
+    split: Literal["train", "dev", "test"] = "test",
     reading: Reading = Reading(),  # noqa: B008
     beam_width: BeamWidth = None,
-    multi_tagging: Annotated[
-        bool, typer.Option("--multi-tagging", help="Several tags a word, as a table.")
-    ] = False,
-    betas: Annotated[
-        str | None, typer.Option(help="Levels of --multi-tagging, such as 0.1,0.01.")
-    ] = None,
-    per_tag: Annotated[
-        bool, typer.Option("--per-tag", help="Figures for every tag, or chunk type.")
-    ] = False,
-    punctuation: Annotated[
-        Literal["keep", "ptb", "unicode"] | None,
-        typer.Option(
-            help="For parsers: count punctuation (CoNLL 2018), or leave it out by the "
-            "gold tags of the Penn Treebank, or by characters (CoNLL-X). Default: keep."
-        ),
-    ] = None,
-    subtypes: Annotated[
-        bool, typer.Option("--subtypes", help="nsubj:pass is not nsubj.")
-    ] = False,
-    tables: Annotated[
-        bool,
-        typer.Option("--tables", help="By relation, sentence length and distance."),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    multi_tagging: bool = False,
+    betas: str | None = None,
+    per_tag: bool = False,
+    punctuation: Literal["keep", "ptb", "unicode"] | None = None,
+    subtypes: bool = False,
+    tables: bool = False,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Compare a model's tags, trees or tokens with the gold ones of a corpus.
 
@@ -83,6 +61,17 @@ def evaluate(
 
     For a pipeline, also one of ONNX files, print the scores of that shared task for the
     text of the corpus, which it annotates from raw characters on if it has a segmenter.
+
+    Args:
+        split: What to evaluate on; a single file is the test data.
+        multi_tagging: Several tags a word, as a table.
+        betas: Levels of --multi-tagging, such as 0.1,0.01.
+        per_tag: Figures for every tag, or chunk type.
+        punctuation: For parsers: count punctuation (CoNLL 2018), or leave it out by the
+            gold tags of the Penn Treebank, or by characters (CoNLL-X). Default: keep.
+        subtypes: nsubj:pass is not nsubj.
+        tables: By relation, sentence length and distance.
+        as_json: Print JSON.
     """
     model = load_evaluated(run)
     options = {

@@ -16,31 +16,10 @@ AXES = ("batch", "time", "k")  # of a SavedModel's inputs and outputs
 
 def export(
     run: Run,
-    out: Annotated[
-        Path,
-        typer.Argument(
-            help="Folder for the SavedModel, or, with --onnx, for the ONNX files of a "
-            "pipeline; or a file NAME.onnx."
-        ),
-    ],
-    top_k: Annotated[
-        int | None,
-        typer.Option(
-            help="For taggers, the number of tags to give for each token; 5 by default."
-        ),
-    ] = None,
-    int8: Annotated[
-        bool,
-        typer.Option(
-            "--int8",
-            help="For ONNX, integers of 8 bits in recurrent layers: smaller, faster, "
-            "and a few other tags.",
-        ),
-    ] = False,
-    onnx: Annotated[
-        bool,
-        typer.Option("--onnx", help="Of a pipeline, ONNX files, not SavedModels."),
-    ] = False,
+    out: Annotated[Path, typer.Argument()],
+    top_k: int | None = None,
+    int8: bool = False,
+    onnx: bool = False,
     beam_width: BeamWidth = None,
 ) -> None:
     """Write a SavedModel, or ONNX: strings in, tags and probabilities, or trees, out.
@@ -49,6 +28,14 @@ def export(
     TensorFlow. A pipeline is written into a folder, one SavedModel for each of its
     models, or with --onnx one file, which annotate and serve read. ONNX needs the extra
     onnx: pip install 'keras-tagging[onnx]'.
+
+    Args:
+        out: Folder for the SavedModel, or, with --onnx, for the ONNX files of a
+            pipeline; or a file NAME.onnx.
+        top_k: For taggers, the number of tags to give for each token; 5 by default.
+        int8: For ONNX, integers of 8 bits in recurrent layers: smaller, faster, and a
+            few other tags.
+        onnx: Of a pipeline, ONNX files, not SavedModels.
     """
     if int8 and out.suffix != ".onnx" and not onnx:
         raise ValueError(

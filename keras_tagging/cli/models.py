@@ -14,11 +14,14 @@ SHOWN = ("language", "licence", "summary")
 
 
 def list_architectures(
-    arch: Annotated[str | None, typer.Argument(help="Show its keywords.")] = None,
+    arch: Annotated[str | None, typer.Argument()] = None,
 ) -> None:
     """List the architectures, or the keywords of one.
 
     The list of keywords has the values of each recipe, and the possible values.
+
+    Args:
+        arch: Show its keywords.
     """
     if arch is None:
         rows = [[a.name, a.summary] for a in ARCHITECTURES.values()]
@@ -32,13 +35,16 @@ def list_architectures(
 
 
 def list_models(
-    name: Annotated[str | None, typer.Argument(help="Show all about this one.")] = None,
+    name: Annotated[str | None, typer.Argument()] = None,
 ) -> None:
     """List the trained models that are installed, which have a name.
 
     The name stands for the folder of a model in every command, and in
     keras_tagging.load. With a name, show the model's card: its corpus and licence, how
     it was trained, and its figures.
+
+    Args:
+        name: Show all about this one.
     """
     models = installed_models()
     if name is None:

@@ -4,10 +4,12 @@ import ast
 import inspect
 import re
 from collections.abc import Callable
+from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
+from inspect import cleandoc
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args, get_origin
 
 import typer
 
@@ -19,6 +21,10 @@ CORPUS = (
     "pattern."
 )
 CorpusPath = Annotated[str, typer.Option("--corpus", help=CORPUS)]
+File = Annotated[str | None, typer.Option(metavar="FILE")]
+Folder = Annotated[Path | None, typer.Option(metavar="DIR")]
+Count = Annotated[int | None, typer.Option(min=1)]
+Settings = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE")]
 Dev = Annotated[str | None, typer.Option(metavar="FILE", help="Development file.")]
 Test = Annotated[str | None, typer.Option(metavar="FILE", help="Test file.")]
 Format = Annotated[str | None, typer.Option(help="By default it is recognised.")]
@@ -82,34 +88,59 @@ Recipe = Annotated[
 ]
 
 
-def grouped(function: Callable) -> Callable:
-    """A command in which a parameter of a dataclass stands for an option per field.
+def command(function: Callable) -> Callable:
+    """A command of typer, whose options say what its docstring says of them.
 
-    The defaults are those of the parameter's own default, if it has one, or else those
-    of the fields.
+    The help of an option is its entry in the section "Args" of the docstring. A
+    parameter of a dataclass stands for an option per field, and its own default has
+    theirs. A bool that is False by default is a flag without an opposite.
     """
+    text, helps = sections(function.__doc__)
     groups, flat = {}, []
     for name, one in inspect.signature(function, eval_str=True).parameters.items():
         if not is_dataclass(one.annotation):
-            flat.append(one.replace(kind=one.KEYWORD_ONLY))
+            flat.append(with_help(one, helps.get(name)))
             continue
         groups[name] = one.annotation
-        given = None if one.default is one.empty else one.default
-        for parameter in inspect.signature(one.annotation).parameters.values():
-            if given is not None:
-                parameter = parameter.replace(default=getattr(given, parameter.name))
-            flat.append(parameter.replace(kind=one.KEYWORD_ONLY))
+        _, own = sections(one.annotation.__doc__)
+        for part in inspect.signature(one.annotation).parameters.values():
+            part = part.replace(default=getattr(one.default, part.name))
+            flat.append(with_help(part, own.get(part.name)))
 
     @wraps(function)
-    def command(**values):
+    def run(**values):
         for name, group in groups.items():
             own = {field.name: values.pop(field.name) for field in fields(group)}
             values[name] = group(**own)
         return function(**values)
 
-    command.__signature__ = inspect.Signature(flat)
-    command.__annotations__ = {one.name: one.annotation for one in flat}
-    return command
+    run.__doc__ = text
+    run.__signature__ = inspect.Signature(flat)
+    run.__annotations__ = {one.name: one.annotation for one in flat}
+    return run
+
+
+def with_help(parameter: inspect.Parameter, help: str | None) -> inspect.Parameter:
+    """A parameter that typer understands, for a keyword."""
+    annotation, option = parameter.annotation, typer.Option()
+    if get_origin(annotation) is Annotated:
+        annotation, option = get_args(annotation)
+    option = copy(option)
+    option.help = option.help or help
+    if annotation is bool and parameter.default is False and option.default is ...:
+        option.default = f"--{parameter.name.replace('_', '-')}"  # the name, for typer
+    if annotation is not typer.Context:
+        annotation = Annotated[annotation, option]
+    return parameter.replace(annotation=annotation, kind=parameter.KEYWORD_ONLY)
+
+
+def sections(docstring: str) -> tuple[str, dict[str, str]]:
+    """The text of a docstring before its sections, and the entries of "Args"."""
+    text, *found = re.split(r"\n(Args|Raises|Returns):\n", cleandoc(docstring))
+    named = dict(zip(found[::2], found[1::2], strict=True))
+    entries = re.split(r"^    (\w+): ", named.get("Args", ""), flags=re.MULTILINE)[1:]
+    pairs = zip(entries[::2], entries[1::2], strict=True)
+    return text.strip(), {name: " ".join(entry.split()) for name, entry in pairs}
 
 
 def one_line(kind: str, message) -> str:

@@ -2,51 +2,30 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from keras_tagging.cli.options import Count
 from keras_tagging.cli.progress import steps_shown
 
 
 @dataclass(frozen=True)
 class Sharding:
-    """The options of --engine ray."""
+    """The options of --engine ray.
 
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --engine ray, the folder that gets a file for each shard."
-        ),
-    ] = None
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="With --engine ray, processes; by default as many as it has CPUs.",
-        ),
-    ] = None
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="With --engine ray, CPUs of each process; by default 1."
-        ),
-    ] = None
-    address: Annotated[
-        str | None,
-        typer.Option(
-            help="Of a Ray cluster, such as HOST:6379 or auto; by default Ray runs on "
-            "this machine."
-        ),
-    ] = None
-    shard_size: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="With --engine ray, bytes of input after which a shard ends as soon "
-            "as it can; by default a million.",
-        ),
-    ] = None
+    Args:
+        out: With --engine ray, the folder that gets a file for each shard.
+        workers: With --engine ray, processes; by default as many as it has CPUs.
+        threads: With --engine ray, CPUs of each process; by default 1.
+        address: Of a Ray cluster, such as HOST:6379 or auto; by default Ray runs on
+            this machine.
+        shard_size: With --engine ray, bytes of input after which a shard ends as soon
+            as it can; by default a million.
+    """
+
+    out: Path | None = None
+    workers: Count = None
+    threads: Count = None
+    address: str | None = None
+    shard_size: Count = None
 
 
 def annotate_shards(

@@ -1,67 +1,45 @@
 """What `train` starts a model from: tags, vectors, another tagger, another parser."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from keras_tagging.architectures import architecture
 from keras_tagging.cli.loading import load_model
-from keras_tagging.cli.options import pairs, refuse
+from keras_tagging.cli.options import File, Folder, pairs, refuse
 from keras_tagging.data import Corpus
 from keras_tagging.kinds import Kind
 
 
 @dataclass(frozen=True)
 class Start:
-    """What a model starts from beside its settings."""
+    """What a model starts from beside its settings.
 
-    tags: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMNS|gold|predicted|None",
-            help="Columns that a tagger learns together, such as upos,xpos,feats; or "
-            "the tags that a parser reads.",
-        ),
-    ] = None
-    bootstrap: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Start a recurrent parser from this ffn-parser."
-        ),
-    ] = None
-    gates: Annotated[
-        str | None,
-        typer.Option(help="The gates that start from it: 'all', or some, such as i,j."),
-    ] = None
-    init: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Start from this tagger: fine-tuning."),
-    ] = None
-    freeze: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LAYER", help="With --init: a layer that is not trained."),
-    ] = None
-    keep_labels: Annotated[
-        bool | None,
-        typer.Option(
-            help="With --init: whether tags that the corpus lacks stay; by default if "
-            "it has any of the tagger's."
-        ),
-    ] = None
-    embeddings: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Initial vectors of the word embeddings."),
-    ] = None
-    corpus_words: Annotated[
-        bool,
-        typer.Option(
-            "--corpus-words",
-            help="From --embeddings, load only the words of this corpus (all splits), "
-            "for files that do not fit in memory.",
-        ),
-    ] = False
+    Args:
+        tags: Columns that a tagger learns together, such as upos,xpos,feats; or the
+            tags that a parser reads.
+        bootstrap: Start a recurrent parser from this ffn-parser.
+        gates: The gates that start from it: 'all', or some, such as i,j.
+        init: Start from this tagger: fine-tuning.
+        freeze: With --init: a layer that is not trained.
+        keep_labels: With --init: whether tags that the corpus lacks stay; by default if
+            it has any of the tagger's.
+        embeddings: Initial vectors of the word embeddings.
+        corpus_words: From --embeddings, load only the words of this corpus (all
+            splits), for files that do not fit in memory.
+    """
+
+    tags: Annotated[str | None, typer.Option(metavar="COLUMNS|gold|predicted|None")] = (
+        None
+    )
+    bootstrap: Folder = None
+    gates: str | None = None
+    init: Folder = None
+    freeze: Annotated[list[str] | None, typer.Option(metavar="LAYER")] = None
+    keep_labels: bool | None = None
+    embeddings: File = None
+    corpus_words: bool = False
 
     def check(self, arch: str, kind: Kind, recipe: str) -> None:
         """Refuse options that do not go together, or that a kind of models lacks.

@@ -1,6 +1,5 @@
 """The command that trains: train."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,11 +12,12 @@ from keras_tagging.architectures import architecture
 from keras_tagging.cli.loading import Reading, kinds_reading
 from keras_tagging.cli.options import (
     CorpusPath,
+    Count,
     Dev,
     Epochs,
     Recipe,
+    Settings,
     Test,
-    grouped,
     pairs,
     refuse,
 )
@@ -47,35 +47,27 @@ from keras_tagging.utils.startup import start_program
 
 @dataclass(frozen=True)
 class Fitting:
-    """How a model is fitted, and what becomes of an earlier run."""
+    """How a model is fitted, and what becomes of an earlier run.
+
+    Args:
+        seed: For weights, dropout and order.
+        patience: Stop after this many epochs without improvement.
+        monitor: The figure that selects the best epoch: val_accuracy, ...
+        resume: Continue the run that was stopped in DIR.
+        tensorboard: Write events to DIR/tensorboard.
+        force: Replace the finished model in DIR.
+        devices: Devices that share each batch, those of all machines together; needs
+            JAX (KERAS_BACKEND=jax).
+    """
 
     epochs: Epochs = None
-    seed: Annotated[int, typer.Option(help="For weights, dropout and order.")] = 0
-    patience: Annotated[
-        int | None,
-        typer.Option(min=1, help="Stop after this many epochs without improvement."),
-    ] = None
-    monitor: Annotated[
-        str | None,
-        typer.Option(help="The figure that selects the best epoch: val_accuracy, ..."),
-    ] = None
-    resume: Annotated[
-        bool, typer.Option(help="Continue the run that was stopped in DIR.")
-    ] = True
-    tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Write events to DIR/tensorboard.")
-    ] = False
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the finished model in DIR.")
-    ] = False
-    devices: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Devices that share each batch, those of all machines together; "
-            "needs JAX (KERAS_BACKEND=jax).",
-        ),
-    ] = None
+    seed: int = 0
+    patience: Count = None
+    monitor: str | None = None
+    resume: bool = True
+    tensorboard: bool = False
+    force: bool = False
+    devices: Count = None
 
     @property
     def limits(self) -> dict:
@@ -99,16 +91,13 @@ class Data:
     dev_share: float | None
     seed: int
 
-    def load(self, check: Callable | None = None, **wanted):
+    def load(self, **wanted):
         """The corpus, whose development sentences are held out if that is asked for.
 
         Args:
-            check: called with the whole corpus.
             wanted: as in `Reading.corpus`.
         """
         data = self.reading.corpus(self.corpus, dev=self.dev, test=self.test, **wanted)
-        if check:
-            check(data)
         if self.dev_share is not None:
             hold_out(data, self.dev_share, self.seed)
         return data
@@ -122,34 +111,18 @@ class Data:
         return None
 
 
-@grouped
 def train(
     context: typer.Context,
-    arch: Annotated[
-        str, typer.Argument(help="A name that `list` shows, or 'pipeline'.")
-    ],
+    arch: Annotated[str, typer.Argument()],
     corpus: CorpusPath,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write.")],
+    out: Annotated[Path, typer.Option(metavar="DIR")],
     dev: Dev = None,
     test: Test = None,
     reading: Reading = Reading(),  # noqa: B008
-    dev_share: Annotated[
-        float | None,
-        typer.Option(help="Share of the training sentences to use for development."),
-    ] = None,
+    dev_share: float | None = None,
     recipe: Recipe = "fast",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="A keyword that `list ARCH` shows."
-        ),
-    ] = None,
-    parts: Annotated[
-        str | None,
-        typer.Option(
-            help="Of a pipeline, some of segmenter,tagger,parser; by default all.",
-        ),
-    ] = None,
+    settings: Settings = None,
+    parts: str | None = None,
     start: Start = Start(),  # noqa: B008
     fitting: Fitting = Fitting(),  # noqa: B008
 ) -> None:
@@ -162,6 +135,13 @@ def train(
     `train pipeline` trains a segmenter, a tagger and a parser from one treebank in
     CoNLL-U, each in a folder of its own below DIR, and makes DIR a pipeline for
     `annotate`. Settings name their part: --set tagger.units=200.
+
+    Args:
+        arch: A name that `list` shows, or 'pipeline'.
+        out: Where to write.
+        dev_share: Share of the training sentences to use for development.
+        settings: A keyword that `list ARCH` shows.
+        parts: Of a pipeline, some of segmenter,tagger,parser; by default all.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file: --out is a folder")
@@ -202,13 +182,11 @@ def train_model(
     if fitting.devices is not None:
         share_batches(fitting.devices)
 
-    def check(data):
-        tagged = all(sentence.tags is not None for sentence in data.train)
-        if kind.learns == "tags" and tagged and not chosen.get("tags"):
-            refuse_one_label(data.train, data, source.reading.options)
-
     other = start.other(arch)
-    data = source.load(check, **kind.reading)
+    data = source.load(**kind.reading)
+    tagged = all(sentence.tags is not None for sentence in data.train)
+    if kind.learns == "tags" and tagged and not chosen.get("tags"):
+        refuse_one_label(data.train, data, source.reading.options)
     model, lines = start.model(other, arch, data, recipe, fitting.seed, chosen)
     if start.bootstrap is not None:
         take_folds(start.bootstrap, out)

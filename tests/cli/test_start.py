@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from keras_tagging import kinds
 from keras_tagging.cli.loading import Reading, kinds_reading
-from keras_tagging.cli.options import grouped
+from keras_tagging.cli.options import command as as_command
 from keras_tagging.cli.start import Start
 from keras_tagging.cli.training import Data, settings_by_part
 from keras_tagging.data import Corpus, Sentence
@@ -99,28 +99,53 @@ def test_what_a_model_has_not_seen(dev, test, share, splits, expected):
 
 @dataclass(frozen=True)
 class Size:
-    width: Annotated[int, typer.Option(help="In meters.")] = 2
-    depth: Annotated[int, typer.Option("--deep")] = 3
+    """A size.
+
+    Args:
+        width: In meters,
+            from left to right.
+    """
+
+    width: Annotated[int, typer.Option(min=1)] = 2
+    depth: Annotated[int, typer.Option("--deep", help="Going down.")] = 3
 
 
-def test_a_group_is_an_option_for_each_field():
+def test_a_docstring_tells_of_options_and_a_group_has_one_for_each_field():
     seen = []
 
-    @grouped
-    def command(name: str, size: Size = Size(depth=7), loud: bool = False):  # noqa: B008
-        """Say."""
-        seen.append((name, size, loud))
+    def say(
+        name: Annotated[str, typer.Argument()],
+        size: Size = Size(depth=7),  # noqa: B008
+        loud: bool = False,
+        polite: bool = True,
+    ):
+        """Say it.
 
-    assert [*inspect.signature(command).parameters] == [
-        "name",
-        "width",
-        "depth",
-        "loud",
-    ]
-    app = typer.Typer(add_completion=False)
-    app.command()(command)
+        Twice.
+
+        Args:
+            name: Of whom.
+            loud: In capitals.
+
+        Raises:
+            ValueError: never.
+        """
+        seen.append((name, size, loud, polite))
+
+    made = as_command(say)
+    names = ["name", "width", "depth", "loud", "polite"]
+    assert [*inspect.signature(made).parameters] == names
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command()(made)
     runner = CliRunner()
     assert runner.invoke(app, ["x"]).exit_code == 0
-    assert runner.invoke(app, ["x", "--width", "5", "--deep", "1"]).exit_code == 0
-    assert seen == [("x", Size(2, 7), False), ("x", Size(5, 1), False)]
-    assert "In meters." in runner.invoke(app, ["--help"]).output
+    given = ["x", "--width", "5", "--deep", "1", "--loud", "--no-polite"]
+    assert runner.invoke(app, given).exit_code == 0
+    assert seen == [("x", Size(2, 7), False, True), ("x", Size(5, 1), True, False)]
+    assert runner.invoke(app, ["x", "--width", "0"]).exit_code == 2
+    assert runner.invoke(app, ["x", "--no-loud"]).exit_code == 2
+    text = " ".join(runner.invoke(app, ["--help"]).output.split())
+    for part in ("Say it. Twice.", "In meters, from left to right.", "Going down."):
+        assert part in text
+    assert "Of whom." in text and "--loud In capitals." in text
+    assert "Args:" not in text and "never" not in text
