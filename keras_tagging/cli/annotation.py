@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.cli.inputs import Input, read_input, with_columns
+from keras_tagging.cli.inputs import Input, read_input, read_text, with_columns
 from keras_tagging.cli.jobs import at_work
 from keras_tagging.cli.loading import load_pipeline
 from keras_tagging.cli.options import (
@@ -23,13 +23,10 @@ from keras_tagging.cli.options import (
     pairs,
     refuse,
 )
-from keras_tagging.cli.progress import Source, applied
+from keras_tagging.cli.progress import applied
 from keras_tagging.cli.sharded import Sharding, annotate_shards
 from keras_tagging.cli.supertagged import OUTPUTS
 from keras_tagging.cli.tasks import Annotating, Parsing, Tagging
-from keras_tagging.data.conllu import read_blocks
-from keras_tagging.data.raw_text import sentences_of_lines, text_lines
-from keras_tagging.data.sentence import Sentence
 
 
 def write_results(task, given: Input, jobs: int) -> int:
@@ -181,16 +178,10 @@ def annotate(
     if Path(file).is_dir():
         raise ValueError(f"{file}: is a folder, which needs --engine ray --out DIR")
     input = input or "text"
-    source = Source(file)
-    reading = {"conllu": read_blocks, "tokens": _tokens, "text": text_lines}[input]
-    items = reading(source.stream, encoding)  # before the models, which take seconds
+    found, source = read_text(file, input, encoding)  # before the models: they are slow
     pipeline = load_pipeline(run, threads=None if jobs == 1 else 1)
-    keeps = input == output == "conllu"
-    if input == "conllu":
-        items = ((block.sentence, block if keeps else None) for block in items)
-    else:
+    if input != "conllu":
         refuse_columns(run, pipeline, f"--input {input}")
-        items = ((sentence, None) for sentence in pipeline.sentences(items))
     if input == "text" and pipeline.segmenter is None:
         what = f"{run} has no segmenter: a line of the text is a sentence, with blanks "
         sys.stderr.write(one_line("note", what + "between its words"))
@@ -199,12 +190,13 @@ def annotate(
             f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output spans "
             "needs: use conllu or jsonl"
         )
+    keeps = input == output == "conllu"
+    if input == "conllu":
+        items = ((block.sentence, block if keeps else None) for block in found)
+    else:
+        items = ((sentence, None) for sentence in pipeline.sentences(found))
     task = Annotating(run, output, keeps, pipeline if jobs == 1 else None)
     write_results(task, Input(items, source), jobs)
-
-
-def _tokens(file, encoding: str | None) -> Iterator[Sentence]:
-    return sentences_of_lines(text_lines(file, encoding))
 
 
 def refuse_columns(run: Path, pipeline, input: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,18 +37,49 @@ SHARES = ("precision", "recall", "f1", "uas", "las")
 SHARES += ("labelled_precision", "labelled_recall")
 
 
+@dataclass(frozen=True)
+class Tables:
+    """What a report tells beside the figures of all, and how they are counted.
+
+    Args:
+        multi_tagging: Several tags a word, as a table.
+        betas: Levels of --multi-tagging, such as 0.1,0.01.
+        per_tag: Figures for every tag, or chunk type.
+        punctuation: For parsers: count punctuation (CoNLL 2018), or leave it out by the
+            gold tags of the Penn Treebank, or by characters (CoNLL-X). Default: keep.
+        subtypes: nsubj:pass is not nsubj.
+        tables: By relation, sentence length and distance.
+    """
+
+    multi_tagging: bool = False
+    betas: str | None = None
+    per_tag: bool = False
+    punctuation: Literal["keep", "ptb", "unicode"] | None = None
+    subtypes: bool = False
+    tables: bool = False
+
+    @property
+    def options(self) -> dict:
+        """The options of `report`.
+
+        Raises:
+            ValueError: for levels that are no numbers.
+        """
+        try:
+            levels = self.betas and [float(beta) for beta in self.betas.split(",")]
+        except ValueError:
+            message = f"--betas {self.betas!r}: give numbers, 0.1,0.01"
+            raise ValueError(message) from None
+        return {**vars(self), "betas": levels or None}
+
+
 def evaluate(
     run: Run,
     corpus: CorpusPath,
     split: Literal["train", "dev", "test"] = "test",
     reading: Reading = Reading(),  # noqa: B008
     beam_width: BeamWidth = None,
-    multi_tagging: bool = False,
-    betas: str | None = None,
-    per_tag: bool = False,
-    punctuation: Literal["keep", "ptb", "unicode"] | None = None,
-    subtypes: bool = False,
-    tables: bool = False,
+    tables: Tables = Tables(),  # noqa: B008
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Compare a model's tags, trees or tokens with the gold ones of a corpus.
@@ -64,32 +96,17 @@ def evaluate(
 
     Args:
         split: What to evaluate on; a single file is the test data.
-        multi_tagging: Several tags a word, as a table.
-        betas: Levels of --multi-tagging, such as 0.1,0.01.
-        per_tag: Figures for every tag, or chunk type.
-        punctuation: For parsers: count punctuation (CoNLL 2018), or leave it out by the
-            gold tags of the Penn Treebank, or by characters (CoNLL-X). Default: keep.
-        subtypes: nsubj:pass is not nsubj.
-        tables: By relation, sentence length and distance.
         as_json: Print JSON.
     """
     model = load_evaluated(run)
-    options = {
-        "multi_tagging": multi_tagging,
-        "betas": levels_of(betas) if betas else None,
-        "per_tag": per_tag,
-        "punctuation": punctuation,
-        "subtypes": subtypes,
-        "tables": tables,
-    }
     if is_composed(model):
-        own = {**options, "beam_width": beam_width}
+        own = {**tables.options, "beam_width": beam_width}
         refuse(f"{run} holds a pipeline, which has no", own)
         evaluate_pipeline(model, corpus, split, reading, as_json)
         return
     if beam_width is not None:
         model.beam_width = beam_width
-    options = refuse_others(run, model, options)
+    options = refuse_others(run, model, tables.options)
     _, sentences = reading.split(corpus, split, **kinds.of(model).reading)
     report = model.report(list(with_columns(model, sentences)), **options)
     if report.warning:
@@ -145,13 +162,6 @@ def evaluate_pipeline(pipeline, corpus, split, reading: Reading, as_json) -> Non
         for name, counts in scores.items()
     }
     print(json.dumps({"corpus": corpus, "split": split, "figures": figures}, indent=2))
-
-
-def levels_of(betas: str) -> list[float]:
-    try:
-        return [float(beta) for beta in betas.split(",")]
-    except ValueError:
-        raise ValueError(f"--betas {betas!r}: give numbers, 0.1,0.01") from None
 
 
 def table_text(name: str, table) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from keras_tagging.cli.progress import Source
 from keras_tagging.data import detect_format, read
 from keras_tagging.data.conllu import read_blocks
+from keras_tagging.data.raw_text import sentences_of_lines, text_lines
 from keras_tagging.data.readers import source_name
 
 NAMES = {"pos": "UPOS, column 4", "xpos": "XPOS, column 5"}  # in CoNLL-U
@@ -116,6 +117,24 @@ def read_input(
         )
     items = ((block.sentence, block) for block in read_blocks(stream, **options))
     return Input(items, source, options.get("encoding", "utf-8"))
+
+
+def read_text(file: str, kind: str, encoding: str | None) -> tuple[Iterator, Source]:
+    """The lines of a text, its sentences, or `Block` objects, and the source.
+
+    Args:
+        file: a path, or "-" for standard input.
+        kind: "text", "tokens" or "conllu".
+        encoding: None for UTF-8.
+
+    Raises:
+        ValueError: if there is no such file.
+    """
+    source = Source(file)
+    if kind == "conllu":
+        return read_blocks(source.stream, encoding), source
+    lines = text_lines(source.stream, encoding)
+    return (lines if kind == "text" else sentences_of_lines(lines)), source
 
 
 def recognise(file: str, options: dict, keep: bool = True):
