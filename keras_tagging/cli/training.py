@@ -15,8 +15,8 @@ from keras_tagging.cli.options import (
     Count,
     Dev,
     Epochs,
+    Pairs,
     Recipe,
-    Settings,
     Test,
     pairs,
     refuse,
@@ -121,7 +121,7 @@ def train(
     reading: Reading = Reading(),  # noqa: B008
     dev_share: float | None = None,
     recipe: Recipe = "fast",
-    settings: Settings = None,
+    settings: Pairs = None,
     parts: str | None = None,
     start: Start = Start(),  # noqa: B008
     fitting: Fitting = Fitting(),  # noqa: B008
