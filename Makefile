@@ -52,7 +52,7 @@ test-torch:
 	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(BACKEND_OPTIONS) $(BACKEND_TESTS) $(ARGS)
 
 fuzz: $(VENV)/installed-test  ## try a million mutated lines on all readers; goes on where it was stopped
-	PYTHONPATH=tests $(BIN)/python -m hostile.fuzz $(ARGS)
+	PYTHONPATH=tests:data_prep $(BIN)/python -m hostile.fuzz $(ARGS)
 
 lint: $(VENV)/installed-dev  ## check code, notebooks and the direction of imports
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ from models import parsers
 
 import keras_tagging
 from keras_tagging import Sentence
+from keras_tagging.experiments import documents
 from keras_tagging.experiments.analysis import analyse, plots, report
 
 NASTY = [
@@ -183,7 +184,7 @@ def test_figures_of_the_page(nasty):
 
 
 def test_without_matplotlib(nasty, monkeypatch):
-    monkeypatch.setattr(plots, "available", lambda: False)
+    monkeypatch.setattr(documents, "plots_available", lambda: False)
     text = report.page(nasty)
     page = checked(text)
     assert "svg" not in page.tags

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from concurrent.futures import Future, wait
 
 import pytest
 
@@ -29,24 +30,13 @@ def program(tmp_path, monkeypatch):
     return is_now
 
 
-def all_ended(engine, count):
-    found = []
-    deadline = time.monotonic() + 60
-    while len(found) < count and time.monotonic() < deadline:
-        found += engine.ended()
-        time.sleep(0.02)
-    return dict(found)
-
-
 def test_what_a_job_gets_and_gives(program, store):
     program("print(sys.argv[1:], os.environ['TF_NUM_INTRAOP_THREADS'])")
     engine = LocalEngine(store, 10_000)
-    engine.start(A)
-    assert engine.has_room()
-    assert all_ended(engine, 1) == {A: None}
+    assert engine.start(A).result(60) == 0
     expected = [str(store.folder), "a", "1"]
     assert store.log(A).read_text() == f"{expected} 1\n"
-    assert engine.ended() == []
+    engine.close()
 
 
 def test_why_jobs_failed(program, store):
@@ -56,33 +46,38 @@ def test_why_jobs_failed(program, store):
         "os.kill(os.getpid(), 9)"
     )
     engine = LocalEngine(store, 2)
-    engine.start(A)
-    engine.start(B)
-    assert not engine.has_room()
-    found = all_ended(engine, 2)
-    assert found[A] == "the  reason"
-    assert found[B].startswith("its process was ended by SIGKILL; out of memory?")
-    assert engine.has_room()
+    wait(ended := [engine.start(A), engine.start(B)], 60)
+    found = [failure_reason(store, *pair) for pair in zip((A, B), ended, strict=True)]
+    assert found[0] == "the  reason"
+    assert found[1].startswith("its process was ended by SIGKILL; out of memory?")
 
 
-def test_reasons(store):
-    assert failure_reason(store, A, 0) is None
-    assert failure_reason(store, A, 3) == "its process ended with code 3"
-    assert (
-        failure_reason(store, A, -signal.SIGTERM) == "its process was ended by SIGTERM"
-    )
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (0, "its process ended without a result"),
+        (3, "its process ended with code 3"),
+        (-signal.SIGTERM, "its process was ended by SIGTERM"),
+    ],
+)
+def test_reasons(store, code, reason):
+    ended = Future()
+    ended.set_result(code)
+    assert failure_reason(store, A, ended) == reason
+    store.write(A, {})
+    assert failure_reason(store, A, ended) == (reason if code else None)
 
 
 def test_closing_ends_what_runs(program, store):
     program("print(os.getpid(), flush=True)\ntime.sleep(600)")
     engine = LocalEngine(store, 1)
-    engine.start(A)
+    ended = engine.start(A)
     while not (text := store.log(A).read_text()).endswith("\n"):
         time.sleep(0.02)
     engine.close()
     with pytest.raises(ProcessLookupError):
         os.kill(int(text), 0)
-    assert engine.ended() == []
+    assert ended.result(0) == -signal.SIGKILL
 
 
 def test_the_users_own_threads_stay():
@@ -108,6 +103,5 @@ def test_output_of_a_second_attempt_follows_the_first(program, store):
     program("print('x')")
     for _ in range(2):
         engine = LocalEngine(store, 1)
-        engine.start(A)
-        assert all_ended(engine, 1) == {A: None}
+        assert engine.start(A).result(60) == 0
     assert store.log(A).read_text() == "x\nx\n"

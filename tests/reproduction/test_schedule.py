@@ -1,6 +1,8 @@
 """What runs when, with an engine that runs nothing."""
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from reproduction.made_up import result
@@ -17,36 +19,39 @@ RESULT |= {"seconds": 60.0, "epochs": 2}
 
 
 class FakeEngine:
-    """Ends each job at the second look, as `outcomes` says; None: it has a result."""
+    """Ends each job after a moment, as `outcomes` says; None: it has a result."""
 
     def __init__(self, store, workers=2, **outcomes):
         self.store, self.workers, self.outcomes = store, workers, outcomes
-        self.running, self.most, self.order = {}, 0, []
+        self.running, self.most, self.order = 0, 0, []
+        self.threads = ThreadPoolExecutor(1)  # in order
         self.closed = False
 
-    def has_room(self):
-        return len(self.running) < self.workers
-
     def start(self, job):
-        self.running[job] = 0
+        self.running += 1
         self.order.append(job.row)
-        self.most = max(self.most, len(self.running))
+        self.most = max(self.most, self.running)
+        ended = self.threads.submit(self.ended, job)
+        ended.add_done_callback(self.less)
+        return ended
 
-    def ended(self):
-        found = []
-        for job in list(self.running):
-            self.running[job] += 1
-            if self.running[job] == 2:
-                outcome = self.outcomes.get(job.row)
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                if outcome is None:
-                    self.store.write(job, RESULT)
-                del self.running[job]
-                found.append((job, outcome or None))
-        return found
+    def less(self, _):
+        self.running -= 1
+
+    def ended(self, job):
+        time.sleep(0.05)
+        outcome = self.outcomes.get(job.row)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        if outcome is None:
+            self.store.write(job, RESULT)
+        elif outcome:
+            self.store.log(job).parent.mkdir(parents=True, exist_ok=True)
+            self.store.log(job).write_text(f"{outcome}\n")
+        return int(bool(outcome))
 
     def close(self):
+        self.threads.shutdown()
         self.closed = True
 
 
@@ -112,6 +117,11 @@ def test_what_failed_runs_again(run, store):
 def test_an_end_without_a_result_is_a_failure(run):
     failed, _ = run([A], A="")
     assert failed == {A: "its process ended without a result"}
+
+
+def test_a_machine_that_is_lost_is_a_failure(run):
+    failed, _ = run([A, B], A=RuntimeError("no machine\nsince noon"))
+    assert failed == {A: "RuntimeError: no machine"}
 
 
 def test_an_interrupt_ends_what_runs(store, monkeypatch):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from keras_tagging.corpora import archives
-from keras_tagging.corpora.archives import members
 from keras_tagging.data import CorpusError, read
+from preparing import archives
+from preparing.archives import members
 
 FILES = {
     "disc/README": b"not this",

@@ -8,10 +8,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from keras_tagging.corpora.archives import Member
-from keras_tagging.corpora.preparation import track
-from keras_tagging.data.readers import CorpusError, read
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data import CorpusError, Sentence, read
+from preparing.archives import Member
+from preparing.script import track
 
 # wsj_0203.mrg, wsj02-21.stagged, 22.conllx: a section, then a document or last section
 _NAME = re.compile(r"(?:wsj_?)?([0-9]{2})(?:([0-9]{2})|-([0-9]{2}))?(?![0-9-])", re.I)

@@ -7,7 +7,7 @@ capitals from the original words.
 import re
 from collections.abc import Callable
 
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data import Sentence
 
 
 def kadari(word: str) -> str:

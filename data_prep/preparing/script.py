@@ -17,9 +17,9 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.data.readers import WRITTEN, write
-from keras_tagging.data.records import CorpusError, MalformedSentence
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data import CorpusError, Sentence, write
+from keras_tagging.data.readers import WRITTEN
+from keras_tagging.data.records import MalformedSentence
 
 # Parameters of all scripts
 Out = Annotated[Path, typer.Argument(help="Folder to write to; created if missing.")]

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
 
-from keras_tagging.corpora.archives import Member
-from keras_tagging.corpora.markup import Element, elements, left_out
-from keras_tagging.data.readers import CorpusError
+from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.data.records import sentence_of
-from keras_tagging.data.sentence import Sentence
+from preparing.archives import Member
+from preparing.markup import Element, elements, left_out
 
 # The 28 tags of Crabbe & Candito (2008), and PREF: by category and subcategory, or for
 # verbs by the first letter of the morphology.

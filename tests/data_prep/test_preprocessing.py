@@ -1,9 +1,9 @@
 import pytest
 import tensorflow as tf
 
-from keras_tagging.corpora.preprocessing import PREPROCESSING, with_words
 from keras_tagging.data import Sentence
 from keras_tagging.encoding.token_features import NORMALISATIONS
+from preparing.preprocessing import PREPROCESSING, with_words
 
 WORDS = ["Mr.", "1,989", "1989", "wife\\/mother", "a\\b\\/C3", "\\", "\\/", "x\\/"]
 WORDS += ["\u0661\u0662", "\u00c9t\u00e9", "-LRB-", "1\\/2"]

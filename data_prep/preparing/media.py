@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from keras_tagging.corpora.archives import Member
-from keras_tagging.corpora.markup import Element, elements, left_out
-from keras_tagging.data.readers import CorpusError
+from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.data.records import sentence_of, split_blanks
-from keras_tagging.data.sentence import Sentence
+from preparing.archives import Member
+from preparing.markup import Element, elements, left_out
 
 LATIN = "iso-8859-1"
 NULL = "null"

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keras_tagging.corpora.word_classes import NO_CLASS
+from keras_tagging.data import CorpusError, Sentence
 from keras_tagging.data.lines import numbered_lines, source_name
-from keras_tagging.data.records import CorpusError, is_blank, message, unread
-from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.data.records import is_blank, message, unread
+from keras_tagging.data.sentence import as_sentences
 
 # `boston massachusetts :- NP : boston:ci`; the class, `ci`, follows its value
 _ENTRY = re.compile(r"\s*(?P<phrase>\S.*?)\s*:-\s*NP\s*:[^:]*:(?P<kind>\w+)\s*")

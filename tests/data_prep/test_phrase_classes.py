@@ -1,8 +1,8 @@
 import pytest
 
 from keras_tagging import Sentence
-from keras_tagging.corpora.phrase_classes import PhraseClasses
 from keras_tagging.data import CorpusError
+from preparing.phrase_classes import PhraseClasses
 
 LEXICON = """\
  New  York :- NP : newyork:ci

@@ -1,8 +1,8 @@
 import pytest
 
-from keras_tagging.corpora.archives import members
-from keras_tagging.corpora.splits import in_tenths, split_files
 from keras_tagging.data import CorpusError
+from preparing.archives import members
+from preparing.splits import in_tenths, split_files
 
 
 def chosen(folder, *names):

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from keras_tagging.corpora.archives import members
-from keras_tagging.corpora.media import (
+from keras_tagging.data import CorpusError
+from preparing.archives import members
+from preparing.media import (
     dialogues,
     full_and_relaxed,
     read_media,
@@ -13,7 +14,6 @@ from keras_tagging.corpora.media import (
     relaxed_of,
     words_of,
 )
-from keras_tagging.data import CorpusError
 
 OFFICIAL = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <MEDIA><set>

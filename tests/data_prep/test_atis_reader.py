@@ -4,8 +4,8 @@ import zipfile
 import pytest
 
 from keras_tagging.corpora import load_corpus
-from keras_tagging.corpora.atis import read_atis
 from keras_tagging.data import CorpusError, Sentence, write
+from preparing.atis import read_atis
 
 CITY = "B-toloc.city_name"
 SPLITS = {

@@ -4,10 +4,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from keras_tagging.corpora.archives import Member
 from keras_tagging.corpora.loading import SPLIT_WORDS
-from keras_tagging.data.readers import CorpusError
-from keras_tagging.data.sentence import SPLITS, Sentence
+from keras_tagging.data import CorpusError, Sentence
+from keras_tagging.data.sentence import SPLITS
+from preparing.archives import Member
 
 
 def split_files(source, members: Iterable[Member]) -> dict[str, Member]:

@@ -2,9 +2,9 @@ import gzip
 
 import pytest
 
-from keras_tagging.corpora.archives import members
-from keras_tagging.corpora.sections import by_split, left_out, sections_of, sentences_of
 from keras_tagging.data import CorpusError
+from preparing.archives import members
+from preparing.sections import by_split, left_out, sections_of, sentences_of
 
 SPLITS = {"train": [2, 3], "dev": [0], "test": [23]}
 

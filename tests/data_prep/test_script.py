@@ -3,16 +3,16 @@ import sys
 
 import pytest
 
-from keras_tagging.corpora import load_corpus, preparation
-from keras_tagging.corpora.preparation import (
+from keras_tagging.corpora import load_corpus
+from keras_tagging.data import CorpusError, Sentence
+from keras_tagging.data.records import MalformedSentence
+from preparing.script import (
     Counts,
     run_script,
     statistics,
     track,
     write_splits,
 )
-from keras_tagging.data import CorpusError, Sentence
-from keras_tagging.data.records import MalformedSentence
 
 TRAIN = [Sentence(["a", "b", "a"], ["X", "Y", "X"]), Sentence(["A"], ["Z"])]
 DEV = [Sentence(["a", "c", "c"], ["X", "X", "Q"])]
@@ -208,7 +208,7 @@ def test_a_script_tells_errors_in_one_line(capsys, args, code, out, err):
     told = capsys.readouterr()
     assert (stopped.value.code, told.out) == (code, out)
     if err:
-        assert told.err.startswith(f"test_preparation.py: error: {err}")
+        assert told.err.startswith(f"test_script.py: error: {err}")
         assert told.err.count("\n") == 1
 
 
@@ -260,7 +260,7 @@ def test_advice_is_what_a_script_has(capsys, message, expected, number):
         run_script(scripts()[number], "", [message])
     leaves = LEAVES * (number == 1 and "errors=" not in message)
     told = capsys.readouterr().err
-    assert told == f"test_preparation.py: error: a:1: b; {expected[number]}{leaves}\n"
+    assert told == f"test_script.py: error: a:1: b; {expected[number]}{leaves}\n"
 
 
 @pytest.mark.parametrize("args", [["--help"], ["-h"], []])
@@ -280,14 +280,14 @@ def test_an_interrupt_is_told(capsys):
     with pytest.raises(SystemExit) as stopped:
         run_script(interrupted, "", ["--"])
     assert stopped.value.code == 130
-    assert capsys.readouterr().err == "test_preparation.py: error: interrupted\n"
+    assert capsys.readouterr().err == "test_script.py: error: interrupted\n"
 
 
 def test_the_folders_of_a_failed_run_are_gone(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(preparation, "write", full)
+    monkeypatch.setattr("preparing.script.write", full)
     with pytest.raises(OSError, match="No space left"):
         write_splits(tmp_path / "out", {"train": TRAIN})
     assert not list(tmp_path.iterdir())

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from keras_tagging.corpora.archives import Member, members
-from keras_tagging.corpora.splits import SPLITS, split_files
-from keras_tagging.data.readers import CorpusError, read
+from keras_tagging.data import Corpus, CorpusError, Sentence, read
 from keras_tagging.data.records import sentence_of
-from keras_tagging.data.sentence import Corpus, Sentence
+from preparing.archives import Member, members
+from preparing.splits import SPLITS, split_files
 
 INTEGERS = (".pkl", ".pickle", ".json")  # recognised only to name a remedy
 LINES = (".iob", ".conll", ".tsv", ".txt", ".ctf", ".sparse")

@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile, gettempdir
 from typing import BinaryIO
 
+from keras_tagging.data import CorpusError
 from keras_tagging.data.compressed import (
     BLOCK,
     DECODERS,
@@ -25,7 +26,6 @@ from keras_tagging.data.compressed import (
     Decompressed,
     damaged,
 )
-from keras_tagging.data.readers import CorpusError
 from keras_tagging.utils import limits
 
 # Members of a `.tar` that describe the next one, and are read into memory

@@ -6,12 +6,13 @@ derivation.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from keras_tagging.corpora.archives import Member
-from keras_tagging.corpora.preparation import track
-from keras_tagging.corpora.sections import check_missing, sections_of
+from keras_tagging.data import CorpusError
 from keras_tagging.data.derivations import place_of
 from keras_tagging.data.lines import numbered_lines
-from keras_tagging.data.records import CorpusError, is_blank
+from keras_tagging.data.records import is_blank
+from preparing.archives import Member
+from preparing.script import track
+from preparing.sections import check_missing, sections_of
 
 
 def names_tell(members: Iterable[Member], splits: Mapping[str, Iterable[int]]) -> bool:

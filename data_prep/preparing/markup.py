@@ -1,17 +1,22 @@
 """XML, read as a stream, within limits and without expanding entities."""
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import ParseError
 
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
-
-from keras_tagging.corpora.archives import Member
-from keras_tagging.data.records import CorpusError, MalformedSentence
+from keras_tagging.data import CorpusError
+from keras_tagging.data.records import MalformedSentence
 from keras_tagging.utils import limits
+from preparing.archives import Member
+
+try:
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import DefusedXMLParser
+except ModuleNotFoundError:
+    sys.exit("reading XML needs defusedxml: pip install 'keras-tagging[prep]'")
 
 BLOCK = 1 << 16
 

@@ -4,10 +4,10 @@ import zipfile
 
 import pytest
 
-from keras_tagging.corpora.archives import members
-from keras_tagging.corpora.markup import Element, elements
 from keras_tagging.data import CorpusError
 from keras_tagging.utils import limits
+from preparing.archives import members
+from preparing.markup import Element, elements
 
 
 def member_of(path, content):

@@ -5,13 +5,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from keras_tagging.corpora.archives import members
-from keras_tagging.corpora.ftb import (
+from keras_tagging.data import CorpusError, Sentence
+from preparing.archives import members
+from preparing.ftb import (
     crabbe_candito,
     read_ftb,
     with_common_nouns_lowered,
 )
-from keras_tagging.data import CorpusError, Sentence
 
 SENTENCE = """<text>
 <SENT nb="1">
