@@ -127,8 +127,8 @@ def own_encoding() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        told = str(error).replace("pass encoding= with", "pass --encoding with")
-        raise ValueError(told) from error
+        message = str(error).replace("pass encoding= with", "pass --encoding with")
+        raise ValueError(message) from error
 
 
 @own_encoding()

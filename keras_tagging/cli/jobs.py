@@ -41,9 +41,9 @@ def at_work(task, jobs: int) -> Iterator[Work]:
         return
     with _processes(task, jobs) as pool:
         # with as many questions as processes all of them begin to load
-        told = [pool.submit(_about) for _ in range(jobs)]
+        answers = [pool.submit(_about) for _ in range(jobs)]
         try:
-            about, error = told[0].result()
+            about, error = answers[0].result()
         except BrokenProcessPool as broken:
             raise _killed(jobs) from broken
         if error is not None:

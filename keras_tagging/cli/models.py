@@ -74,7 +74,7 @@ def card_text(card: dict) -> str:
         names = dict.fromkeys(name for split in figures.values() for name in split)
         rows = [["figures in per cent", *figures]]
         for name in names:
-            told = [str(split.get(name, "-")) for split in figures.values()]
-            rows.append([name, *told])
+            values = [str(split.get(name, "-")) for split in figures.values()]
+            rows.append([name, *values])
         lines += ["", aligned(rows)]
     return "\n".join(lines)

@@ -54,7 +54,7 @@ def next_commands(out, where: str | None, reading, model) -> str:
     """
     options = reading.option or ()
     quoted = {pair: f"--option {shlex.quote(pair)}" for pair in options}
-    columns = [told for pair, told in quoted.items() if pair.startswith("columns=")]
+    columns = [text for pair, text in quoted.items() if pair.startswith("columns=")]
     lines = []
     if where:
         parts = [where, *quoted.values()]
