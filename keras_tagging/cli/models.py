@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.architectures import ARCHITECTURES, RECIPES, architecture
+from keras_tagging.architectures import RECIPES, architecture, available
 from keras_tagging.utils.named_models import GROUP, installed_models
 from keras_tagging.utils.suggestions import check_known
 from keras_tagging.utils.tables import aligned
@@ -24,7 +24,7 @@ def list_architectures(
         arch: Show its keywords.
     """
     if arch is None:
-        rows = [[a.name, a.summary] for a in ARCHITECTURES.values()]
+        rows = [[name, architecture(name).summary] for name in available()]
     else:
         entry = architecture(arch)
         recipes = [entry.settings(recipe) for recipe in RECIPES]
