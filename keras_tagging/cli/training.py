@@ -41,7 +41,7 @@ from keras_tagging.models.run_files import (
     lock_run,
     tidy,
 )
-from keras_tagging.runtime.folder import PIPELINE
+from keras_tagging.pipelines import run_files
 from keras_tagging.utils.startup import start_program
 
 
@@ -150,7 +150,7 @@ def train(
     context.with_resource(lock_run(out))
     data = Data(corpus, dev, test, reading, dev_share, fitting.seed)
     if arch == "pipeline":
-        train_pipeline(out, data, parts, recipe, settings, start, fitting)
+        train_parts(out, data, parts, recipe, settings, start, fitting)
     else:
         refuse(f"{arch} is a single model, and has no", {"parts": parts})
         train_model(arch, out, data, recipe, settings, start, fitting)
@@ -236,7 +236,7 @@ def finish(out: Path) -> None:
     print(f"{out} holds a finished model; wrote its missing {METADATA}")
 
 
-def train_pipeline(
+def train_parts(
     out: Path,
     source: Data,
     parts: str | None,
@@ -250,26 +250,23 @@ def train_pipeline(
     own = ("monitor", "tensorboard", "devices")
     own = {name: getattr(fitting, name) for name in own}
     refuse(single, {**vars(start), **own})
-    anew = fitting.force or not fitting.resume
-    if (out / PIPELINE).exists() and not anew:
+    if run_files.is_finished(out) and not fitting.force:
         raise ValueError(
             f"{out} holds a finished pipeline: choose another --out, or give --force"
         )
     chosen = settings_by_part(settings)
     start_program()
-    from keras_tagging.pipelines import training
-    from keras_tagging.pipelines.plan import PipelinePlan
+    from keras_tagging.pipelines import PipelinePlan, train_pipeline
 
     named = {} if parts is None else {"parts": tuple(parts.split(","))}
     plan = PipelinePlan(settings=chosen, recipe=recipe, seed=fitting.seed, **named)
-    if anew:
-        training.remove_run(out)
     data = source.load(default="conllu", **kinds_reading(plan.parts))
     print(summary(data))
     if not data.dev:
         print("No development sentences (see --dev-share): the last epochs are kept")
+    again = fitting.force or not fitting.resume
     with PipelineProgress(plan.stages(data, fitting.epochs)) as bars:
-        pipeline = training.train_pipeline(data, out, plan, bars, **fitting.limits)
+        pipeline = train_pipeline(data, out, plan, bars, again=again, **fitting.limits)
     for split, sentences in data.splits():
         if split != "train":
             print(f"\n{split}\n{scores_table(pipeline.scores(sentences))}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, replace
+from functools import partial
 
 import keras
 import numpy as np
@@ -23,7 +24,13 @@ from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tree_counts
 from keras_tagging.models.decoding import streamed
 from keras_tagging.models.given_vectors import GivenVectors
-from keras_tagging.models.jackknife import Jackknifed, jackknife, train_tagger
+from keras_tagging.models.jackknife import (
+    Jackknifed,
+    copied,
+    jackknife,
+    new_tagger,
+    tagged_in,
+)
 from keras_tagging.models.known_labels import some
 from keras_tagging.models.report import tree_report
 from keras_tagging.models.sentence_model import SentenceModel
@@ -231,14 +238,27 @@ class Parser(SentenceModel):
         self.metadata["tags"] = tag_input(self)
         # a tagger from another parser has drawn the folds with its own seed
         seed = self.tagger.seed if self.tagger else self.seed
-        options = {"architecture": task.tagger, "seed": seed}
-        options |= {"epochs": task.tagger_epochs, "verbose": verbose}
+        new = partial(new_tagger, task.tagger, seed)
+        gold = tagged_in(sentences, column)
+
+        def say(what):
+            if verbose:
+                print(f"Tags for the parser: {what}", flush=True)
+
+        def begin(fold, tagger):
+            say(f"fold {fold + 1} of {min(task.folds, len(gold))}")
+            return ()
+
         fingerprint = Corpus(sentences).fingerprint()
         if self.jackknifed.fingerprint != fingerprint:
-            tags = jackknife(sentences, column, folds=task.folds, keep=keep, **options)
-            self.jackknifed = Jackknifed(fingerprint, tags)
+            options = {"folds": task.folds, "epochs": task.tagger_epochs}
+            options |= {"keep": keep, "verbose": verbose, "begin": begin}
+            self.jackknifed = Jackknifed(fingerprint, jackknife(gold, new, **options))
         if self.tagger is None:
-            self.own(train_tagger(sentences, column, **options))
+            say("a tagger of all sentences")
+            tagger = new()
+            tagger.fit(gold, epochs=task.tagger_epochs, verbose=verbose)
+            self.own(copied(tagger))
         return with_tags(sentences, self.jackknifed.tags)
 
     def encode(self, sentences):

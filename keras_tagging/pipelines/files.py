@@ -17,7 +17,7 @@ from keras_tagging.runtime.folder import (
     read_pipeline,
 )
 from keras_tagging.runtime.pipeline import PARTS, TextPipeline
-from keras_tagging.utils.atomic import naming, replacing, replacing_together
+from keras_tagging.utils.atomic import naming, replacing
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
 
@@ -32,8 +32,9 @@ def save_pipeline(
 ) -> None:
     """Write `segmenter.keras`, `tagger.keras`, `parser.keras` and `pipeline.json`.
 
-    The last one has the checksums of the others, so that a folder that was halved by a
-    kill, or mixed with another one, is refused. Beside each model are its metadata.
+    The last one is written last, and has the checksums of the others, so that a folder
+    that was halved by a kill, or mixed with another one, is refused. Beside each model
+    are its metadata.
     With `half_precision` the files have half the size, and cannot go on with training
     as if it had not stopped: see `models.half_precision`.
 
@@ -65,14 +66,15 @@ def save_pipeline(
                 whole.unlink()
             described[name] = {"sha256": sha256_of(path)}
         written = sorted(path.name for path in partial.iterdir())
-        names = [folder / PIPELINE, *(folder / name for name in written)]
-        with replacing_together(*names) as [first, *others]:
-            first.write_text(_content(pipeline, described), encoding="utf-8")
-            for name, path in zip(written, others, strict=True):
-                os.replace(partial / name, path)
-    for name in set(PARTS) - set(pipeline.parts):  # of the pipeline before
-        for suffix in (".keras", ".metadata.json"):
-            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+        content = _content(pipeline, described)
+        (partial / PIPELINE).write_text(content, encoding="utf-8")
+        # the list goes first and comes last: without it there is no pipeline
+        (folder / PIPELINE).unlink(missing_ok=True)
+        for name in set(PARTS) - set(pipeline.parts):  # of the pipeline before
+            for suffix in (".keras", ".metadata.json"):
+                (folder / f"{name}{suffix}").unlink(missing_ok=True)
+        for name in (*written, PIPELINE):
+            os.replace(partial / name, folder / name)
 
 
 def _content(pipeline, parts: dict, files: str = "keras") -> str:

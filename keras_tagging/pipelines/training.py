@@ -1,16 +1,14 @@
 """Training of a pipeline: all its parts from one treebank."""
 
-import json
-import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
-from random import Random
 
 import keras
 
 from keras_tagging.data.label_columns import field_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.factory import load
+from keras_tagging.models.jackknife import KEPT, jackknife
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.run_files import STATE, is_finished
 from keras_tagging.models.run_folder import train_run
@@ -20,12 +18,8 @@ from keras_tagging.pipelines.plan import (
     PipelinePlan,
     columns_to_read,
 )
-from keras_tagging.runtime.folder import PIPELINE
-from keras_tagging.runtime.pipeline import PARTS
-from keras_tagging.utils.atomic import replacing
-from keras_tagging.utils.stored import read_object
-
-OPTIONS = "training.json"
+from keras_tagging.pipelines.run_files import end_run, start_run
+from keras_tagging.training import check_fitting
 
 
 class Silent:
@@ -44,12 +38,12 @@ class Silent:
         """An epoch, counted from 1, is done; the figure that selects the best one."""
 
 
-class Told(keras.callbacks.Callback):
-    """Callback that tells the progress of a part.
+class ProgressCallback(keras.callbacks.Callback):
+    """Callback that reports the progress of a part.
 
     Args:
         progress: an object as `Silent`.
-        monitor: the figure to tell.
+        monitor: the figure to report.
         before: the epochs of the part that other models have had.
     """
 
@@ -72,7 +66,12 @@ class Told(keras.callbacks.Callback):
 
 
 def train_pipeline(
-    corpus: Corpus, out: Path, plan: PipelinePlan, progress=None, **fitting
+    corpus: Corpus,
+    out: Path,
+    plan: PipelinePlan,
+    progress=None,
+    again: bool = False,
+    **fitting,
 ) -> Pipeline:
     """Train the parts of a pipeline one after the other, and save it in a folder.
 
@@ -92,6 +91,8 @@ def train_pipeline(
         out: the folder, which this process has locked.
         plan: the parts and their settings.
         progress: an object as `Silent`.
+        again: whether to begin again in a folder with a training. A pipeline that is
+            there stays until the new one is saved in its place.
         **fitting: further arguments of each part's `fit`, such as `epochs`.
 
     Returns:
@@ -103,26 +104,37 @@ def train_pipeline(
             lacks what a part needs.
     """
     progress = progress or Silent()
-    check_options(out, corpus, plan, fitting)
     stages = plan.stages(corpus, fitting.get("epochs"))
+    if again:  # nothing is removed for a training that cannot begin
+        for part in plan.parts:
+            plan.build(part)
+    check_fitting((), bool(corpus.dev), patience=fitting.get("patience"))
+    start_run(out, _about(corpus, plan, fitting), again)
     parts, tagged = {}, None
     for part in stages:
         finished = is_finished(out / ("parser" if part == JACKKNIFE else part))
         if finished:
             progress.skip(part)
         if part == JACKKNIFE:
-            tagged = (
-                None
-                if finished
-                else _jackknifed(corpus, out, plan, progress, stages[part])
-            )
+            if not finished:
+                folder = out / "parser"
+                tagged = _jackknifed(corpus, folder, plan, progress, stages[part])
             continue
         if not finished:
             model, own = _built(part, corpus, plan, parts.get("tagger"), tagged)
             model.adapt(own.train)
             epochs = fitting.get("epochs") or model.settings.fitting.epochs
             progress.begin(part, epochs, model.size)
-            _train(model, own, out / part, progress, **fitting)
+            train_run(
+                model,
+                own,
+                out / part,
+                resume=(out / part / STATE).exists(),
+                tensorboard=False,
+                callbacks=[ProgressCallback(progress, model.default_monitor)],
+                verbose=0,
+                **fitting,
+            )
         parts[part] = load(out / part)
     pipeline = Pipeline(**parts)
     pipeline.metadata = {
@@ -134,22 +146,21 @@ def train_pipeline(
         },
     }
     pipeline.save(out)
-    shutil.rmtree(out / JACKKNIFE, ignore_errors=True)
+    (out / "parser" / KEPT).unlink(missing_ok=True)
+    end_run(out)
     return pipeline
 
 
-def _train(model, corpus, folder, progress, before=0, **fitting):
-    """Train a model in a folder, or go on with it there."""
-    train_run(
-        model,
-        corpus,
-        folder,
-        resume=(folder / STATE).exists(),
-        tensorboard=False,
-        callbacks=[Told(progress, model.default_monitor, before)],
-        verbose=0,
-        **fitting,
-    )
+def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
+    """What identifies a training."""
+    return {
+        "plan": asdict(plan),
+        "number of epochs or the like": {
+            k: v for k, v in fitting.items() if v is not None
+        },
+        "training corpus": Corpus(corpus.train).fingerprint(),
+        "development corpus": Corpus(corpus.dev).fingerprint(),
+    }
 
 
 def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
@@ -178,68 +189,32 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
 def _with_predicted(sentences: list[Sentence], names, tagger) -> list[Sentence]:
     """The sentences with what a tagger predicts in some of its columns."""
     tagged = tagger.tag([sentence.tokens for sentence in sentences])
+    return _labelled(sentences, tagged, names)
+
+
+def _labelled(sentences, labels, names) -> list[Sentence]:
+    """The sentences with other labels, by column, in these columns."""
     return [
-        with_labels(sentence, {name: labels[name] for name in names})
-        for sentence, labels in zip(sentences, tagged, strict=True)
+        with_labels(sentence, {name: row[name] for name in names})
+        for sentence, row in zip(sentences, labels, strict=True)
     ]
 
 
-def _jackknifed(corpus: Corpus, out: Path, plan, progress, epochs: int):
+def _jackknifed(corpus: Corpus, folder: Path, plan, progress, epochs: int):
     """The training sentences with columns that taggers of other sentences predict.
 
-    Each tagger is a run in a folder of its own, and learns from all folds but one.
+    Args:
+        folder: of the parser that reads the columns.
+        epochs: of all these taggers together.
     """
-    columns, sentences = plan.jackknifed(corpus), list(corpus.train)
-    order = list(range(len(sentences)))
-    Random(plan.seed).shuffle(order)
+    columns = plan.jackknifed(corpus)
     folds = plan.keywords("parser")["folds"]
     each = epochs // folds
-    for fold in range(folds):
-        folder = out / JACKKNIFE / str(fold + 1)
-        held = order[fold::folds]
-        if not is_finished(folder):
-            chosen = set(held)
-            rest = [s for i, s in enumerate(corpus.train) if i not in chosen]
-            tagger = plan.fold_tagger(columns)
-            tagger.adapt(rest)
-            about = f"{tagger.size}, fold {fold + 1} of {folds}"
-            progress.begin(JACKKNIFE, epochs, about)
-            before = fold * each
-            _train(tagger, Corpus(rest), folder, progress, before, epochs=each)
-        tagger = load(folder)
-        tagged = _with_predicted([sentences[i] for i in held], columns, tagger)
-        for i, sentence in zip(held, tagged, strict=True):
-            sentences[i] = sentence
-    return sentences
 
+    def begin(fold, tagger):
+        progress.begin(JACKKNIFE, epochs, f"{tagger.size}, fold {fold + 1} of {folds}")
+        return [ProgressCallback(progress, tagger.default_monitor, fold * each)]
 
-def remove_run(out: Path) -> None:
-    """Remove the parts in a folder and their training, to begin again."""
-    for name in (*PARTS, JACKKNIFE):
-        shutil.rmtree(out / name, ignore_errors=True)
-    for name in (OPTIONS, PIPELINE):
-        (out / name).unlink(missing_ok=True)
-
-
-def check_options(out: Path, corpus: Corpus, plan: PipelinePlan, fitting) -> None:
-    """Write what is trained into the folder; refuse a folder with anything else."""
-    about = {
-        "plan": json.loads(json.dumps(asdict(plan), default=str)),
-        "number of epochs or the like": {
-            k: v for k, v in fitting.items() if v is not None
-        },
-        "training corpus": Corpus(corpus.train).fingerprint(),
-        "development corpus": Corpus(corpus.dev).fingerprint(),
-    }
-    path = out / OPTIONS
-    if not path.exists():
-        with replacing(path) as partial:
-            partial.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-        return
-    before = read_object(path, "choose another folder, or remove it")
-    for name, value in about.items():
-        if before.get(name) != value:
-            raise ValueError(
-                f"{out} has the training of another pipeline, with another {name}: "
-                "choose another folder, or repeat what began it"
-            )
+    options = {"folds": folds, "epochs": each, "keep": folder, "begin": begin}
+    labels = jackknife(corpus.train, lambda: plan.fold_tagger(columns), **options)
+    return _labelled(corpus.train, labels, columns)

@@ -13,6 +13,8 @@ from keras_tagging.utils.stored import StoredArrays
 
 # Counters are state. Text is not: it names files and figures of the current run.
 PLAIN = (bool, int, float, type(None))
+# callbacks that had another name in 0.2.0
+RENAMED = {"Told": "ProgressCallback"}
 
 
 class Resume(keras.callbacks.Callback):
@@ -58,7 +60,9 @@ class Resume(keras.callbacks.Callback):
                 check_header(header)
             except (ValueError, RecursionError) as error:
                 raise self._damaged(error) from error
-            for key, value in header["run"].items():
+            names = header["run"]["callbacks"]
+            names = [RENAMED.get(name, name) for name in map(str, names)]
+            for key, value in {**header["run"], "callbacks": names}.items():
                 if value != self.run.get(key):
                     raise ValueError(
                         f"{self.path}: saved by a run with other {key}; repeat that "

@@ -241,7 +241,7 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     args = ["--corpus", treebank, *PARTS, "--seed", 1, *own]
     run = ["train", "pipeline", "--out", tmp_path / "killed", *args]
 
-    begin = pipeline_training.Told.on_epoch_begin
+    begin = pipeline_training.ProgressCallback.on_epoch_begin
 
     def killed(callback, epoch, logs=None):
         if (callback.progress.part, callback.before + epoch) == at:
@@ -249,7 +249,7 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
         begin(callback, epoch, logs)
 
     with monkeypatch.context() as patched:
-        patched.setattr(pipeline_training.Told, "on_epoch_begin", killed)
+        patched.setattr(pipeline_training.ProgressCallback, "on_epoch_begin", killed)
         at = "jackknife", 1  # which is the second fold
         assert program(*run)[0] == 130
         at = "parser", 1

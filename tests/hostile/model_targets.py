@@ -3,7 +3,6 @@
 import io
 import json
 import pickle
-import sys
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -193,6 +192,16 @@ def check_resume(data: bytes) -> str:
 
 
 class _Tagger:
+    """Needs no training."""
+
+    architecture, seed, column_names = "bigru", 0, (None,)
+
+    def adapt(self, sentences):
+        pass
+
+    def fit(self, sentences, **options):
+        pass
+
     def tag(self, sentences):
         return [["X"] * len(sentence) for sentence in sentences]
 
@@ -201,10 +210,8 @@ def _jackknife(keep):
     from keras_tagging import Sentence
     from keras_tagging.models.jackknife import jackknife
 
-    # the taggers are not trained
-    sys.modules[jackknife.__module__]._train = lambda *_: _Tagger()
-    sentences = [Sentence(["a"] * n, None, {"pos": ["X"] * n}) for n in (1, 2, 3, 4)]
-    found = jackknife(sentences, "pos", folds=2, keep=keep)
+    sentences = [Sentence(["a"] * n, ["X"] * n) for n in (1, 2, 3, 4)]
+    found = jackknife(sentences, _Tagger, folds=2, keep=keep)
     return [len(sentence) for sentence in sentences], found
 
 

@@ -3,12 +3,18 @@
 import itertools
 import json
 from dataclasses import replace
+from functools import partial
 
+import keras
 import pytest
 import tensorflow as tf
+from conftest import TINY as TINY_TAGGER
+from conftest import WORDS_ONLY, random_sentences
 from models.parsers import DEV, TRAIN, build, equal, weights
 
 import keras_tagging
+from keras_tagging import Tagger
+from keras_tagging.architectures import resolve_settings
 from keras_tagging.models import jackknife as module
 from keras_tagging.models.run_folder import take_folds
 
@@ -18,24 +24,33 @@ PREDICTED = {"tags": "predicted", "folds": 2, "tagger_epochs": 1}
 WORDS = [sentence.tokens for sentence in DEV]
 
 
+class Fake:
+    """Tags everything with the number of taggers that were trained before it."""
+
+    architecture, seed, column_names = "bigru", 0, (None,)
+    made = None
+
+    def adapt(self, sentences):
+        pass
+
+    def fit(self, sentences, epochs, **options):
+        self.number = str(len(self.made))
+        self.made.append(sentences)
+
+    def tag(self, sentences):
+        return [[self.number] * len(words) for words in sentences]
+
+
 @pytest.fixture
 def trainings(monkeypatch):
-    """What taggers are trained on; each tags everything with its number."""
-    made = []
+    """What fake taggers are trained on."""
+    monkeypatch.setattr(Fake, "made", [])
+    return Fake.made
 
-    class Fake:
-        def __init__(self, number):
-            self.number = number
 
-        def tag(self, sentences):
-            return [[str(self.number)] * len(words) for words in sentences]
-
-    def train(sentences, architecture, epochs, seed, verbose):
-        made.append(sentences)
-        return Fake(len(made) - 1)
-
-    monkeypatch.setattr(module, "_train", train)
-    return made
+def tagger(**changes):
+    """A function that gives fake taggers with these attributes."""
+    return lambda: vars(made := Fake()).update(changes) or made
 
 
 @pytest.mark.parametrize("folds", [2, 3, 100])
@@ -44,27 +59,33 @@ def test_no_tagger_tags_what_it_has_seen(trainings, folds):
         replace(s, tokens=[f"{i}:{token}" for token in s.tokens])  # all differ
         for i, s in enumerate(TRAIN[:7])
     ]
-    found = module.jackknife(sentences, "pos", folds=folds)
+    found = module.jackknife(sentences, tagger(), folds=folds)
     assert len(trainings) == min(folds, 7)
     for sentence, tags in zip(sentences, found, strict=True):
         [number] = set(tags)
         seen = [s.tokens for s in trainings[int(number)]]
         assert len(tags) == len(sentence) and sentence.tokens not in seen
     for seen in trainings:
-        assert all(s.tags == s.columns.get("pos", s.tags) for s in seen)
         assert len(seen) in {7 - 7 // len(trainings), 7 - -(-7 // len(trainings))}
     shares = [len(seen) for seen in trainings]
     assert sum(7 - share for share in shares) == 7
 
 
-def test_folds_are_kept(trainings, tmp_path):
-    pos = [{"pos": [str(i % 3)] * len(s)} for i, s in enumerate(TRAIN)]
-    sentences = [replace(s, columns=c) for s, c in zip(TRAIN, pos, strict=True)]
+def test_the_taggers_of_a_parser_learn_its_column_alone():
+    [sentence] = module.tagged_in(TRAIN[:1], "pos")
+    assert sentence.tags == TRAIN[0].columns["pos"] and not sentence.columns
+    made = module.new_tagger("bilstm", 7)
+    assert (made.architecture, made.seed, made.column_names) == ("bilstm", 7, (None,))
+    assert made.settings.flat() == resolve_settings("bilstm", "fast")
 
-    def tags(**options):
+
+def test_folds_are_kept(trainings, tmp_path):
+    sentences = [replace(s, tags=[str(i % 3)] * len(s)) for i, s in enumerate(TRAIN)]
+
+    def tags(new=Fake, **options):
         del trainings[:]
         options = {"folds": 3, "keep": tmp_path / "run"} | options
-        return module.jackknife(sentences, "pos", **options), len(trainings)
+        return module.jackknife(sentences, new, **options), len(trainings)
 
     expected, trained = tags()
     assert trained == 3
@@ -74,13 +95,71 @@ def test_folds_are_kept(trainings, tmp_path):
     del content["tags"]["2"]  # as if it had been interrupted
     path.write_text(json.dumps(content))
     assert tags()[1] == 1
-    for change in ({"seed": 1}, {"epochs": 9}, {"architecture": "bilstm"}):
-        assert tags(**change)[1] == 3
+    assert tags(epochs=9)[1] == 3
+    for change in ({"seed": 1}, {"architecture": "bilstm"}):
+        assert tags(tagger(**change))[1] == 3
+
+
+def test_named_columns(trainings, tmp_path):
+    """Each has its labels; the file keeps them for the same columns only."""
+
+    class Named(Fake):
+        column_names = ("upos", "lemma")
+
+        def tag(self, sentences):
+            rows = super().tag(sentences)
+            return [{"upos": row, "lemma": ["new"] * len(row)} for row in rows]
+
+    columns = [{"pos": ["0"] * len(s), "lemma": s.tokens} for s in TRAIN[:4]]
+    columns[-1]["pos"] = ["1"] * len(TRAIN[3])
+    pairs = zip(TRAIN, columns, strict=False)
+    sentences = [replace(s, tags=None, columns=own) for s, own in pairs]
+    options = {"folds": 2, "keep": tmp_path}
+    found = module.jackknife(sentences, Named, **options)
+    assert [list(row) for row in found] == [["upos", "lemma"]] * 4
+    assert {x for row in found for x in row["upos"]} == {"0", "1"}
+    assert module.jackknife(sentences, Named, **options) == found
+    assert len(trainings) == 2
+    path = tmp_path / "jackknife.json"
+    content = json.loads(path.read_text())
+    content["tags"]["0"][0]["upos"] = ["elsewhere"] * len(TRAIN[0])
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="not the tags of these .*: remove it"):
+        module.jackknife(sentences, Named, **options)
+    module.jackknife([replace(s, tags=["0"] * len(s)) for s in sentences], Fake)
+
+
+def test_a_killed_fold_goes_on(tmp_path, monkeypatch):
+    """With the epoch after the last one, to the tags of a run that was not killed."""
+    sentences = random_sentences(12, 1)
+    new = partial(keras_tagging.build, "bigru", **TINY_TAGGER, **WORDS_ONLY)
+    options = {"folds": 2, "epochs": 2}
+    expected = module.jackknife(sentences, new, **options)
+    seen = []
+
+    class Killed(keras.callbacks.Callback):
+        def __init__(self, fold):
+            super().__init__()
+            self._fold = fold
+
+        def on_epoch_begin(self, epoch, logs=None):
+            if (self._fold, epoch) == at:
+                raise KeyboardInterrupt
+            seen.append((self._fold, epoch))
+
+    options |= {"keep": tmp_path, "begin": lambda fold, tagger: [Killed(fold)]}
+    at = 1, 1
+    with pytest.raises(KeyboardInterrupt):
+        module.jackknife(sentences, new, **options)
+    at = None
+    assert module.jackknife(sentences, new, **options) == expected
+    assert seen == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert [path.name for path in tmp_path.iterdir()] == ["jackknife.json"]
 
 
 def test_too_few_folds():
     with pytest.raises(ValueError, match="two folds and two training sentences"):
-        module.jackknife(TRAIN, "pos", folds=1)
+        module.jackknife(TRAIN, Fake, folds=1)
 
 
 @pytest.fixture(scope="module")
@@ -132,14 +211,14 @@ def test_saved_with_its_tagger(parser, tmp_path):
         assert heads[: len(words)].tolist() == expected
 
 
-def test_bootstrapping_takes_the_tagger(parser, trainings):
+def test_bootstrapping_takes_the_tagger(parser, monkeypatch):
     model = build("elman-parser", seed=parser.seed + 1, tagger="elman-rnn", folds=3)
     model.bootstrap(parser)
     for name in ("tags", "tagger", "tagger_epochs", "folds"):
         assert model.settings[name] == parser.settings[name]
     assert equal(weights(model.tagger), weights(parser.tagger))
-    model.fit(TRAIN[:16], epochs=1, verbose=0)
-    assert not trainings  # it has the same tags
+    monkeypatch.setattr(Tagger, "fit", lambda *_, **__: pytest.fail("is trained"))
+    model.fit(TRAIN[:16], epochs=1, verbose=0)  # it has the same tags
     assert equal(weights(model.tagger), weights(parser.tagger))
 
 
@@ -147,7 +226,7 @@ def test_kept_folds_serve_a_parser_that_starts_from_a_loaded_one(monkeypatch, tm
     ffn = build("ffn-parser", **PREDICTED)
     ffn.fit(TRAIN[:8], epochs=1, verbose=0, resume=tmp_path / "ffn")
     ffn.save(tmp_path / "ffn" / "model.keras")
-    monkeypatch.setattr(module, "_train", lambda *_: pytest.fail("a tagger is trained"))
+    monkeypatch.setattr(Tagger, "fit", lambda *_, **__: pytest.fail("is trained"))
     model = build("elman-parser", seed=ffn.seed + 1)
     model.bootstrap(keras_tagging.load(tmp_path / "ffn"))
     take_folds(tmp_path / "ffn", tmp_path / "elman")
@@ -164,13 +243,13 @@ def test_kept_folds_serve_a_parser_that_starts_from_a_loaded_one(monkeypatch, tm
     ],
 )
 def test_wrong_options_are_refused_before_taggers_are_trained(
-    trainings, options, message
+    monkeypatch, options, message
 ):
+    monkeypatch.setattr(Tagger, "fit", lambda *_, **__: pytest.fail("is trained"))
     parser = build("ffn-parser", **PREDICTED)
     dev = DEV if "known" in message else None
     with pytest.raises(ValueError, match=message):
         parser.fit(TRAIN, validation_data=dev, epochs=1, verbose=0, **options)
-    assert not trainings
 
 
 def test_folds_are_taken_once_and_as_a_whole(tmp_path):
@@ -190,18 +269,18 @@ def test_folds_are_taken_once_and_as_a_whole(tmp_path):
 def test_damaged_folds_are_told(trainings, tmp_path, text):
     (tmp_path / "jackknife.json").write_text(text)
     with pytest.raises(ValueError, match=r"jackknife.json: is damaged .*: remove it"):
-        module.jackknife(TRAIN, "pos", keep=tmp_path)
+        module.jackknife(TRAIN, Fake, keep=tmp_path)
 
 
 def test_tags_of_other_sentences_are_told(trainings, tmp_path):
-    sentences = [replace(s, columns={"pos": ["0"] * len(s)}) for s in TRAIN[:4]]
+    sentences = [replace(s, tags=["0"] * len(s)) for s in TRAIN[:4]]
     options = {"folds": 2, "keep": tmp_path}
     trainings.append(None)  # so that the taggers are 1 and 2, not among the gold tags
-    module.jackknife(sentences, "pos", **options)
+    module.jackknife(sentences, Fake, **options)
     path = tmp_path / "jackknife.json"
     kept = json.loads(path.read_text())["run"]
     right = [["0"] * len(s) for s in sentences[:1]]
     for found in ([], None, {"2": right}, {"0": None}, {"0": right}, {"0": [[], [1]]}):
         path.write_text(json.dumps({"run": kept, "tags": found}))
         with pytest.raises(ValueError, match="not the tags of these .*: remove it"):
-            module.jackknife(sentences, "pos", **options)
+            module.jackknife(sentences, Fake, **options)

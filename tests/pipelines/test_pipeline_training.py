@@ -109,32 +109,32 @@ def test_stages():
 def test_other_taggers_tag_the_training_sentences(tmp_path, monkeypatch):
     """Each fold is tagged by the tagger that has learnt from the others alone."""
     sentences = columned(random_sentences(7, 1))
-    learnt = []
+    learnt, trained = [], []
 
     class Fake:
         size, column_names = "nothing", ("upos",)
+        architecture, seed, default_monitor = "bigru", 0, "val_accuracy"
 
         def adapt(self, rest):
             learnt.append([id(sentence) for sentence in rest])
 
+        def fit(self, rest, epochs, callbacks, resume, verbose):
+            [callback] = callbacks
+            assert (callback.before, epochs) == (2 * (len(learnt) - 1), 2)
+            assert (resume.parent, verbose) == (tmp_path / "jackknife", 0)
+            trained.append((resume.name, len(rest)))
+
         def tag(self, words):
             return [{"upos": [f"of {len(learnt)}"] * len(row)} for row in words]
 
-    def train(model, corpus, folder, progress, before, epochs):
-        assert (before, epochs) == (2 * (len(learnt) - 1), 2)
-        trained.append((folder.name, len(corpus.train)))
-
-    trained = []
     monkeypatch.setattr(PipelinePlan, "fold_tagger", lambda self, columns: Fake())
-    monkeypatch.setattr(pipeline_training, "_train", train)
-    monkeypatch.setattr(pipeline_training, "load", lambda folder: Fake())
     parser = {"folds": 3, "tagger_epochs": 2, "columns": ()}
     plan = PipelinePlan(settings={"parser": parser})
     progress = pipeline_training.Silent()
     tagged = pipeline_training._jackknifed(
         Corpus(sentences), tmp_path, plan, progress, 6
     )
-    assert trained == [("1", 4), ("2", 5), ("3", 5)]
+    assert trained == [("0", 4), ("1", 5), ("2", 5)]
     for old, new in zip(sentences, tagged, strict=True):
         [by] = {int(tag.split()[1]) for tag in new.columns["pos"]}
         assert id(old) not in learnt[by - 1]
