@@ -16,10 +16,11 @@ from keras_tagging.cli.output import percentages
 def analyse(
     run: Run,
     corpus: CorpusPath,
+    *,
     split: Literal["train", "dev", "test"] = "test",
     out: Annotated[Path | None, typer.Option(metavar="FILE.html")] = None,
     csv: Folder = None,
-    reading: Reading = Reading(),  # noqa: B008
+    reading: Reading,
     beam_width: BeamWidth = None,
     punctuation: Literal["keep", "ptb", "unicode"] | None = None,
     subtypes: bool = False,

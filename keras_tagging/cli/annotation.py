@@ -134,13 +134,14 @@ def own_encoding() -> Iterator[None]:
 @own_encoding()
 def annotate(
     run: Annotated[Path, typer.Argument(metavar="MODEL")],
+    *,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE]")] = None,
     input: Literal["text", "tokens", "conllu"] | None = None,
     output: Literal["conllu", "jsonl", "text", "spans"] = "conllu",
     encoding: str | None = None,
     jobs: Jobs = 1,
     engine: Literal["ray"] | None = None,
-    sharding: Sharding = Sharding(),  # noqa: B008
+    sharding: Sharding,
 ) -> None:
     """Annotate text with all models of a pipeline, or with a single one.
 

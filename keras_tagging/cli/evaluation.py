@@ -76,10 +76,11 @@ class Tables:
 def evaluate(
     run: Run,
     corpus: CorpusPath,
+    *,
     split: Literal["train", "dev", "test"] = "test",
-    reading: Reading = Reading(),  # noqa: B008
+    reading: Reading,
     beam_width: BeamWidth = None,
-    tables: Tables = Tables(),  # noqa: B008
+    tables: Tables,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Compare a model's tags, trees or tokens with the gold ones of a corpus.

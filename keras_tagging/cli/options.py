@@ -92,8 +92,9 @@ def command(function: Callable) -> Callable:
     """A command of typer, whose options say what its docstring says of them.
 
     The help of an option is its entry in the section "Args" of the docstring. A
-    parameter of a dataclass stands for an option per field, and its own default has
-    theirs. A bool that is False by default is a flag without an opposite.
+    parameter of a dataclass stands for an option per field, with the defaults of its
+    own default, or else of the fields. A bool that is False by default is a flag
+    without an opposite.
     """
     text, helps = sections(function.__doc__)
     groups, flat = {}, []
@@ -103,8 +104,9 @@ def command(function: Callable) -> Callable:
             continue
         groups[name] = one.annotation
         _, own = sections(one.annotation.__doc__)
+        given = one.annotation() if one.default is one.empty else one.default
         for part in inspect.signature(one.annotation).parameters.values():
-            part = part.replace(default=getattr(one.default, part.name))
+            part = part.replace(default=getattr(given, part.name))
             flat.append(with_help(part, own.get(part.name)))
 
     @wraps(function)
@@ -116,7 +118,6 @@ def command(function: Callable) -> Callable:
 
     run.__doc__ = text
     run.__signature__ = inspect.Signature(flat)
-    run.__annotations__ = {one.name: one.annotation for one in flat}
     return run
 
 

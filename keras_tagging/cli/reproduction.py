@@ -23,12 +23,13 @@ from keras_tagging.utils.startup import start_program
 
 
 def reproduce(
+    *,
     paper: Annotated[str | None, typer.Argument()] = None,
     table: Count = None,
     corpus: Annotated[str | None, typer.Option(help=CORPUS)] = None,
     dev: Dev = None,
     test: Test = None,
-    reading: Reading = Reading(),  # noqa: B008
+    reading: Reading,
     dev_share: float | None = None,
     rows: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None,
     seeds: Annotated[int, typer.Option(min=1)] = 5,

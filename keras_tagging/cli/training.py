@@ -116,15 +116,16 @@ def train(
     arch: Annotated[str, typer.Argument()],
     corpus: CorpusPath,
     out: Annotated[Path, typer.Option(metavar="DIR")],
+    *,
     dev: Dev = None,
     test: Test = None,
-    reading: Reading = Reading(),  # noqa: B008
+    reading: Reading,
     dev_share: float | None = None,
     recipe: Recipe = "fast",
     settings: Pairs = None,
     parts: str | None = None,
-    start: Start = Start(),  # noqa: B008
-    fitting: Fitting = Fitting(),  # noqa: B008
+    start: Start,
+    fitting: Fitting,
 ) -> None:
     """Train a model and keep its best epoch on the development sentences.
 
