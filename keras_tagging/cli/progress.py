@@ -61,7 +61,6 @@ def applied(
     function: Callable[[Iterator], Iterable],
     items: Iterable,
     source: Source | None = None,
-    unit: str = "sentences",
 ) -> Iterator[tuple]:
     """Each item with its result, and the progress of all of them.
 
@@ -71,7 +70,6 @@ def applied(
         function: from an iterator of the items to their results, in order.
         items: the items, read from the source.
         source: the input, or None if it is not known.
-        unit: what an item is, in the plural.
     """
     ahead, items = tee(items)
     if not is_shown():
@@ -80,7 +78,7 @@ def applied(
     counts = [0, 0]  # items that were read, and done
     pairs = zip(items, function(_counted(ahead, counts)), strict=True)
     try:
-        with _display(unit) as (display, task):
+        with _display() as (display, task):
             due = 0.0
             for pair in pairs:
                 yield pair
@@ -109,9 +107,9 @@ def _update(display, task, counts: list[int], source: Source | None) -> None:
 
 
 @contextmanager
-def _display(unit: str):
-    """A bar that is gone at the end, with the number of items and their rate."""
-    rate = f"{{task.fields[done]}} {unit}, {{task.fields[rate]}} a second"
+def _display():
+    """A bar that is gone at the end, with the number of sentences and their rate."""
+    rate = "{task.fields[done]} sentences, {task.fields[rate]} a second"
     with bars(rate, BAR, "{task.percentage:>3.0f}%", TIME_LEFT) as display:
         yield display, display.add_task("", total=None, done="0", rate="0")
 
