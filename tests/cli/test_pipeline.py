@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import sys
 
 import pytest
@@ -263,6 +264,49 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     assert "tagger: has been trained before" in printed
     assert not (tmp_path / "killed" / "jackknife").exists()
     assert "parser: epoch 1 of 2" not in printed and "parser: epoch 2 of 2" in printed
+
+
+def test_a_finished_pipeline_stays_until_there_is_another(
+    trained, treebank, tmp_path, monkeypatch, program, failing
+):
+    from keras_tagging.pipelines import training
+
+    out = tmp_path / "out"
+    shutil.copytree(trained[0], out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+    def unchanged():
+        after = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        return after == before
+
+    run = ["train", "pipeline", "--corpus", treebank, "--out", out, *SETTINGS]
+    assert "holds a finished pipeline" in failing(*run, "--no-resume")
+    wrong = [*run[:3], treebank / "none", *run[4:], "--force"]
+    failing(*wrong)
+    nowhere = [*run, "--force", "--set", "tagger.embeddings=none"]
+    assert "none: there is no such file" in failing(*nowhere)
+    failing(*run, "--force", "--set", "tagger.units=0")
+    assert unchanged()
+    # killed while another one is trained: it goes on without --force
+    run += ["--seed", 2]
+    with monkeypatch.context() as patched:
+        patched.setattr(training.Pipeline, "save", killed)
+        assert program(*run, "--force")[0] == 130
+    assert (out / "pipeline.json").read_bytes() == before[out / "pipeline.json"]
+    assert set(keras_tagging.load(out).parts) == {"segmenter", "tagger", "parser"}
+    assert "with another plan" in failing(*run[:-1], 3)
+    (out / ".save-left").mkdir()
+    code, printed, err = program(*run)
+    assert code == 0 and printed.count("has been trained before") == 4, err
+    assert (out / "pipeline.json").read_bytes() != before[out / "pipeline.json"]
+    assert "holds a finished pipeline" in failing(*run)
+    assert {path.name for path in out.iterdir()} == {
+        path.relative_to(out).parts[0] for path in before
+    }
+
+
+def killed(*_, **__):
+    raise KeyboardInterrupt
 
 
 def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):

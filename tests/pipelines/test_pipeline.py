@@ -1,7 +1,13 @@
 """A segmenter, a tagger and a parser as one model."""
 
+import itertools
 import json
+import os
 import re
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest import TINY, randomize
@@ -13,6 +19,8 @@ import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
 from keras_tagging.data.surface import Surface
 from keras_tagging.encoding import batching
+from keras_tagging.runtime.folder import content_of, read_pipeline
+from keras_tagging.utils.atomic import replacing
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -243,19 +251,77 @@ def test_damaged_folders(tagger, tmp_path):
         Pipeline.load(tmp_path / "none")
 
 
-def test_a_kill_while_saving_leaves_no_mixture(tagger, parser, tmp_path, monkeypatch):
-    from keras_tagging.pipelines import files as pipeline_files
+class Part:
+    """A model whose file has its name."""
 
-    Pipeline(tagger=tagger).save(tmp_path)
+    column_names, tags, input_columns = (None,), [], ()
 
-    def killed(*_):
-        raise KeyboardInterrupt
+    def __init__(self, kind, name):
+        self.kind, self.name = kind, name
+
+    def save(self, path):
+        for file in (path, path.with_suffix(".metadata.json")):
+            with replacing(file) as partial:
+                partial.write_text(self.name)
+
+
+def names_in(folder):
+    """The names of the models of a folder, as `Pipeline.load` checks and reads them."""
+    content = content_of(folder)
+    return vars(read_pipeline(folder, content, Path.read_text, SimpleNamespace))
+
+
+@contextmanager
+def killed_at(number, monkeypatch):
+    """Raises before a file is replaced or removed for the given time, from 0."""
+    events = itertools.count()
+
+    def event(function, *args, **options):
+        if next(events) == number:
+            raise KeyboardInterrupt
+        return function(*args, **options)
 
     with monkeypatch.context() as patched:
-        patched.setattr(pipeline_files.os, "replace", killed)
-        with pytest.raises(KeyboardInterrupt):
-            Pipeline(tagger=tagger, parser=parser).save(tmp_path)
-    assert set(keras_tagging.load(tmp_path).parts) == {"tagger"}
+        for name in ("replace", "unlink"):
+            patched.setattr(os, name, partial(event, getattr(os, name)))
+        yield
+
+
+def test_a_kill_while_saving_leaves_no_mixture(tmp_path, monkeypatch):
+    """At each moment: the old pipeline, the new one, or none to be read."""
+    old = Pipeline(Part("segmenter", "s"), Part("tagger", "old"))
+    new = Pipeline(tagger=Part("tagger", "new"), parser=Part("parser", "p"))
+    found, finished = [], False
+    while not finished:
+        folder = tmp_path / str(len(found))
+        old.save(folder)
+        try:
+            with killed_at(len(found), monkeypatch):
+                new.save(folder)
+            finished = True
+        except KeyboardInterrupt:
+            pass
+        try:
+            found.append({k: v for k, v in names_in(folder).items() if k != "metadata"})
+        except ValueError as error:
+            assert "pipeline.json is missing" in str(error)
+            found.append(None)
+        new.save(folder)
+        kept = {path.name for path in folder.iterdir()}
+        assert kept == {
+            "pipeline.json",
+            *(
+                f"{part}.{end}"
+                for part in new.parts
+                for end in ("keras", "metadata.json")
+            ),
+        }
+    order = [
+        {"segmenter": "s", "tagger": "old"},
+        None,
+        {"tagger": "new", "parser": "p"},
+    ]
+    assert [key for key, _ in itertools.groupby(found)] == order
 
 
 def test_exported_it_answers_the_same(tagger, parser, tmp_path):
