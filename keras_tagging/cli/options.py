@@ -3,9 +3,9 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from functools import wraps
 from inspect import cleandoc
 from pathlib import Path
@@ -97,28 +97,39 @@ def command(function: Callable) -> Callable:
     without an opposite.
     """
     text, helps = sections(function.__doc__)
-    groups, flat = {}, []
-    for name, one in inspect.signature(function, eval_str=True).parameters.items():
-        if not is_dataclass(one.annotation):
-            flat.append(with_help(one, helps.get(name)))
-            continue
-        groups[name] = one.annotation
-        _, own = sections(one.annotation.__doc__)
-        given = one.annotation() if one.default is one.empty else one.default
-        for part in inspect.signature(one.annotation).parameters.values():
-            part = part.replace(default=getattr(given, part.name))
-            flat.append(with_help(part, own.get(part.name)))
+    parameters = inspect.signature(function, eval_str=True).parameters.values()
 
     @wraps(function)
     def run(**values):
-        for name, group in groups.items():
-            own = {field.name: values.pop(field.name) for field in fields(group)}
-            values[name] = group(**own)
-        return function(**values)
+        return function(**gathered(parameters, values))
 
     run.__doc__ = text
-    run.__signature__ = inspect.Signature(flat)
+    run.__signature__ = inspect.Signature([*spread(parameters, helps)])
     return run
+
+
+def spread(parameters: Iterable, helps: Mapping) -> Iterator[inspect.Parameter]:
+    """The parameters with their help, and those of dataclasses in their place."""
+    for one in parameters:
+        if not is_dataclass(one.annotation):
+            yield with_help(one, helps.get(one.name))
+            continue
+        given = {} if one.default is one.empty else vars(one.default)
+        own = inspect.signature(one.annotation).parameters.values()
+        own = [part.replace(default=given.get(part.name, part.default)) for part in own]
+        yield from spread(own, sections(one.annotation.__doc__)[1])
+
+
+def gathered(parameters: Iterable, values: Mapping) -> dict:
+    """The arguments for the parameters, from those of `spread`."""
+    found = {}
+    for one in parameters:
+        if is_dataclass(one.annotation):
+            own = inspect.signature(one.annotation).parameters.values()
+            found[one.name] = one.annotation(**gathered(own, values))
+        else:
+            found[one.name] = values[one.name]
+    return found
 
 
 def with_help(parameter: inspect.Parameter, help: str | None) -> inspect.Parameter:
@@ -137,7 +148,7 @@ def with_help(parameter: inspect.Parameter, help: str | None) -> inspect.Paramet
 
 def sections(docstring: str) -> tuple[str, dict[str, str]]:
     """The text of a docstring before its sections, and the entries of "Args"."""
-    text, *found = re.split(r"\n(Args|Raises|Returns):\n", cleandoc(docstring))
+    text, *found = re.split(r"\n(Args|Raises|Returns):\n", cleandoc(docstring or ""))
     named = dict(zip(found[::2], found[1::2], strict=True))
     entries = re.split(r"^    (\w+): ", named.get("Args", ""), flags=re.MULTILINE)[1:]
     pairs = zip(entries[::2], entries[1::2], strict=True)

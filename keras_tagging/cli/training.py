@@ -80,26 +80,25 @@ class Data:
     """The corpus of a training.
 
     Args:
-        corpus, dev, test, reading, dev_share: as in the command.
-        seed: of the share that is held out.
+        dev_share: Share of the training sentences to use for development.
     """
 
-    corpus: str
-    dev: str | None
-    test: str | None
-    reading: Reading
-    dev_share: float | None
-    seed: int
+    corpus: CorpusPath
+    dev: Dev = None
+    test: Test = None
+    reading: Reading = Reading()
+    dev_share: float | None = None
 
-    def load(self, **wanted):
+    def load(self, seed: int, **wanted):
         """The corpus, whose development sentences are held out if that is asked for.
 
         Args:
+            seed: of the share that is held out.
             wanted: as in `Reading.corpus`.
         """
         data = self.reading.corpus(self.corpus, dev=self.dev, test=self.test, **wanted)
         if self.dev_share is not None:
-            hold_out(data, self.dev_share, self.seed)
+            hold_out(data, self.dev_share, seed)
         return data
 
     def unseen(self, data) -> str | None:
@@ -114,13 +113,9 @@ class Data:
 def train(
     context: typer.Context,
     arch: Annotated[str, typer.Argument()],
-    corpus: CorpusPath,
     out: Annotated[Path, typer.Option(metavar="DIR")],
+    source: Data,
     *,
-    dev: Dev = None,
-    test: Test = None,
-    reading: Reading,
-    dev_share: float | None = None,
     recipe: Recipe = "fast",
     settings: Pairs = None,
     parts: str | None = None,
@@ -140,7 +135,6 @@ def train(
     Args:
         arch: A name that `list` shows, or 'pipeline'.
         out: Where to write.
-        dev_share: Share of the training sentences to use for development.
         settings: A keyword that `list ARCH` shows.
         parts: Of a pipeline, some of segmenter,tagger,parser; by default all.
     """
@@ -149,12 +143,11 @@ def train(
     if out.is_symlink() and not out.exists():
         raise ValueError(f"{out} is a broken link: --out is a folder")
     context.with_resource(lock_run(out))
-    data = Data(corpus, dev, test, reading, dev_share, fitting.seed)
     if arch == "pipeline":
-        train_parts(out, data, parts, recipe, settings, start, fitting)
+        train_parts(out, source, parts, recipe, settings, start, fitting)
     else:
         refuse(f"{arch} is a single model, and has no", {"parts": parts})
-        train_model(arch, out, data, recipe, settings, start, fitting)
+        train_model(arch, out, source, recipe, settings, start, fitting)
 
 
 def train_model(
@@ -184,7 +177,7 @@ def train_model(
         share_batches(fitting.devices)
 
     other = start.other(arch)
-    data = source.load(**kind.reading)
+    data = source.load(fitting.seed, **kind.reading)
     tagged = all(sentence.tags is not None for sentence in data.train)
     if kind.learns == "tags" and tagged and not chosen.get("tags"):
         refuse_one_label(data.train, data, source.reading.options)
@@ -261,7 +254,8 @@ def train_parts(
 
     named = {} if parts is None else {"parts": tuple(parts.split(","))}
     plan = PipelinePlan(settings=chosen, recipe=recipe, seed=fitting.seed, **named)
-    data = source.load(default="conllu", **kinds_reading(plan.parts))
+    wanted = kinds_reading(plan.parts)
+    data = source.load(fitting.seed, default="conllu", **wanted)
     print(summary(data))
     if not data.dev:
         print("No development sentences (see --dev-share): the last epochs are kept")

@@ -93,7 +93,7 @@ def test_settings_of_parts():
 def test_what_a_model_has_not_seen(dev, test, share, splits, expected):
     one = [Sentence(["a"], ["X"])]
     corpus = Corpus(one, **dict.fromkeys(splits, one))
-    data = Data("c", dev, test, Reading(), share, seed=0)
+    data = Data("c", dev, test, Reading(), share)
     assert data.unseen(corpus) == expected
 
 
