@@ -11,12 +11,13 @@ import typer
 
 from keras_tagging.cli.analysis import analyse
 from keras_tagging.cli.annotation import annotate, parse, tag
+from keras_tagging.cli.commands import command
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.demo import demo
 from keras_tagging.cli.evaluation import evaluate
 from keras_tagging.cli.exports import export
 from keras_tagging.cli.models import list_architectures, list_models
-from keras_tagging.cli.options import command, one_line
+from keras_tagging.cli.options import one_line
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.service import serve
 from keras_tagging.cli.training import train
