@@ -19,7 +19,12 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="DIR")] = Path("demo-model"),
     epochs: Annotated[int, typer.Option(min=1)] = 8,
 ) -> None:
-    """Train on the embedded corpus, evaluate, tag and export: run by `make demo`."""
+    """Train on the embedded corpus, evaluate, tag and export: run by `make demo`.
+
+    Args:
+        out: Where to write.
+        epochs: Passes over the training sentences.
+    """
     context.with_resource(lock_run(out))
     start_program()
     import tensorflow as tf

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from keras_tagging import kinds
+from keras_tagging import cli, kinds
 from keras_tagging.cli.commands import command as as_command
 from keras_tagging.cli.loading import Reading, kinds_reading
 from keras_tagging.cli.start import Start
@@ -149,3 +149,15 @@ def test_a_docstring_tells_of_options_and_a_group_has_one_for_each_field():
         assert part in text
     assert "Of whom." in text and "--loud In capitals." in text
     assert "Args:" not in text and "never" not in text
+
+
+def test_every_option_says_what_it_is():
+    commands = typer.main.get_command(cli.app).commands
+    assert commands.keys() == cli.COMMANDS.keys()
+    silent = {
+        f"{name} --{parameter.name}"
+        for name, made in commands.items()
+        for parameter in made.params
+        if not parameter.help
+    }
+    assert silent == set()
