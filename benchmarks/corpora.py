@@ -1,4 +1,4 @@
-"""Accuracy on real corpora, over several seeds: the figures of docs/results.rst.
+"""Accuracy on real corpora, over several seeds: the figures of docs/results/.
 
     python benchmarks/corpora.py atis pmb-en erg-wsj ud-en-ewt --seeds 1 2 3
 

@@ -45,6 +45,7 @@ bibtex_reference_style = "author_year"
 # Notebooks are shown as they are stored. Sphinx reads what lies in its own folder only.
 nb_execution_mode = "off"
 nb_merge_streams = True  # of the epochs of a training, each one output
+nb_render_markdown_format = "myst"  # "commonmark", the default, has no tables
 myst_enable_extensions = ["dollarmath"]
 _HERE = Path(__file__).parent
 shutil.copytree(
@@ -63,6 +64,7 @@ html_static_path = [
 ]
 
 html_theme = "furo"
+html_css_files = ["pages.css"]
 html_title = f"keras_tagging {version}"
 
 
@@ -74,5 +76,18 @@ def show_own_arguments(app, what, name, obj, options, signature, returns):
     return None
 
 
+def leave_out_keras(app, what, name, obj, skip, options):
+    """Of inherited members, those of Keras have pages in Keras' own documentation."""
+    home = getattr(getattr(obj, "fget", obj), "__module__", None) or ""
+    return True if home.startswith(("keras.", "tensorflow.")) else None
+
+
+def keep_figures_whole(app, name, source):
+    """A figure and its deviation stay on one line: no-break spaces around ±."""
+    source[0] = source[0].replace(" ± ", "\u00a0±\u00a0")
+
+
 def setup(app):
+    app.connect("source-read", keep_figures_whole)
     app.connect("autodoc-process-signature", show_own_arguments)
+    app.connect("autodoc-skip-member", leave_out_keras)

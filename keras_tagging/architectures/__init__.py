@@ -2,47 +2,24 @@
 
 from collections.abc import Mapping
 
+from keras_tagging import kinds
 from keras_tagging.architectures.architecture import RECIPES, Architecture, Settings
-from keras_tagging.architectures.dinarelli2016 import (
-    ELMAN_RNN,
-    I_RNN,
-    IE_RNN,
-    JORDAN_RNN,
-)
-from keras_tagging.architectures.elkaref2017 import (
-    ELMAN_PARSER,
-    FFN_PARSER,
-    GRU_PARSER,
-    LSTM_PARSER,
-)
-from keras_tagging.architectures.kadari2018 import BIGRU
-from keras_tagging.architectures.lample2016 import BILSTM_CRF
-from keras_tagging.architectures.straka2017 import SEGMENTER
-from keras_tagging.architectures.wu2016 import (
-    BILSTM,
-    HIGHWAY_BILSTM,
-    RHN,
-    SKIP_BILSTM,
-)
-from keras_tagging.architectures.wu2017 import SHORTCUT_BILSTM
 from keras_tagging.utils.suggestions import check_known
 
-_IN_ORDER = (
-    *(BIGRU, SKIP_BILSTM, SHORTCUT_BILSTM, HIGHWAY_BILSTM, RHN),
-    *(ELMAN_RNN, JORDAN_RNN, I_RNN, IE_RNN),
-    *(BILSTM, BILSTM_CRF),
-    *(FFN_PARSER, LSTM_PARSER, ELMAN_PARSER, GRU_PARSER),
-    SEGMENTER,
-)
-ARCHITECTURES = {a.name: a for a in _IN_ORDER}
-PARSERS = {name: a for name, a in ARCHITECTURES.items() if a.parses}
-SEGMENTERS = {name: a for name, a in ARCHITECTURES.items() if a.segments}
-TAGGERS = {name: a for name, a in ARCHITECTURES.items() if not (a.parses or a.segments)}
+
+def of_kind(name: str) -> dict[str, Architecture]:
+    """The architectures of a kind of models, by name."""
+    return {found.name: found for found in kinds.find(name).at("architectures")}
+
+
+def architectures() -> dict[str, Architecture]:
+    """The architectures of all kinds, by name."""
+    return {k: x for name in kinds.known() for k, x in of_kind(name).items()}
 
 
 def available() -> list[str]:
     """The names of all architectures."""
-    return list(ARCHITECTURES)
+    return list(architectures())
 
 
 def architecture(name: str) -> Architecture:
@@ -51,8 +28,9 @@ def architecture(name: str) -> Architecture:
     Raises:
         ValueError: if there is none; the message names the nearest, and all.
     """
-    check_known("architecture", name, ARCHITECTURES)
-    return ARCHITECTURES[name]
+    known = architectures()
+    check_known("architecture", name, known)
+    return known[name]
 
 
 def resolve_settings(
@@ -60,6 +38,17 @@ def resolve_settings(
 ) -> dict[str, object]:
     """All keywords of an architecture with their values, as `Architecture.settings`."""
     return architecture(name).settings(recipe, **(overrides or {})).flat()
+
+
+_TABLES = {"TAGGERS": "tagger", "PARSERS": "parser", "SEGMENTERS": "segmenter"}
+
+
+def __getattr__(name):
+    if name == "ARCHITECTURES":
+        return architectures()
+    if name in _TABLES:
+        return of_kind(_TABLES[name])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [
@@ -71,6 +60,8 @@ __all__ = [
     "Architecture",
     "Settings",
     "architecture",
+    "architectures",
     "available",
+    "of_kind",
     "resolve_settings",
 ]

@@ -7,33 +7,20 @@ from types import MappingProxyType
 from typing import TypeVar, get_type_hints
 
 from keras_tagging.architectures.label_network import LabelNetwork
-from keras_tagging.architectures.parser_network import ParserNetwork
-from keras_tagging.architectures.segmenter_network import (
-    SegmenterNetwork,
-    SegmenterSettings,
-)
 from keras_tagging.architectures.stacked_network import LabelDecoder, StackedNetwork
-from keras_tagging.architectures.tasks import ParserSettings, TaggerSettings
+from keras_tagging.architectures.tasks import TaggerSettings
 from keras_tagging.architectures.token_inputs import (
     CharacterNetwork,
     ContextWindow,
     Embeddings,
 )
-from keras_tagging.data.label_columns import field_of
+from keras_tagging.data.named_columns import field_of
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.checks import possible
 from keras_tagging.utils.suggestions import check_known
 
 RECIPES = ("fast", "best", "paper")
-#: the settings that each kind of network needs, those of its task first
-_TABLES = (FeatureSettings, Embeddings, CharacterNetwork)
-_PARTS = {
-    StackedNetwork: (TaggerSettings, *_TABLES, ContextWindow, LabelDecoder),
-    LabelNetwork: (TaggerSettings, *_TABLES, ContextWindow),
-    ParserNetwork: (ParserSettings, *_TABLES),
-    SegmenterNetwork: (SegmenterSettings,),
-}
 Owner = TypeVar("Owner")
 
 
@@ -44,10 +31,10 @@ class Architecture:
     Args:
         name: what `build` is given.
         summary: one line: the network and its source.
-        network: `StackedNetwork`, `LabelNetwork`, `ParserNetwork` or
-            `SegmenterNetwork`.
-        cell: one of `cells.options`; None for a `LabelNetwork`, which has none, and a
-            `SegmenterNetwork`, which has the one of its `encoder`.
+        network: a frozen dataclass of keywords with a method `build`. Its `kind` is the
+            name of the kind of its models, its `needs` the classes of further settings,
+            those of the task first.
+        cell: one of `cells.options`; None for a network without one of its own.
         paper: keywords that the paper sets.
         fast: keywords that the fast recipe changes after these.
         best: keywords that the best recipe changes after those of the fast one; empty
@@ -59,30 +46,20 @@ class Architecture:
     network: type
     cell: type | None = None
     paper: Mapping[str, object]
-    fast: Mapping[str, object]
+    fast: Mapping[str, object] = field(default_factory=dict)
     best: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
-        """The kind of its models: tagger, parser or segmenter."""
-        return "parser" if self.parses else "segmenter" if self.segments else "tagger"
-
-    @property
-    def parses(self) -> bool:
-        """Whether it learns trees, not tags."""
-        return self.network is ParserNetwork
-
-    @property
-    def segments(self) -> bool:
-        """Whether it learns the tokens and sentences of raw text."""
-        return self.network is SegmenterNetwork
+        """The name of the kind of its models."""
+        return self.network.kind
 
     @property
     def owners(self) -> tuple[type, ...]:
         """The classes whose fields are the keywords of `build`."""
         cell = (self.cell,) if self.cell else ()
         training = (OptimizerSettings, FitSettings)
-        return (*_PARTS[self.network], self.network, *cell, *training)
+        return (*self.network.needs, self.network, *cell, *training)
 
     @cached_property
     def keywords(self) -> dict[str, type]:
@@ -117,7 +94,8 @@ class Architecture:
                 values that are not possible or contradict each other.
         """
         check_known("recipe", recipe, RECIPES)
-        if self.parses and "vectors" in overrides:
+        unknown = {*overrides} - {*self.keywords}
+        if "vectors" in unknown and "embeddings" in self.keywords:
             raise ValueError(
                 f"vectors= are a feature of taggers: the words of {self.name} start as "
                 "those of embeddings="
@@ -127,9 +105,9 @@ class Architecture:
         changes = {"fast": [self.fast], "best": [self.fast, self.best]}
         own = changes.get(recipe, [])
         found = self.restored(layered(self.paper, *own, defaults, overrides))
-        found.network.refuse_unused(overrides)
-        if not self.segments:
-            found.letters.refuse_unused(overrides)
+        for part in found.parts.values():
+            if hasattr(part, "refuse_unused"):
+                part.refuse_unused(overrides)
         return found
 
     def restored(self, keywords: Mapping[str, object]) -> "Settings":
@@ -187,13 +165,13 @@ class Settings(Mapping):
     parts: Mapping[type, object]
 
     def __post_init__(self):
-        if not self.architecture.segments:
+        if FeatureSettings in self.parts:
             self._check_words()
 
     def _check_words(self):
         """Refuses settings of words, or of their labels, that contradict each other."""
-        start = self.task.embeddings
-        if start is None and not self.tables.trainable:
+        start = getattr(self.task, "embeddings", None)
+        if start is None and not self.get("trainable", True):
             raise ValueError(
                 "trainable=False is of embeddings=: random ones are to be trained"
             )
@@ -247,8 +225,8 @@ class Settings(Mapping):
     # By owner
 
     @property
-    def task(self) -> TaggerSettings | ParserSettings | SegmenterSettings:
-        """The settings of the task: tags, or trees."""
+    def task(self):
+        """The settings of the task: tags, trees, or what else is learnt."""
         return next(iter(self.parts.values()))
 
     @property
@@ -261,16 +239,15 @@ class Settings(Mapping):
 
     @property
     def letters(self) -> CharacterNetwork:
-        return self.parts[CharacterNetwork]
+        return self.parts.get(CharacterNetwork, CharacterNetwork())
 
     @property
     def window(self) -> ContextWindow:
         return self.parts[ContextWindow]
 
     @property
-    def network(
-        self,
-    ) -> StackedNetwork | LabelNetwork | ParserNetwork | SegmenterNetwork:
+    def network(self):
+        """Those of the network, which build it."""
         return self.parts[self.architecture.network]
 
     @property

@@ -1,9 +1,16 @@
 """The network of the taggers that read their own labels."""
 
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from keras_tagging.architectures.stacked_network import Activation, Feedback
+from keras_tagging.architectures.tasks import TaggerSettings
+from keras_tagging.architectures.token_inputs import (
+    TABLES,
+    ContextWindow,
+    least_weights,
+    sizes_of,
+)
 from keras_tagging.utils.checks import (
     PartsOrNone,
     Share,
@@ -40,6 +47,9 @@ class LabelNetwork:
         hidden_context, combine, activation, beam_width: as in `LabelEmbeddingRNN`.
         feedback: as there; a pair of shares is the first and last epoch's.
     """
+
+    kind: ClassVar[str] = "tagger"
+    needs: ClassVar = (TaggerSettings, *TABLES, ContextWindow)
 
     dropout: Share = 0.0
     layer_dropout: Share = 0.0
@@ -141,3 +151,13 @@ class LabelNetwork:
         if self.direction == "bidirectional":
             outputs["other_logits"] = future["logits"]
         return functional(inputs, labels, outputs)
+
+    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
+        """A lower bound for the number of weights: see `models.saved_config`."""
+        count, inputs = least_weights(settings, vocabularies, vector_dim)
+        tags = sum(sizes_of(vocabularies))
+        if self.label_input == "embedding" and self.label_context:
+            inputs += self.label_context * self.label_dim
+            count += tags * self.label_dim
+        count += self.hidden_context * self.units**2
+        return count + self.units * (inputs + tags)

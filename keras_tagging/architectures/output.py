@@ -16,7 +16,7 @@ import keras
 from keras import ops
 
 from keras_tagging.architectures.embedding import uniform
-from keras_tagging.data.label_columns import by_column
+from keras_tagging.data.named_columns import by_column
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.layers import CRF, ChunkDecoder, LabelEmbeddingRNN
 

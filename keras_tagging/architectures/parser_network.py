@@ -1,8 +1,15 @@
 """The network that the parsers share: each brings its hidden layer."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
+from keras_tagging.architectures.tasks import ParserSettings
+from keras_tagging.architectures.token_inputs import (
+    TABLES,
+    least_weights,
+    sizes_of,
+    stack_weights,
+)
 from keras_tagging.cells.options import (
     GRU,
     LSTM,
@@ -11,6 +18,7 @@ from keras_tagging.cells.options import (
     ShortcutBlock,
     SkipLSTM,
 )
+from keras_tagging.transitions import DEPRELS, Outputs, transition_system
 from keras_tagging.utils.checks import (
     Parts,
     Share,
@@ -54,6 +62,9 @@ class ParserNetwork:
         encoder_merge: "layer" or "top", as in `BidirectionalStack`.
         encoder_dropout: of the encoder's input and of its layers.
     """
+
+    kind: ClassVar[str] = "parser"
+    needs: ClassVar = (ParserSettings, *TABLES)
 
     label_dim: Units = 100
     units: Units = 256
@@ -134,6 +145,7 @@ class ParserNetwork:
             cell,
             num_labels,
             label_dim=self.label_dim,
+            system=settings.task.system,
             truncation=self.truncation,
             truncation_limit=self.truncation_limit,
             input_dropout=self.input_dropout,
@@ -148,3 +160,18 @@ class ParserNetwork:
         )
         scorer.build((None, None, x.shape[-1]))
         return network, scorer
+
+    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
+        """A lower bound for the number of weights: see `models.saved_config`."""
+        count, inputs = least_weights(settings, vocabularies, vector_dim)
+        if self.encoder:
+            count += stack_weights(inputs, self.encoder_units, self.encoder_layers)
+            inputs = 2 * self.encoder_units
+        system, labels = (
+            transition_system(settings.task.system),
+            sum(sizes_of(vocabularies)),
+        )
+        moves = len(Outputs(system, {DEPRELS: labels}))
+        count += labels * self.label_dim + moves * self.units
+        inputs = system.num_nodes * inputs + system.num_labels * self.label_dim
+        return count + inputs * self.units

@@ -1,8 +1,8 @@
 """The network of a segmenter, and what it is given beside."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from keras_tagging.architectures.parser_network import ENCODERS, Encoder
 from keras_tagging.utils.checks import Parts, Share, Units, check_fields, whole
@@ -43,6 +43,9 @@ class SegmenterNetwork:
         layer_dropout: of their output.
     """
 
+    kind: ClassVar[str] = "segmenter"
+    needs: ClassVar = (SegmenterSettings,)
+
     encoder: Encoder = "bigru"
     units: Units = 64
     num_layers: Parts = 1
@@ -53,9 +56,6 @@ class SegmenterNetwork:
 
     def __post_init__(self):
         check_fields(self)
-
-    def refuse_unused(self, given) -> None:
-        """Nothing here lacks an effect."""
 
     def build(self, features, labels: Sequence[str], *, seed: int):
         """The functional network, from ids `(batch, time, 2)` to logits.
@@ -113,7 +113,7 @@ class SegmenterNetwork:
         )(x)
         return keras.Model(ids, logits, name="segmenter")
 
-    def least_weights(self, vocabularies: Mapping[str, Sequence[str]]) -> int:
+    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
         """A lower bound for the number of weights: tables, and one gate a cell."""
         inputs, rows = self.character_dim + CLASS_DIM, len(vocabularies["character"])
         stack = inputs + 2 * (2 * self.num_layers - 1) * self.units

@@ -1,8 +1,16 @@
 """The network that the stacked taggers share: each brings its cell."""
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
+from keras_tagging.architectures.tasks import TaggerSettings
+from keras_tagging.architectures.token_inputs import (
+    TABLES,
+    ContextWindow,
+    least_weights,
+    sizes_of,
+    stack_weights,
+)
 from keras_tagging.utils.checks import (
     Parts,
     PartsOrNone,
@@ -93,6 +101,14 @@ class StackedNetwork:
             for instance, by a Viterbi search behind a softmax or a CRF; None: if all
             training sentences have consistent chunk tags.
     """
+
+    kind: ClassVar[str] = "tagger"
+    needs: ClassVar[tuple[type, ...]] = (
+        TaggerSettings,
+        *TABLES,
+        ContextWindow,
+        LabelDecoder,
+    )
 
     dropout: Share = 0.0
     units: Units = 300
@@ -221,3 +237,20 @@ class StackedNetwork:
             table_initializer=of_tables,
         )
         return functional(inputs, labels, outputs)
+
+    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
+        """A lower bound for the number of weights: see `models.saved_config`."""
+        count, inputs = least_weights(settings, vocabularies, vector_dim)
+        units, labels = self.units, sizes_of(vocabularies)
+        count += stack_weights(inputs, units, self.num_layers)
+        if self.hidden_layer:
+            count += 2 * units * units
+        if self.decoder == "crf":
+            count += sum(size * size for size in labels)
+        if self.decoder == "i-rnn":
+            own = settings.parts[LabelDecoder]
+            inputs = 2 * units + own.label_context * own.label_dim
+            units = own.label_units
+            count += units * inputs
+            count += sum(labels) * own.label_dim * min(1, own.label_context)
+        return count + units * sum(labels)

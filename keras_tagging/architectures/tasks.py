@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from keras_tagging.data.label_columns import check_names
+from keras_tagging.data.named_columns import check_names
+from keras_tagging.transitions import transition_system
 from keras_tagging.utils.checks import NonNegative, Positive, Rule, check_fields
 
 Vectors = Annotated[object, Rule(lambda x: x is not None, "a file of vectors")]
@@ -67,8 +68,10 @@ class ParserSettings:
         embeddings: as in `TaggerSettings`.
         tags: the tags that it reads: "gold" (the finest there are), "predicted" (those
             of a tagger of its own), the name of a column, or None.
+        system: the name of the transition system: "arc-standard"; "swap", which builds
+            trees with crossing arcs too; or one that is registered or installed.
         nonprojective: "skip" leaves trees with crossing arcs out of training, "lift"
-            makes them projective.
+            makes them projective. A system that builds them learns them as they are.
         tagger: the architecture of its own tagger.
         folds: parts of the training sentences whose tags are predicted in turn.
         tagger_epochs: of each tagger.
@@ -76,6 +79,7 @@ class ParserSettings:
 
     embeddings: Vectors | None = None
     tags: str | None = "gold"
+    system: str = "arc-standard"
     nonprojective: Literal["skip", "lift"] = "skip"
     tagger: str = "bigru"
     folds: Positive = 5
@@ -83,3 +87,10 @@ class ParserSettings:
 
     def __post_init__(self):
         check_fields(self)
+        transition_system(self.system)
+
+    @property
+    def treatment(self) -> Literal["skip", "lift", "keep"]:
+        """What becomes of trees with crossing arcs in training."""
+        builds = transition_system(self.system).nonprojective
+        return "keep" if builds else self.nonprojective

@@ -154,8 +154,6 @@ def load_pipeline(run: Path, threads: int | None = None):
         threads: of ONNX Runtime; None for as many as there are cores.
     """
     model = load_model(run, command="annotate", pipeline=True, threads=threads)
-    if is_composed(model):
-        return model
-    from keras_tagging.runtime import TextPipeline
+    from keras_tagging.runtime.pipeline import pipeline_of
 
-    return TextPipeline(**{model.kind: model})
+    return pipeline_of(model)

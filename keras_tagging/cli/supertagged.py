@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from keras_tagging.data import Sentence
 from keras_tagging.data.categories import CategoryError, normalise
-from keras_tagging.data.label_columns import with_labels
+from keras_tagging.data.named_columns import with_labels
 from keras_tagging.data.tagged import as_line
 from keras_tagging.utils.suggestions import check_known
 

@@ -18,7 +18,7 @@ from keras_tagging.data.annotation import (
     conllu_columns,
 )
 from keras_tagging.data.conllu import as_conllu, conllu_field
-from keras_tagging.data.label_columns import with_labels
+from keras_tagging.data.named_columns import with_labels
 from keras_tagging.data.tagged import WRITERS
 
 #: the --output of `annotate` that writes each sentence for itself

@@ -7,8 +7,8 @@ from operator import index
 from pathlib import Path
 from typing import IO
 
-from keras_tagging.data.label_columns import field_of
 from keras_tagging.data.lines import content, raw_lines, source_name
+from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.records import (
     CorpusError,
     Line,

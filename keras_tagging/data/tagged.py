@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from keras_tagging.data.label_columns import output_names
+from keras_tagging.data.named_columns import output_names
 
 #: what separates items and lines for readers
 _SEPARATOR = re.compile("[ \t\r\n]")

@@ -43,12 +43,12 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
 
 
 def trainable(trees, nonprojective="skip"):
-    """The trees that an arc-standard oracle can build.
+    """The trees that an oracle can build.
 
     Args:
         trees: the output of `trees_of`.
         nonprojective: "skip" leaves non-projective trees out, "lift" makes them
-            projective with `parsing.lift`.
+            projective with `lift`, "keep" is for a system that builds them.
 
     Returns:
         The indices of the trees, the trees, and the number of non-projective ones.
@@ -59,7 +59,8 @@ def trainable(trees, nonprojective="skip"):
             crossing += 1
             if nonprojective == "skip":
                 continue
-            heads, deprels = lift(heads, deprels)
+            if nonprojective == "lift":
+                heads, deprels = lift(heads, deprels)
         chosen.append(i)
         kept.append((heads, deprels))
     return chosen, kept, crossing

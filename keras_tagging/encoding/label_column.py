@@ -6,13 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from keras_tagging.data.label_columns import (
+from keras_tagging.data.lemmas import is_script, lemmas_of, script_of
+from keras_tagging.data.named_columns import (
     CHUNK_FIGURES,
     FIGURES,
     labels_of,
     output_names,
 )
-from keras_tagging.data.lemmas import lemmas_of, script_of
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.metrics import looks_like_chunks
@@ -36,6 +36,12 @@ class LabelColumn:
     scheme: str | None = None
     scripts: bool = False
 
+    @classmethod
+    def stored(cls, name, labels: list[str], scheme=None) -> "LabelColumn":
+        """That of a saved model, of which an earlier one has lemmas as they are."""
+        scripts = learns_scripts(name) and bool(labels) and all(map(is_script, labels))
+        return cls(name, labels, scheme, scripts)
+
     def __len__(self) -> int:
         return len(self.labels)
 
@@ -50,7 +56,7 @@ class LabelColumn:
 
     @property
     def output_names(self) -> dict[str, str]:
-        """See `data.label_columns`."""
+        """See `data.named_columns`."""
         return output_names(self.name)
 
     def layer(self, name: str) -> str:

@@ -5,44 +5,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
-from keras_tagging.parsing.oracle import Moves, oracle
-from keras_tagging.parsing.transitions import RIGHT_ARC, SHIFT
+from keras_tagging.encoding.batching import (
+    EncodedSentences,
+    TrainingBatches,
+    round_up,
+)
+from keras_tagging.transitions import Moves, Outputs, TransitionSystem, gold_moves
 
 
 @dataclass(frozen=True)
 class EncodedMoves:
-    """The moves of sentences, end to end: a sentence of n words has 2 n.
+    """The moves of sentences, end to end.
 
     Args:
-        nodes: `(moves, 18)`, the nodes that the network reads before each move.
-        labels: `(moves, 12)`, the labels that it reads.
-        targets: `(moves,)`, output numbers, see `output_of`.
+        nodes: `(moves, num_nodes)`, the nodes that the network reads before each move.
+        labels: `(moves, num_labels)`, the labels that it reads.
+        targets: `(moves,)`, numbers of outputs.
+        offsets: `(sentences + 1,)`: sentence `i` has the moves from `offsets[i]` to
+            `offsets[i + 1]`.
     """
 
     nodes: np.ndarray
     labels: np.ndarray
     targets: np.ndarray
+    offsets: np.ndarray
 
     @classmethod
-    def of(cls, sentences: Sequence[Moves], num_labels: int) -> "EncodedMoves":
-        sentences = sentences or oracle([[]], [[]])
+    def of(
+        cls, system: TransitionSystem, outputs: Outputs, sentences: Sequence[Moves]
+    ) -> "EncodedMoves":
+        offsets = np.cumsum([0, *(len(moves.actions) for moves in sentences)])
+        sentences = sentences or gold_moves(system, [[]], [[]])
 
         def end_to_end(name, dtype):
             parts = [getattr(moves, name) for moves in sentences]
             return np.concatenate(parts).astype(dtype)
 
-        moves, labels = end_to_end("moves", "int32"), end_to_end("labels", "int32")
         return cls(
             end_to_end("nodes", "int16"),
             end_to_end("node_labels", "int16"),
-            output_of(moves, labels, num_labels),
+            outputs.of(end_to_end("actions", "int32"), end_to_end("labels", "int32")),
+            offsets,
         )
-
-
-def output_of(moves, labels, num_labels):
-    """The output for each move: 0 is SHIFT, then LEFT_ARC, RIGHT_ARC by label."""
-    return np.where(moves == SHIFT, 0, labels + (moves == RIGHT_ARC) * num_labels)
 
 
 class MoveBatches(TrainingBatches):
@@ -59,14 +63,16 @@ class MoveBatches(TrainingBatches):
         self.moves = moves
 
     def arrays(self, chosen):
-        """Tokens as `EncodedSentences.batch` gives them, nodes `(batch, time, 18)`,
-        labels `(batch, time, 12)`, targets and mask `(batch, time)`: two moves for
-        each word."""
-        tokens, _, real = super().arrays(chosen)
-        real = np.repeat(real > 0, 2, axis=1)
-        rows = len(real) - len(chosen)
-        starts = 2 * np.pad(self.sentences.offsets[chosen], (0, rows))
-        places = (starts[:, None] + np.arange(real.shape[1]))[real]
+        """Tokens as `EncodedSentences.batch` gives them, nodes `(batch, time,
+        num_nodes)`, labels `(batch, time, num_labels)`, targets and mask `(batch,
+        time)`. The time is a multiple of two for each of `multiple`."""
+        tokens, _, rows = super().arrays(chosen)
+        starts, ends = self.moves.offsets[chosen], self.moves.offsets[chosen + 1]
+        time = round_up(int((ends - starts).max()), 2 * self.multiple)
+        places = starts[:, None] + np.arange(time)
+        real = np.zeros((len(rows), time), bool)
+        real[: len(chosen)] = places < ends[:, None]
+        places = places[real[: len(chosen)]]
         arrays = []
         for flat in (self.moves.nodes, self.moves.labels, self.moves.targets):
             padded = np.zeros((*real.shape, *flat.shape[1:]), "int32")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from keras_tagging import kinds
 from keras_tagging.corpora import load_corpus
 from keras_tagging.data import Corpus, Sentence
 from keras_tagging.data.sentence import as_sentences
@@ -134,7 +135,7 @@ def compare(
     if len({model.kind for model in first + second}) > 1:
         raise ValueError("a tagger and a parser have no figure in common")
     label = figure
-    if not first[0].reads_trees:
+    if hasattr(first[0], "column"):
         column, figure = _column(first[0], figure)
         first, second = ([m.column(column) for m in some] for some in (first, second))
     sentences = first[0].annotated(_sentences(corpus, split))
@@ -149,7 +150,7 @@ def compare(
     ):
         known = "sentences" + " or tokens" * (finest == "tokens")
         raise ValueError(f"units={units!r}: {figure} is tested by {known}")
-    if figure == "f1" and not first[0].reads_trees:
+    if figure == "f1" and figure in kinds.of(first[0]).figures:
         inventories = [{tag for s in sentences for tag in s.tags}]
         inventories += [model.tags for model in first + second]
         if not any(map(looks_like_chunks, inventories)):
@@ -157,7 +158,8 @@ def compare(
                 "figure 'f1' is for chunks, and these tags are not (B-X, I-X, O): "
                 "compare by accuracy"
             )
-    counting = {"punctuation": punctuation} if first[0].reads_trees else {}
+    counting = {"punctuation": punctuation}
+    counting = {k: v for k, v in counting.items() if k in first[0].counting_options}
     counts = [
         np.stack([m.counts(sentences, [(figure, beta)], **counting)[0] for m in some])
         for some in (first, second)

@@ -66,7 +66,7 @@ SEGMENTER = register(
 PIPELINE = register(
     Kind(
         name="pipeline",
-        model="keras_tagging.models.pipeline:Pipeline",
+        model="keras_tagging.pipelines.pipeline:Pipeline",
         runtime="keras_tagging.runtime.pipeline:TextPipeline",
         reads="text",
         route="annotate",

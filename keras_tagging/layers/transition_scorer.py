@@ -3,26 +3,54 @@ import numpy as np
 from keras import ops
 
 from keras_tagging.cells.initializers import reseeded
-from keras_tagging.layers.transition_search import search
 from keras_tagging.layers.truncation import TRUNCATIONS, run_truncated
-from keras_tagging.parsing import NUM_LABELS, NUM_NODES
+from keras_tagging.transitions import DEPRELS, Outputs, search, transition_system
 from keras_tagging.utils.checks import check_choice
 
 DROPPED = ("configurations", "tokens")
 
 
+class KerasEngine:
+    """The engine of `transitions.search` for Keras, in a graph or not."""
+
+    xp = ops
+
+    def loop(self, step, values, most, shapes):
+        def goes_on(number, going, *_):
+            return ops.logical_and(number < most, going)
+
+        def body(number, _, *values):
+            going, *values = step(*values)
+            return number + 1, ops.cast(going, "bool"), *values
+
+        start = (ops.cast(0, "int32"), ops.cast(True, "bool"))
+        return ops.while_loop(goes_on, body, (*start, *values))[2:]
+
+    def top_k(self, x, k):
+        if keras.backend.backend() == "torch":  # whose own has no order of equal ones
+            places = ops.argsort(-x, axis=-1)[..., :k]
+            values = ops.take_along_axis(x, places, axis=-1)
+        else:
+            values, places = ops.top_k(x, k)
+        return values, ops.cast(places, "int32")
+
+    def log_softmax(self, x):
+        return ops.log_softmax(x)
+
+
 @keras.saving.register_keras_serializable("keras_tagging")
 class TransitionScorer(keras.layers.Layer):
-    r"""Scores the moves of an arc-standard parser, one configuration after another.
+    r"""Scores the moves of a parser, one configuration after another.
 
     .. math::
         x_t &= [e^w, e^t \text{ of 18 nodes}; e^l \text{ of 12 of them}] \\
         h_t &= \mathrm{cell}(x_t, h_{t-1}), \quad y_t = \mathrm{softmax}(W_h h_t)
 
     Elkaref & Bohnet (2017), section 3, :cite:`elkaref2017`; the nodes are those of
-    Table 1. The cell is the hidden layer: feed-forward, or recurrent over the
-    transitions of a sentence. The output layer has no bias: a node for SHIFT, then one
-    for LEFT_ARC with each label, then for RIGHT_ARC.
+    Table 1, or whatever the transition system reads. The cell is the hidden layer:
+    feed-forward, or recurrent over the transitions of a sentence. The output layer has
+    no bias: a node for each action with each of its labels, so SHIFT, then LEFT_ARC by
+    label, then RIGHT_ARC.
 
     In training the moves are given and all configurations are read at once. A trained
     parser finds its own moves; there the products of the input layer are made once
@@ -36,6 +64,7 @@ class TransitionScorer(keras.layers.Layer):
         cell: a `RecurrentCell` that reads nothing but its input.
         num_labels: V, dependency labels; ids count from 1.
         label_dim: size of a label's embedding.
+        system: the name of a transition system: see `keras_tagging.transitions`.
         truncation_limit, truncation: how far and which way errors go back in time, as
             in :func:`keras_tagging.layers.truncation.run_truncated`.
         input_dropout: fraction of the input dropped in training.
@@ -53,21 +82,23 @@ class TransitionScorer(keras.layers.Layer):
 
     Call arguments:
         tokens: `(batch, words, size)`.
-        nodes: `(batch, time, 18)` int32, as `keras_tagging.parsing.features` gives.
-        labels: `(batch, time, 12)` int32.
+        nodes: `(batch, time, num_nodes)` int32, as `features` of the system gives: 18
+            nodes with the systems of this package.
+        labels: `(batch, time, num_labels)` int32: 12.
 
     Returns:
-        Logits `(batch, time, 2 V + 1)`.
+        Logits `(batch, time, outputs)`: 2 V + 1 with arc-standard.
 
     Weights:
         boundary: `(2, size)`, of NULL and ROOT.
         label_embeddings: `(V + 1, label_dim)`, NULL first.
-        output_kernel: W_h, `(units, 2 V + 1)`.
-        Those of the cell; the rows of its kernel are the 18 tokens, then 12 labels.
+        output_kernel: W_h, `(units, outputs)`.
+        Those of the cell; the rows of its kernel are those of the tokens, then of the
+        labels.
 
     Raises:
-        ValueError: for an unknown choice, a beam or a limit below 1, or `arc_labels`
-            that leave an arc no label.
+        ValueError: for an unknown choice or system, a beam or a limit below 1, or
+            `arc_labels` that leave an arc no label.
     """
 
     def __init__(
@@ -75,6 +106,7 @@ class TransitionScorer(keras.layers.Layer):
         cell,
         num_labels,
         label_dim=100,
+        system="arc-standard",
         truncation_limit=5,
         truncation="sliding",
         input_dropout=0.0,
@@ -102,6 +134,8 @@ class TransitionScorer(keras.layers.Layer):
         self.cell = cell
         self.num_labels = num_labels
         self.label_dim = label_dim
+        self.system = transition_system(system)
+        self.outputs = Outputs(self.system, {DEPRELS: num_labels})
         self.truncation_limit = truncation_limit
         self.truncation = truncation
         self.input_dropout = input_dropout
@@ -122,7 +156,8 @@ class TransitionScorer(keras.layers.Layer):
 
     def build(self, tokens_shape, *_):
         size = tokens_shape[-1]
-        features = NUM_NODES * size + NUM_LABELS * self.label_dim
+        system = self.system
+        features = system.num_nodes * size + system.num_labels * self.label_dim
         draw = self.table_initializer
         self.boundary = self.add_weight(
             shape=(2, size), initializer=draw, name="boundary"
@@ -136,7 +171,7 @@ class TransitionScorer(keras.layers.Layer):
             self.cell.build((None, features))
             self.cell.built = True
         self.output_kernel = self.add_weight(
-            shape=(self.cell.units, 2 * self.num_labels + 1),
+            shape=(self.cell.units, len(self.outputs)),
             initializer=self.initializer,
             name="output_kernel",
         )
@@ -173,8 +208,8 @@ class TransitionScorer(keras.layers.Layer):
         of_nodes = ops.take(ops.reshape(vectors, (-1, size)), rows, axis=0)
         of_labels = ops.take(self.label_embeddings, labels, axis=0)
         parts = [
-            ops.reshape(of_nodes, (batch, time, NUM_NODES * size)),
-            ops.reshape(of_labels, (batch, time, NUM_LABELS * self.label_dim)),
+            ops.reshape(of_nodes, (batch, time, nodes.shape[-1] * size)),
+            ops.reshape(of_labels, (batch, time, labels.shape[-1] * self.label_dim)),
         ]
         x = self.drop_input(ops.concatenate(parts, -1), training=training)
         return self.cell.project(x, training=training)
@@ -191,11 +226,12 @@ class TransitionScorer(keras.layers.Layer):
         )
         kernel = ops.convert_to_tensor(self.cell.kernel)
         size, width = vectors.shape[-1], kernel.shape[-1]
+        split = self.system.num_nodes * size
         of_nodes, of_labels = (
-            ops.transpose(ops.reshape(rows, (-1, dim, width)), (1, 0, 2))
-            for rows, dim in (
-                (kernel[: NUM_NODES * size], size),
-                (kernel[NUM_NODES * size :], self.label_dim),
+            ops.transpose(ops.reshape(rows, (count, dim, width)), (1, 0, 2))
+            for rows, count, dim in (
+                (kernel[:split], self.system.num_nodes, size),
+                (kernel[split:], self.system.num_labels, self.label_dim),
             )
         )
         return ops.tensordot(vectors, of_nodes, 1), ops.tensordot(labels, of_labels, 1)
@@ -205,19 +241,32 @@ class TransitionScorer(keras.layers.Layer):
 
         Args:
             tables: from `tables`.
-            nodes: `(batch, time, 18)`.
-            labels: `(batch, time, 12)`.
+            nodes: `(batch, time, num_nodes)`.
+            labels: `(batch, time, num_labels)`.
         """
-        of_nodes, of_labels = tables
-        batch, width = ops.shape(of_nodes)[:2]
-        size = of_nodes.shape[-1]
-        rows = nodes + ops.reshape(ops.arange(batch) * width, (-1, 1, 1))
-        rows = rows * NUM_NODES + ops.arange(NUM_NODES)
-        labels = labels * NUM_LABELS + ops.arange(NUM_LABELS)
-        found = ops.take(ops.reshape(of_nodes, (-1, size)), rows, axis=0)
-        more = ops.take(ops.reshape(of_labels, (-1, size)), labels, axis=0)
-        projected = ops.sum(found, 2) + ops.sum(more, 2)
-        return projected if self.cell.bias is None else projected + self.cell.bias
+        batch, width = ops.shape(tables[0])[:2]
+        size = tables[0].shape[-1]
+        tables = [ops.reshape(table, (-1, size)) for table in tables]
+        first = ops.reshape(ops.arange(batch) * width, (-1, 1, 1))
+        return self.sums(tables, nodes + first, labels)
+
+    def sums(self, tables, nodes, labels, xp=ops):
+        """The sums of rows of the tables, `(..., units)`.
+
+        Args:
+            tables: by node and by label, `(rows, units)`: one row for each place.
+            nodes: `(..., num_nodes)`, counted through all sentences.
+            labels: `(..., num_labels)`.
+            xp: `keras.ops`, or the library of an ONNX graph.
+        """
+        parts = []
+        for table, found in zip(tables, (nodes, labels), strict=True):
+            if places := found.shape[-1]:
+                rows = xp.add(found * places, np.arange(places, dtype="int32"))
+                parts.append(xp.sum(xp.take(table, rows, axis=0), -2))
+        if self.cell.bias is not None:
+            parts.append(self.cell.bias)
+        return sum(parts[1:], start=parts[0])
 
     def parse(self, tokens, lengths):
         """The tree of every sentence.
@@ -230,18 +279,43 @@ class TransitionScorer(keras.layers.Layer):
             Heads and labels `(batch, words)` int32: 0 is ROOT, i word i; -1 and 0
             beyond a sentence's end.
         """
-        return search(self, tokens, lengths, self.beam_width)
+        batch, words = ops.shape(tokens)[:2]
+        beam, tables = self.beam_width, self.tables(tokens)
+        weights = list(self.cell.recurrent_weights())
+
+        def score(nodes, labels, states):
+            nodes, labels = (
+                ops.reshape(x, (batch, beam, x.shape[-1])) for x in (nodes, labels)
+            )
+            x = self.look_up(tables, nodes, labels)
+            x = ops.reshape(x, (batch * beam, x.shape[-1]))
+            hidden, states = self.cell.step(x, states, weights=weights)
+            logits = ops.matmul(hidden, self.output_kernel)
+            # float32: half has no score as low as that of what is forbidden
+            return ops.cast(logits, "float32"), states
+
+        return search(
+            KerasEngine(),
+            self.system,
+            self.outputs,
+            score,
+            self.cell.get_initial_state(batch * beam),
+            ops.cast(lengths, "int32"),
+            words + 2,
+            beam,
+            self.arc_masks(),
+        )
 
     def arc_masks(self):
-        """Whether an arc from ROOT, and one from a word, may have each label.
+        """Whether an arc from ROOT, and one from a word, may be made by each output.
 
         Returns:
-            Two arrays `(V,)` bool, or None if all arcs may have any.
+            Two arrays `(outputs,)` bool, or None if all arcs may have any label.
         """
         if self.arc_labels is None:
             return None
-        ids = np.arange(1, self.num_labels + 1)
-        return [np.isin(ids, labels) for labels in self.arc_labels]
+        labels = self.outputs.labels
+        return [(labels == 0) | np.isin(labels, some) for some in self.arc_labels]
 
     def compute_mask(self, *_, **__):
         """None: what follows is no layer."""
@@ -253,6 +327,7 @@ class TransitionScorer(keras.layers.Layer):
         return {
             **super().get_config(),
             "cell": keras.saving.serialize_keras_object(self.cell),
+            "system": self.system.name,
             "initializer": keras.initializers.serialize(self.initializer),
             "table_initializer": keras.initializers.serialize(self.table_initializer),
             **{name: getattr(self, name) for name in names},

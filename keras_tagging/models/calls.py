@@ -6,7 +6,8 @@ import keras
 import numpy as np
 
 from keras_tagging.data.sentence import as_sentences
-from keras_tagging.encoding.batching import plan_batches
+from keras_tagging.encoding.batching import plan_batches, round_up, slices
+from keras_tagging.kinds.answers import Answers
 from keras_tagging.utils.checks import Positive, checked
 
 
@@ -89,11 +90,11 @@ def of_any_shape(function):
     return call
 
 
-class SentenceCalls(keras.Model):
-    """A model whose `evaluate` and `predict` take sentences.
+class SentenceCalls(keras.Model, Answers):
+    """A model whose `evaluate` and `predict` take sentences, and that answers for them.
 
-    A subclass has `annotated`, `evaluator` and `predictions`, see `SentenceModel`, and
-    in `counting_options` the keywords of its `evaluator`.
+    A subclass has `annotated`, `encode`, `reader` and `evaluator`, see `SentenceModel`,
+    and in `counting_options` the keywords of its `evaluator`.
     """
 
     counting_options = ()
@@ -166,3 +167,52 @@ class SentenceCalls(keras.Model):
         predictions = self.predictions(sentences, calls)
         calls.end()
         return predictions
+
+    def prepare_input(self, sentences):
+        """The sentences with everything that the model reads, for prediction."""
+        return sentences
+
+    def outputs_of(self, encoded, calls=QUIET):
+        """The outputs of the network, batch by batch.
+
+        Args:
+            encoded: `EncodedSentences`.
+            calls: the `NetworkCalls`.
+
+        Yields:
+            The indices of the sentences, and the outputs, which may have more rows and
+            steps. An empty sentence is in no batch.
+        """
+        lengths = round_up(encoded.lengths, self.length_multiple)
+        sizes = calls.sizes(self.batch_tokens)
+        for chosen in calls.plan(lengths, self.batch_tokens):
+            ids, _, _ = encoded.batch(
+                chosen, self.length_multiple, devices=self.devices, **sizes
+            )
+            yield chosen, self.predict_on_batch(ids)
+
+    def reader(self, names):
+        """How outputs of the network for a batch become the answers of these names.
+
+        Returns:
+            A function from the outputs to a function from the number of a row and its
+            length to arrays, one for each name.
+        """
+        raise NotImplementedError
+
+    def answered(self, chunks, names, calls=QUIET):
+        """See `kinds.answers.Answers.answered`."""
+        read = self.reader(names)
+        for chunk in map(self.prepare_input, chunks):
+            yield chunk, self._answers(self.encode(chunk), read, calls)
+
+    def _answers(self, encoded, read, calls):
+        lengths = encoded.lengths
+        for chosen, outputs in self.outputs_of(encoded, calls):
+            rows = read(outputs)
+            for row, i in enumerate(chosen):
+                yield i, rows(row, lengths[i])
+
+    def predictions(self, sentences, calls=QUIET) -> list:
+        """The output of `predict`: here the sentences with what the model finds."""
+        return self.items(slices(sentences), *self.annotation(), calls)

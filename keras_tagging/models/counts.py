@@ -5,20 +5,21 @@ from itertools import chain
 
 import numpy as np
 
+from keras_tagging import kinds
 from keras_tagging.encoding.batching import slices
+from keras_tagging.kinds import Kind
 from keras_tagging.metrics import assigned, chunk_scores, looks_like_chunks
 
 #: a figure and its level of beta, which only word and sent have
 Figure = tuple[str, float | None]
-OF_TAGGERS = ("accuracy", "f1", "word", "sent")
-OF_PARSERS = ("uas", "las")
 
 
-def check_figures(kind: str, figures: Sequence[Figure], known: Sequence[str]) -> None:
+def check_figures(kind: Kind, figures: Sequence[Figure]) -> None:
     """Raise a ValueError for a figure that a kind of model does not have."""
     for figure, beta in figures:
-        if figure not in known:
-            raise ValueError(f"a {kind} has no {figure!r}; it has {', '.join(known)}")
+        if figure not in kind.figures:
+            known = ", ".join(kind.figures)
+            raise ValueError(f"a {kind} has no {figure!r}; it has {known}")
         if figure in ("word", "sent") and beta is None:
             raise ValueError(f"{figure} needs a level: beta=0.075 or another")
 
@@ -42,7 +43,7 @@ def tag_counts(model, sentences, figures: Sequence[Figure]) -> list[np.ndarray]:
     Raises:
         ValueError: if a tagger has no such figure, or a sentence has no tags.
     """
-    check_figures(model.kind, figures, OF_TAGGERS)
+    check_figures(kinds.of(model), figures)
     sentences = model.annotated(sentences)
     names = {name for name, _ in figures}
     tags, hits = [], {}
@@ -68,7 +69,7 @@ def tree_counts(model, sentences, figures, *, punctuation="keep") -> list[np.nda
     Raises:
         ValueError: if a parser has no such figure, or a sentence has no tree.
     """
-    check_figures(model.kind, figures, OF_PARSERS)
+    check_figures(kinds.of(model), figures)
     counts = model.scores(sentences, punctuation=punctuation).by_sentence
     by_figure = {"uas": counts[:, [0, 1]], "las": counts[:, [0, 2]]}
     return [by_figure[name] for name, _ in figures]

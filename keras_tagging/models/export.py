@@ -11,8 +11,8 @@ import keras
 import tensorflow as tf
 
 from keras_tagging.encoding.batching import ids_of
+from keras_tagging.kinds.parsing import PREDICTED
 from keras_tagging.models.metadata import write_metadata
-from keras_tagging.runtime.models import PREDICTED
 from keras_tagging.utils.atomic import naming, replacing
 from keras_tagging.utils.suggestions import check_known
 

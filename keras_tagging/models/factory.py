@@ -7,14 +7,12 @@ from types import MappingProxyType
 
 import keras
 
+from keras_tagging import kinds
 from keras_tagging.architectures import architecture
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.given_vectors import GivenVectors, described
 from keras_tagging.models.model_file import check_model_file
-from keras_tagging.models.parser import Parser
 from keras_tagging.models.run_files import MODEL
-from keras_tagging.models.segmenter import Segmenter
-from keras_tagging.models.tagger import Tagger
 from keras_tagging.utils.named_models import find_model
 
 
@@ -53,7 +51,7 @@ def build(
             a tagger learns together, ``("upos", "xpos", "feats")``.
 
     Returns:
-        A `Tagger`, a `Parser` for the name of a parser, or a `Segmenter`.
+        A model of the architecture's kind: a `Tagger`, a `Parser` or a `Segmenter`.
 
     Raises:
         ValueError: for an unknown name, recipe or keyword, with the nearest known one,
@@ -75,8 +73,7 @@ def build(
     changes = {key: described(source) for key, source in sources.items()}
     if given.embeddings:
         changes["word_dim"] = given.embeddings.matrix.shape[1]
-    kind = Parser if entry.parses else Segmenter if entry.segments else Tagger
-    model = kind(
+    model = kinds.find(entry.kind).at("model")(
         name,
         settings.replaced(**changes),
         seed=seed,

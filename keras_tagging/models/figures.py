@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keras_tagging.data.label_columns import CHUNK_FIGURES, TOGETHER
+from keras_tagging.data.named_columns import CHUNK_FIGURES, TOGETHER
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.metrics import chunk_scores, token_accuracy
 from keras_tagging.metrics.accuracy import share
-from keras_tagging.models.decoding import network_outputs
 
 
 def figure_names(columns: Sequence[LabelColumn]) -> list[str]:
@@ -77,7 +76,7 @@ def evaluator(model, sentences, calls):
     words = normal_words(model, sentences, encoded)
 
     def evaluate():
-        batches = network_outputs(model, encoded, calls)
+        batches = model.network_outputs(encoded, calls)
         return figures(sentences, encoded, batches, model.label_columns, words)
 
     return evaluate
@@ -89,7 +88,7 @@ def figures(sentences, encoded, batches, columns, words) -> dict[str, float]:
     Args:
         sentences: sentences with gold labels.
         encoded: the same sentences as `EncodedSentences`, with targets.
-        batches: the outputs of the network for them: `decoding.Batches`.
+        batches: the outputs of the network for them: see `Tagger.network_outputs`.
         columns: the `LabelColumn` of each output.
         words: the output of `normal_words`.
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from keras_tagging.architectures import architecture as architecture_named
-from keras_tagging.data.label_columns import labels_of
+from keras_tagging.data.named_columns import labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.tagger import Tagger
 from keras_tagging.utils.atomic import replacing

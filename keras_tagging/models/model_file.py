@@ -7,12 +7,12 @@ from typing import BinaryIO
 import h5py
 import keras
 
+from keras_tagging import kinds
 from keras_tagging.models.saved_config import (
     check_compile_config,
     checked_config,
     least_weights,
 )
-from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.utils import limits
 from keras_tagging.utils.registration import find_class
 
@@ -60,10 +60,11 @@ def check_content(content) -> dict:
     """The configuration of the model that config.json describes."""
     content = content if isinstance(content, dict) else {}
     name = content.get("registered_name")
+    classes = tuple(k.at("model") for k in kinds.known().values() if not k.composed)
     cls = find_class(keras, name) if isinstance(name, str) else None
-    if not (isinstance(cls, type) and issubclass(cls, SentenceModel)):
+    if not (isinstance(cls, type) and issubclass(cls, classes)):
         held = str(content.get("class_name"))[:50]
-        raise ValueError(f"holds a {held}, not a tagger, parser or segmenter")
+        raise ValueError(f"holds a {held}, not a {kinds.named()}")
     check_compile_config(content.get("compile_config"))
     return checked_config(cls, content.get("config"))
 

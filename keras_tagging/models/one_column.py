@@ -2,14 +2,15 @@
 
 from dataclasses import replace
 
-from keras_tagging.data.label_columns import labels_of
-from keras_tagging.data.sentence import as_sentence
+from keras_tagging.data.named_columns import labels_of
+from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import slices
 from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.metrics import multi_tagging
 from keras_tagging.models.counts import tag_counts
 from keras_tagging.models.figures import best_figure
-from keras_tagging.models.label_columns import annotated
+from keras_tagging.models.learnt_columns import annotated
 from keras_tagging.utils.suggestions import check_known
 
 
@@ -27,28 +28,28 @@ def one_column(model, name: str | None):
     return OneColumn(model, model.label_columns[model.column_names.index(name)])
 
 
-class OneColumn:
+class OneColumn(Tagging):
     """One column of a tagger, as a tagger that has no other.
 
-    Its tags are the labels of the column.
+    Its tags are the labels of the column; for lemmas, their scripts.
 
     It predicts and counts; the tagger itself trains and saves.
 
     Args:
         model: a `Tagger`.
         column: one of its `label_columns`, with a name.
-
-    Attributes:
-        tags: the inventory of the column; for lemmas, that of their scripts.
     """
 
-    kind, reads_trees = "tagger", False
+    counting_options = ()
 
     def __init__(self, model, column: LabelColumn):
-        self.model = model
-        self.name = column.name
-        self.tags = column.labels
+        self.model, self.metadata = model, model.metadata
+        self.name, self._outputs = column.name, column.output_names
         self.label_columns = (LabelColumn(None, column.labels, None, column.scripts),)
+
+    def answered(self, chunks, names, *calls):
+        """See `Answers.answered`: the answers of the tagger in this column."""
+        return self.model.answered(chunks, [self._outputs[k] for k in names], *calls)
 
     @property
     def default_monitor(self):
@@ -63,19 +64,9 @@ class OneColumn:
         sentences = annotated(sentences, [self.name])
         return [replace(s, tags=labels_of(s, self.name)) for s in sentences]
 
-    def tag(self, sentences, *, beta=None, probabilities=False):
-        """As `Tagger.tag` of one column."""
-        levels = None if beta is None else {self.name: beta}
-        found = self.model.tag(sentences, beta=levels, probabilities=probabilities)
-        rows = (row[self.name] for row in found)
-        return list(rows) if isinstance(found, list) else rows
-
     def predict(self, sentences):
         """As `Tagger.predict` of one column."""
-        sentences = [as_sentence(sentence) for sentence in sentences]
-        return [row[self.name] for row in self.model.predictions(sentences)]
-
-    predictions = predict
+        return self.predictions(as_sentences(sentences))
 
     def counts(self, sentences, figures, **options):
         """As `Tagger.counts` of one column."""

@@ -1,7 +1,7 @@
 """The dependency parser: sentences in, trees out."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 
 import keras
@@ -10,19 +10,17 @@ import tensorflow as tf
 from keras import ops
 
 from keras_tagging import training
-from keras_tagging.architectures import PARSERS
 from keras_tagging.architectures.output import run_network
-from keras_tagging.data.projectivity import SEPARATOR, unlift
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.data.trees import arc_labels, trainable, trees_of
-from keras_tagging.encoding.batching import ids_of, round_up, slices
+from keras_tagging.encoding.batching import ids_of
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
+from keras_tagging.kinds.parsing import PREDICTED, Parsing
 from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tree_counts
-from keras_tagging.models.decoding import streamed
 from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.jackknife import (
     Jackknifed,
@@ -37,15 +35,14 @@ from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tree_answer
 from keras_tagging.models.tag_input import gold_column, tag_input, with_tags
 from keras_tagging.models.tagger import Tagger
-from keras_tagging.parsing import NUM_LABELS, NUM_NODES, oracle
-from keras_tagging.runtime.models import PREDICTED
+from keras_tagging.transitions import gold_moves
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tables
 FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class Parser(SentenceModel):
+class Parser(Parsing, SentenceModel):
     """A transition-based dependency parser that takes sentences.
 
     :func:`keras_tagging.build` makes parsers. The `network` computes a vector for each
@@ -65,10 +62,8 @@ class Parser(SentenceModel):
         arc_labels: the output of `data.trees.arc_labels`; for `from_config`.
     """
 
-    kind, command, inventories = "parser", "parse", ("labels",)
-    architectures = PARSERS
+    inventories = ("labels",)
     tagger_class = Tagger
-    reads_trees = True
     counting_options = ("punctuation", "subtypes")
     report_options = (*counting_options, "tables")
     missing_column = (
@@ -141,7 +136,7 @@ class Parser(SentenceModel):
             column = gold_column(sentences)
             tags = (s.columns.get(column, []) for s in sentences)
             sentences = with_tags(sentences, tags)
-        _, trees, _ = trainable(trees_and_labels, self.settings.task.nonprojective)
+        _, trees, _ = trainable(trees_and_labels, self.settings.task.treatment)
         labels = count_vocabulary(d for _, deprels in trees for d in deprels)
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
@@ -170,7 +165,7 @@ class Parser(SentenceModel):
         """Take the vocabularies of another parser, and the settings tied to them."""
         theirs = other.settings
         taken = asdict(theirs.features) | asdict(theirs.letters)
-        names = ["tags", "embeddings", "trainable", "nonprojective"]
+        names = ["tags", "embeddings", "trainable", "system", "nonprojective"]
         if theirs.task.embeddings is not None or self.given_vectors:
             names.append("word_dim")
         taken |= {name: theirs[name] for name in names}
@@ -202,12 +197,13 @@ class Parser(SentenceModel):
         """Logits of all moves, or trees.
 
         Args:
-            inputs: ids `(batch, words, features)`, nodes `(batch, time, 18)` and
-                labels `(batch, time, 12)`; or the ids alone. With a character network,
-                a dict of ids and letters in place of the ids.
+            inputs: ids `(batch, words, features)`, nodes `(batch, time, num_nodes)` and
+                labels `(batch, time, num_labels)`, as the transition system has them;
+                or the ids alone. With a character network, a dict of ids and letters in
+                place of the ids.
 
         Returns:
-            Logits `(batch, time, 2 V + 1)`; for ids alone the output of
+            Logits `(batch, time, outputs)`; for ids alone the output of
             `TransitionScorer.parse`, a dict of `heads` and `labels`, `(batch, words)`
             int32.
         """
@@ -265,6 +261,9 @@ class Parser(SentenceModel):
         """The ids of all tokens of the sentences; missing tags are predicted."""
         return super().encode(self.tagged(sentences))
 
+    def prepare_input(self, sentences):
+        return self.tagged(sentences)
+
     def tagged(self, sentences):
         """The sentences with the tags of the parser's own tagger, if it has one."""
         if self.tagger and not all(PREDICTED in s.columns for s in sentences):
@@ -273,10 +272,13 @@ class Parser(SentenceModel):
         return sentences
 
     def batches(self, sentences, fitting):
-        treatment = self.settings.task.nonprojective
+        treatment = self.settings.task.treatment
         chosen, trees, crossing = trainable(trees_of(sentences), treatment)
-        treated = {"skip": "left out", "lift": "lifted"}[treatment]
-        self.metadata["nonprojective"] = {"sentences": crossing, "treatment": treated}
+        treated = {"skip": "left out", "lift": "lifted", "keep": "learnt as they are"}
+        self.metadata["nonprojective"] = {
+            "sentences": crossing,
+            "treatment": treated[treatment],
+        }
         sentences = [sentences[i] for i in chosen]
         ids = self._inventory.ids
         if unknown := sorted({d for _, deprels in trees for d in deprels} - set(ids)):
@@ -285,22 +287,18 @@ class Parser(SentenceModel):
                 f"training sentences ({some(unknown)}): its own are "
                 f"{some(self.labels)}; build a new one for these sentences"
             )
-        moves = oracle(
+        system = self.scorer.system
+        moves = gold_moves(
+            system,
             [heads for heads, _ in trees],
             [[ids[deprel] for deprel in deprels] for _, deprels in trees],
         )
         names = self.features.names
         return MoveBatches(
             self.encode(sentences),
-            EncodedMoves.of(moves, len(self.labels)),
-            seed=self.seed,
-            multiple=self.length_multiple,
-            devices=self.devices,
+            EncodedMoves.of(system, self.scorer.outputs, moves),
             word_column=names.index("word") if "word" in names else None,
-            batch_size=fitting.batch_size,
-            token_budget=fitting.token_budget,
-            unknown_rate=fitting.unknown_rate,
-            word_dropout=fitting.word_dropout,
+            **self.batching(fitting),
         )
 
     def dataset(self, batches):
@@ -308,18 +306,12 @@ class Parser(SentenceModel):
         tokens = training.token_signature(self.features)
         nodes, labels = (
             tf.TensorSpec((None, None, size), tf.int32)
-            for size in (NUM_NODES, NUM_LABELS)
+            for size in (self.scorer.system.num_nodes, self.scorer.system.num_labels)
         )
         targets = tf.TensorSpec((None, None), tf.int32)
         mask = tf.TensorSpec((None, None), tf.float32)
         data = training.streamed(batches, tokens, nodes, labels, targets, mask)
         return data.map(lambda *parts: (parts[:3], *parts[3:]))
-
-    def compute_loss(
-        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
-    ):
-        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
-        return self.penalised(loss, sample_weight)
 
     def get_config(self):
         tagger = self.tagger.get_config() if self.tagger else None
@@ -328,7 +320,9 @@ class Parser(SentenceModel):
 
     # Trees
 
-    batch_tokens = PREDICTION_TOKENS
+    @property
+    def batch_tokens(self):
+        return PREDICTION_TOKENS
 
     def evaluator(self, sentences, calls=QUIET, **options):
         sentences = self.annotated(sentences)
@@ -356,28 +350,16 @@ class Parser(SentenceModel):
         heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
         return attachment_scores(sentences, heads, deprels, **options)
 
-    def predictions(self, sentences, calls=QUIET) -> list[tuple[list, list]]:
-        """Heads and labels: for each sentence a pair of lists."""
-        return [tree for part in slices(sentences) for tree in self._trees(part, calls)]
+    def reader(self, names):
+        labels = np.array(["", *self.labels], object)
 
-    def parse(self, sentences):
-        """Parse sentences.
+        def read(outputs):
+            heads = np.asarray(outputs["heads"])
+            deprels = labels[np.asarray(outputs["labels"])]
+            found = {"heads": heads, "deprels": deprels}
+            return lambda row, length: [found[name][row, :length] for name in names]
 
-        Args:
-            sentences: an iterable of sentences, or of lists of words if the parser
-                reads no tags. A list or tuple gives a list; any other iterable gives
-                a generator that reads a limited number of sentences ahead.
-
-        Returns:
-            The sentences with the columns `head` and `deprel`, and `predicted_tag` if
-            the parser has a tagger of its own.
-        """
-        self._require_network()
-        return streamed(sentences, self._parse)
-
-    def annotate(self, sentences):
-        """The sentences with their trees, one after the other."""
-        yield from self.parse(iter(sentences))
+        return read
 
     # Serving
 
@@ -388,33 +370,3 @@ class Parser(SentenceModel):
     @property
     def served_layers(self):
         return [self.network, self.scorer]
-
-    def _parse(self, sentences):
-        sentences = self.tagged(sentences)
-        for sentence, (heads, deprels) in zip(
-            sentences, self._trees(sentences), strict=True
-        ):
-            tree = {"head": list(map(str, heads)), "deprel": deprels}
-            yield replace(sentence, columns={**sentence.columns, **tree})
-
-    def _trees(self, sentences, calls=QUIET) -> list[tuple[list[int], list[str]]]:
-        encoded = self.encode(sentences)
-        lengths = round_up(encoded.lengths, self.length_multiple)
-        trees = [([], []) for _ in sentences]
-        names = ["", *self.labels]
-        sizes = calls.sizes(PREDICTION_TOKENS)
-        for chosen in calls.plan(lengths, PREDICTION_TOKENS):
-            ids, _, _ = encoded.batch(
-                chosen, self.length_multiple, devices=self.devices, **sizes
-            )
-            outputs = self.predict_on_batch(ids)
-            for row, i in enumerate(chosen):
-                n = encoded.lengths[i]
-                heads = np.asarray(outputs["heads"][row][:n]).tolist()
-                labels = np.asarray(outputs["labels"][row][:n]).tolist()
-                deprels = [names[label] for label in labels]
-                if any(SEPARATOR in deprel for deprel in deprels):
-                    heads, deprels = unlift(heads, deprels)
-                    heads = heads.tolist()
-                trees[i] = heads, deprels
-        return trees

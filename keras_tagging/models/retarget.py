@@ -8,7 +8,7 @@ from keras import ops
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.models.label_columns import columns_to_learn, schemes_of
+from keras_tagging.models.learnt_columns import columns_to_learn, schemes_of
 from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.suggestions import check_known
 

@@ -11,11 +11,10 @@ from reprlib import repr as short
 
 import keras
 
-from keras_tagging.architectures import Settings
+from keras_tagging.architectures import Settings, of_kind
 from keras_tagging.architectures import architecture as architecture_named
 from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.metrics import CHUNK_SCHEMES
-from keras_tagging.parsing import NUM_LABELS, NUM_NODES
 from keras_tagging.utils import limits
 from keras_tagging.utils.registration import find_class
 from keras_tagging.utils.suggestions import check_known
@@ -37,7 +36,7 @@ def checked_config(cls: type, config: Mapping) -> dict:
     """Check that a configuration may come from `get_config` of a model.
 
     Args:
-        cls: the class; only its `architectures` are allowed.
+        cls: the class; only the architectures of its kind are allowed.
         config: the configuration from a file, so it may be anything.
 
     Returns:
@@ -54,7 +53,7 @@ def checked_config(cls: type, config: Mapping) -> dict:
         check_known("part of the configuration", name, sorted(known))
     name = config.get("architecture")
     _require(isinstance(name, str), "architecture", name, "a name")
-    check_known(f"architecture of a {cls.__name__}", name, cls.architectures)
+    check_known(f"architecture of a {cls.__name__}", name, of_kind(cls.kind))
     settings = checked_settings(name, config.get("settings"))
 
     seed, dim = config.get("seed"), config.get("vector_dim", 0)
@@ -162,66 +161,10 @@ def least_weights(config: Mapping) -> int:
     settings, vocabularies = config["settings"], config.get("vocabularies")
     if vocabularies is None:
         return 0
-    if settings.architecture.segments:
-        return settings.network.least_weights(vocabularies)
     if tagger := config.get("tagger"):
         return least_weights(tagger) + least_weights({**config, "tagger": None})
-    dims = {"word": settings["word_dim"], "character": settings["character_dim"]}
-    dims["vector"] = config.get("vector_dim", 0)
-    dims["letters"] = settings["character_embedding_dim"]
-    kind = settings["character_network"]
-    labels = [len(words) for k, words in vocabularies.items() if is_inventory(k)]
-    tables = {
-        k: dims.get(k, settings["affix_dim"])
-        for k in vocabularies
-        if not is_inventory(k) and k != "spelling"
-    }
-    count = sum(len(vocabularies[name]) * dim for name, dim in tables.items())
-
-    inputs = sum(tables.values())
-    if "letters" in tables:
-        # three gates that read a character and the state before, in two directions, or
-        # filters that read three characters
-        size = settings.letters.size
-        reads = tables["letters"] + (kind != "cnn") * settings["character_units"]
-        count += 3 * size * reads
-        inputs += size - tables["letters"]
-    if "character" in tables:
-        inputs += (2 * settings["characters"] - 1) * tables["character"]
-    inputs *= max(1, settings.get("window", 0))
-    if settings.get("window_over") == "words" and settings.get("window", 0) > 1:
-        inputs = settings["window"] * tables.get("word", 0)
-    units, label_dim = settings["units"], settings.get("label_dim", 0)
-    if "labels" in vocabularies:
-        if settings["encoder"]:
-            count += stack_weights(
-                inputs, settings["encoder_units"], settings["encoder_layers"]
-            )
-            inputs = 2 * settings["encoder_units"]
-        count += sum(labels) * (label_dim + 2 * units)
-        return count + (NUM_NODES * inputs + NUM_LABELS * label_dim) * units
-    tags = sum(labels)
-    if "num_layers" not in settings:  # a network that reads its labels
-        if settings["label_input"] == "embedding" and settings["label_context"]:
-            inputs += settings["label_context"] * label_dim
-            count += tags * label_dim
-        count += settings["hidden_context"] * units * units
-        return count + units * (inputs + tags)
-    count += stack_weights(inputs, units, settings["num_layers"])
-    if settings["hidden_layer"]:
-        count += 2 * units * units
-    if settings["decoder"] == "crf":
-        count += sum(size * size for size in labels)
-    if settings["decoder"] == "i-rnn":
-        inputs = 2 * units + settings["label_context"] * label_dim
-        units = settings["label_units"]
-        count += units * inputs + tags * label_dim * min(1, settings["label_context"])
-    return count + units * tags
-
-
-def stack_weights(inputs: int, units: int, layers: int) -> int:
-    """A lower bound for the weights of one gate of a bidirectional stack."""
-    return units * (inputs + 2 * (2 * layers - 1) * units)
+    own = settings.network.least_weights
+    return own(settings, vocabularies, config.get("vector_dim", 0))
 
 
 def check_compile_config(config) -> None:

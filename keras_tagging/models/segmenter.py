@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 import keras
 import numpy as np
 
-from keras_tagging import training
-from keras_tagging.architectures import SEGMENTERS
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.surfaces import check_surfaces, document_of
 from keras_tagging.encoding.characters import CharacterFeatures
@@ -22,6 +20,7 @@ from keras_tagging.models.calls import QUIET
 from keras_tagging.models.figures import cross_entropy
 from keras_tagging.models.report import segment_report
 from keras_tagging.models.sentence_model import SentenceModel
+from keras_tagging.runtime.segmenter import LISTS
 
 FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
 #: the vocabulary of tokens that have several words whatever the network says
@@ -46,11 +45,9 @@ class Segmenter(SentenceModel):
         **kwargs: arguments of `SentenceModel`.
     """
 
-    kind, command = "segmenter", "annotate"
-    architectures = SEGMENTERS
+    kind = "segmenter"
     inventories = ("tags", "multiword", USUAL)
     column_names = ("surface",)
-    reads_surfaces = True
     figures = FIGURES
     default_monitor = "val_f1"
 
@@ -118,10 +115,6 @@ class Segmenter(SentenceModel):
     def get_config(self):
         return {**super().get_config(), "spaces": self.spaces}
 
-    def call(self, inputs, training=False):
-        """The logits of the labels for ids `(batch, time, 2)`."""
-        return self.network(inputs, training=training)
-
     # Training
 
     def annotated(self, sentences):
@@ -137,25 +130,8 @@ class Segmenter(SentenceModel):
             self.features.encode(symbols.codes),
             targets_of(symbols, surfaces),
             window=self.settings.task.window,
-            seed=self.seed,
-            multiple=self.length_multiple,
-            devices=self.devices,
-            batch_size=fitting.batch_size,
-            token_budget=fitting.token_budget,
-            unknown_rate=fitting.unknown_rate,
-            word_dropout=fitting.word_dropout,
+            **self.batching(fitting),
         )
-
-    def dataset(self, batches):
-        """The data for training: see `training.dataset`."""
-        return training.dataset(batches, training.token_signature(self.features))
-
-    def compute_loss(
-        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
-    ):
-        """The compiled loss; with `l2`, and a share of the penalty of an epoch."""
-        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
-        return self.penalised(loss, sample_weight)
 
     # Segmentation
 
@@ -248,6 +224,11 @@ class Segmenter(SentenceModel):
     # Serving
 
     served_layers = ()
+
+    def described(self, top_k=5):
+        lists = {name: list(self.vocabularies[name]) for name in LISTS}
+        context = self.settings.task.context
+        return lists | {"spaces": self.spaces, "context": context}
 
     def export(self, filepath, *, format="tf_saved_model", int8=False):
         """Write an ONNX file, which `keras_tagging.runtime` runs without TensorFlow.

@@ -9,23 +9,31 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_tagging import training
+from keras_tagging import kinds, training
 from keras_tagging.architectures import Settings
 from keras_tagging.architectures import architecture as find_architecture
+from keras_tagging.architectures.output import run_network
+from keras_tagging.data.named_columns import check_labelled
 from keras_tagging.data.normalisation import flat_strings, to_nfc
-from keras_tagging.data.sentence import Corpus
-from keras_tagging.encoding.batching import EncodedSentences
+from keras_tagging.data.sentence import Corpus, as_sentences
+from keras_tagging.encoding.batching import (
+    EncodedSentences,
+    TrainingBatches,
+)
+from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.layers.packing import packed
 from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.models.given_vectors import GivenVectors, joined_words, word_table
 from keras_tagging.models.metadata import metadata_path, write_metadata
+from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.saved_config import (
     check_compile_config,
     check_vocabularies,
     checked_config,
     refuse_paths,
 )
+from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing_together
 
 
@@ -37,19 +45,21 @@ class SentenceModel(SentenceCalls):
 
     A subclass defines:
 
-    * `kind`, `command`, `reads_trees` and `reads_surfaces`: its name, the command that
-      uses it, and whether its corpora need trees, or the text that they come from;
-    * `architectures`: the allowed ones; `inventories`: the vocabularies of its labels;
+    * `kind`: its name; see `kinds.Kind`, and `kinds.answers.Answers` for what a class
+      of its kind, with Keras and without, says of its answers;
+    * `inventories`: the vocabularies of its labels;
     * `annotated(sentences)`: the sentences, after a check of their annotation;
     * `adapt(sentences)`, which counts vocabularies, and `_restore(vocabularies)`;
-    * `batches(sentences, fitting)` and `dataset(batches)`: the data for training;
+    * `targets(sentences)`, the ids to learn, or `batches(sentences, fitting)` and
+      `dataset(batches)`: the data for training;
     * `figures`, the names, and `evaluator(sentences)`, a function that computes them
       with the weights at the time; `default_monitor`, which selects the best epoch;
-    * `predictions(sentences)`: the output of `predict`;
-    * `annotate(sentences)`: the sentences with predicted annotation;
-    * `report(sentences, **options)`: figures and tables, with `report_options`;
-    * `counts(sentences, figures)`: counts for tests of significance;
-    * `serving(top_k)`: the computation of a SavedModel, and `served_layers`.
+    * `predictions(sentences)`: the output of `predict`, if it is not `annotate`'s;
+    * `reader(names)`: how outputs of the network become answers of these names;
+    * `serving(top_k)`: the computation of a SavedModel;
+
+    and, if there is more to say, `report(sentences, **options)` with `report_options`,
+    and `counts(sentences, figures)` for tests of significance.
 
     A model opens no file: a setting that names a file of vectors is only a record.
 
@@ -67,12 +77,11 @@ class SentenceModel(SentenceCalls):
             or the vocabularies do not fit the settings.
     """
 
-    kind = command = None
     inventories = ()
     column_names = ()  # the columns of labels that it learns
-    architectures = {}
-    reads_trees = reads_surfaces = False
     report_options = ()
+    default_monitor = "val_accuracy"
+    batch_tokens = 4096  # padded tokens in one call of the network
     #: the remedy for a column that the input lacks
     missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"
 
@@ -126,6 +135,24 @@ class SentenceModel(SentenceCalls):
         return None if self._vocabularies is None else dict(self._vocabularies)
 
     @property
+    def reads_trees(self) -> bool:
+        """Whether its corpora need trees."""
+        return kinds.of(self).learns == "trees"
+
+    @property
+    def reads_surfaces(self) -> bool:
+        """Whether its corpora need the text that they come from."""
+        return kinds.of(self).learns == "surfaces"
+
+    @property
+    def size(self) -> str:
+        """The numbers of its labels and parameters, in words."""
+        vocabularies = self.vocabularies or {}
+        counts = {k.removeprefix("tags:"): vocabularies[k] for k in self.inventories}
+        labels = [f"{len(labels)} {name}" for name, labels in counts.items()]
+        return ", ".join([*labels, f"{self.count_params():,} parameters"])
+
+    @property
     def input_columns(self) -> tuple[str, ...]:
         """The columns that sentences must have, beside their words."""
         return self.features.columns
@@ -140,15 +167,17 @@ class SentenceModel(SentenceCalls):
         """The devices that share each batch: see `training.devices`."""
         return training.devices_of_batches()
 
-    def encode(self, sentences) -> EncodedSentences:
-        """Ids of all tokens of the sentences."""
+    def encode(self, sentences, targets=False) -> EncodedSentences:
+        """The ids of all tokens; with `targets` those to learn, too."""
         self._require_network()
         found = self.features.encode(flat_strings(sentences, self.features.columns))
+        found = found if self.features.letters else {"ids": found}
+        if self.features.letters:
+            found["letter_column"] = self.features.names.index("letters")
+        if targets:
+            found["targets"] = self.targets(sentences)
         offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
-        if not self.features.letters:
-            return EncodedSentences(found, offsets)
-        column = self.features.names.index("letters")
-        return EncodedSentences(offsets=offsets, letter_column=column, **found)
+        return EncodedSentences(offsets=offsets, **found)
 
     def predict_step(self, *args):  # on JAX they begin with the state
         """A batch of predictions, as Keras computes it, without its padding."""
@@ -188,6 +217,24 @@ class SentenceModel(SentenceCalls):
         self.features.adapt(strings, words, lengths=list(map(len, sentences)))
         return dict(self.features.vocabularies)
 
+    def adapt(self, sentences) -> None:
+        """Count the vocabularies of words and labels, and build the network.
+
+        Args:
+            sentences: training sentences.
+
+        Raises:
+            ValueError: if the model has vocabularies already, or the annotation is
+                missing.
+        """
+        self._refuse_second_adapt()
+        sentences = self.annotated(sentences)
+        self._build_network(self._count(sentences) | self.count_labels(sentences))
+
+    def count_labels(self, sentences) -> dict[str, list[str]]:
+        """The vocabularies of `inventories`, from training sentences."""
+        return {}
+
     def _build_network(self, vocabularies) -> None:
         """Build the network and the optimizer, and put vectors into word tables."""
         training.check_alike({**self.get_config(), "vocabularies": vocabularies})
@@ -204,7 +251,71 @@ class SentenceModel(SentenceCalls):
         self.given_vectors = GivenVectors()
         self.optimizer.build(self.trainable_variables)
 
+    def _restore(self, vocabularies) -> None:
+        """Take vocabularies, and build the network that belongs to them."""
+        self._vocabularies = tuple(vocabularies.items())
+        words = {k: list(v) for k, v in vocabularies.items() if not is_inventory(k)}
+        self.features.set_vocabularies(words)
+        self.network = self._new_network()
+        self.built = True
+
+    def _new_network(self):
+        return self.settings.network.build(
+            self.settings, self.features, self.vocabularies, seed=self.seed
+        )
+
+    def call(self, inputs, training=False):
+        """The outputs of the network for ids `(batch, time, features)`."""
+        return run_network(self.network, inputs, training=training)
+
     # Training
+
+    def annotated(self, sentences):
+        """The sentences, after a check that they have the columns to learn."""
+        sentences = as_sentences(sentences)
+        check_labelled(sentences, self.column_names)
+        return sentences
+
+    def batches(self, sentences, fitting):
+        """The batches of training."""
+        names = self.features.names
+        return TrainingBatches(
+            self.encode(sentences, targets=True),
+            word_column=names.index("word") if "word" in names else None,
+            **self.batching(fitting),
+        )
+
+    def batching(self, fitting) -> dict[str, object]:
+        """The keywords that all kinds of batches have."""
+        return {
+            "seed": self.seed,
+            "multiple": self.length_multiple,
+            "devices": self.devices,
+            "batch_size": fitting.batch_size,
+            "token_budget": fitting.token_budget,
+            "unknown_rate": fitting.unknown_rate,
+            "word_dropout": fitting.word_dropout,
+        }
+
+    def dataset(self, batches):
+        """The data for training: see `training.dataset`."""
+        return training.dataset(batches, training.token_signature(self.features))
+
+    def compute_loss(
+        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
+    ):
+        """The loss of a batch; with `l2`, and a share of the penalty of an epoch."""
+        loss = self.batch_loss(super().compute_loss, y, y_pred, sample_weight)
+        return self.penalised(loss, sample_weight)
+
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        """The loss of a batch: by default the compiled one.
+
+        Args:
+            compiled: Keras' own `compute_loss`.
+            y, y_pred, sample_weight: as there.
+        """
+        return compiled(None, y, y_pred, sample_weight)
 
     def fit(
         self,
@@ -332,6 +443,47 @@ class SentenceModel(SentenceCalls):
             return loss
         size = sum(ops.sum(ops.square(v)) for v in self.trainable_variables)
         return loss + self._penalty * ops.sum(sample_weight) * size
+
+    # Evaluation
+
+    def report(self, sentences, **options):
+        """Figures and tables: see `models.report`."""
+        return Report(without_nan(self.evaluate(sentences, return_dict=True)))
+
+    def counts(self, sentences, figures, **options):
+        """The counts behind figures, unit by unit.
+
+        Raises:
+            ValueError: if models of this kind have none.
+        """
+        raise ValueError(
+            f"two models of the kind {self.kind} cannot be compared unit by unit: "
+            "compare the figures of evaluate"
+        )
+
+    # Serving
+
+    @property
+    def served_layers(self):
+        """The layers that a SavedModel has."""
+        return [self.network]
+
+    def described(self, top_k: int = 5) -> dict[str, object]:
+        """What an ONNX file says of the model: see `kinds.answers.Answers`."""
+        corpus = self.metadata.get("corpus") or {}
+        own = {self.inventory: getattr(self, self.inventory)} if self.inventory else {}
+        return {
+            "columns": list(self.input_columns),
+            **own,
+            # the column of tags that have no name
+            "corpus": {"tag_column": corpus.get("tag_column")},
+            "top_k": top_k,
+            # what a request should look like
+            "normal_form": "NFC",
+            "combining_marks": limits.COMBINING_MARKS,
+            "sentence_tokens": limits.SENTENCE_TOKENS,
+            "batch_tokens": self.batch_tokens,
+        }
 
     # Saving
 

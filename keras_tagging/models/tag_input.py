@@ -4,8 +4,8 @@ from dataclasses import replace
 from itertools import chain
 
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.kinds.parsing import PREDICTED
 from keras_tagging.metrics.accuracy import share
-from keras_tagging.runtime.models import PREDICTED
 
 
 def gold_column(sentences) -> str:

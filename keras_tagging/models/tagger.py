@@ -1,19 +1,17 @@
 """The tagger: sentences in, tags out."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import keras
+import numpy as np
 
 from keras_tagging import training
-from keras_tagging.architectures import TAGGERS
-from keras_tagging.architectures.output import reads_labels, run_network
-from keras_tagging.data.label_columns import by_column, with_labels
-from keras_tagging.data.sentence import Sentence, as_sentences
-from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches, slices
-from keras_tagging.encoding.label_column import is_inventory, targets_of, vocabulary_of
+from keras_tagging.architectures.output import read_outputs, reads_labels, run_network
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.encoding.label_column import targets_of, vocabulary_of
+from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.models import decoding, label_columns
+from keras_tagging.models import decoding, learnt_columns
 from keras_tagging.models import figures as tag_figures
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tag_counts
@@ -32,7 +30,7 @@ PATH_FLOATS = 2**24
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class Tagger(SentenceModel):
+class Tagger(Tagging, SentenceModel):
     """A sequence tagger that takes sentences wherever Keras takes arrays.
 
     :func:`keras_tagging.build` makes taggers. `architectures.output` describes the
@@ -48,8 +46,6 @@ class Tagger(SentenceModel):
         **kwargs: arguments of `SentenceModel`.
     """
 
-    kind, command = "tagger", "tag"
-    architectures = TAGGERS
     report_options = ("multi_tagging", "betas", "per_tag")
 
     def __init__(
@@ -80,23 +76,9 @@ class Tagger(SentenceModel):
         return tuple(map(vocabulary_of, self.column_names))
 
     @property
-    def tags(self):
-        """The tag inventory, in the order of the outputs; one by column if named."""
-        self._require_network()
-        return by_column(self.column_names, [c.labels for c in self.label_columns])
-
-    @property
-    def size(self) -> str:
-        """The numbers of tags and parameters, in words."""
-        tags = ", ".join(
-            f"{len(column)} {column.name or 'tags'}" for column in self.label_columns
-        )
-        return f"{tags}, {self.count_params():,} parameters"
-
-    @property
     def chunk_scheme(self):
         """The chunk scheme that decoding keeps to, or one by column; None if free."""
-        return label_columns.schemes_of(self.label_columns)
+        return learnt_columns.schemes_of(self.label_columns)
 
     def column(self, name: str | None):
         """One of several columns, as a tagger that has no other: see `OneColumn`."""
@@ -129,8 +111,8 @@ class Tagger(SentenceModel):
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        columns = label_columns.columns_to_learn(sentences, self.settings)
-        self._schemes = (label_columns.schemes_of(columns),)
+        columns = learnt_columns.columns_to_learn(sentences, self.settings)
+        self._schemes = (learnt_columns.schemes_of(columns),)
         vocabularies = self._count(sentences)
         # words that only the vectors have come after these
         self.training_words = len(vocabularies.get("word", ()))
@@ -143,21 +125,20 @@ class Tagger(SentenceModel):
         self._pretraining_due = self.settings.task.pretrain is not None
 
     def _restore(self, vocabularies):
-        self._vocabularies = tuple(vocabularies.items())
-        self.label_columns = label_columns.restored_columns(
+        self.label_columns = learnt_columns.restored_columns(
             self.column_names, vocabularies, *self._schemes
         )
-        words = {k: list(v) for k, v in vocabularies.items() if not is_inventory(k)}
-        self.features.set_vocabularies(words)
-        self.network = self.settings.network.build(
+        super()._restore(vocabularies)
+        freeze(self.network, self.frozen)
+
+    def _new_network(self):
+        return self.settings.network.build(
             self.settings,
             self.features,
             self.label_columns,
             seed=self.seed,
             vector_dim=self.vector_dim,
         )
-        freeze(self.network, self.frozen)
-        self.built = True
 
     def get_config(self):
         own = {"training_words": self.training_words, "chunk_scheme": self.chunk_scheme}
@@ -178,30 +159,16 @@ class Tagger(SentenceModel):
     # Sentences to arrays
 
     def annotated(self, sentences):
-        return label_columns.annotated(sentences, self.column_names)
+        return learnt_columns.annotated(sentences, self.column_names)
 
-    def encode(self, sentences: list[Sentence], targets=False) -> EncodedSentences:
-        """The ids of all tokens of the sentences; with `targets` also their tag ids."""
-        encoded = super().encode(sentences)
-        if not targets:
-            return encoded
-        return replace(encoded, targets=targets_of(sentences, self.label_columns))
+    def targets(self, sentences):
+        """The tag ids of all tokens of the sentences."""
+        return targets_of(sentences, self.label_columns)
 
     def batches(self, sentences, fitting):
-        words = self.features.names[0] == "word"
         least = self.settings.task.min_count
-        label_columns.check_known_labels(sentences, self.label_columns, least)
-        return TrainingBatches(
-            self.encode(sentences, targets=True),
-            seed=self.seed,
-            multiple=self.length_multiple,
-            devices=self.devices,
-            word_column=0 if words else None,
-            batch_size=fitting.batch_size,
-            token_budget=fitting.token_budget,
-            unknown_rate=fitting.unknown_rate,
-            word_dropout=fitting.word_dropout,
-        )
+        learnt_columns.check_known_labels(sentences, self.label_columns, least)
+        return super().batches(sentences, fitting)
 
     def dataset(self, batches):
         """The data for training: see `training.dataset`."""
@@ -296,13 +263,9 @@ class Tagger(SentenceModel):
         if self._pretraining_due and has_tables(self):
             self.pretrain(sentences, self.settings.task.pretrain, verbose=verbose)
 
-    def compute_loss(
-        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
-    ):
-        """See `models.tagger_loss`; with `l2`, a share of the penalty of an epoch."""
-        compiled = super().compute_loss
-        loss = tagger_loss(self, compiled, y, y_pred, sample_weight)
-        return self.penalised(loss, sample_weight)
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        """See `models.tagger_loss`."""
+        return tagger_loss(self, compiled, y, y_pred, sample_weight)
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics of the logits: with several columns, of all of them."""
@@ -340,61 +303,54 @@ class Tagger(SentenceModel):
         size = max(map(len, self.label_columns))
         return min(PREDICTION_TOKENS, max(1, PATH_FLOATS // size**2))
 
-    def predictions(self, sentences, calls=QUIET) -> list:
-        """Tag probabilities: one `(tokens, num_tags)` array a sentence.
-
-        With named columns it is a dict of such arrays. With a CRF they are the
-        marginals of each token. In a network that reads its labels, they are the
-        probabilities after the preceding labels of the best path.
-        """
-        decoders = [decoding.all_probabilities] * len(self.label_columns)
-        parts = slices(sentences)
-        return [rows for part in parts for rows in self._decoded(part, decoders, calls)]
-
-    def tag(self, sentences, *, beta=None, probabilities=False):
-        """Tag sentences.
-
-        With a CRF the tags are those of the best path, and chunk tags are those of the
-        best path with consistent chunks (`constrained`): they need not be the most
-        probable of each token. `beta` uses the probabilities alone.
+    def network_outputs(self, encoded, calls=QUIET):
+        """The outputs of the network, a batch at a time.
 
         Args:
-            sentences: an iterable of sentences, or of lists of words. A list or tuple
-                gives a list; any other iterable gives a generator that reads a limited
-                number of sentences ahead.
-            beta: return every tag with p >= beta * max p, best first; 0 gives all. With
-                named columns it may be a dict by column; the others have one tag each.
-            probabilities: return the probability with the tag.
+            encoded: `EncodedSentences`.
+            calls: the `NetworkCalls`.
 
-        Returns:
-            For each sentence a list with one entry a token: the tag; with
-            `probabilities`, `(tag, p)`; with `beta`, a list of `(tag, p)`. With named
-            columns a dict of such lists: ``{"upos": ["DET", "NOUN"], "xpos": ...}``.
+        Yields:
+            The indices of the sentences, and for each column the logits `(batch, time,
+            labels)` and the ids of the best labels `(batch, time)`. Time may exceed a
+            length.
         """
-        self._require_network()
-        columns = self.label_columns
-        decoders, entries = decoding.decoders_of(columns, beta, probabilities)
-        return decoding.streamed(
-            sentences, lambda part: self._decoded(part, decoders), entries
-        )
+        for chosen, outputs in self.outputs_of(encoded, calls):
+            yield chosen, self._read(outputs, len(chosen))
 
-    def _decoded(self, sentences, decoders, calls=QUIET):
-        batches = decoding.network_outputs(self, self.encode(sentences), calls)
-        return decoding.decoded(batches, sentences, self.label_columns, decoders)
+    def _read(self, outputs, rows=None):
+        found = []
+        for column in self.label_columns:
+            read = read_outputs(column.part(outputs), np.argmax)
+            # without the rows of padding
+            logits, best = (np.asarray(part)[:rows] for part in read)
+            found.append((logits.astype("float32", copy=False), best))
+        return found
 
-    def annotate(self, sentences):
-        """The sentences with their tags, or columns, one after the other."""
-        sentences = list(as_sentences(sentences))
-        for sentence, tags in zip(sentences, self.tag(sentences), strict=True):
-            named = self.column_names[0] is not None
-            yield with_labels(sentence, tags if named else {"tags": tags})
+    def reader(self, names):
+        wanted = []
+        for name in names:
+            for place, column in enumerate(self.label_columns):
+                bases = {own: base for base, own in column.output_names.items()}
+                if name in bases:
+                    answer = decoding.ANSWERS[bases[name]]
+                    wanted.append((place, answer, np.array(column.labels, object)))
+
+        def read(outputs):
+            found = self._read(outputs)
+
+            def row(number, length):
+                return [
+                    answer(*(part[number, :length] for part in found[place]), labels)
+                    for place, answer, labels in wanted
+                ]
+
+            return row
+
+        return read
 
     # Serving
 
     def serving(self, top_k):
         """The function from ids and their mask to the outputs that `export` lists."""
         return tag_answer(self.network, self.label_columns, top_k)
-
-    @property
-    def served_layers(self):
-        return [self.network]

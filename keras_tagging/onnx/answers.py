@@ -6,10 +6,11 @@ The counterpart of `models.export` and `models.serving`, which do so in TensorFl
 import numpy as np
 
 from keras_tagging.onnx.arrays import Array, Arrays
+from keras_tagging.onnx.builder import value_info
 from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.text import TextGraph
 from keras_tagging.onnx.tracing import Tracer, unchanged
-from keras_tagging.onnx.transitions import search
+from keras_tagging.onnx.transitions import parsed
 
 
 class Request:
@@ -96,19 +97,39 @@ def run_network(tracer: Tracer, network, given: list[Array]):
     return values(network._outputs_struct)
 
 
-def tag_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Array]:
-    """The answer of a tagger: see `models.export`."""
-    found = tags_of(xp, request, model, top_k)
-    return {name: request.answer(array) for name, array in found.items()}
+def of_words(xp: Arrays, model, answer) -> tuple[list, dict[str, Array]]:
+    """The inputs and the outputs of a graph that reads tokens, and perhaps columns.
+
+    Args:
+        xp: of the graph.
+        model: fitted.
+        answer: function from the `Request` to outputs by name.
+    """
+    columns = ["tokens", *model.input_columns]
+    strings = {name: Array(xp, name, "string", (None, None)) for name in columns}
+    lengths = Array(xp, "lengths", "int32", (None,))
+    inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
+    inputs.append(value_info("lengths", "int32", ("batch",)))
+    request = Request(xp, strings, lengths)
+    answers = answer(request).items()
+    return inputs, {name: request.answer(array) for name, array in answers}
+
+
+def outputs_of(request: Request, model):
+    """What the network of a model gives for a request."""
+    with unchanged(model):
+        tracer = Tracer(request.xp, LAYERS)
+        return run_network(tracer, model.network, request.ids(model.features))
+
+
+def tag_graph(xp: Arrays, model, top_k: int):
+    """The graph of a tagger: see `models.export`."""
+    return of_words(xp, model, lambda request: tags_of(xp, request, model, top_k))
 
 
 def tags_of(xp, request, model, top_k):
-    """The same, with the row and the step that were added."""
-    with unchanged(model):
-        outputs = run_network(
-            Tracer(xp, LAYERS), model.network, request.ids(model.features)
-        )
-    found = {}
+    """The outputs of a tagger, with the row and the step that were added."""
+    outputs, found = outputs_of(request, model), {}
     for column in model.label_columns:
         given = column.part(outputs)
         answers = column_answer(xp, request, given, column.labels, top_k)
@@ -136,8 +157,13 @@ def column_answer(xp, request, outputs, labels, top_k):
     }
 
 
-def tree_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Array]:
-    """The answer of a parser: see `models.export`."""
+def tree_graph(xp: Arrays, model, top_k: int):
+    """The graph of a parser: see `models.export`."""
+    return of_words(xp, model, lambda request: trees_of(xp, request, model))
+
+
+def trees_of(xp, request, model):
+    """The outputs of a parser, with the row and the step that were added."""
     found = {}
     for name in set(model.features.columns) - set(model.input_columns):
         # the tags of its own tagger
@@ -148,17 +174,20 @@ def tree_answer(xp: Arrays, request: Request, model, top_k: int) -> dict[str, Ar
         tokens = run_network(tracer, model.network, request.ids(model.features))
         lengths = xp.sum(request.real, 1)
         lengths.shape = (None,)
-        heads, labels = search(tracer, model.scorer, tokens, lengths)
+        heads, labels = parsed(tracer, model.scorer, tokens, lengths)
     names = np.array(["", *model.labels], object)
     found["heads"] = xp.where(request.real, heads, -1)
     found["deprels"] = xp.where(request.real, xp.take(names, labels), "")
-    return {name: request.answer(array) for name, array in found.items()}
+    return found
 
 
-def segment_answer(xp: Arrays, ids: Array, model) -> dict[str, Array]:
-    """The logits `(windows, time, labels)` of a segmenter, for ids of characters."""
+def segment_graph(xp: Arrays, model, top_k: int):
+    """The graph of a segmenter, whose text becomes ids outside of the file.
+
+    It gives the logits `(windows, time, labels)` for ids of characters.
+    """
+    size = len(model.features.names)
+    ids = Array(xp, "ids", "int32", (None, None, size))
+    inputs = [value_info("ids", "int32", ("batch", "time", size))]
     with unchanged(model):
-        return {"logits": run_network(Tracer(xp, LAYERS), model.network, [ids])}
-
-
-ANSWERS = {"tagger": tag_answer, "parser": tree_answer}
+        return inputs, {"logits": run_network(Tracer(xp, LAYERS), model.network, [ids])}

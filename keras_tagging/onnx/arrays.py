@@ -1,7 +1,7 @@
 """Arrays of an ONNX graph, with the functions and operators of array libraries.
 
 The functions have the names and arguments of `keras.ops`. So what takes an array
-library as an argument, as `keras_tagging.parsing` does, builds a graph.
+library as an argument, as `keras_tagging.transitions` does, builds a graph.
 """
 
 from collections.abc import Sequence
@@ -250,6 +250,12 @@ class Arrays:
         # a sum of nothing is 0, a maximum of nothing the least number there is
         return self.greater(self.sum(self.cast(x, "int32"), axis, keepdims), 0)
 
+    def max(self, x, axis=None, keepdims=False):
+        return self.reduce("ReduceMax", x, axis, keepdims)
+
+    def isnan(self, x):
+        return self.node("IsNaN", x, dtype="bool")
+
     def argmax(self, x, axis=-1, keepdims=False):
         return self.node("ArgMax", x, dtype="int64", axis=axis, keepdims=int(keepdims))
 
@@ -276,7 +282,13 @@ class Arrays:
         return self.node("Shape", x, dtype="int64")[axis]
 
     def reshape(self, x, shape):
-        return self.node("Reshape", x, self.integers(shape))
+        found = self.node("Reshape", x, self.integers(shape))
+        if not isinstance(shape, Array):
+            known = [isinstance(n, int) and n > 0 for n in shape]
+            found.shape = tuple(
+                n if fits else None for n, fits in zip(shape, known, strict=True)
+            )
+        return found
 
     def expand_dims(self, x, axis):
         return self.node("Unsqueeze", x, np.atleast_1d(axis).astype("int64"))
@@ -340,7 +352,11 @@ class Arrays:
         return self.squeeze(x, dropped) if dropped else x
 
     def take(self, x, indices, axis=0):
-        return self.node("Gather", x, indices, axis=axis)
+        x, indices = self.asarray(x), self.asarray(indices)
+        found = self.node("Gather", x, indices, axis=axis)
+        if axis >= 0 and x.shape is not None and indices.shape is not None:
+            found.shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+        return found
 
     def branch(self, condition, then, otherwise, shape):
         """Choose between the results of two functions, each an array of this shape."""

@@ -1,4 +1,4 @@
-"""The ONNX file of a tagger, parser or segmenter."""
+"""The ONNX file of a model."""
 
 import json
 from importlib.metadata import version
@@ -6,12 +6,11 @@ from importlib.metadata import version
 import onnx
 from onnx import helper
 
-from keras_tagging.onnx.answers import ANSWERS, Request, segment_answer
-from keras_tagging.onnx.arrays import Array, Arrays
+from keras_tagging import kinds
+from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
 from keras_tagging.onnx.problems import NoRecurrentLayer
-from keras_tagging.runtime.loading import FORMAT, KEY, KINDS
-from keras_tagging.runtime.segmenter import LISTS
+from keras_tagging.runtime.loading import FORMAT, KEY
 from keras_tagging.utils import limits
 
 #: the last axis of outputs that have one, by what they hold
@@ -19,7 +18,7 @@ LAST = {"top_tags": "k", "top_probabilities": "k", "all_probabilities": "tag"}
 
 
 def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
-    """A tagger, parser or segmenter as an ONNX model, with all it needs inside.
+    """A model as an ONNX model, with all it needs inside.
 
     Args:
         model: fitted.
@@ -32,9 +31,8 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
     """
     builder = Builder()
     xp = Arrays(builder, int8)
-    graph = of_characters if model.kind == "segmenter" else of_words
     try:
-        inputs, answers, axes = graph(xp, model, top_k)
+        inputs, answers = kinds.of(model).at("graph")(xp, model, top_k)
     except NotImplementedError as error:
         raise ValueError(
             f"this {model.kind} has {error}, which cannot be exported as ONNX: "
@@ -45,7 +43,7 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
             f"this {model.kind} has no recurrent layer to be computed in 8 bits: "
             "export it without int8"
         )
-    outputs = []
+    outputs, axes = [], axes_of(answers, model)
     for name, array in answers.items():
         builder.nodes().append(helper.make_node("Identity", [array.name], [name]))
         outputs.append(value_info(name, array.dtype, axes[name]))
@@ -60,7 +58,14 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
         producer_version=version("keras-tagging"),
         opset_imports=[helper.make_opsetid(*item) for item in OPSETS.items()],
     )
-    about = {**described(model, top_k), "int8": int8}
+    about = {
+        "format": FORMAT,
+        "kind": model.kind,
+        "architecture": model.architecture,
+        "version": version("keras-tagging"),
+        **model.described(top_k),
+        "int8": int8,
+    }
     helper.set_model_props(made, {KEY: json.dumps(about)})
     size = made.ByteSize()
     if size > limits.ONNX_BYTES:
@@ -72,65 +77,19 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
     return made
 
 
-def of_words(xp: Arrays, model, top_k: int) -> tuple[list, dict, dict]:
-    """The inputs of a tagger or parser, its answers, and the names of their axes."""
-    columns = ["tokens", *model.input_columns]
-    strings = {name: Array(xp, name, "string", (None, None)) for name in columns}
-    lengths = Array(xp, "lengths", "int32", (None,))
-    inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
-    inputs.append(value_info("lengths", "int32", ("batch",)))
-    answers = ANSWERS[model.kind](xp, Request(xp, strings, lengths), model, top_k)
-    return inputs, answers, axes_of(answers, model)
-
-
-def of_characters(xp: Arrays, model, top_k: int) -> tuple[list, dict, dict]:
-    """The same of a segmenter, whose text becomes ids outside of the file."""
-    size = len(model.features.names)
-    ids = Array(xp, "ids", "int32", (None, None, size))
-    axes = ("batch", "time")
-    inputs = [value_info("ids", "int32", (*axes, size))]
-    return inputs, segment_answer(xp, ids, model), {"logits": (*axes, "label")}
-
-
 def axes_of(outputs, model) -> dict[str, tuple[str, ...]]:
     """The names of the axes of each output.
 
     Those of columns of labels differ, as their sizes do.
     """
     axes = dict.fromkeys(outputs, ("batch", "time"))
+    if "logits" in axes:
+        axes["logits"] = ("batch", "time", "label")
     for column in getattr(model, "label_columns", ()):
         for base, last in LAST.items():
             name = column.output_names[base]
             axes[name] = ("batch", "time", column.layer(last))
     return axes
-
-
-def described(model, top_k) -> dict:
-    """The description that a file holds."""
-    about = {
-        "format": FORMAT,
-        "kind": model.kind,
-        "architecture": model.architecture,
-        "version": version("keras-tagging"),
-    }
-    if model.kind == "segmenter":
-        lists = {name: list(model.vocabularies[name]) for name in LISTS}
-        context = model.settings.task.context
-        return about | lists | {"spaces": model.spaces, "context": context}
-    inventory = KINDS[model.kind].inventory
-    corpus = model.metadata.get("corpus") or {}
-    return about | {
-        "columns": list(model.input_columns),
-        inventory: getattr(model, inventory),
-        # the column of tags that have no name
-        "corpus": {"tag_column": corpus.get("tag_column")},
-        "top_k": top_k,
-        # what a request should look like
-        "normal_form": "NFC",
-        "combining_marks": limits.COMBINING_MARKS,
-        "sentence_tokens": limits.SENTENCE_TOKENS,
-        "batch_tokens": model.batch_tokens,
-    }
 
 
 def needed(nodes: list, outputs: list[str]) -> list:

@@ -8,6 +8,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from keras_tagging import kinds
 from keras_tagging.runtime.folder import (
     FORMAT,
     PIPELINE,
@@ -16,7 +17,7 @@ from keras_tagging.runtime.folder import (
     is_onnx,
     read_pipeline,
 )
-from keras_tagging.runtime.pipeline import PARTS, TextPipeline
+from keras_tagging.runtime.pipeline import TextPipeline, stages
 from keras_tagging.utils.atomic import naming, replacing
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
@@ -70,7 +71,7 @@ def save_pipeline(
         (partial / PIPELINE).write_text(content, encoding="utf-8")
         # the list goes first and comes last: without it there is no pipeline
         (folder / PIPELINE).unlink(missing_ok=True)
-        for name in set(PARTS) - set(pipeline.parts):  # of the pipeline before
+        for name in set(stages()) - set(pipeline.parts):  # of the pipeline before
             for suffix in (".keras", ".metadata.json"):
                 (folder / f"{name}{suffix}").unlink(missing_ok=True)
         for name in (*written, PIPELINE):
@@ -138,13 +139,13 @@ def export_pipeline(
         raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
     left_out, described = {}, {}
     for name, model in pipeline.parts.items():
-        own = dict(options)
-        if name != "tagger":
+        kind, own = kinds.find(name), dict(options)
+        if "top_k" not in kind.options:
             own.pop("top_k", None)
         if not hasattr(model, "export"):
             left_out[name] = f"it is a {type(model).__name__}, which has no export"
             continue
-        if name == "segmenter" and format == "tf_saved_model":
+        if kind.reads == "text" and format == "tf_saved_model":
             left_out[name] = "no SavedModel reads text of any length, an ONNX file does"
             continue
         path = folder / f"{name}{FORMATS[format]}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from keras_tagging.architectures import PARSERS, RECIPES, architecture
-from keras_tagging.data.label_columns import field_of, labels_of
+from keras_tagging.data.named_columns import field_of, labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.label_column import scripts_of
 from keras_tagging.models.factory import build

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import keras
 
-from keras_tagging.data.label_columns import field_of, with_labels
+from keras_tagging.data.named_columns import field_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.factory import load
 from keras_tagging.models.jackknife import KEPT, jackknife

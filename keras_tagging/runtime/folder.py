@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from keras_tagging.runtime.pipeline import PARTS, TextPipeline
+from keras_tagging.runtime.pipeline import TextPipeline, stages
 from keras_tagging.utils.stored import read_object, sha256_of
 
 #: says that a folder holds a pipeline, and of which models
@@ -33,7 +33,7 @@ def content_of(folder: Path) -> dict:
         )
     content.setdefault("files", "keras")  # earlier files lack it
     parts, metadata = content.get("parts"), content.get("metadata")
-    named = isinstance(parts, dict) and parts and set(parts) <= set(PARTS)
+    named = isinstance(parts, dict) and parts and set(parts) <= set(stages())
     # in a list: what a stranger wrote there may have no hash
     if not named or content["files"] not in [*SUFFIXES]:
         raise ValueError(f"{path}: does not name the parts of a pipeline: {REMEDY}")
@@ -74,7 +74,7 @@ def read_pipeline(
 
 def holds_parts(folder: Path) -> bool:
     """Whether a folder has a file that is named as a pipeline's model."""
-    names = (f"{part}{suffix}" for part in PARTS for suffix in SUFFIXES.values())
+    names = (f"{part}{suffix}" for part in stages() for suffix in SUFFIXES.values())
     return any((folder / name).is_file() for name in names)
 
 

@@ -5,23 +5,18 @@ import os
 from functools import partial
 from pathlib import Path
 
+from keras_tagging import kinds
 from keras_tagging.runtime.extensions import check_strings, session_options
 from keras_tagging.runtime.folder import content_of, read_pipeline
-from keras_tagging.runtime.models import OnnxParser, OnnxTagger
-from keras_tagging.runtime.pipeline import TextPipeline
-from keras_tagging.runtime.segmenter import OnnxSegmenter
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
 
 KEY = "keras_tagging"  # of what a file says of itself
 FORMAT = 1
-KINDS = {"tagger": OnnxTagger, "parser": OnnxParser, "segmenter": OnnxSegmenter}
 
 
-def load(
-    path, *, threads: int | None = None
-) -> OnnxTagger | OnnxParser | OnnxSegmenter | TextPipeline:
-    """A tagger, parser, segmenter or pipeline that `export` has written as ONNX.
+def load(path, *, threads: int | None = None):
+    """A model of any kind, or a pipeline, that `export` has written as ONNX.
 
     A file from a stranger is checked first: it may have no operations other than those
     of an export, and nothing outside of itself. It opens no other file.
@@ -57,7 +52,8 @@ def load(
         check(content)
         session = _session(content, options)
         described = _described(session)
-        return KINDS[described["kind"]](session, described, threads)
+        runs = kinds.find(described["kind"]).at("runtime")
+        return runs(session, described, threads)
     except ValueError as error:
         raise ValueError(f"{path} {error}; export the model again") from error
 
@@ -95,21 +91,32 @@ def _described(session) -> dict:
         found = json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError("does not say in JSON what it is") from None
-    if not isinstance(found, dict) or str(found.get("kind")) not in KINDS:
-        raise ValueError("holds no tagger, parser or segmenter")
+    found = found if isinstance(found, dict) else {}
+    kind = kinds.known().get(str(found.get("kind")))
+    if kind is None or kind.graph is None:
+        raise ValueError(f"holds no {kinds.named()}")
     if found.get("format") != FORMAT:
         raise ValueError(
             f"is of format {str(found.get('format'))[:20]}, which this version of "
             f"keras_tagging cannot read: it reads format {FORMAT}"
         )
-    kind = KINDS[found["kind"]]
-    for key, values in kind.lists(found).items():
+    runs = kind.at("runtime")
+    for key, values in runs.lists(found).items():
         if not (isinstance(values, list) and all(isinstance(v, str) for v in values)):
             raise ValueError(f"does not list its {key}")
-    inputs = {i.name: (i.type, len(i.shape)) for i in session.get_inputs()}
-    if inputs != kind.inputs(found):
+    if _tensors(session.get_inputs()) != runs.inputs(found):
         raise ValueError("has other inputs than it says")
-    outputs = {output.name for output in session.get_outputs()}
-    if outputs - {"predicted_tags"} != kind.outputs(found):
-        raise ValueError("has other outputs than a " + found["kind"])
+    there, wanted = _tensors(session.get_outputs()), runs.outputs(found)
+    needed = {name for name, output in wanted.items() if not output.optional}
+    if not needed <= there.keys() <= wanted.keys():
+        raise ValueError(f"has other outputs than a {kind}")
+    for name, found_there in there.items():
+        output = wanted[name]
+        if found_there != (f"tensor({output.type})", output.rank):
+            raise ValueError(f"has an output {name} that is none of a {kind}")
     return found
+
+
+def _tensors(values) -> dict[str, tuple[str, int]]:
+    """The type and the number of axes of each input or output."""
+    return {value.name: (value.type, len(value.shape)) for value in values}

@@ -1,17 +1,22 @@
-"""A segmenter, a tagger and a parser as one: text in, annotated sentences out."""
+"""Models as one: text in, annotated sentences out."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 
-from keras_tagging.data.label_columns import field_of, with_labels
+from keras_tagging import kinds
+from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import sentences_of_lines
 from keras_tagging.data.sentence import Sentence, as_sentence
-from keras_tagging.data.spans import spaced, spans_of
 from keras_tagging.encoding.batching import slices
-from keras_tagging.metrics import chunks, looks_like_chunks
 
+#: the parts that are trained together
 PARTS = ("segmenter", "tagger", "parser")
+
+
+def stages() -> list[str]:
+    """The kinds that may be parts of a pipeline, in their order."""
+    found = (kind for kind in kinds.known().values() if kind.stage is not None)
+    return [kind.name for kind in sorted(found, key=lambda kind: kind.stage)]
 
 
 class TextPipeline:
@@ -19,12 +24,21 @@ class TextPipeline:
 
     Args:
         segmenter, tagger, parser: as there.
+        **others: models of other kinds that have a place in a pipeline, by the name of
+            the kind.
     """
 
     kind, command = "pipeline", "annotate"
 
-    def __init__(self, segmenter=None, tagger=None, parser=None):
+    def __init__(self, segmenter=None, tagger=None, parser=None, **others):
         self.segmenter, self.tagger, self.parser = segmenter, tagger, parser
+        given = {"segmenter": segmenter, "tagger": tagger, "parser": parser, **others}
+        if unknown := set(others) - set(stages()):
+            raise ValueError(
+                f"{min(unknown)}= is no part of a pipeline: {', '.join(stages())} are"
+            )
+        #: its models by the name of their kind, in their order
+        self.parts = {k: given[k] for k in stages() if given.get(k) is not None}
         if not self.parts:
             raise ValueError(
                 "a pipeline has a segmenter, a tagger, a parser, or some of them"
@@ -33,43 +47,44 @@ class TextPipeline:
             if getattr(model, "kind", None) != name:
                 raise ValueError(f"{name}= is a {type(model).__name__}, not a {name}")
         self.metadata = {}
-        self._column = _tag_column(tagger)
-        self._chunked = _chunked(tagger)
-        if tagger is None or parser is None:
-            return
-        given = set(self.columns) - {"tags", "head", "deprel"}
-        for name in parser.input_columns:
-            if field_of(name) not in given:
+        self._check_columns()
+
+    def _check_columns(self):
+        """Refuse a parser whose tags the tagger before it does not give."""
+        before = {}
+        for name, model in self._annotators.items():
+            given = {c for own in before.values() for c in own.gives}
+            given -= {"tags", "head", "deprel"}
+            for column in model.input_columns if before else ():
+                if field_of(column) in given:
+                    continue
                 own = ", ".join(sorted(given)) or "none with a name"
                 raise ValueError(
-                    f"the parser reads the column {name!r}, but those of the tagger "
-                    f"are {own}: train the tagger with tags=, or a parser that reads "
-                    "one of these, or none (tags=None)"
+                    f"the {name} reads the column {column!r}, but those of the "
+                    f"{' and the '.join(before)} are {own}: train the tagger with "
+                    f"tags=, or a {name} that reads one of these, or none (tags=None)"
                 )
+            before[name] = model
 
     def __repr__(self):
         parts = (f"{k}={getattr(m, 'name', k)!r}" for k, m in self.parts.items())
         return f"Pipeline({', '.join(parts)})"
 
     @property
-    def parts(self) -> dict:
-        """Its models by name: segmenter, tagger, parser, those that it has."""
-        models = {name: getattr(self, name) for name in PARTS}
-        return {name: model for name, model in models.items() if model is not None}
+    def _annotators(self) -> dict:
+        """The parts that read sentences."""
+        parts = self.parts.items()
+        return {k: m for k, m in parts if kinds.find(k).reads == "tokens"}
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of sentences that it fills; "tags" for tags without a column."""
-        names = []
-        if self.tagger is not None:
-            own = (name or self._column or "tags" for name in self.tagger.column_names)
-            names += map(field_of, own)
-        return (*names, *(("head", "deprel") if self.parser is not None else ()))
+        return tuple(chain(*(model.gives for model in self._annotators.values())))
 
     @property
     def gives_spans(self) -> bool:
         """Whether its tagger has chunk tags."""
-        return bool(self._chunked)
+        return any(model.gives_spans for model in self._annotators.values())
 
     def annotate(self, text) -> Iterator[Sentence]:
         """Annotate a text, or sentences.
@@ -97,10 +112,8 @@ class TextPipeline:
 
     def annotate_together(self, sentences: list[Sentence]) -> list[Sentence]:
         """The sentences of one slice, annotated; they are not segmented."""
-        if self.tagger is not None:
-            sentences = self._tagged(sentences)
-        if self.parser is not None:
-            sentences = self.parser.parse(sentences)
+        for model in self._annotators.values():
+            sentences = model.annotate(sentences)
         return sentences
 
     def sentences(self, text) -> Iterator[Sentence]:
@@ -118,48 +131,9 @@ class TextPipeline:
             return sentences_of_lines(pieces)
         return iter(self.segmenter.segment(pieces))
 
-    def _tagged(self, sentences: list[Sentence]) -> list[Sentence]:
-        """The sentences with labels and spans."""
-        chunked = self._chunked
-        found = self.tagger.tag(sentences, probabilities=bool(chunked))
-        tagged = []
-        for sentence, labels in zip(sentences, found, strict=True):
-            labels = labels if isinstance(labels, dict) else {None: labels}
-            spans = []
-            if chunked:
-                spans = [x for k in chunked for x in _spans(sentence, labels[k])]
-                labels = {k: [x for x, _ in pairs] for k, pairs in labels.items()}
-            tagged.append(replace(self._labelled(sentence, labels), spans=spans))
-        return tagged
 
-    def _labelled(self, sentence: Sentence, labels: dict) -> Sentence:
-        if None not in labels:
-            return with_labels(sentence, labels)
-        named = {"tags": labels[None]}
-        if self._column is not None:
-            named[self._column] = labels[None]
-        return with_labels(sentence, named)
-
-
-def _tag_column(tagger) -> str | None:
-    """The column of sentences that the tags without a name are; None if not known."""
-    if tagger is None or tagger.column_names[0] is not None:
-        return None
-    corpus = getattr(tagger, "metadata", {}).get("corpus") or {}
-    name = corpus.get("tag_column")
-    return field_of(name) if isinstance(name, str) else None
-
-
-def _chunked(tagger) -> list[str | None]:
-    """The columns of a tagger with chunk tags."""
-    tags = {} if tagger is None else tagger.tags
-    inventories = tags if isinstance(tags, dict) else {None: tags}
-    items = inventories.items()
-    return [name for name, x in items if name != "lemma" and looks_like_chunks(x)]
-
-
-def _spans(sentence: Sentence, pairs: list[tuple[str, float]]):
-    """The spans of chunk tags with their probabilities."""
-    tags, probabilities = [tag for tag, _ in pairs], [p for _, p in pairs]
-    surface = sentence.surface or spaced(sentence.tokens)
-    return spans_of(chunks(tags), probabilities, surface)
+def pipeline_of(model) -> TextPipeline:
+    """A pipeline as it is; that of any other model alone."""
+    if kinds.of(model).composed:
+        return model
+    return TextPipeline(**{model.kind: model})

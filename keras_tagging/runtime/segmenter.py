@@ -10,6 +10,7 @@ from keras_tagging.encoding.characters import CharacterFeatures
 from keras_tagging.encoding.multiword import MultiwordSplitter
 from keras_tagging.encoding.segment_labels import LABELS
 from keras_tagging.encoding.segmentation import Segmentation
+from keras_tagging.kinds import Output
 from keras_tagging.utils import limits
 
 #: the vocabularies of a segmenter that a file has
@@ -32,7 +33,7 @@ class OnnxSegmenter:
             characters of the description.
     """
 
-    kind, command = "segmenter", "annotate"
+    kind = "segmenter"
 
     @staticmethod
     def lists(described: dict) -> dict[str, list[str]]:
@@ -54,9 +55,9 @@ class OnnxSegmenter:
         return {"ids": ("tensor(int32)", 3)}
 
     @staticmethod
-    def outputs(described: dict) -> set[str]:
-        """The outputs of a file that describes itself so."""
-        return {"logits"}
+    def outputs(described: dict) -> dict[str, Output]:
+        """The outputs of a file, with characters in place of tokens."""
+        return {"logits": Output("float", 0.0, ranked=True)}
 
     def __init__(self, session, described: dict, threads: int = 1):
         self._threads = threads

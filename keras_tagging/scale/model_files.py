@@ -6,6 +6,7 @@ from pathlib import Path
 from keras_tagging import runtime
 from keras_tagging.models.run_files import MODEL
 from keras_tagging.runtime.folder import PIPELINE, is_onnx
+from keras_tagging.runtime.pipeline import pipeline_of
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.stored import sha256_of
 
@@ -66,6 +67,4 @@ def load_pipeline(model: str, threads: int):
         os.environ.setdefault("TF_NUM_INTRAOP_THREADS", str(threads))
         os.environ.setdefault("TF_NUM_INTEROP_THREADS", str(threads))
         found = keras_tagging.load(model)
-    if found.kind == "pipeline":
-        return found
-    return runtime.TextPipeline(**{found.kind: found})
+    return pipeline_of(found)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keras_tagging.data.conllu import Block, read_blocks
-from keras_tagging.data.label_columns import field_of
 from keras_tagging.data.lines import numbered_lines, source_name
+from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import text_lines
 from keras_tagging.data.records import message, sentence_of, unread
 from keras_tagging.data.sentence import Sentence

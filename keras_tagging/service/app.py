@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from keras_tagging import kinds
 from keras_tagging.service import (
     binary,
     open_inference,
@@ -78,9 +79,9 @@ class Service:
         yield Route("/", page())
         yield Route("/models", self._told(self._listed))
         yield Route("/metrics", self._told(self._counted))
-        for command in ("tag", "parse"):
-            yield self._asked(f"/{command}", command, self._plain(command))
-        yield self._asked("/annotate", "annotate", self._annotate)
+        for kind in kinds.known().values():
+            if kind.route is not None:
+                yield self._asked(f"/{kind.route}", kind.route, self._own(kind))
 
     def _v1_routes(self):
         for path in versioned("/v1/models/{name}"):
@@ -149,8 +150,9 @@ class Service:
     def _model_of_tokens(self, name, labels=None) -> Model:
         """A model of the two protocols that others speak."""
         model = self._model(name, labels)
-        if model.kind == "pipeline":
-            raise bad(f"{name} is a pipeline, which reads text: post to /annotate")
+        if kinds.of(model).reads == "text":
+            kind, route = model.kind, model.command
+            raise bad(f"{name} is a {kind}, which reads text: post to /{route}")
         return model
 
     async def _answers(self, model, sentences, outputs):
@@ -160,35 +162,29 @@ class Service:
 
     # Routes that ask a model
 
-    def _plain(self, command):
+    def _own(self, kind: kinds.Kind):
+        """The protocol of ours for models of a kind."""
+        protocol = {"tokens": plain, "text": texts}[kind.reads]
+
         async def answer(request, body, labels):
             start = time.perf_counter()
-            body = an_object(parsed(body), plain.REMEDY)
-            name = plain.chosen(self._models, body, command)
-            model = self._model(name, labels)
-            sentences, written = plain.read(model, body, self._max_tokens)
-            answers = await self._answers(model, sentences, model.outputs)
+            body = an_object(parsed(body), protocol.REMEDY)
+            model = self._model(plain.chosen(self._models, body, kind.route), labels)
+            given, written = protocol.read(model, body, self._max_tokens)
+            outputs = [*model.outputs]
+            answers = await self._batcher.answer(model.name, given, outputs)
+            words = protocol.words_of(given, answers)
+            self._metrics.tokens.labels(model.name).inc(words)
             milliseconds = round(1000 * (time.perf_counter() - start), 2)
             return _json(written(answers) | {"milliseconds": milliseconds})
 
         return answer
 
-    async def _annotate(self, request, body, labels):
-        start = time.perf_counter()
-        body = an_object(parsed(body), texts.REMEDY)
-        name = plain.chosen(self._models, body, "annotate")
-        model = self._model(name, labels)
-        text = texts.read(body, self._max_tokens)
-        [answer] = await self._batcher.answer(name, [text], model.outputs)
-        self._metrics.tokens.labels(name).inc(texts.words_of(answer))
-        milliseconds = round(1000 * (time.perf_counter() - start), 2)
-        return _json({"model": name, **answer, "milliseconds": milliseconds})
-
     async def _predict(self, request, body, labels):
         model = self._model_of_tokens(request.path_params["name"], labels)
         given = tensorflow_serving.read(model, parsed(body), self._max_tokens)
         sentences, written = given
-        return _json(written(await self._answers(model, sentences, model.outputs)))
+        return _json(written(await self._answers(model, sentences, [*model.outputs])))
 
     async def _other_verb(self, request, body, labels):
         self._model_of_tokens(request.path_params["name"], labels)

@@ -9,7 +9,7 @@ from math import prod
 
 from keras_tagging.service import binary
 from keras_tagging.service.problems import bad, shown
-from keras_tagging.service.tensors import OUTPUTS, VERSION, Model, padded, sentences
+from keras_tagging.service.tensors import V2, VERSION, Model, padded, sentences
 
 WHOLE = set(binary.NUMBERS) - {"FP32"}  # types of `lengths`
 
@@ -33,10 +33,10 @@ def metadata(model: Model) -> dict:
     outputs = [
         {
             "name": name,
-            "datatype": OUTPUTS[name].v2,
-            "shape": [-1, -1, model.top_k] if OUTPUTS[name].ranked else [-1, -1],
+            "datatype": V2[output.type],
+            "shape": [-1, -1, model.top_k] if output.ranked else [-1, -1],
         }
-        for name in model.outputs
+        for name, output in model.outputs.items()
     ]
     return {
         "name": model.name,
@@ -137,7 +137,7 @@ def _wanted(model, body):
     """The names of the outputs, and those that are to be binary."""
     everything = bool(_parameters(body).get("binary_data_output"))
     if not body.get("outputs"):
-        return model.outputs, set(model.outputs) if everything else set()
+        return [*model.outputs], set(model.outputs) if everything else set()
     asked = {}
     if not isinstance(body["outputs"], list):
         raise bad("outputs must be a list of objects with a name")
@@ -154,15 +154,16 @@ def _wanted(model, body):
 def _response(model, body, outputs, packed) -> tuple[bytes, bytes]:
     parts, tail = [], []
     for name, rows in outputs.items():
-        output = OUTPUTS[name]
+        output = model.outputs[name]
         shape = [len(rows), len(rows[0])]
         values = [value for row in rows for value in row]
         if output.ranked:
             shape.append(model.top_k)
             values = [value for ranked in values for value in ranked]
-        part = {"name": name, "datatype": output.v2, "shape": shape}
+        type = V2[output.type]
+        part = {"name": name, "datatype": type, "shape": shape}
         if name in packed:
-            tail.append(binary.content(output.v2, values))
+            tail.append(binary.content(type, values))
             part["parameters"] = {"binary_data_size": len(tail[-1])}
         else:
             part["data"] = values

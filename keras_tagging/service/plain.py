@@ -1,6 +1,6 @@
 """Our own protocol, for people and for the page.
 
-`/models`, and `/tag` and `/parse` for sentences; `/annotate` is in `texts`.
+`/models`, and `/tag`, `/parse` and the like for sentences; `texts` has `/annotate`.
 """
 
 from keras_tagging.service.problems import bad, check_keys, shown
@@ -14,6 +14,7 @@ def listed(models: dict[str, Model], max_tokens: int) -> dict:
     """The answer to `GET /models`."""
     names = ("name", "kind", "command", "architecture", "columns", "outputs", "labels")
     found = [{n: getattr(model, n) for n in names} for model in models.values()]
+    found = [{**about, "outputs": list(about["outputs"])} for about in found]
     return {"models": found, "max_tokens": max_tokens}
 
 
@@ -58,3 +59,8 @@ def read(model: Model, body: dict, max_tokens: int):
         return {"model": model.name, "sentences": rows}
 
     return given, written
+
+
+def words_of(given, answers) -> int:
+    """The number of words of the sentences."""
+    return sum(map(len, given))

@@ -86,7 +86,7 @@ async def _serve(listener, files, count, settings):
     workers = [Worker(files, metrics.replaced.inc) for _ in range(count)]
     try:
         await _start(workers)
-        models = {n: Model(n, **about) for n, about in workers[0].models.items()}
+        models = {n: Model.of(n, x) for n, x in workers[0].models.items()}
         batcher = Batcher(
             workers,
             **settings,

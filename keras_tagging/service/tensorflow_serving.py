@@ -7,7 +7,7 @@ import base64
 import binascii
 
 from keras_tagging.service.problems import bad, check_keys, shown
-from keras_tagging.service.tensors import OUTPUTS, VERSION, Model, padded, sentences
+from keras_tagging.service.tensors import V1, VERSION, Model, padded, sentences
 
 SIGNATURE = "serving_default"
 KEYS = {"signature_name", "instances", "inputs"}
@@ -32,8 +32,8 @@ def metadata(model: Model) -> dict:
     inputs = {name: tensor(name, "DT_STRING", 2) for name in texts}
     inputs["lengths"] = tensor("lengths", "DT_INT32", 1)
     outputs = {
-        name: tensor(name, OUTPUTS[name].v1, 2 + OUTPUTS[name].ranked)
-        for name in model.outputs
+        name: tensor(name, V1[output.type], output.rank)
+        for name, output in model.outputs.items()
     }
     signature = {
         "inputs": inputs,
@@ -74,7 +74,7 @@ def _columns(model, inputs, max_tokens):
     width = max(map(len, strings["tokens"]))
 
     def written(answers):
-        return {"outputs": padded(model, answers, model.outputs, width)}
+        return {"outputs": padded(model, answers, [*model.outputs], width)}
 
     return given, written
 
@@ -97,7 +97,7 @@ def _rows(model, instances, max_tokens):
     def written(answers):
         rows = []
         for answer, width in zip(answers, widths, strict=True):
-            values = padded(model, [answer], model.outputs, width)
+            values = padded(model, [answer], [*model.outputs], width)
             rows.append({name: value for name, [value] in values.items()})
         return {"predictions": rows}
 

@@ -8,38 +8,16 @@ from dataclasses import dataclass
 
 from keras_tagging.data.normalisation import LimitError, to_nfc
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.kinds import Output
 from keras_tagging.service.problems import Problem, bad, shown
 from keras_tagging.utils import limits
 
 VERSION = "1"  # of each model; there is no other
 
 
-@dataclass(frozen=True)
-class Output:
-    """The types and the padding of an output.
-
-    Attributes:
-        v2: its type in the Open Inference Protocol.
-        v1: its type in TensorFlow.
-        padding: its value beyond the end of a sentence.
-        ranked: it has an axis more, of the best ones.
-    """
-
-    v2: str
-    v1: str
-    padding: str | float | int
-    ranked: bool = False
-
-
-OUTPUTS = {
-    "tags": Output("BYTES", "DT_STRING", ""),
-    "probabilities": Output("FP32", "DT_FLOAT", 0.0),
-    "top_tags": Output("BYTES", "DT_STRING", "", True),
-    "top_probabilities": Output("FP32", "DT_FLOAT", 0.0, True),
-    "heads": Output("INT32", "DT_INT32", -1),
-    "deprels": Output("BYTES", "DT_STRING", ""),
-    "predicted_tags": Output("BYTES", "DT_STRING", ""),
-}
+#: the types of outputs in the Open Inference Protocol, and in TensorFlow
+V2 = {"string": "BYTES", "float": "FP32", "int32": "INT32"}
+V1 = {"string": "DT_STRING", "float": "DT_FLOAT", "int32": "DT_INT32"}
 
 
 @dataclass(frozen=True)
@@ -51,9 +29,15 @@ class Model:
     command: str
     architecture: str
     columns: list[str]
-    outputs: list[str]
+    outputs: dict[str, Output]
     labels: int
     top_k: int
+
+    @classmethod
+    def of(cls, name: str, described: dict) -> "Model":
+        """The model of a name, from what `worker.load` says of it."""
+        outputs = {k: Output(**about) for k, about in described["outputs"].items()}
+        return cls(name, **{**described, "outputs": outputs})
 
     def chosen(self, names) -> list[str]:
         """The outputs that are asked for.
@@ -71,7 +55,7 @@ class Model:
 
     def padding(self, name: str):
         """The value of an output at a position beyond the end."""
-        output = OUTPUTS[name]
+        output = self.outputs[name]
         return [output.padding] * self.top_k if output.ranked else output.padding
 
 
@@ -181,3 +165,28 @@ def padded(model: Model, answers: list[dict], names: list[str], width: int) -> d
         ]
         for name in names
     }
+
+
+class TokenModel:
+    """A model that reads tokens, as a worker runs it.
+
+    Args:
+        model: that ONNX Runtime runs.
+    """
+
+    def __init__(self, model):
+        self.answer, self.outputs, self.columns = (
+            model.answer,
+            model.answers,
+            model.columns,
+        )
+        self.labels, self.architecture = model.labels, model.architecture
+
+    def warm_up(self) -> int:
+        """Run it twice; the number of best tags that it gives for a token."""
+        for length in (1, 20):
+            words = ["a"] * length
+            columns = dict.fromkeys(self.columns, words)
+            [answer] = self.answer([Sentence(words, None, columns)], self.outputs)
+        ranked = (name for name, output in self.outputs.items() if output.ranked)
+        return max((len(answer[name][0]) for name in ranked), default=0)

@@ -3,9 +3,10 @@
 from itertools import chain
 
 from keras_tagging.data.annotation import as_object
+from keras_tagging.kinds import Output
 from keras_tagging.runtime import TextPipeline
 from keras_tagging.service.problems import Problem, bad, check_keys, shown
-from keras_tagging.service.tensors import check_text
+from keras_tagging.service.tensors import Model, check_text
 from keras_tagging.utils import limits
 
 KEYS = {"model", "text"}
@@ -13,20 +14,24 @@ REMEDY = "send text, and model where there are several"
 
 
 class TextModel:
-    """A pipeline as a worker runs it, with what `worker.load` asks of a model.
+    """A pipeline as a worker runs it, as `tensors.TokenModel` one of tokens.
 
     Args:
         pipeline: of ONNX files.
     """
 
-    kind, command, inventory = "pipeline", "annotate", "labels"
     columns, labels = (), ()
-    answers = ("sentences",)
+    outputs = {"sentences": Output("string", "")}
 
     def __init__(self, pipeline: TextPipeline):
         self._pipeline = pipeline
         parts = pipeline.parts.values()
         self.architecture = ", ".join(part.architecture for part in parts)
+
+    def warm_up(self) -> int:
+        """Run it; there are no best tags."""
+        self.answer(["It begins with this. And this is the second one."], ())
+        return 0
 
     def answer(self, texts: list[str], names) -> list[dict[str, list]]:
         """For each text its sentences: see `data.annotation.as_object`."""
@@ -37,8 +42,8 @@ class TextModel:
         ]
 
 
-def read(body: dict, max_tokens: int) -> str:
-    """The text of a body.
+def read(model: Model, body: dict, max_tokens: int):
+    """The text of a body, in a list, and how to write the answer.
 
     Raises:
         Problem: if it is malformed, or too long.
@@ -55,10 +60,11 @@ def read(body: dict, max_tokens: int) -> str:
             "a paragraph at a time",
         )
     check_text(text)
-    return text
+    return [text], lambda answers: {"model": model.name, **answers[0]}
 
 
-def words_of(answer: dict) -> int:
-    """The number of words in an answer."""
+def words_of(texts, answers: list[dict]) -> int:
+    """The number of words in the answer."""
+    [answer] = answers
     tokens = (token for s in answer["sentences"] for token in s["tokens"])
     return sum(len(token["words"]) for token in tokens)

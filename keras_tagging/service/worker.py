@@ -7,10 +7,16 @@ import os
 import signal
 import threading
 import traceback
+from dataclasses import asdict
 from multiprocessing import parent_process
 
+from keras_tagging import kinds
 from keras_tagging.runtime.folder import PIPELINE
+from keras_tagging.service.tensors import TokenModel
+from keras_tagging.service.texts import TextModel
 
+#: how a worker runs a model, by what that reads
+READERS = {"tokens": TokenModel, "text": TextModel}
 _models = {}
 
 
@@ -45,7 +51,6 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
         ImportError: if ONNX Runtime or its extensions are not installed.
     """
     from keras_tagging import runtime
-    from keras_tagging.service.texts import TextModel
 
     described = {}
     for name, (path, stamped) in files.items():
@@ -54,27 +59,26 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
                 f"{path} has changed since the service was started: start it again"
             )
         model = runtime.load(path, threads=1)
-        if model.kind == "pipeline":
-            model = TextModel(model)
-        if model.kind == "segmenter":
+        kind = kinds.of(model)
+        if kind.route is None:
             raise ValueError(
-                f"{name} is a segmenter, which is served with a tagger or a parser "
+                f"{name} is a {kind}, which is served with a tagger or a parser "
                 "only: give the folder of a pipeline"
             )
-        if isinstance(getattr(model, model.inventory), dict):
+        if isinstance(getattr(model, "labels", None), dict):
             raise ValueError(
                 f"{name} has several columns of labels, which are served in a pipeline "
                 "only: give the folder of one"
             )
-        _models[name] = model
+        model = _models[name] = READERS[kind.reads](model)
         described[name] = {
-            "kind": model.kind,
-            "command": model.command,
+            "kind": kind.name,
+            "command": kind.route,
             "architecture": model.architecture,
             "columns": list(model.columns),
-            "outputs": list(model.answers),
-            "labels": len(getattr(model, model.inventory)),
-            "top_k": _warm_up(model),
+            "outputs": {k: asdict(output) for k, output in model.outputs.items()},
+            "labels": len(model.labels),
+            "top_k": model.warm_up(),
         }
     return os.getpid(), described
 
@@ -86,20 +90,6 @@ def stamp(path: str) -> tuple:
     """
     status = os.stat(os.path.join(path, PIPELINE) if os.path.isdir(path) else path)
     return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-def _warm_up(model) -> int:
-    """Runs it once or twice; the number of best tags that it gives for a token."""
-    if model.kind == "pipeline":
-        model.answer(["It begins with this. And this is the second one."], ())
-        return 0
-    from keras_tagging.data.sentence import Sentence
-
-    for length in (1, 20):
-        words = ["a"] * length
-        columns = dict.fromkeys(model.columns, words)
-        [answer] = model.answer([Sentence(words, None, columns)], model.answers)
-    return len(answer["top_tags"][0]) if "top_tags" in answer else 0
 
 
 def answer(name: str, jobs: list[tuple[list, list[str]]]) -> list:
@@ -133,7 +123,7 @@ def answer(name: str, jobs: list[tuple[list, list[str]]]) -> list:
 
 def _together(model, jobs):
     wanted = {output for _, outputs in jobs for output in outputs}
-    names = [output for output in model.answers if output in wanted]
+    names = [output for output in model.outputs if output in wanted]
     sentences = [sentence for part, _ in jobs for sentence in part]
     found = iter(model.answer(sentences, names))
     return [[_chosen(next(found), outputs) for _ in part] for part, outputs in jobs]

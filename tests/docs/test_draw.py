@@ -1,24 +1,35 @@
-"""The drawings of the documentation are those that their script makes."""
+"""The drawings of the documentation are those that their scripts make."""
 
-import importlib.util
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
+SCRIPTS = ("draw", "draw_pages", "draw_results")
 
 
-def script():
-    spec = importlib.util.spec_from_file_location("draw", DOCS / "draw.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def drawings():
+    """Script, name and function of each drawing."""
+    sys.path.insert(0, str(DOCS))
+    try:
+        for script in SCRIPTS:
+            for name, draw in importlib.import_module(script).DRAWINGS.items():
+                yield script, name, draw
+    finally:
+        sys.path.remove(str(DOCS))
 
 
-@pytest.mark.parametrize("name, draw", script().DRAWINGS.items())
-def test_is_up_to_date(name, draw):
+@pytest.mark.parametrize("script, name, draw", [*drawings()])
+def test_is_up_to_date(script, name, draw):
     drawn = (DOCS / "_static" / f"{name}.svg").read_text(encoding="utf-8")
-    assert drawn == draw().svg(), "run python docs/draw.py"
+    assert drawn == draw().svg(), f"run python docs/{script}.py"
+
+
+def test_no_two_drawings_share_a_file():
+    names = [name for _, name, _ in drawings()]
+    assert len(names) == len(set(names))
 
 
 def test_every_architecture_has_a_drawing():

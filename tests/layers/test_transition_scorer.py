@@ -23,9 +23,9 @@ from reference import parser as reference
 
 from keras_tagging.cells import ElmanCell, FeedForwardCell
 from keras_tagging.layers import TransitionScorer
-from keras_tagging.parsing import NUM_LABELS as LABELS
-from keras_tagging.parsing import NUM_NODES as NODES
-from keras_tagging.parsing import oracle
+from keras_tagging.transitions import ARC_STANDARD, gold_moves
+from keras_tagging.transitions.node_table import NUM_LABELS as LABELS
+from keras_tagging.transitions.node_table import NUM_NODES as NODES
 
 EVERY = pytest.mark.parametrize("name", CELLS)
 DROPPED = pytest.mark.parametrize("dropped", ["configurations", "tokens"])
@@ -51,9 +51,9 @@ def given_moves(trees):
     """Nodes and labels before each move, padded to the longest sentence."""
     nodes = np.zeros((len(trees), TIME, NODES), "int32")
     labels = np.zeros((len(trees), TIME, LABELS), "int32")
-    for i, moves in enumerate(oracle(*zip(*trees, strict=True))):
-        nodes[i, : len(moves.moves)] = moves.nodes
-        labels[i, : len(moves.moves)] = moves.node_labels
+    for i, moves in enumerate(gold_moves(ARC_STANDARD, *zip(*trees, strict=True))):
+        nodes[i, : len(moves.actions)] = moves.nodes
+        labels[i, : len(moves.actions)] = moves.node_labels
     return nodes, labels
 
 
@@ -338,7 +338,7 @@ def test_config_round_trip():
     """Every argument is kept, none of which has its default here."""
     settings = {"label_dim": 3, "truncation_limit": 2, "truncation": "chunked"}
     settings |= {"input_dropout": 0.1, "dropped": "tokens", "hidden_dropout": 0.2}
-    settings |= {"beam_width": 2, "seed": 7}
+    settings |= {"beam_width": 2, "system": "swap", "seed": 7}
     scorer = TransitionScorer(
         ElmanCell(UNITS, activation="tanh"),
         5,
@@ -365,6 +365,7 @@ def test_config_round_trip():
         ({"truncation": "slid"}, "truncation='slid': known are 'sliding', 'chunked'"),
         ({"dropped": "words"}, "dropped='words': known are"),
         ({"beam_width": 0}, "beam_width=0: at least 1"),
+        ({"system": "swop"}, "system='swop': known are 'arc-standard', 'swap'.*'swap'"),
         ({"truncation_limit": 0}, "truncation_limit=0: at least 1"),
     ],
 )

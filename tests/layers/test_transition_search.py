@@ -15,20 +15,23 @@ from layers.scorers import (
     random_tokens,
     randomize_scorer,
 )
+from reference import arc_standard, swap
 from reference import parser as reference
 
-from keras_tagging.parsing import check_tree
+from keras_tagging.data.projectivity import check_tree
 
 EVERY = pytest.mark.parametrize("name", CELLS)
+SYSTEMS = {"arc-standard": arc_standard, "swap": swap}
+BOTH = pytest.mark.parametrize("system", SYSTEMS)
 WIDTHS = pytest.mark.parametrize("width", [1, 3])
 LENGTHS = [5, 1, 3, 7, 2, 4, 6, 1]
 SHORT = [3, 1, 2, 3, 2, 3, 3, 3]
 
 
 @cache
-def compiled_scorer(name, width):
+def compiled_scorer(name, width, system):
     """A scorer and its `parse`; TensorFlow compiles it for shapes it does not know."""
-    scorer = make_scorer(name, beam_width=width)
+    scorer = make_scorer(name, beam_width=width, system=system)
     if keras.backend.backend() == "tensorflow":
         import tensorflow as tf
 
@@ -50,8 +53,9 @@ def compiled_scorer(name, width):
 class RandomParser:
     """With weights that are drawn anew."""
 
-    def __init__(self, name, width=1, seed=4):
-        self.scorer, self.parse = compiled_scorer(name, width)
+    def __init__(self, name, width=1, seed=4, system="arc-standard"):
+        self.scorer, self.parse = compiled_scorer(name, width, system)
+        self.system = SYSTEMS[system]
         randomize_scorer(self.scorer, seed, 0.3)
         self.gates = CELLS[name][2]
 
@@ -69,22 +73,29 @@ class RandomParser:
 
     def expected(self, find, tokens, lengths, *options):
         """What a function of the reference finds for each sentence."""
-        weights = named_weights(self.scorer)
+        weights, kwargs = named_weights(self.scorer), {"system": self.system}
         return [
-            find(row[:n].astype("float64"), weights, self.gates, *options)
+            find(row[:n].astype("float64"), weights, self.gates, *options, **kwargs)
             for row, n in zip(tokens, lengths, strict=True)
         ]
 
 
-def best(*arguments):
-    return reference.search(*arguments)[0].tree()
+def best(*arguments, **system):
+    return reference.search(*arguments, **system)[0].tree()
 
 
-@EVERY
-def test_greedy_search(name):
+#: all cells with arc-standard; another system does not change what they compute
+CASES = pytest.mark.parametrize(
+    ("name", "system"), [*((name, "arc-standard") for name in CELLS), ("gru", "swap")]
+)
+
+
+@CASES
+def test_greedy_search(name, system):
     found = []
     for seed in (3, 4, 5):
-        parser, tokens = RandomParser(name, seed=seed), random_tokens(LENGTHS, seed)
+        parser = RandomParser(name, seed=seed, system=system)
+        tokens = random_tokens(LENGTHS, seed)
         expected = parser.expected(reference.greedy, tokens, LENGTHS)
         assert parser(tokens, LENGTHS) == expected
         # a beam of one is greedy
@@ -94,11 +105,12 @@ def test_greedy_search(name):
     assert sum(len(set(labels)) > 1 for _, labels in found) > 5
 
 
-@EVERY
-def test_beam_search(name):
+@CASES
+def test_beam_search(name, system):
     others = 0
     for seed in (3, 4, 5):
-        parser, tokens = RandomParser(name, 3, seed), random_tokens(LENGTHS, seed)
+        parser = RandomParser(name, 3, seed, system)
+        tokens = random_tokens(LENGTHS, seed)
         expected = parser.expected(best, tokens, LENGTHS, 3)
         assert parser(tokens, LENGTHS) == expected
         greedy = parser.expected(reference.greedy, tokens, LENGTHS)
@@ -123,10 +135,15 @@ def test_a_wide_beam_finds_the_best_of_all_sequences_of_moves(name):
 
 @WIDTHS
 @pytest.mark.parametrize("arc_labels", [((1,), (2,)), ((2,), (1, 2))])
-def test_arcs_from_root_and_from_words_have_labels_of_their_own(width, arc_labels):
-    free, tokens = RandomParser("lstm", width), random_tokens(LENGTHS)
-    parser = RandomParser("lstm", width)
-    parser.scorer = make_scorer("lstm", beam_width=width, arc_labels=arc_labels)
+@BOTH
+def test_arcs_from_root_and_from_words_have_labels_of_their_own(
+    width, arc_labels, system
+):
+    free = RandomParser("lstm", width, system=system)
+    parser, tokens = RandomParser("lstm", width, system=system), random_tokens(LENGTHS)
+    parser.scorer = make_scorer(
+        "lstm", beam_width=width, arc_labels=arc_labels, system=system
+    )
     parser.scorer.set_weights(free.scorer.get_weights())
     parser.parse = parser.scorer.parse
     found = parser(tokens, LENGTHS)
@@ -160,12 +177,13 @@ def test_a_batch_equals_one_by_one(name, width):
     assert parser(spoilt, LENGTHS) == together
 
 
-@EVERY
+@CASES
 @WIDTHS
-def test_always_a_tree_with_one_root(name, width):
+def test_always_a_tree_with_one_root(name, width, system):
     rng = np.random.default_rng(5)
     lengths = rng.integers(1, 11, 60).tolist()
-    parser, tokens = RandomParser(name, width), random_tokens(lengths)
+    parser = RandomParser(name, width, system=system)
+    tokens = random_tokens(lengths)
     kernel = parser.scorer.output_kernel
     # scores as they are; far apart; those of networks that have diverged
     for factor in (1, 1e3, 1e30, np.inf, np.nan):
@@ -179,8 +197,10 @@ def test_always_a_tree_with_one_root(name, width):
 
 
 @WIDTHS
-def test_empty_sentences(width):
-    parser, tokens = RandomParser("lstm", width), random_tokens([4, 0, 2])
+@BOTH
+def test_empty_sentences(width, system):
+    parser = RandomParser("lstm", width, system=system)
+    tokens = random_tokens([4, 0, 2])
     found = parser(tokens, [4, 0, 2])
     assert found[1] == ([], [])
     assert [found[0], found[2]] == parser(tokens[[0, 2]], [4, 2])

@@ -161,12 +161,12 @@ def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(trainable, tmp_p
     rng = np.random.default_rng(5)
     vectors = WordVectors(["unseen", "she"], rng.normal(size=(2, 5)).astype("float32"))
     options = {"embeddings": vectors, "tags": None, "nonprojective": "lift"}
-    options["trainable"] = trainable
+    options |= {"trainable": trainable, "system": "swap"}
     ffn = build("ffn-parser", **options)
     ffn.adapt(TRAIN)
     parser = build(embeddings=vectors)  # which are not read again
     parser.bootstrap(ffn)
-    for name in ("embeddings", "trainable", "tags", "nonprojective"):
+    for name in options:
         assert parser.settings[name] == ffn.settings[name]
     assert parser.features.names == ("word",)
     words = [sentence.tokens for sentence in DEV]

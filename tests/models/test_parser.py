@@ -19,12 +19,15 @@ from models.parsers import (
     random_parser,
     weights,
 )
+from transitions.crossing import LEARNING as CROSSING_BY_HEART
+from transitions.crossing import random_sentences
 
-from keras_tagging import Sentence
+import keras_tagging
+from keras_tagging import Parser, Sentence
 from keras_tagging.architectures import PARSERS
+from keras_tagging.data.projectivity import check_tree, is_projective
 from keras_tagging.encoding import batching
 from keras_tagging.models import parser
-from keras_tagging.parsing import check_tree
 from keras_tagging.training.settings import FitSettings
 
 
@@ -240,6 +243,41 @@ def test_lifted_trees_are_restored():
     assert model.metadata["nonprojective"]["sentences"] == 2
     assert any("|" in label for label in model.labels)
     assert gold(model.parse(sentences)) == gold(sentences)
+
+
+def test_swap_learns_them_as_they_are(tmp_path):
+    """By heart, which arc-standard cannot; and they come back from files."""
+    sentences = random_sentences(10)
+    crossing = sum(not is_projective([*map(int, s.columns["head"])]) for s in sentences)
+    assert crossing >= 4
+    model = keras_tagging.build(
+        "lstm-parser", system="swap", nonprojective="lift", **CROSSING_BY_HEART
+    )
+    model.fit(sentences, epochs=40, verbose=0)
+    treated = {"sentences": crossing, "treatment": "learnt as they are"}
+    assert model.metadata["nonprojective"] == treated
+    assert model.evaluate(sentences, return_dict=True, verbose=0)["las"] == 1
+    model.beam_width = 3
+    expected = model.parse(sentences)
+    assert gold(expected) == gold(sentences)
+    model.save(tmp_path / "swap.keras")
+    again = keras_tagging.load(tmp_path / "swap.keras")
+    assert again.settings["system"] == again.scorer.system.name == "swap"
+    assert again.parse(sentences) == expected
+
+    model = keras_tagging.build("lstm-parser", **CROSSING_BY_HEART)
+    model.adapt(sentences)
+    for parsed in model.parse(sentences):
+        assert is_projective([*map(int, parsed.columns["head"])])
+
+
+def test_a_file_without_a_system_is_arc_standard():
+    """As files of 0.2.0 are."""
+    model = random_parser()
+    config = model.get_config()
+    del config["settings"]["system"]
+    again = Parser.from_config(config)
+    assert again.settings["system"] == again.scorer.system.name == "arc-standard"
 
 
 def test_a_parser_that_reads_no_words():

@@ -33,9 +33,12 @@ def test_without_vocabularies(tmp_path):
     assert equal(weights(again), weights(model))
 
 
-@pytest.mark.parametrize("encoder, width", [(None, 1), ("bilstm", 3)])
-def test_a_saved_model_equals_parse(encoder, width, tmp_path):
-    model = random_parser(encoder=encoder, encoder_units=3, beam_width=width)
+@pytest.mark.parametrize(
+    "encoder, width, system", [(None, 1, "arc-standard"), ("bilstm", 3, "swap")]
+)
+def test_a_saved_model_equals_parse(encoder, width, system, tmp_path):
+    options = {"encoder": encoder, "encoder_units": 3, "system": system}
+    model = random_parser(beam_width=width, **options)
     model.export(tmp_path / "served")
     serve = tf.saved_model.load(str(tmp_path / "served")).signatures["serving_default"]
 

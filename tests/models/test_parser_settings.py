@@ -176,6 +176,11 @@ def test_the_width_of_the_beam_may_be_set(model):
         ({"dropped": "all"}, "dropped='all'.*'configurations', 'tokens'"),
         ({"truncation": "no"}, "truncation='no'.*'sliding', 'chunked'"),
         ({"nonprojective": "keep"}, "nonprojective='keep'.*'skip', 'lift'"),
+        (
+            {"system": "arc-eager"},
+            "system='arc-eager': known are 'arc-standard', 'swap'",
+        ),
+        ({"system": 1}, "system=1: it is a name"),
         ({"truncation_limit": 0}, "truncation_limit=0"),
         ({"beam_width": 0}, "beam_width=0"),
         ({"input_dropout": 1.0}, "input_dropout=1.0"),

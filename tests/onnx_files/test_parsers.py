@@ -16,6 +16,8 @@ CASES = {
     "letters": ("gru-parser", {"tags": None, "character_network": "cnn"}),
     "beam": ("gru-parser", {"beam_width": 3}),
     "beam, lstm": ("lstm-parser", {"beam_width": 8}),
+    "swap": ("gru-parser", {"system": "swap"}),
+    "swap, beam": ("lstm-parser", {"system": "swap", "beam_width": 4}),
     "encoder": ("lstm-parser", {"encoder": "bilstm", "encoder_units": 5}),
     "skips": (
         "gru-parser",

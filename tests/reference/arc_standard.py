@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 SHIFT, LEFT_ARC, RIGHT_ARC = "shift", "left-arc", "right-arc"
 MOVES = (SHIFT, LEFT_ARC, RIGHT_ARC)
+ARCS = (LEFT_ARC, RIGHT_ARC)  # the moves that have a label
 
 
 class Configuration(NamedTuple):
@@ -44,17 +45,29 @@ def advance(configuration, move, label):
 
 def features(configuration):
     """The nodes and labels of Table 1, None where there is none."""
-    stack, buffer, arcs = configuration
+
+    def right(node):
+        children = [d for h, d, _ in configuration.arcs if h == node and d > node]
+        return sorted(children, reverse=True)
+
+    def left(node):
+        return sorted(d for h, d, _ in configuration.arcs if h == node and d < node)
+
+    return table_1(configuration, left, right)
+
+
+def table_1(configuration, left, right):
+    """The same, given the children of a node on either side, the outermost first."""
+    stack, buffer, arcs = configuration[:3]
 
     def nth(nodes, n):
         return nodes[n] if n < len(nodes) else None
 
     def rc(n, node):
-        children = [d for h, d, _ in arcs if h == node and d > node]
-        return nth(sorted(children, reverse=True), n - 1)
+        return nth(right(node), n - 1)
 
     def lc(n, node):
-        return nth(sorted(d for h, d, _ in arcs if h == node and d < node), n - 1)
+        return nth(left(node), n - 1)
 
     s0, s1, s2 = (nth(stack[::-1], n) for n in range(3))
     b0, b1, b2 = (nth(buffer, n) for n in range(3))

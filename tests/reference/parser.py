@@ -123,29 +123,30 @@ def differences(loss, given, name, width=1e-5):
 # Parsing, section 3
 
 
-def read(configuration, tokens, weights):
+def read(configuration, tokens, weights, system=arc_standard):
     """x of section 3.1: vectors of 18 nodes, then of 12 labels.
 
     Args:
-        configuration: of `reference.arc_standard`.
+        configuration: of the system.
         tokens: `(words, size)`.
         weights: `boundary` holds NULL and ROOT, `label_embeddings` NULL first.
+        system: `reference.arc_standard` or `reference.swap`.
     """
     null, root = weights["boundary"]
     table = {None: null, 0: root, **dict(enumerate(tokens, 1))}
-    nodes, labels = arc_standard.features(configuration)
+    nodes, labels = system.features(configuration)
     parts = [table[node] for node in nodes]
     parts += [weights["label_embeddings"][label or 0] for label in labels]
     return np.concatenate(parts)
 
 
-def outputs(num_labels):
+def outputs(num_labels, system=arc_standard):
     """What each output stands for: a move and a label."""
-    arcs = [arc_standard.LEFT_ARC, arc_standard.RIGHT_ARC]
     labels = range(1, num_labels + 1)
     return [
-        (arc_standard.SHIFT, None),
-        *((arc, label) for arc in arcs for label in labels),
+        (move, label)
+        for move in system.MOVES
+        for label in (labels if move in system.ARCS else [None])
     ]
 
 
@@ -157,14 +158,15 @@ def log_softmax(logits):
 class Hypothesis:
     """Moves so far, their log probability, and the network's states."""
 
-    def __init__(self, configuration, states, score=0.0):
+    def __init__(self, system, configuration, states, score=0.0):
+        self.system = system
         self.configuration = configuration
         self.states = states
         self.score = score
 
     @property
     def done(self):
-        return not arc_standard.legal(self.configuration)
+        return not self.system.legal(self.configuration)
 
     def tree(self):
         """Heads and labels of all words."""
@@ -173,26 +175,31 @@ class Hypothesis:
         return list(heads), list(labels)
 
     def fits(self, move, arc_labels):
-        arcs = arc_standard.advance(self.configuration, *move).arcs
+        arcs = self.system.advance(self.configuration, *move).arcs
         new = set(arcs) - set(self.configuration.arcs)
         return all(label in arc_labels[head > 0] for head, _, label in new)
 
     def successors(self, tokens, weights, gates, arc_labels=None):
-        """One for each legal move, in the order of the outputs.
+        """One for each legal move, in the order of the outputs; one that is done is
+        its own.
 
         `arc_labels` are those that an arc from ROOT, and one from a word, may have.
         """
-        x = read(self.configuration, tokens, weights)
+        if self.done:
+            return [self]
+        system = self.system
+        x = read(self.configuration, tokens, weights, system)
         states = step(x, self.states, weights, gates)
-        legal = arc_standard.legal(self.configuration)
-        every = outputs(len(weights["label_embeddings"]) - 1)
+        legal = system.legal(self.configuration)
+        every = outputs(len(weights["label_embeddings"]) - 1, system)
         rows = [row for row, (move, _) in enumerate(every) if move in legal]
         if arc_labels:
             rows = [row for row in rows if self.fits(every[row], arc_labels)]
         scores = log_softmax((states[0] @ weights["output_kernel"])[rows])
         return [
             Hypothesis(
-                arc_standard.advance(self.configuration, *every[row]),
+                system,
+                system.advance(self.configuration, *every[row]),
                 states,
                 self.score + score,
             )
@@ -200,24 +207,27 @@ class Hypothesis:
         ]
 
 
-def search(tokens, weights, gates, beam_width=None, arc_labels=None):
+def search(
+    tokens, weights, gates, beam_width=None, arc_labels=None, system=arc_standard
+):
     """The hypotheses at the end, best first, with as many kept at every step.
 
     None keeps all: all legal sequences of moves.
     """
     states = start_states(len(weights["output_kernel"]), gates)
-    beam = [Hypothesis(arc_standard.start(len(tokens)), states)]
-    while not beam[0].done:
+    beam = [Hypothesis(system, system.start(len(tokens)), states)]
+    while not all(one.done for one in beam):
         given = tokens, weights, gates, arc_labels
         found = [new for old in beam for new in old.successors(*given)]
         beam = sorted(found, key=lambda one: -one.score)[:beam_width]
     return beam
 
 
-def greedy(tokens, weights, gates):
+def greedy(tokens, weights, gates, system=arc_standard):
     """The tree of the best move at every step."""
     state = Hypothesis(
-        arc_standard.start(len(tokens)),
+        system,
+        system.start(len(tokens)),
         start_states(len(weights["output_kernel"]), gates),
     )
     while not state.done:

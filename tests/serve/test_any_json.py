@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.kinds.tagging import OUTPUTS
 from keras_tagging.service import (
     binary,
     open_inference,
@@ -17,7 +18,8 @@ from keras_tagging.service import (
 from keras_tagging.service.problems import Problem, an_object
 from keras_tagging.service.tensors import Model
 
-MODEL = Model("m", "tagger", "tag", "bigru", [], ["tags", "top_tags"], 3, 2)
+OWN = {name: OUTPUTS[name] for name in ("tags", "top_tags")}
+MODEL = Model("m", "tagger", "tag", "bigru", [], OWN, 3, 2)
 NAMES = st.sampled_from(["tokens", "pos", "lengths", "tags", "x", ""])
 LEAVES = st.one_of(
     st.none(),
@@ -123,7 +125,7 @@ def test_sentences_or_a_refusal(name):
 @given(body=st.dictionaries(st.sampled_from(["text", "model", "x"]), ANY | st.text()))
 def test_a_text_or_a_refusal(body):
     try:
-        assert texts.read(body, 9) == body["text"]
+        assert texts.read(MODEL, body, 9)[0] == [body["text"]]
     except Problem as problem:
         assert 400 <= problem.status < 500 and "\n" not in problem.message
 

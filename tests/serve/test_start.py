@@ -124,7 +124,7 @@ def test_what_cannot_be_served_is_refused(monkeypatch, tmp_path):
     tags = {"upos": ["N"], "feats": ["_"]}
     for model, message in (
         (
-            {"kind": "tagger", "inventory": "tags", "tags": tags},
+            {"kind": "tagger", "labels": tags},
             "are served in a",
         ),
         ({"kind": "segmenter"}, "m is a segmenter, which is served with"),

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from keras_tagging import kinds
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.experiments.analysis.parsing import analyse_parser
 from keras_tagging.experiments.analysis.plots import curves
 from keras_tagging.experiments.analysis.sections import Analysis, Section
-from keras_tagging.experiments.analysis.tagging import analyse_tagger
 from keras_tagging.utils.frames import AnyStrings
 
 
@@ -58,12 +57,12 @@ def analyse(
     train = None if train is None else list(train)
     counting = {"punctuation": punctuation, "subtypes": subtypes}
     counting = {k: v for k, v in counting.items() if k in model.report_options}
-    found = {"tagger": analyse_tagger, "parser": analyse_parser}
-    if model.kind not in found:
+    kind = kinds.of(model)
+    if kind.analysis is None:
         raise ValueError(
-            f"there is no analysis of a {model.kind}: see its report, or evaluate"
+            f"there is no analysis of a {kind}: see its report, or evaluate"
         )
-    find = found[model.kind]
+    find = kind.at("analysis")
     analysis = find(model, sentences, train or None, title, **counting)
     _add_curves(analysis, log, model.default_monitor)
     return analysis

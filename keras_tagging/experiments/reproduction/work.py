@@ -180,7 +180,8 @@ def measure(model, corpus: Corpus, table: Table, punctuation) -> tuple[dict, dic
     for split in dict.fromkeys(column.split for column in table.columns):
         columns = [column for column in table.columns if column.split == split]
         sentences = getattr(corpus, split)
-        counting = {"punctuation": punctuation} if model.reads_trees else {}
+        counting = {"punctuation": punctuation}
+        counting = {k: v for k, v in counting.items() if k in model.counting_options}
         wanted = [(column.figure, column.beta) for column in columns]
         results = model.counts(sentences, wanted, **counting)
         for column, rows in zip(columns, results, strict=True):

@@ -1,0 +1,228 @@
+"""What taggers answer: labels with probabilities, in one column or several."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from keras_tagging.data.lemmas import lemmas_of, shown_pairs
+from keras_tagging.data.named_columns import (
+    by_column,
+    check_names,
+    field_of,
+    output_names,
+    with_labels,
+)
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.spans import spaced, spans_of
+from keras_tagging.encoding.batching import slices
+from keras_tagging.encoding.label_column import LabelColumn
+from keras_tagging.kinds.answers import Answers
+from keras_tagging.kinds.kind import Output
+
+#: what each column has, by the names without that of the column
+OUTPUTS = {
+    "tags": Output("string", ""),
+    "probabilities": Output("float", 0.0),
+    "top_tags": Output("string", "", ranked=True),
+    "top_probabilities": Output("float", 0.0, ranked=True),
+    "all_probabilities": Output("float", 0.0, ranked=True, served=False),
+}
+
+
+class Tagging(Answers):
+    """A tagger, with Keras or without.
+
+    Attributes:
+        label_columns: the `LabelColumn` of each of its columns.
+    """
+
+    kind, inventory = "tagger", "tags"
+    label_columns: tuple[LabelColumn, ...] = ()
+
+    @classmethod
+    def outputs(cls, about):
+        names = about["tags"] if isinstance(about["tags"], dict) else [None]
+        named = (output_names(name) for name in names)
+        return {own[base]: x for own in named for base, x in OUTPUTS.items()}
+
+    @property
+    def column_names(self) -> tuple[str | None, ...]:
+        """The columns of the sentences that it fills; (None,) for their tags."""
+        return tuple(column.name for column in self.label_columns)
+
+    @property
+    def tags(self):
+        """The tag inventory, in the order of the outputs; one by column if named."""
+        self._require_network()
+        return by_column(self.column_names, [c.labels for c in self.label_columns])
+
+    def nothing(self, name):
+        for column in self.label_columns:
+            if name == column.output_names["all_probabilities"]:
+                return np.zeros((0, len(column)), "float32")
+        return super().nothing(name)
+
+    # Tags
+
+    def tag(self, sentences, *, beta=None, probabilities=False):
+        """Tag sentences.
+
+        With a CRF the tags are those of the best path, and chunk tags are those of the
+        best path with consistent chunks (`constrained`): they need not be the most
+        probable of each token. `beta` uses the probabilities alone.
+
+        Args:
+            sentences: an iterable of sentences, or of lists of words. A list or tuple
+                gives a list; any other iterable gives a generator that reads a limited
+                number of sentences ahead.
+            beta: return every tag with p >= beta * max p, best first; 0 gives all. With
+                named columns it may be a dict by column; the others have one tag each.
+            probabilities: return the probability with the tag.
+
+        Returns:
+            For each sentence a list with one entry a token: the tag; with
+            `probabilities`, `(tag, p)`; with `beta`, a list of `(tag, p)`. With named
+            columns a dict of such lists: ``{"upos": ["DET", "NOUN"], "xpos": ...}``.
+        """
+        self._require_network()
+        levels, entries = [None] * len(self.label_columns), 1
+        if beta is not None:
+            # which takes half a second
+            from keras_tagging.metrics.multi_tagging import betas_of, entries_of
+
+            levels = betas_of(beta, self.column_names)
+            entries = entries_of(levels, list(map(len, self.label_columns)))
+        pairs = zip(self.label_columns, levels, strict=True)
+        parts = [_part(column, level, probabilities) for column, level in pairs]
+        return self.streamed(sentences, *self._joined(parts), entries)
+
+    def predictions(self, sentences, *calls) -> list:
+        """Tag probabilities: one `(tokens, num_tags)` array a sentence.
+
+        With named columns it is a dict of such arrays. With a CRF they are the
+        marginals of each token. In a network that reads its labels, they are the
+        probabilities after the preceding labels of the best path.
+        """
+        parts = [
+            ([column.output_names["all_probabilities"]], lambda tokens, rows: rows)
+            for column in self.label_columns
+        ]
+        return self.items(slices(sentences), *self._joined(parts), *calls)
+
+    def _joined(self, parts):
+        """The outputs and the function of several parts; it gives an item a column."""
+        wanted = [name for names, _ in parts for name in names]
+
+        def items(sentence, *arrays):
+            found, rest = [], iter(arrays)
+            for names, item in parts:
+                own = [next(rest) for _ in names]
+                found.append(item(sentence.tokens, *own))
+            return by_column(self.column_names, found)
+
+        return wanted, items
+
+    def row(self, sentence, found):
+        """See `Answers.row`: where a column learns scripts, they are lemmas here."""
+        rows = super().row(sentence, found)
+        for column in (c for c in self.label_columns if c.scripts):
+            names, tokens = column.output_names, sentence.tokens
+            if names["tags"] in rows:
+                rows[names["tags"]] = lemmas_of(tokens, rows[names["tags"]])
+            if names["top_tags"] in rows:
+                ranked = zip(tokens, rows[names["top_tags"]], strict=True)
+                rows[names["top_tags"]] = [
+                    lemmas_of([token] * len(row), row) for token, row in ranked
+                ]
+        return rows
+
+    # Annotated sentences
+
+    @property
+    def _tag_column(self) -> str | None:
+        """The column of sentences that tags without a name are; None if not known."""
+        if self.column_names[:1] != (None,):
+            return None
+        name = (self.metadata.get("corpus") or {}).get("tag_column")
+        return field_of(name) if isinstance(name, str) else None
+
+    @property
+    def gives(self):
+        """The columns of sentences that it fills; "tags" for tags without a column."""
+        names = (name or self._tag_column or "tags" for name in self.column_names)
+        return tuple(map(field_of, names))
+
+    @property
+    def gives_spans(self) -> bool:
+        """Whether a column has chunk tags."""
+        return any(column.has_chunks for column in self.label_columns)
+
+    def annotation(self):
+        """The sentences have the labels; those of chunks give spans, too."""
+        columns, place = self.label_columns, self._tag_column
+        parts = [_part(column, probabilities=column.has_chunks) for column in columns]
+        names, items = self._joined(parts)
+
+        def annotated(sentence, *arrays):
+            found, spans = items(sentence, *arrays), []
+            found = {None: found} if columns[0].name is None else found
+            for column in columns:
+                if column.has_chunks:
+                    pairs = found[column.name]
+                    spans += _spans(sentence, pairs)
+                    found[column.name] = [tag for tag, _ in pairs]
+            if None in found:
+                tags = found.pop(None)
+                found = {"tags": tags} | ({place: tags} if place else {})
+            return replace(with_labels(sentence, found), spans=spans)
+
+        return names, annotated
+
+
+def _part(column: LabelColumn, beta=None, probabilities=False):
+    """The outputs that a column needs, and the function from them to its items.
+
+    The function takes the tokens first.
+    """
+    outputs = column.output_names
+    if beta is not None:
+        from keras_tagging.metrics import within_beta
+
+        def close_to_best(tokens, rows):
+            found = within_beta(rows, column.labels, beta)
+            return shown_pairs(found, tokens) if column.scripts else found
+
+        return [outputs["all_probabilities"]], close_to_best
+
+    def best(tokens, tags):
+        return column.shown(tags.tolist(), tokens)
+
+    def pairs(tokens, tags, values):
+        return list(zip(best(tokens, tags), values.tolist(), strict=True))
+
+    if probabilities:
+        return [outputs["tags"], outputs["probabilities"]], pairs
+    return [outputs["tags"]], best
+
+
+def _spans(sentence: Sentence, pairs: list[tuple[str, float]]):
+    """The spans of chunk tags with their probabilities."""
+    from keras_tagging.metrics import chunks
+
+    tags, probabilities = [tag for tag, _ in pairs], [p for _, p in pairs]
+    surface = sentence.surface or spaced(sentence.tokens)
+    return spans_of(chunks(tags), probabilities, surface)
+
+
+def lists_of(about, found) -> dict[str, list[str]]:
+    """The lists of tags in a description: with named columns, one for each.
+
+    Raises:
+        ValueError: if they cannot be those of one tagger.
+    """
+    if not isinstance(tags := about.get("tags"), dict):
+        return found
+    check_names([*tags])
+    if not tags:
+        raise ValueError("does not list its tags")
+    return found | {"tags": [*tags], **tags}

@@ -1,0 +1,43 @@
+"""Transition systems on arrays, their oracles, and the search; no Keras here."""
+
+from keras_tagging.data.projectivity import (
+    check_tree,
+    is_projective,
+    lift,
+    unlift,
+)
+from keras_tagging.transitions.arc_standard import ARC_STANDARD
+from keras_tagging.transitions.gold_moves import Moves, gold_moves
+from keras_tagging.transitions.node_table import NODES
+from keras_tagging.transitions.search import NumPy, search
+from keras_tagging.transitions.swap import ARC_STANDARD_WITH_SWAP
+from keras_tagging.transitions.system import (
+    DEPRELS,
+    Action,
+    Outputs,
+    TransitionSystem,
+    register,
+    transition_system,
+    transition_systems,
+)
+
+__all__ = [
+    "ARC_STANDARD",
+    "ARC_STANDARD_WITH_SWAP",
+    "DEPRELS",
+    "NODES",
+    "Action",
+    "Moves",
+    "NumPy",
+    "Outputs",
+    "TransitionSystem",
+    "check_tree",
+    "gold_moves",
+    "is_projective",
+    "lift",
+    "register",
+    "search",
+    "transition_system",
+    "transition_systems",
+    "unlift",
+]

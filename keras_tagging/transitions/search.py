@@ -1,0 +1,168 @@
+"""Greedy and beam search for the moves of a sentence, written once for all engines.
+
+An engine is an array library with a loop: NumPy here, Keras in
+`layers.transition_scorer`, an ONNX graph in `onnx.transitions`.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from keras_tagging.transitions.system import Outputs, TransitionSystem
+
+FORBIDDEN = -1e30  # a score below that of any sequence of legal moves
+LARGEST = 1e6  # logit
+
+
+class Engine(Protocol):
+    """What the search needs beside the functions of an array library.
+
+    Attributes:
+        xp: the library.
+    """
+
+    xp: Any
+
+    def loop(self, step: Callable, values: list, most, shapes: list) -> list:
+        """The values after `most` steps, or fewer.
+
+        Args:
+            step: function of the values: whether to go on, and the values after.
+            values: arrays.
+            most: a scalar array.
+            shapes: of the values, None for an axis that is not known.
+        """
+
+    def top_k(self, x, k: int):
+        """The k largest along the last axis and their places; of equal ones the first
+        come first."""
+
+    def log_softmax(self, x):
+        """The logarithm of the softmax over the last axis."""
+
+
+class NumPy:
+    """The engine of NumPy."""
+
+    xp = np
+
+    def loop(self, step, values, most, shapes):
+        for _ in range(int(most)):
+            going, *values = step(*values)
+            if not going:
+                break
+        return values
+
+    def top_k(self, x, k):
+        places = np.argsort(-x, axis=-1, kind="stable")[..., :k]
+        return np.take_along_axis(x, places, -1), places
+
+    def log_softmax(self, x):
+        x = x - x.max(-1, keepdims=True)
+        return x - np.log(np.exp(x).sum(-1, keepdims=True))
+
+
+def search(
+    engine: Engine,
+    system: TransitionSystem,
+    outputs: Outputs,
+    score: Callable,
+    states: list,
+    lengths,
+    width,
+    beam_width: int = 1,
+    masks=None,
+):
+    """The most probable tree of every sentence, as far as the search finds it.
+
+    The probability of a move is one among the legal moves. Each hypothesis has its own
+    state of the system and of the network. Of hypotheses with equal scores the earlier
+    one is better, then the smaller output. One that is parsed stays as it is.
+
+    Args:
+        engine: an `Engine`.
+        system: a `TransitionSystem`.
+        outputs: of the network.
+        score: function of nodes `(hypotheses, num_nodes)`, labels `(hypotheses,
+            num_labels)` and the list of the network's states: logits `(hypotheses,
+            outputs)`, and the states after. The hypotheses of a sentence follow one
+            another, the best first.
+        states: of the network, each `(hypotheses, size)`.
+        lengths: `(batch,)` int32.
+        width: at least 2 more than the longest sentence has words.
+        beam_width: hypotheses kept; 1 is greedy search.
+        masks: None; or two arrays `(outputs,)` bool, whether an arc from ROOT, and one
+            from a word, may be made by each output.
+
+    Returns:
+        Heads and labels `(batch, width - 2)` int32, -1 and 0 beyond a sentence's end.
+    """
+    xp, number, fields = engine.xp, len(outputs), len(system.fields)
+    batch = xp.shape(lengths)[0]
+    sentences = xp.expand_dims(xp.arange(batch, dtype="int32"), 1)
+    most = xp.max(system.steps(lengths))
+    lengths = xp.tile(xp.expand_dims(lengths, 1), (1, beam_width))
+    initial = system.initial(xp.reshape(lengths, (-1,)), width, xp)
+    scores = np.array([[0.0] + [FORBIDDEN] * (beam_width - 1)], "float32")
+
+    def step(*values):
+        state = type(system.fields)(*values[:fields])
+        scores, states = values[fields], list(values[fields + 1 :])
+        logits, states = score(*system.features(state, xp), states)
+        may = system.legal(state, xp)
+        gains = log_probabilities(engine, system, outputs, logits, may, state, masks)
+        gains = xp.reshape(gains, (batch, beam_width, number))
+        totals = xp.expand_dims(scores, -1) + gains
+        totals = xp.reshape(totals, (batch, beam_width * number))
+        scores, chosen = engine.top_k(totals, beam_width)
+        output = xp.reshape(xp.mod(chosen, number), (-1,))
+        if beam_width > 1:
+            parents = sentences * beam_width + xp.floor_divide(chosen, number)
+            parents = xp.reshape(parents, (-1,))
+            state = type(state)(*(xp.take(x, parents, axis=0) for x in state))
+            states = [xp.take(x, parents, axis=0) for x in states]
+        action, label = (
+            xp.take(x, output, axis=0) for x in (outputs.actions, outputs.labels)
+        )
+        # one step more than needed, so that `legal` is computed once a step
+        going = True if system.fixed_steps else xp.any(may)
+        return going, *system.advance(state, action, label, xp), scores, *states
+
+    values = [*initial, xp.tile(scores, (batch, 1)), *states]
+    shapes = [(None, *shape) for shape in system.fields] + [(None, beam_width)]
+    shapes += [tuple(x.shape) for x in states]
+    values = engine.loop(step, values, most, shapes)
+    found = system.result(type(system.fields)(*values[:fields]), xp)
+    if beam_width > 1:
+        best = xp.reshape(sentences * beam_width, (-1,))
+        found = (xp.take(x, best, axis=0) for x in found)
+    heads, labels = found
+    return heads, labels
+
+
+def log_probabilities(engine, system, outputs, logits, may, state, masks=None):
+    """Log probabilities of all outputs: `(hypotheses, outputs)`.
+
+    Illegal ones are `FORBIDDEN`, whatever the logits are: a network that has diverged
+    gives trees too. A sentence that is parsed does one thing, which changes nothing,
+    with a score of 0.
+
+    Args:
+        engine, system, outputs, masks: as in `search`.
+        logits: `(hypotheses, outputs)`.
+        may: whether each action is legal, `(hypotheses, actions)` bool.
+        state: of the system.
+    """
+    xp = engine.xp
+    parsed = ~xp.any(may, 1, keepdims=True)
+    may = xp.take(may, outputs.actions, axis=1)
+    if masks is not None and system.from_root is not None:
+        of_root, of_word = (mask[None] for mask in masks)
+        root = xp.take(system.from_root(state, xp), outputs.actions, axis=1)
+        may = may & (xp.logical_and(root, of_root) | xp.logical_and(~root, of_word))
+    first = (np.arange(len(outputs)) == 0)[None]
+    may = may | xp.logical_and(parsed, first)
+    logits = xp.where(xp.isnan(logits), 0.0, logits)
+    logits = xp.minimum(xp.maximum(logits, -LARGEST), LARGEST)
+    return engine.log_softmax(xp.where(may, logits, FORBIDDEN))

@@ -1,0 +1,184 @@
+"""A transition system as one value, and the systems by name."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import NamedTuple
+
+import numpy as np
+
+from keras_tagging.utils.suggestions import nearest
+
+#: installed packages offer systems under this group of entry points
+GROUP = "keras_tagging.transition_systems"
+DEPRELS = "labels"  # the set of the dependency labels, which every parser has
+
+
+class Action(NamedTuple):
+    """What a move does, whatever its label.
+
+    Attributes:
+        name: for readers.
+        labels: the name of the set that its label comes from; None for an action
+            without a label.
+    """
+
+    name: str
+    labels: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransitionSystem:
+    """How a parser builds a tree: states, and actions from one to the next.
+
+    The functions are pure. They take the states of many sentences at once, one row a
+    sentence, and the array library as `xp`: NumPy, `keras.ops` in a graph, or that of
+    an ONNX graph. A state is a named tuple of int32 arrays. Nodes are row numbers: 0 is
+    no node, 1 is ROOT, i + 1 is word i. Labels count from 1; 0 is no label.
+
+    Args:
+        name: of the system; models and settings name it so.
+        actions: each an `Action`. Of moves with equal scores the search takes that of
+            the earlier action, and of its smaller label.
+        fields: a state with the shape of each array in its place, without the axis of
+            sentences; None for an axis with a row for each node.
+        initial: function of `lengths` `(batch,)` int32, `width` and `xp`: the state
+            before the first move. The width is the number of rows of a table of nodes,
+            at least 2 more than the longest sentence has words.
+        legal: function of `state` and `xp`: whether each action is legal, `(batch,
+            actions)` bool. A sentence is parsed when none is.
+        advance: function of `state`, `actions` `(batch,)`, `labels` `(batch,)` and
+            `xp`: the state after a legal move. A sentence that is parsed stays as it
+            is, whatever the action.
+        features: function of `state` and `xp`: what the network reads, nodes `(batch,
+            num_nodes)` and labels `(batch, num_labels)`.
+        num_nodes, num_labels: the number of each.
+        steps: function of the number of words, or an array of them: the most moves
+            that a sentence takes. Any sequence of legal moves ends within it.
+        oracle: function of one sentence: from `heads` (a list, 0 for ROOT) and `labels`
+            (a list of ids) to the gold actions and their labels, two lists.
+        result: function of `state` and `xp`: heads (0 is ROOT; -1 without one) and
+            labels, `(batch, width - 2)` each.
+        from_root: function of `state` and `xp`: whether the arc that each action would
+            make hangs from ROOT, `(batch, actions)` bool. None: arcs from ROOT may have
+            any label, also in a parser that is `constrained`.
+        fixed_steps: whether every sentence takes exactly `steps`.
+        nonprojective: whether arcs may cross.
+    """
+
+    name: str
+    actions: tuple[Action, ...]
+    fields: tuple
+    initial: Callable
+    legal: Callable
+    advance: Callable
+    features: Callable
+    num_nodes: int
+    num_labels: int
+    steps: Callable
+    oracle: Callable
+    result: Callable
+    from_root: Callable | None = None
+    fixed_steps: bool = False
+    nonprojective: bool = False
+
+
+class Outputs:
+    """What the outputs of a network stand for: each action with each of its labels.
+
+    Args:
+        system: a `TransitionSystem`.
+        sizes: the number of labels of each set.
+
+    Raises:
+        ValueError: if the labels of an action are of another set.
+
+    Attributes:
+        actions, labels: of each output, `(outputs,)` int32; label 0 where the action
+            has none.
+
+    Example:
+        >>> from keras_tagging.transitions import Outputs, transition_system
+        >>> outputs = Outputs(transition_system("arc-standard"), {"labels": 2})
+        >>> outputs.actions.tolist(), outputs.labels.tolist()
+        ([0, 1, 1, 2, 2], [0, 1, 2, 1, 2])
+    """
+
+    def __init__(self, system: TransitionSystem, sizes: Mapping[str, int]):
+        sets = {action.labels for action in system.actions} - {None}
+        if unknown := sets - set(sizes):
+            raise ValueError(
+                f"actions of {system.name!r} have labels {unknown}: a parser has only "
+                f"{', '.join(map(repr, sizes))}"
+            )
+        ids = [
+            [0] if action.labels is None else range(1, sizes[action.labels] + 1)
+            for action in system.actions
+        ]
+        counts = [len(of_action) for of_action in ids]
+        self.actions = np.repeat(np.arange(len(ids), dtype="int32"), counts)
+        self.labels = np.concatenate(ids).astype("int32")
+        self._first = np.cumsum([0, *counts[:-1]])
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    def of(self, actions, labels) -> np.ndarray:
+        """The outputs of actions with labels, arrays of the same shape."""
+        return self._first[actions] + np.maximum(labels, 1) - 1
+
+
+_OWN: dict[str, TransitionSystem] = {}
+_REGISTERED: dict[str, TransitionSystem] = {}
+
+
+def own(system: TransitionSystem) -> TransitionSystem:
+    """Offer a system of this package."""
+    _OWN[system.name] = system
+    return system
+
+
+def register(system: TransitionSystem) -> TransitionSystem:
+    """Offer a system by its name, in place of an earlier one of yours.
+
+    Raises:
+        ValueError: if this package has a system of that name.
+    """
+    if system.name in _OWN:
+        raise ValueError(f"{system.name!r} is a system of this package: name it anew")
+    _REGISTERED[system.name] = system
+    return system
+
+
+def transition_systems() -> list[str]:
+    """The names of all systems: of this package, registered, and installed ones."""
+    return [*_OWN, *sorted({*_REGISTERED, *_installed()} - {*_OWN})]
+
+
+def transition_system(name: str) -> TransitionSystem:
+    """The system of a name.
+
+    Raises:
+        ValueError: if there is none, or what an installed package offers is none.
+    """
+    for found in (_OWN, _REGISTERED):
+        if name in found:
+            return found[name]
+    entry = _installed().get(name)
+    if entry is None:
+        near = nearest(name, transition_systems())
+        raise ValueError(
+            f"system={name!r}: known are {', '.join(map(repr, transition_systems()))}; "
+            + (f"did you mean {near!r}? " if near else "")
+            + "install or register any other first"
+        )
+    system = entry.load()
+    if not isinstance(system, TransitionSystem) or system.name != name:
+        raise ValueError(
+            f"system={name!r}: {entry.value} is no transition system of this name"
+        )
+    return register(system)
+
+
+def _installed():
+    return {entry.name: entry for entry in entry_points(group=GROUP)}

@@ -1,0 +1,241 @@
+"""Against the definitions, by hand, and on all trees of up to five words."""
+
+import numpy as np
+import pytest
+from reference import arc_standard, pseudo_projective
+
+from keras_tagging.data.projectivity import check_tree, is_projective, lift, unlift
+
+TREES = [tree for length in range(6) for tree in arc_standard.trees(length)]
+
+# heads and deprels of a tree, and of the lifted one
+BY_HAND = {
+    # "A hearing is scheduled on it today": 2 -> 6 passes over 4, the root
+    "one": (
+        ([2, 4, 4, 0, 6, 2, 4], "det nsubj aux root case nmod advmod"),
+        ([2, 4, 4, 0, 6, 4, 4], "det nsubj aux root case nmod|nsubj advmod"),
+    ),
+    # 3 -> 1 passes over 2, and 4 -> 2 over 3
+    "two that cross": (
+        ([3, 4, 5, 5, 0], "a b c d root"),
+        ([5, 5, 5, 5, 0], "a|c b|d c d root"),
+    ),
+    # 1 -> 4 passes over 3, the root, and so does 2 -> 4
+    "twice": (
+        ([2, 3, 0, 1], "a b root d"),
+        ([2, 3, 0, 3], "a b root d|a"),
+    ),
+    # 4 -> 2 and then 1 -> 4 pass over 3; if 4 were lifted first, 2 would follow it to 5
+    "the smallest first": (
+        ([5, 4, 5, 1, 0], "a b c d root"),
+        ([5, 1, 5, 5, 0], "a b|d c d|a root"),
+    ),
+    # 4 -> 2, 1 -> 4 and 5 -> 1 pass over 3; to find 4 below 1, 2 must wait for it
+    "a path": (
+        ([5, 4, 0, 1, 3], "a b root d e"),
+        ([3, 1, 0, 5, 3], "a|e b|d root d|a e"),
+    ),
+}
+
+
+def random_tree(length, rng):
+    """Every word but the first, in random order, hangs from one before it."""
+    order = rng.permutation(length) + 1
+    heads = np.zeros(length, int)
+    for i in range(1, length):
+        heads[order[i] - 1] = rng.choice(order[:i])
+    return heads
+
+
+def pair(deprel):
+    """A deprel as the reference has it."""
+    return tuple(deprel.split("|")) if "|" in deprel else deprel
+
+
+def test_projective_by_definition():
+    for heads in TREES:
+        assert is_projective(heads) == arc_standard.is_projective(heads)
+    # n^(n - 1) trees of n words with one root
+    assert np.bincount([len(tree) for tree in TREES]).tolist() == [1, 1, 2, 9, 64, 625]
+
+
+def test_random_trees_are_projective_by_definition():
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(400):
+        heads = random_tree(rng.integers(6, 9), rng)
+        found.append(is_projective(heads))
+        assert found[-1] == arc_standard.is_projective(heads.tolist())
+    assert 20 < sum(found) < 380
+
+
+def test_the_arc_from_root_counts():
+    assert is_projective([2, 0, 2])
+    assert not is_projective([3, 0, 2])  # 1 <- 3 passes over the root
+
+
+def test_check_tree_accepts_all_trees():
+    for heads in TREES:
+        check_tree(np.array(heads, int))
+
+
+def test_check_tree_refuses_all_else():
+    """Of all heads of four words, in and out of range."""
+    trees = set(arc_standard.trees(4))
+    for heads in np.ndindex(7, 7, 7, 7):
+        heads = tuple(head - 1 for head in heads)
+        if heads not in trees:
+            with pytest.raises(ValueError, match="^[^\n]+$"):
+                check_tree(heads)
+
+
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        ([2, 0, 4], "the head of word 3 is 4 in a sentence of 3 words"),
+        ([2, 0, -2], "the head of word 3 is -2 in a sentence of 3 words"),
+        ([2, 3, 1], "no word is the root"),
+        ([0, 1, 0, 0], "the words 1, 3 and 4 are roots"),
+        # 1 leads into the cycle but is not in it
+        ([3, 0, 5, 2, 6, 3], "the words 3, 5 and 6 form a cycle"),
+        ([0, 2], "word 2 forms a cycle: it is its own head"),
+    ],
+)
+def test_check_tree_says_why(heads, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        check_tree(heads)
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_lift_and_unlift_by_hand(name):
+    (heads, deprels), (lifted, labels) = BY_HAND[name]
+    assert not is_projective(heads)
+    found = lift(heads, deprels.split())
+    assert found[0].tolist() == lifted and found[1] == labels.split()
+    assert found[0].dtype == np.int32
+    back = unlift(*found)
+    assert back[0].tolist() == heads and back[1] == deprels.split()
+    assert back[0].dtype == np.int32
+
+
+def test_unlift_searches_breadth_first_from_the_left():
+    """Word 8 is looked for below 2: at 1 and 5, then 3, 4 and 6, then 7."""
+    heads = [2, 0, 1, 5, 2, 5, 6, 2]
+
+    def restored(deprels):
+        return unlift(heads, deprels.split())[0].tolist()
+
+    assert restored("b root a a a a a x|b")[7] == 1
+    assert restored("a root b b a b b x|b")[7] == 3
+    assert restored("a root a b a b b x|b")[7] == 4
+    assert restored("a root a a b b b x|b")[7] == 5
+    assert restored("a root a a a a b x|b")[7] == 7
+    # what is not below 2, and the word itself, is no head: it stays
+    assert restored("a b a a a a a b|b") == heads
+    assert restored("a root a a a a a x|c") == heads
+
+
+def test_unlift_of_a_root_stays():
+    heads, deprels = unlift([2, 0, 2], ["a", "root|a", "b"])
+    assert heads.tolist() == [2, 0, 2] and deprels == ["a", "root", "b"]
+
+
+def test_all_short_trees():
+    """Each has its own deprels, so that all lifts can be undone."""
+    for heads in TREES:
+        deprels = list("abcde"[: len(heads)])
+        lifted, labels = lift(heads, deprels)
+        expected = pseudo_projective.lift(heads, deprels)
+        assert (lifted.tolist(), [pair(label) for label in labels]) == expected
+        assert arc_standard.is_projective(lifted.tolist())
+        if arc_standard.is_projective(heads):
+            assert (lifted.tolist(), labels) == (list(heads), deprels)
+        back, plain = unlift(lifted, labels)
+        assert (back.tolist(), plain) == (list(heads), deprels)
+
+
+def test_lifts_of_longer_trees_can_be_undone():
+    """As above, where the heads of lifted words are often lifted themselves."""
+    rng = np.random.default_rng(4)
+    count = 0
+    for _ in range(200):
+        heads = random_tree(rng.integers(6, 16), rng)
+        lifted, labels = lift(heads, list("abcdefghijklmno"[: len(heads)]))
+        assert np.array_equal(unlift(lifted, labels)[0], heads)
+        count += sum("|" in label for label in labels)
+    assert count > 500
+
+
+def test_random_trees():
+    """Few deprels: lifts are often undone wrongly, but as the reference does."""
+    rng = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(150):
+        heads = random_tree(rng.integers(2, 13), rng)
+        deprels = rng.choice(list("abcd"), len(heads)).tolist()
+        lifted, labels = lift(heads, deprels)
+        expected = pseudo_projective.lift(heads.tolist(), deprels)
+        assert (lifted.tolist(), [pair(label) for label in labels]) == expected
+        assert is_projective(lifted)
+        assert lifted.tolist().index(0) == heads.tolist().index(0)
+        back, plain = unlift(lifted, labels)
+        found = pseudo_projective.unlift(*expected)
+        assert (back.tolist(), plain) == found
+        assert plain == deprels
+        check_tree(back)
+        wrong += (back != heads).any()
+    assert 0 < wrong < 150
+
+
+def test_unlift_of_a_projective_tree_is_the_tree():
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        heads = random_tree(rng.integers(1, 20), rng)
+        deprels = rng.choice(list("abcd"), len(heads)).tolist()
+        projective, _ = lift(heads, deprels)
+        again, labels = lift(projective, deprels)
+        assert np.array_equal(again, projective) and labels == deprels
+        back, plain = unlift(again, labels)
+        assert np.array_equal(back, projective) and plain == deprels
+
+
+def test_unlift_of_any_labels_gives_a_tree():
+    """A network may give any label to any word."""
+    rng = np.random.default_rng(3)
+    moved = 0
+    for _ in range(200):
+        heads, _ = lift(random_tree(9, rng), list("abcdefghi"))
+        labels = rng.choice(["a", "b", "a|b", "b|a", "c|c", "b|c"], 9).tolist()
+        back, plain = unlift(heads, labels)
+        check_tree(back)
+        assert back.tolist().index(0) == heads.tolist().index(0)
+        assert plain == [label[0] for label in labels]
+        expected = pseudo_projective.unlift(heads.tolist(), map_pairs(labels))
+        assert back.tolist() == expected[0]
+        moved += (back != heads).sum()
+    assert moved > 100
+
+
+def map_pairs(labels):
+    return [pair(label) for label in labels]
+
+
+def test_arguments_that_are_refused():
+    with pytest.raises(ValueError, match="the words 1 and 2 are roots"):
+        lift([0, 0], ["root", "root"])
+    with pytest.raises(ValueError, match="the words 2 and 3 form a cycle"):
+        unlift([0, 3, 2], ["root", "a", "a"])
+    with pytest.raises(ValueError, match="2 heads but 1 deprels"):
+        lift([2, 0], ["root"])
+    with pytest.raises(ValueError, match="2 heads but 3 deprels"):
+        unlift([2, 0], ["root", "a", "b"])
+    with pytest.raises(ValueError, match=r"the deprel of word 1 is 'a\|b'"):
+        lift([2, 0], ["a|b", "root"])
+
+
+def test_empty_sentence():
+    check_tree([])
+    assert is_projective([])
+    for function in (lift, unlift):
+        heads, deprels = function([], [])
+        assert heads.shape == (0,) and heads.dtype == np.int32 and deprels == []

@@ -1,0 +1,64 @@
+"""The examples of docs/tuning.rst run as printed, but with fewer sentences."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+from conftest import short
+from ray_clusters import cluster
+
+import keras_tagging
+
+PAGE = Path(__file__).parents[2] / "docs" / "tuning.rst"
+BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)")
+WITH_KERAS_TUNER, WITH_RAY_TUNE = map(
+    textwrap.dedent, BLOCK.findall(PAGE.read_text("utf-8"))
+)
+
+
+@pytest.fixture
+def names(monkeypatch, tmp_path):
+    """Where an example runs: an empty folder, and a small corpus."""
+    monkeypatch.chdir(tmp_path)
+    corpus = keras_tagging.load_corpus("demo")
+    corpus.train, corpus.dev = short(corpus.train, 12), short(corpus.dev, 8)
+    monkeypatch.setattr(keras_tagging, "load_corpus", lambda name: corpus)
+    return {"keras_tagging": keras_tagging}
+
+
+def run(code, names):
+    exec(compile(code, PAGE.name, "exec"), names)
+    return names
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the tuner's own code
+def test_keras_tuner_loads_the_best_model(names, eager, capsys):
+    names = run(WITH_KERAS_TUNER, names)
+    [trial] = names["tuner"].oracle.get_best_trials(1)
+    dev = names["corpus"].dev
+    scores = names["best"].evaluate(dev, return_dict=True)
+    assert scores["accuracy"] == pytest.approx(trial.score)
+    again = keras_tagging.load("best.keras")
+    assert again.settings["units"] == trial.hyperparameters["units"]
+    assert again.evaluate(dev, return_dict=True) == scores
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ray_tune_finds_settings(names, monkeypatch, tmp_path):
+    monkeypatch.setenv("RAY_TRAIN_ENABLE_V2_MIGRATION_WARNINGS", "0")
+    with cluster():
+        storage = f'run_config=tune.RunConfig(storage_path="{tmp_path}", verbose=0),'
+        code = WITH_RAY_TUNE.replace("trial,\n", f"trial,\n    {storage}\n", 1)
+        code = code.replace("corpus.train,", "corpus.train[:12],")
+        code = code.replace("=corpus.dev,", "=corpus.dev[:8],")
+        # graphs take longer to make than to use once
+        eager = "import keras, tensorflow\n    "
+        eager += "tensorflow.config.run_functions_eagerly(True)\n"
+        code = code.replace("import keras\n", eager, 1)
+        # one after the other in one process, which imports TensorFlow once
+        shared = "num_samples=2, max_concurrent_trials=1, reuse_actors=True"
+        code = code.replace("num_samples=3", shared)
+        names = run(code, names)
+    assert names["settings"]["units"] in (16, 32)
+    assert names["best"].settings["units"] == names["settings"]["units"]

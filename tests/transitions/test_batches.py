@@ -1,0 +1,115 @@
+"""Batches of moves against the sentences they are cut from."""
+
+import numpy as np
+import pytest
+
+from keras_tagging.encoding.batching import EncodedSentences
+from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
+from keras_tagging.transitions import Outputs, gold_moves, transition_system
+from keras_tagging.transitions.arc_standard import LEFT_ARC, RIGHT_ARC, SHIFT
+from keras_tagging.transitions.swap import SWAP
+
+ARC_STANDARD, NUM_LABELS = transition_system("arc-standard"), 3
+OUTPUTS = Outputs(ARC_STANDARD, {"labels": NUM_LABELS})
+HEADS = [[2, 0, 2], [0], [], [0, 1, 2, 3], [2, 0], [0]]
+LABELS = [[1, 2, 3], [3], [], [2, 1, 1, 3], [1, 2], [1]]
+LENGTHS = [len(heads) for heads in HEADS]
+LABELS_OF_FOUR = [[1, 2, 3, 1], *LABELS[:3], *LABELS[4:]]
+
+
+def oracle(heads, labels):
+    return gold_moves(ARC_STANDARD, heads, labels)
+
+
+def make_batches(**options):
+    ids = 1 + np.arange(2 * sum(LENGTHS), dtype="int32").reshape(-1, 2)
+    sentences = EncodedSentences(ids, np.cumsum([0, *LENGTHS]))
+    moves = EncodedMoves.of(ARC_STANDARD, OUTPUTS, oracle(HEADS, LABELS))
+    return MoveBatches(sentences, moves, **options)
+
+
+def test_outputs_of_moves():
+    """0 is SHIFT, 1 to V the left arcs, V + 1 to 2 V the right ones."""
+    moves = np.array([SHIFT, LEFT_ARC, LEFT_ARC, RIGHT_ARC, RIGHT_ARC])
+    labels = np.array([0, 1, 3, 1, 3])
+    assert OUTPUTS.of(moves, labels).tolist() == [0, 1, 3, 4, 6]
+    swap = Outputs(transition_system("swap"), {"labels": NUM_LABELS})
+    assert swap.of(np.array([SWAP]), np.array([0])).tolist() == [7]
+    assert len(OUTPUTS) == 7 and len(swap) == 8
+
+
+def test_a_sentence_by_hand():
+    """1 <- 2 -> 3: shift, shift, left, shift, right, right."""
+    encoded = EncodedMoves.of(ARC_STANDARD, OUTPUTS, oracle(HEADS, LABELS)[:1])
+    assert encoded.targets.tolist() == [0, 0, 1, 0, 3 + 3, 3 + 2]
+
+
+@pytest.mark.parametrize("multiple", [1, 4])
+@pytest.mark.parametrize("sizes", [{"batch_size": 2}, {"token_budget": 8}], ids=str)
+def test_every_sentence_is_in_one_batch_with_its_moves(sizes, multiple):
+    batches = make_batches(multiple=multiple, seed=1, **sizes)
+    expected = {}
+    for number, moves in enumerate(oracle(HEADS, LABELS)):
+        ids = batches.sentences.ids[slice(*batches.sentences.offsets[number:][:2])]
+        targets = OUTPUTS.of(moves.actions, moves.labels)
+        expected[ids.tobytes()] = moves.nodes, moves.node_labels, targets
+    found = 0
+    for ids, *others, mask in batches:
+        assert ids.dtype == "int32" and mask.dtype == "float32"
+        assert ids.shape[1] % multiple == 0
+        for row, *parts, real in zip(ids, *others, mask, strict=True):
+            n = int((row[:, 0] > 0).sum())
+            assert real.tolist() == [1] * 2 * n + [0] * 2 * (len(row) - n)
+            found += n > 0
+            wanted = expected[row[:n].tobytes()]
+            for part, moves in zip(parts, wanted, strict=True):
+                assert part.dtype == "int32"
+                np.testing.assert_array_equal(part[: 2 * n], moves)
+                assert not part[2 * n :].any()
+    assert found == sum(length > 0 for length in LENGTHS)
+    assert batches.num_targets == 2 * sum(LENGTHS)
+
+
+@pytest.mark.parametrize("multiple", [1, 4])
+def test_sentences_with_moves_of_any_number(multiple):
+    """A swap costs two moves: the word is shifted again."""
+    heads = [[3, 4, 0, 3], *HEADS[:3], *HEADS[4:]]
+    swap = transition_system("swap")
+    given = gold_moves(swap, heads, LABELS_OF_FOUR)
+    lengths = [len(some) for some in heads]
+    ids = 1 + np.arange(sum(lengths), dtype="int32")[:, None]
+    outputs = Outputs(swap, {"labels": NUM_LABELS})
+    batches = MoveBatches(
+        EncodedSentences(ids, np.cumsum([0, *lengths])),
+        EncodedMoves.of(swap, outputs, given),
+        multiple=multiple,
+        batch_size=2,
+    )
+    found = []
+    for _, nodes, labels, targets, mask in batches:
+        assert targets.shape[1] % (2 * multiple) == 0
+        assert nodes.shape == (*targets.shape, 18) and labels.shape[2] == 12
+        for row, real in zip(targets, mask > 0, strict=True):
+            assert not row[~real].any()
+            found.append(row[real].tolist())
+    expected = [outputs.of(m.actions, m.labels).tolist() for m in given]
+    assert sorted(filter(None, found)) == sorted(filter(None, expected))
+    assert len(expected[0]) == 2 * 4 + 2
+    assert batches.num_targets == sum(map(len, expected))
+
+
+def test_the_order_depends_on_seed_and_epoch():
+    def order(seed, epoch):
+        batches = make_batches(batch_size=1, seed=seed)
+        batches.epoch = epoch
+        return [int(ids[0, 0, 0]) for ids, *_ in batches]
+
+    assert order(1, 0) == order(1, 0)
+    assert len({tuple(order(*which)) for which in ((1, 0), (1, 1), (2, 0))}) > 1
+
+
+def test_no_sentences():
+    moves = EncodedMoves.of(ARC_STANDARD, OUTPUTS, [])
+    assert [len(part) for part in (moves.nodes, moves.labels, moves.targets)] == [0] * 3
+    nothing = EncodedSentences(np.zeros((0, 2), "int32"), np.zeros(1, int))
+    assert len(MoveBatches(nothing, moves, batch_size=2)) == 0

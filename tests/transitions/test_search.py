@@ -1,0 +1,147 @@
+"""One search in three engines, whose beams have one order."""
+
+import keras
+import numpy as np
+import onnxruntime
+import pytest
+from cells.cases import named_weights
+from keras import ops
+from onnx import helper
+
+from keras_tagging.cells import FeedForwardCell
+from keras_tagging.data.projectivity import check_tree
+from keras_tagging.layers import TransitionScorer
+from keras_tagging.onnx.arrays import Array, Arrays
+from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
+from keras_tagging.onnx.layers import LAYERS
+from keras_tagging.onnx.tracing import Tracer
+from keras_tagging.onnx.transitions import parsed
+from keras_tagging.transitions import NumPy, search, transition_systems
+
+LENGTHS = [5, 1, 3, 7, 2, 4, 6, 0]
+SIZE, UNITS, LABELS = 3, 5, 2
+EVERY = pytest.mark.parametrize("system", transition_systems())
+
+
+def make_scorer(system, width, seed=0, **options):
+    """All weights and tokens are whole numbers, so many moves have equal scores, in
+    each engine alike."""
+    scorer = TransitionScorer(
+        FeedForwardCell(UNITS),
+        LABELS,
+        label_dim=2,
+        system=system,
+        beam_width=width,
+        **options,
+    )
+    scorer.build((None, None, SIZE))
+    rng = np.random.default_rng(seed)
+    weights = [rng.integers(-1, 2, w.shape) for w in scorer.get_weights()]
+    scorer.set_weights(weights)
+    scorer.output_kernel.assign(30.0 * rng.integers(0, 2, scorer.output_kernel.shape))
+    tokens = rng.integers(0, 2, (len(LENGTHS), max(LENGTHS), SIZE)).astype("float32")
+    return scorer, tokens
+
+
+def by_numpy(scorer, tokens, engine=None):
+    weights, beam = named_weights(scorer), scorer.beam_width
+    weights = {name: w.astype("float32") for name, w in weights.items()}
+    boundary = np.broadcast_to(weights["boundary"], (len(tokens), 2, SIZE))
+    vectors = np.repeat(np.concatenate([boundary, tokens], 1), beam, 0)
+    each = np.arange(len(vectors))[:, None]
+
+    def score(nodes, labels, states):
+        parts = vectors[each, nodes], weights["label_embeddings"][labels]
+        x = np.concatenate([part.reshape(len(vectors), -1) for part in parts], 1)
+        hidden = np.maximum(x @ weights["kernel"] + weights["bias"], 0)
+        return hidden @ weights["output_kernel"], states
+
+    return search(
+        engine or NumPy(),
+        scorer.system,
+        scorer.outputs,
+        score,
+        [],
+        np.array(LENGTHS, "int32"),
+        tokens.shape[1] + 2,
+        beam,
+        scorer.arc_masks(),
+    )
+
+
+def by_keras(scorer, tokens):
+    given = map(ops.convert_to_tensor, (tokens, np.array(LENGTHS, "int32")))
+    return [ops.convert_to_numpy(part) for part in scorer.parse(*given)]
+
+
+def by_onnx(scorer, tokens):
+    builder = Builder()
+    xp = Arrays(builder)
+    inputs = {"tokens": Array(xp, "tokens", "float32", (None, None, SIZE))}
+    inputs["lengths"] = Array(xp, "lengths", "int32", (None,))
+    found = parsed(Tracer(xp, LAYERS), scorer, *inputs.values())
+    made = helper.make_graph(
+        builder.nodes(),
+        "search",
+        [value_info(x.name, x.dtype, x.shape) for x in inputs.values()],
+        [value_info(x.name, x.dtype, (None, None)) for x in found],
+        builder.initializers,
+    )
+    opsets = [helper.make_opsetid(*item) for item in OPSETS.items()]
+    made = helper.make_model(made, ir_version=IR_VERSION, opset_imports=opsets)
+    session = onnxruntime.InferenceSession(
+        made.SerializeToString(), None, ["CPUExecutionProvider"]
+    )
+    lengths = np.array(LENGTHS, "int32")
+    return session.run(None, {"tokens": tokens, "lengths": lengths})
+
+
+class LastFirst(NumPy):
+    """Of equal scores it takes the last ones."""
+
+    def top_k(self, x, k):
+        places = np.lexsort((-np.arange(x.shape[-1]) + 0 * x, -x))[..., :k]
+        return np.take_along_axis(x, places, -1), places
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("width", "options"), [(1, {}), (4, {"arc_labels": ((1,), (1, 2))})]
+)
+def test_equal_scores_have_one_order(system, width, options):
+    others = 0
+    for seed in range(2):
+        scorer, tokens = make_scorer(system, width, seed, **options)
+        expected = by_numpy(scorer, tokens)
+        engines = [by_keras]
+        if keras.backend.backend() == "tensorflow":  # which alone exports
+            engines.append(by_onnx)
+        for found in (engine(scorer, tokens) for engine in engines):
+            for one, other in zip(expected, found, strict=True):
+                np.testing.assert_array_equal(one, other)
+        heads, labels = expected
+        for some_heads, some_labels, n in zip(heads, labels, LENGTHS, strict=True):
+            check_tree(some_heads[:n])
+            assert (some_labels[:n] > 0).all()
+            assert (some_heads[n:] == -1).all() and not some_labels[n:].any()
+        last = by_numpy(scorer, tokens, LastFirst())
+        others += (last[0] != heads).sum()
+    assert others > 4  # the order matters
+
+
+def test_the_earlier_item_then_the_smaller_action():
+    x = np.array([[1.0, 3.0, 3.0, 2.0, 3.0, 2.0]], "float32")
+    values, places = NumPy().top_k(x, 5)
+    assert places.tolist() == [[1, 2, 4, 3, 5]] and values.tolist() == [[3, 3, 3, 2, 2]]
+
+
+@pytest.mark.one_backend
+def test_words_that_are_swapped_forever():
+    """However high its score is, SWAP comes to an end."""
+    scorer, tokens = make_scorer("swap", 1)
+    kernel = np.zeros(scorer.output_kernel.shape)
+    kernel[:, -1] = 1e3
+    scorer.output_kernel.assign(kernel)
+    scorer.cell.bias.assign(np.full(UNITS, 99.0))
+    for heads, n in zip(by_keras(scorer, tokens)[0], LENGTHS, strict=True):
+        check_tree(heads[:n])
