@@ -12,7 +12,6 @@ from keras_tagging import kinds
 from keras_tagging.cli.inputs import with_columns
 from keras_tagging.cli.loading import (
     Reading,
-    is_composed,
     kinds_reading,
     load_model,
     refuse_others,
@@ -100,7 +99,8 @@ def evaluate(
         as_json: Print JSON.
     """
     model = load_evaluated(run)
-    if is_composed(model):
+    kind = kinds.of(model)
+    if kind.composed:
         own = {**tables.options, "beam_width": beam_width}
         refuse(f"{run} holds a pipeline, which has no", own)
         evaluate_pipeline(model, corpus, split, reading, as_json)
@@ -108,7 +108,7 @@ def evaluate(
     if beam_width is not None:
         model.beam_width = beam_width
     options = refuse_others(run, model, tables.options)
-    _, sentences = reading.split(corpus, split, **kinds.of(model).reading)
+    _, sentences = reading.split(corpus, split, **kind.reading)
     report = model.report(list(with_columns(model, sentences)), **options)
     if report.warning:
         sys.stderr.write(one_line("warning", report.warning))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from keras_tagging import kinds
-from keras_tagging.cli.loading import is_composed, load_model
+from keras_tagging.cli.loading import load_model
 from keras_tagging.cli.options import BeamWidth, Run, one_line, refuse
 
 AXES = ("batch", "time", "k")  # of a SavedModel's inputs and outputs
@@ -46,7 +46,8 @@ def export(
     if int8:
         options["int8"] = True
     model = load_model(run, pipeline=True)
-    if is_composed(model):
+    kind = kinds.of(model)
+    if kind.composed:
         refuse(f"{run} holds a pipeline, which has no", {"beam_width": beam_width})
         export_parts(model, out, "onnx" if onnx else "tf_saved_model", options)
         return
@@ -54,14 +55,14 @@ def export(
     refuse(no_pipeline, {"onnx": onnx})
     if beam_width is not None:
         model.beam_width = beam_width
-    if "top_k" not in kinds.of(model).options:
-        refuse(f"{run} holds a {model.kind}, which has no", {"top_k": top_k})
+    if "top_k" not in kind.options:
+        refuse(f"{run} holds a {kind}, which has no", {"top_k": top_k})
     if out.suffix != ".onnx":
         model.export(out, **options)
         print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
         return
     model.export(out, format="onnx", **options)
-    print(f"Written to {out}: for keras-tagging {model.command} and ONNX Runtime")
+    print(f"Written to {out}: for keras-tagging {kind.command} and ONNX Runtime")
     print(onnx_signature(out))
 
 

@@ -101,21 +101,15 @@ def load_model(
         import keras_tagging
 
         model = keras_tagging.load(run)
-    if command not in (None, model.command, "annotate"):
-        raise ValueError(
-            f"{run} holds a {model.kind}: keras-tagging {model.command} {run}"
-        )
-    if is_composed(model) and not pipeline:
+    kind = kinds.of(model)
+    if command not in (None, kind.command, "annotate"):
+        raise ValueError(f"{run} holds a {kind}: keras-tagging {kind.command} {run}")
+    if kind.composed and not pipeline:
         names = " or ".join(f"{run}/{name}.keras" for name in model.parts)
         raise ValueError(f"{run} holds a pipeline: name one of its models, {names}")
     if beam_width is not None:
         model.beam_width = beam_width
     return model
-
-
-def is_composed(model) -> bool:
-    """Whether a model is made of models of other kinds, as a pipeline is."""
-    return kinds.of(model).composed
 
 
 def refuse_reproduction(run: Path) -> None:

@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping
 
+from keras_tagging import kinds
 from keras_tagging.data import Corpus
 from keras_tagging.utils.tables import aligned
 
@@ -52,7 +53,7 @@ def next_commands(out, where: str | None, reading, model) -> str:
         reading: the `Reading` of that corpus.
         model: the model.
     """
-    options = reading.option or ()
+    options, command = reading.option or (), kinds.of(model).command
     quoted = {pair: f"--option {shlex.quote(pair)}" for pair in options}
     columns = [text for pair, text in quoted.items() if pair.startswith("columns=")]
     lines = []
@@ -60,7 +61,7 @@ def next_commands(out, where: str | None, reading, model) -> str:
         parts = [where, *quoted.values()]
         parts += [f"--format {reading.format}"] if reading.format else []
         lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
-    lines.append(" ".join([f"  keras-tagging {model.command} {out} FILE", *columns]))
+    lines.append(" ".join([f"  keras-tagging {command} {out} FILE", *columns]))
     if model.served_layers:
         lines.append(f"  keras-tagging export {out} {out}/served")
     return "\n".join(lines)

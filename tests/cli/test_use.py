@@ -140,7 +140,7 @@ def test_tag_reads_columns_without_a_tag(program, failing, tmp_path, monkeypatch
 def test_next_commands_name_columns():
     columns = 'columns={"pos": 1}'
     reading = Reading("conll", ["tag_column=2", columns])
-    model = SimpleNamespace(command="tag", served_layers=[])
+    model = SimpleNamespace(kind="tagger", served_layers=[])
     lines = next_commands("out", "c", reading, model).splitlines()
     given = f"--option '{columns}'"
     where = f"--corpus c --option tag_column=2 {given} --format conll"
