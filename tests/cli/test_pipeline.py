@@ -9,7 +9,7 @@ import pytest
 from conftest import WORDS_ONLY
 
 import keras_tagging
-from keras_tagging.cli.pipeline_progress import PipelineProgress
+from keras_tagging.cli.progress import PipelineProgress
 from keras_tagging.data import read
 from keras_tagging.data.surfaces import text_of
 
