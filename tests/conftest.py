@@ -9,6 +9,8 @@ from unittest import mock
 import numpy as np
 import pytest
 import selection
+from treebanks import LANGUAGES, sentences_of
+from treebanks import TINY as TINY_SEGMENTER
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -147,3 +149,45 @@ def tagger(train_sentences):
     model = keras_tagging.build("bigru", **TINY | {"num_layers": 2})
     model.adapt(train_sentences)
     return randomize(model)
+
+
+# Segmenters of five treebanks
+
+
+@pytest.fixture(scope="session")
+def treebanks():
+    return {language: sentences_of(language) for language in LANGUAGES}
+
+
+@pytest.fixture(scope="session")
+def everything(treebanks):
+    return [sentence for sentences in treebanks.values() for sentence in sentences]
+
+
+@pytest.fixture(scope="session")
+def segmenter(everything):
+    """One that learnt all five by heart: to be read, not changed."""
+    model = keras_tagging.build(
+        "segmenter",
+        units=24,
+        character_dim=16,
+        window=40,
+        context=20,
+        batch_size=13,
+        learning_rate=0.03,
+        dropout=0.0,
+        layer_dropout=0.0,
+        unknown_rate=0.0,
+        epochs=40,
+        seed=1,
+    )
+    model.fit(everything, verbose=0)
+    return model
+
+
+@pytest.fixture(scope="session")
+def untrained(everything):
+    """Random labels: tokens and sentences end anywhere."""
+    model = keras_tagging.build("segmenter", **TINY_SEGMENTER)
+    model.adapt(everything)
+    return model

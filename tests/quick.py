@@ -13,18 +13,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 #: the tests of rooms that no folder of tests has the name of, and more of others
 TESTS = {
-    "": ["test_startup.py", "test_export.py"],
-    "architectures": [
-        "models/test_settings.py",
-        "models/test_label_settings.py",
-        "models/test_parser_settings.py",
-        "models/test_stacked.py",
-    ],
-    "encoding": ["test_features.py", "test_letters.py", "data/test_batching.py"],
-    "models": ["segmenting"],
+    "": ["test_startup.py"],
+    "architectures": ["models/test_stacked.py"],
     "onnx": ["onnx_files"],
-    "service": ["serve"],
-    "vectors": ["embeddings"],
 }
 USUAL = ["data", "metrics", "transitions", "training"]
 

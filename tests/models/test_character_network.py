@@ -11,9 +11,9 @@ from models.parsers import TRAIN as TREES
 from models.parsers import build as build_parser
 from models.parsers import equal, random_parser, weights
 from models.test_crf_tagger import field
+from models.test_saved_model import SENTENCES as SERVED
+from models.test_saved_model import check, padded
 from reference import characters, coupled_lstm, skip_stack
-from test_export import SENTENCES as SERVED
-from test_export import check, padded
 
 import keras_tagging
 from keras_tagging import Sentence

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import requests
-from serve.conftest import serving
+from service.conftest import serving
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.service.worker import stamp

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 import tensorflow as tf
+from encoding.test_features import RAW, TOKENS
 from reference import features as reference
-from test_features import RAW, TOKENS
 
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.encoding import token_features

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from segmenting.treebanks import spans
+from treebanks import spans
 
 from keras_tagging.data.surfaces import text_of
 from keras_tagging.encoding import segmentation as segmentation_module

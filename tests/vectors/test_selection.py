@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from embeddings.examples import BINARY, CONTENTS, GLOVE, MATRIX, assert_are, write
 from gensim.models import FastText, KeyedVectors
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
+from vectors.examples import BINARY, CONTENTS, GLOVE, MATRIX, assert_are, write
 
 from keras_tagging import Sentence
 from keras_tagging.utils import limits

@@ -7,8 +7,8 @@ import numpy as np
 import onnx
 import pytest
 from conftest import randomize
-from segmenting.test_stream import chunks_of, random_text
-from segmenting.treebanks import LANGUAGES, TINY, spans
+from encoding.test_stream import chunks_of, random_text
+from treebanks import LANGUAGES, TINY, spans
 
 import keras_tagging
 from keras_tagging import Pipeline, runtime

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from segmenting.treebanks import LANGUAGES, TINY, spans
+from treebanks import LANGUAGES, TINY, spans
 
 import keras_tagging
 from keras_tagging import Sentence

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from embeddings.examples import (
+from gensim.models import FastText, KeyedVectors, Word2Vec
+from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
+from vectors.examples import (
     BINARY,
     CONTENTS,
     GLOVE,
@@ -15,8 +17,6 @@ from embeddings.examples import (
     assert_are,
     write,
 )
-from gensim.models import FastText, KeyedVectors, Word2Vec
-from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
 from keras_tagging.vectors import WordVectors, as_vectors, load_vectors
 

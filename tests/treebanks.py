@@ -4,7 +4,7 @@ from pathlib import Path
 
 from keras_tagging.data import read
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "treebanks"
+FOLDER = Path(__file__).parents[0] / "fixtures" / "treebanks"
 LANGUAGES = [file.stem for file in sorted(FOLDER.iterdir())]
 #: a network of some hundred weights
 TINY = {"units": 4, "character_dim": 3, "window": 24, "context": 8, "seed": 1}

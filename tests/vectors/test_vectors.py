@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from embeddings.examples import MATRIX, WORDS
+from vectors.examples import MATRIX, WORDS
 
 from keras_tagging import Sentence
 from keras_tagging.vectors import WordVectors, coverage

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from embeddings.examples import BINARY, GLOVE, assert_are, write
+from vectors.examples import BINARY, GLOVE, assert_are, write
 
 from keras_tagging.vectors import load_vectors, loading
 
