@@ -101,7 +101,8 @@ class SoftTargets:
             top_k: the number of labels that are kept of each token.
 
         Raises:
-            ValueError: if the model has no labels for tokens, or `top_k` is below 1.
+            ValueError: if the model has no labels for tokens, there is no sentence, or
+                `top_k` is below 1.
         """
         if top_k < 1:
             raise ValueError(f"top_k={top_k}: give 1 or more")
@@ -113,23 +114,21 @@ class SoftTargets:
         sentences, tags = as_sentences(sentences), teacher.tags
         labels = tags if isinstance(tags, Mapping) else {None: tags}
         labels = {name: tuple(own) for name, own in labels.items()}
-        found = {name: ([], []) for name in labels}
+        kept: dict = {name: ([], []) for name in labels}
         for part in slices(sentences, sum(map(len, labels.values()))):
             for rows in teacher.predict(part):
-                rows = rows if isinstance(rows, Mapping) else {None: rows}
-                for name, (ids, values) in found.items():
-                    best = np.argsort(-rows[name], -1, kind="stable")[:, :top_k]
-                    ids.append(best.astype(np.min_scalar_type(len(labels[name]))))
-                    values.append(np.take_along_axis(rows[name], best, -1))
-        empty = {n: np.zeros((0, min(top_k, len(x)))) for n, x in labels.items()}
-        ids = {
-            n: np.concatenate(x) if x else empty[n].astype("uint8")
-            for n, (x, _) in found.items()
-        }
-        values = {
-            n: np.concatenate([empty[n].astype("float32"), *x])
-            for n, (_, x) in found.items()
-        }
+                for name, lists in kept.items():
+                    row = rows if name is None else rows[name]
+                    best = np.argsort(-row, -1, kind="stable")[:, :top_k]
+                    small = best.astype(np.min_scalar_type(len(labels[name])))
+                    lists[0].append(small)
+                    lists[1].append(np.take_along_axis(row, best, -1))
+        if not sentences:
+            raise ValueError("soft targets need sentences: there are none")
+        ids, values = (
+            {name: np.concatenate(lists[i]) for name, lists in kept.items()}
+            for i in (0, 1)
+        )
         offsets = np.cumsum([0, *map(len, sentences)])
         return cls(labels, ids, values, offsets, fingerprint_of(sentences))
 
@@ -193,10 +192,10 @@ class SoftTargets:
                 if not isinstance(sentences, str) or not _are_columns(columns):
                     raise ValueError("its header lacks the columns")
                 labels = {name: tuple(own) for name, *own in columns}
-                ids = {x[0]: arrays[f"ids{i}"] for i, x in enumerate(columns)}
-                values = {
-                    x[0]: arrays[f"probabilities{i}"] for i, x in enumerate(columns)
-                }
+                ids, values = (
+                    {name: arrays[f"{array}{i}"] for i, name in enumerate(labels)}
+                    for array in ("ids", "probabilities")
+                )
                 return cls(labels, ids, values, arrays["offsets"], sentences)
         except (ValueError, RecursionError) as error:
             raise ValueError(
@@ -299,24 +298,15 @@ class Teaching:
             columns: the pupil's `LabelColumn` each.
         """
         parts = [self._softened(column) for column in columns]
-        most = max(ids.shape[1] for ids, _ in parts)
-        width = [((0, 0), (0, most - ids.shape[1])) for ids, _ in parts]
-        ids, values = (
-            np.stack(
-                [np.pad(part[i], w) for part, w in zip(parts, width, strict=True)], 1
-            )
-            for i in (0, 1)
-        )
-        lengths = encoded.lengths
-        known = np.stack(
-            [
-                np.repeat([labels_of(s, c.name) is not None for s in given], lengths)
-                for c in columns
-            ],
-            1,
-        ).reshape(encoded.targets.shape)
-        targets = np.where(known, encoded.targets, -1).astype("int32")
-        return replace(encoded, targets=targets, soft=(ids, values))
+        soft = np.zeros((2, len(encoded.ids), len(parts), max(map(_size, parts))))
+        known = np.empty((len(encoded.ids), len(parts)), bool)
+        for i, (column, part) in enumerate(zip(columns, parts, strict=True)):
+            soft[:, :, i, : _size(part)] = part
+            gold = [labels_of(sentence, column.name) is not None for sentence in given]
+            known[:, i] = np.repeat(gold, encoded.lengths)
+        targets = np.where(known.reshape(encoded.targets.shape), encoded.targets, -1)
+        ids, values = soft[0].astype("int32"), soft[1].astype("float32")
+        return replace(encoded, targets=targets.astype("int32"), soft=(ids, values))
 
     def _softened(self, column) -> tuple[np.ndarray, np.ndarray]:
         """The pupil's ids `(tokens, k)` of a column, best first, and their values."""
@@ -336,7 +326,11 @@ class Teaching:
         values /= np.maximum(values.sum(-1, keepdims=True), 1)
         order = np.argsort(-values, -1, kind="stable")
         ids, values = (np.take_along_axis(x, order, -1) for x in (ids, values))
-        return np.maximum(ids, 0).astype("int32"), values.astype("float32")
+        return np.maximum(ids, 0), values
+
+
+def _size(part) -> int:
+    return part[0].shape[1]
 
 
 def fingerprint_of(sentences: Iterable[Sentence]) -> str:
