@@ -10,9 +10,17 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 # Many tests start a process that imports TensorFlow: without compiled files, which uv
 # does not make, each of them compiles 2,000 modules again. Empty is not set.
 export PYTHONDONTWRITEBYTECODE :=
+# uv reads another variable than pip, with commas: both are to find the same wheels, among
+# them a PyTorch without gigabytes of CUDA.
+ifdef PIP_FIND_LINKS
+comma := ,
+space := $() $()
+export UV_FIND_LINKS ?= $(subst $(space),$(comma),$(strip $(PIP_FIND_LINKS)))
+endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-backends test-jax test-torch fuzz lint docs notebooks stored-notebooks clean
+.PHONY: help demo quick test test-slow test-backends test-jax test-torch fuzz lint docs notebooks \
+	stored-notebooks clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +35,15 @@ BY_FILE := --dist loadfile --no-loadscope-reorder
 
 test: $(VENV)/installed-test  ## run the tests and the docstring examples
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 $(BY_FILE) $(ARGS)
+
+quick: $(VENV)/installed-test  ## run the tests of what changed that take no time, in a minute
+	$(BIN)/python tests/quick.py $(ARGS)
+
+# What CI has no time for. The large corpora are read where there are any.
+test-slow: $(VENV)/installed-test $(VENV)/installed-backends $(VENV)/installed-dev $(VENV)/installed-models  ## run what a release needs and CI leaves out
+	$(BIN)/python -m pytest --slow -n auto --maxprocesses 4 $(BY_FILE) $(ARGS)
+	$(MAKE) --no-print-directory test-jax ARGS=--slow
+	$(MAKE) --no-print-directory notebooks NOTEBOOKS="$(SLOW_NOTEBOOKS)"
 
 BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py tests/models/test_devices.py \
 	tests/models/test_label_networks.py::test_on_every_backend
@@ -52,7 +69,7 @@ test-torch:
 	KERAS_BACKEND=torch OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(BACKEND_OPTIONS) $(BACKEND_TESTS) $(ARGS)
 
 fuzz: $(VENV)/installed-test  ## try a million mutated lines on all readers; goes on where it was stopped
-	PYTHONPATH=tests $(BIN)/python -m hostile.fuzz $(ARGS)
+	PYTHONPATH=tests:data_prep $(BIN)/python -m hostile.fuzz $(ARGS)
 
 lint: $(VENV)/installed-dev  ## check code, notebooks and the direction of imports
 	$(BIN)/ruff check .
@@ -61,6 +78,9 @@ lint: $(VENV)/installed-dev  ## check code, notebooks and the direction of impor
 docs: $(VENV)/installed-dev  ## build the documentation; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -d docs/_build/doctrees docs docs/_build/html
 
+SLOW_NOTEBOOKS := notebooks/02_skip_and_shortcut.ipynb notebooks/06_reproduce_a_table.ipynb
+NOTEBOOKS := $(filter-out $(SLOW_NOTEBOOKS),$(wildcard notebooks/*.ipynb))
+
 # Notebooks run as copies, on the demo corpus alone, so that neither they nor their
 # folder change. One epoch of a training tells that a notebook works, in two thirds of the
 # time; `make stored-notebooks` trains to the end and keeps what they print and draw.
@@ -68,16 +88,18 @@ define EXECUTE
 set -e; unset KERAS_TAGGING_DATA; \
 scratch=$$(mktemp -d); \
 trap 'rm -rf "$$scratch"' EXIT; \
-cp notebooks/*.ipynb "$$scratch"; \
+cp $(NOTEBOOKS) "$$scratch"; \
 printf '%s\n' "$$scratch"/*.ipynb \
 | xargs -n 1 -P 2 $(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 --ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False
 endef
 
 notebooks: export KERAS_MAX_EPOCHS := 1
-notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute every notebook, one epoch of each training
-	@$(EXECUTE)
+notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute the notebooks, one epoch of each training
+	@$(EXECUTE); \
+	echo "left out: $(or $(filter-out $(NOTEBOOKS),$(SLOW_NOTEBOOKS)) (make test-slow),none of the slow ones)"
 
+stored-notebooks: NOTEBOOKS = $(wildcard notebooks/*.ipynb)
 stored-notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute every notebook to its end and store its outputs
 	@$(EXECUTE); cp "$$scratch"/*.ipynb notebooks
 

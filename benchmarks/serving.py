@@ -28,7 +28,7 @@ import service_load
 from packaging.requirements import Requirement
 
 PYTHON = (sys.executable, "-m", "keras_tagging")
-RUNTIME = "lazy_loader wrapt defusedxml numpy onnxruntime onnxruntime-extensions"
+RUNTIME = "lazy_loader wrapt numpy onnxruntime onnxruntime-extensions"
 SERVE = RUNTIME + " typer starlette uvicorn prometheus_client"
 
 SIMPLE_SERVER = """

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from keras_tagging import Corpus
-from keras_tagging.corpora.atis import read_atis
-from keras_tagging.corpora.loading import hold_out
-from keras_tagging.corpora.phrase_classes import PhraseClasses
-from keras_tagging.corpora.preparation import (
+from keras_tagging.corpora import hold_out
+from keras_tagging.corpora.word_classes import WordClasses
+from preparing.atis import read_atis
+from preparing.phrase_classes import PhraseClasses
+from preparing.script import (
     Out,
     Overwrite,
     check_out,
@@ -17,7 +18,6 @@ from keras_tagging.corpora.preparation import (
     statistics,
     write_splits,
 )
-from keras_tagging.corpora.word_classes import WordClasses
 
 EXAMPLE = """\
 python data_prep/atis.py path/to/atis prepared/atis --classes --held-out 0.18 --seed 1

@@ -10,8 +10,11 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.corpora.archives import Member, members
-from keras_tagging.corpora.preparation import (
+from keras_tagging.data import CorpusError, Sentence
+from keras_tagging.data.records import sentence_of
+from keras_tagging.utils import limits
+from preparing.archives import Member, members
+from preparing.script import (
     Out,
     Overwrite,
     check_out,
@@ -19,10 +22,7 @@ from keras_tagging.corpora.preparation import (
     statistics,
     write_splits,
 )
-from keras_tagging.corpora.splits import SPLITS, split_files
-from keras_tagging.data import CorpusError, Sentence
-from keras_tagging.data.records import sentence_of
-from keras_tagging.utils import limits
+from preparing.splits import SPLITS, split_files
 
 EXAMPLE = """\
 python data_prep/atis_integers.py atis.fold0.pkl.gz atis-fold0

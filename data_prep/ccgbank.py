@@ -7,8 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.corpora.archives import members
-from keras_tagging.corpora.preparation import (
+from keras_tagging.data import Sentence
+from keras_tagging.utils.atomic import replacing
+from preparing.archives import members
+from preparing.preprocessing import PREPROCESSING, with_words
+from preparing.script import (
     Counts,
     Out,
     Overwrite,
@@ -18,11 +21,8 @@ from keras_tagging.corpora.preparation import (
     statistics,
     write_splits,
 )
-from keras_tagging.corpora.preprocessing import PREPROCESSING, with_words
-from keras_tagging.corpora.section_ids import by_id, names_tell
-from keras_tagging.corpora.sections import by_split, left_out, sentences_of
-from keras_tagging.data import Sentence
-from keras_tagging.utils.atomic import replacing
+from preparing.section_ids import by_id, names_tell
+from preparing.sections import by_split, left_out, sentences_of
 
 EXAMPLE = """\
 python data_prep/ccgbank.py LDC2005T13.tgz prepared/ccgbank

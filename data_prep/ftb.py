@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.corpora.archives import Member, members
-from keras_tagging.corpora.ftb import read_ftb, with_common_nouns_lowered
-from keras_tagging.corpora.preparation import (
+from keras_tagging.data import CorpusError, Sentence, read
+from preparing.archives import Member, members
+from preparing.ftb import read_ftb, with_common_nouns_lowered
+from preparing.script import (
     Out,
     Overwrite,
     SkipMalformed,
@@ -18,8 +19,7 @@ from keras_tagging.corpora.preparation import (
     track,
     write_splits,
 )
-from keras_tagging.corpora.splits import SPLITS, in_tenths, split_files
-from keras_tagging.data import CorpusError, Sentence, read
+from preparing.splits import SPLITS, in_tenths, split_files
 
 EXAMPLE = """\
 python data_prep/ftb.py FTB/corpus-fonctions prepared/ftb

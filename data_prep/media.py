@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.corpora.archives import Member, members
-from keras_tagging.corpora.media import (
+from keras_tagging.data import CorpusError, Sentence
+from preparing.archives import Member, members
+from preparing.media import (
     Turn,
     dialogues,
     full_and_relaxed,
@@ -16,7 +17,7 @@ from keras_tagging.corpora.media import (
     read_relaxed,
     read_test2,
 )
-from keras_tagging.corpora.preparation import (
+from preparing.script import (
     Out,
     Overwrite,
     SkipMalformed,
@@ -26,7 +27,6 @@ from keras_tagging.corpora.preparation import (
     track,
     write_splits,
 )
-from keras_tagging.data import CorpusError, Sentence
 
 EXAMPLE = """\
 python data_prep/media.py E0024 prepared/media

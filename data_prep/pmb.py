@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.corpora.archives import Member, members
-from keras_tagging.corpora.preparation import (
+from keras_tagging.data import CorpusError, Sentence
+from preparing.archives import Member, members
+from preparing.script import (
     Out,
     Overwrite,
     SkipMalformed,
@@ -16,8 +17,7 @@ from keras_tagging.corpora.preparation import (
     statistics,
     write_splits,
 )
-from keras_tagging.corpora.sections import left_out, sentences_of
-from keras_tagging.data import CorpusError, Sentence
+from preparing.sections import left_out, sentences_of
 
 EXAMPLE = """\
 python data_prep/pmb.py layer_data/4.0.0/en/gold prepared/pmb-en

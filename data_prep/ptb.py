@@ -5,8 +5,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.corpora.archives import members
-from keras_tagging.corpora.preparation import (
+from keras_tagging.data.brackets import unescaped
+from preparing.archives import members
+from preparing.preprocessing import with_words
+from preparing.script import (
     Out,
     Overwrite,
     SkipMalformed,
@@ -15,9 +17,7 @@ from keras_tagging.corpora.preparation import (
     statistics,
     write_splits,
 )
-from keras_tagging.corpora.preprocessing import with_words
-from keras_tagging.corpora.sections import by_split, left_out, sentences_of
-from keras_tagging.data.brackets import unescaped
+from preparing.sections import by_split, left_out, sentences_of
 
 EXAMPLE = """\
 python data_prep/ptb.py treebank_3/parsed/mrg/wsj prepared/ptb-tagging

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.corpora.archives import Member, members
-from keras_tagging.corpora.preparation import (
+from keras_tagging.data import CorpusError, Sentence, read
+from preparing.archives import Member, members
+from preparing.script import (
     Out,
     Overwrite,
     SkipMalformed,
@@ -17,8 +18,7 @@ from keras_tagging.corpora.preparation import (
     track,
     write_splits,
 )
-from keras_tagging.corpora.splits import SPLITS, split_files
-from keras_tagging.data import CorpusError, Sentence, read
+from preparing.splits import SPLITS, split_files
 
 EXAMPLE = """\
 python data_prep/ud.py UD_French-Sequoia prepared/sequoia

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from importlib.metadata import version
+from pkgutil import iter_modules
 
 import lazy_loader
 
@@ -15,6 +16,7 @@ _LIGHT = {
     "data": ["Corpus", "CorpusError", "Sentence", "Span"],
     "pipelines.pipeline": ["Pipeline"],
     "scale.dataset": ["annotate_dataset"],
+    "training.soft_targets": ["SoftTargets"],
     "vectors": ["load_vectors"],
 }
 _WITH_KERAS = {
@@ -46,22 +48,25 @@ _WITH_KERAS = {
     "models": ["Parser", "Segmenter", "Tagger", "build"],
     "pipelines.loading": ["load"],
 }
-_attribute, __dir__, __all__ = lazy_loader.attach(
-    __name__, submod_attrs=_LIGHT | _WITH_KERAS
-)
+_attribute, _, __all__ = lazy_loader.attach(__name__, submod_attrs=_LIGHT | _WITH_KERAS)
 _HEAVY = {name for names in _WITH_KERAS.values() for name in names}
+# the sub-packages, and a module that has a name of its own here
+_ROOMS = {m.name: f"{__name__}.{m.name}" for m in iter_modules(__path__) if m.ispkg}
+_ROOMS["papers"] = "keras_tagging.experiments.papers"
 
 
 def __getattr__(name):
     if name == "__version__":
         return version("keras-tagging")
-    if name == "papers":
-        return import_module("keras_tagging.experiments.papers")
-    if name == "runtime":
-        return import_module("keras_tagging.runtime")
+    if name in _ROOMS:
+        return import_module(_ROOMS[name])
     if name in _HEAVY:
         start_keras()
     return _attribute(name)
+
+
+def __dir__():
+    return sorted({*__all__, *_ROOMS})
 
 
 register_when_imported()

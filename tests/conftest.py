@@ -3,9 +3,14 @@
 import gc
 import random
 import sys
+from contextlib import contextmanager
+from unittest import mock
 
 import numpy as np
 import pytest
+import selection
+from treebanks import LANGUAGES, sentences_of
+from treebanks import TINY as TINY_SEGMENTER
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -65,32 +70,30 @@ def spoil(model):
     model.network.get_layer("logits").bias.assign(bias)
 
 
+@contextmanager
+def computing_once(model):
+    """The network computes a batch once, for tags and for probabilities."""
+    from keras import tree
+
+    compute, known = model.predict_on_batch, {}
+
+    def remembered(batch):
+        arrays = tree.flatten(batch)
+        key = tuple((x.shape, np.asarray(x).tobytes()) for x in arrays)
+        if key not in known:
+            known[key] = compute(batch)
+        return known[key]
+
+    with mock.patch.object(model, "predict_on_batch", remembered):
+        yield
+
+
 def pytest_addoption(parser):
-    parser.addoption(
-        "--each-value",
-        action="store_true",
-        help="of each test, run the first parameters that have each value once",
-    )
+    selection.add_options(parser)
 
 
-@pytest.hookimpl(trylast=True)  # after those that a marker leaves out
-def pytest_collection_modifyitems(config, items):
-    """With `--each-value`, keep the first tests that have each value of a parameter.
-
-    On TensorFlow all combinations run. A backend changes what an operation gives, and
-    each value that leads to other operations is tried on it, in some combination.
-    """
-    if not config.getoption("--each-value"):
-        return
-    seen, kept, left = set(), [], []
-    for item in items:
-        params = item.callspec.params if hasattr(item, "callspec") else {}
-        function = item.nodeid.partition("[")[0]
-        values = {(function, name, str(params[name])) for name in params}
-        (kept if values - seen or not values else left).append(item)
-        seen |= values
-    config.hook.pytest_deselected(items=left)
-    items[:] = kept
+def pytest_configure(config):
+    config.pluginmanager.register(selection)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -146,3 +149,45 @@ def tagger(train_sentences):
     model = keras_tagging.build("bigru", **TINY | {"num_layers": 2})
     model.adapt(train_sentences)
     return randomize(model)
+
+
+# Segmenters of five treebanks
+
+
+@pytest.fixture(scope="session")
+def treebanks():
+    return {language: sentences_of(language) for language in LANGUAGES}
+
+
+@pytest.fixture(scope="session")
+def everything(treebanks):
+    return [sentence for sentences in treebanks.values() for sentence in sentences]
+
+
+@pytest.fixture(scope="session")
+def segmenter(everything):
+    """One that learnt all five by heart: to be read, not changed."""
+    model = keras_tagging.build(
+        "segmenter",
+        units=24,
+        character_dim=16,
+        window=40,
+        context=20,
+        batch_size=13,
+        learning_rate=0.03,
+        dropout=0.0,
+        layer_dropout=0.0,
+        unknown_rate=0.0,
+        epochs=40,
+        seed=1,
+    )
+    model.fit(everything, verbose=0)
+    return model
+
+
+@pytest.fixture(scope="session")
+def untrained(everything):
+    """Random labels: tokens and sentences end anywhere."""
+    model = keras_tagging.build("segmenter", **TINY_SEGMENTER)
+    model.adapt(everything)
+    return model

@@ -1,9 +1,11 @@
 """What is imported when: Keras and TensorFlow take seconds, so only what needs them."""
 
 import json
+import re
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 
 import pytest
@@ -14,11 +16,15 @@ from keras_tagging.data.surface import Surface
 from keras_tagging.utils import startup
 from keras_tagging.utils.registration import CLASSES
 
+ROOT = Path(__file__).parents[1]
 HEAVY = ("keras", "tensorflow", "jax", "torch", "gensim", "sklearn", "pandas")
 
 
 # What needs no network: code, and the arguments of the program
-PACKAGE = "import keras_tagging as kt; kt.available(); kt.load_corpus; dir(kt)"
+PACKAGE = (
+    "import keras_tagging as kt; kt.available(); kt.load_corpus; dir(kt); "
+    "[kt.cells, kt.data, kt.layers, kt.metrics, kt.models, kt.training, kt.vectors]"
+)
 LIGHT = [
     ("--help",),
     ("train", "--help"),
@@ -178,3 +184,40 @@ def test_the_names_of_the_package_are_there():
     assert keras_tagging.__version__
     with pytest.raises(AttributeError):
         keras_tagging.nothing  # noqa: B018
+
+
+WITH_KERAS = ("cells", "layers", "models", "training")
+
+
+def printed_names():
+    """What the documentation prints as `keras_tagging.X.Y`, or refers to by it.
+
+    Longer names are those of modules: only where they stand in code, not in a role,
+    are they ones that a reader may type.
+    """
+    pages = [ROOT / "README.rst", *(ROOT / "docs").rglob("*.rst")]
+    text = "\n".join(page.read_text() for page in pages)
+    text = re.sub(r"^\.\. \w+:: .*|:mod:`.*?`|^ *from .*", "", text, flags=re.M)
+    roles = re.findall(r":[\w:]+:`~?(keras_tagging\.\w+\.\w+)`", text)
+    code = re.sub(r":[\w:]+:`.*?`", "", text, flags=re.DOTALL)
+    return sorted({*roles, *re.findall(r"\bkeras_tagging(?:\.\w+){2,}", code)})
+
+
+def test_names_that_the_documentation_prints(tmp_path):
+    """In a new process, where no test has imported a sub-package before.
+
+    First the names that need no Keras, which would import much for the others.
+    """
+    names = sorted(printed_names(), key=lambda name: name.split(".")[1] in WITH_KERAS)
+    assert "keras_tagging.vectors.coverage" in names and len(names) > 40
+    after, _ = processed(["import keras_tagging", *names], tmp_path)
+    light = sum(name.split(".")[1] not in WITH_KERAS for name in names)
+    assert after[light] == set() and "keras" in after[-1]
+
+
+def test_dir_lists_the_sub_packages():
+    rooms = {"cells", "data", "layers", "metrics", "papers", "runtime", "vectors"}
+    assert rooms | set(keras_tagging.__all__) <= set(dir(keras_tagging))
+    assert not rooms & set(keras_tagging.__all__)  # `import *` leaves them alone
+    for name in rooms:
+        assert getattr(keras_tagging, name).__name__.endswith(name)

@@ -108,6 +108,7 @@ class Architecture:
         for part in found.parts.values():
             if hasattr(part, "refuse_unused"):
                 part.refuse_unused(overrides)
+        found.refuse_leak()
         return found
 
     def restored(self, keywords: Mapping[str, object]) -> "Settings":
@@ -186,6 +187,19 @@ class Settings(Mapping):
             raise ValueError(
                 f"label_smoothing={smoothing} has no meaning with decoder='crf', "
                 "whose loss is the likelihood of the whole path: set it to 0"
+            )
+
+    def refuse_leak(self) -> None:
+        """Refuses to predict words that the states have seen.
+
+        For new models only: files that were saved before this check still load.
+        """
+        objective = getattr(self.network, "language_model", 0)
+        if objective and self.window.window > 1:
+            raise ValueError(
+                f"language_model={objective} learns to predict the next word, which "
+                f"window={self.window.window} shows beforehand: give window=0, or "
+                "language_model=0"
             )
 
     def _check_columns(self, learnt):

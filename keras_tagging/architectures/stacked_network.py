@@ -92,7 +92,8 @@ class StackedNetwork:
             :cite:`gal2016`), not others of each token.
         language_model: weight of a second objective in training: each direction also
             predicts the next word (:class:`keras_tagging.layers.LanguageModelLoss`),
-            0.1 in Rei (2017), :cite:`rei2017`; 0 for none.
+            0.1 in Rei (2017), :cite:`rei2017`; 0 for none. It needs `window=0`: in a
+            wider one stands the word that is to be predicted.
         hidden_layer: "tanh", a layer of `units` between the recurrent ones and the
             output (Lample et al. 2016, section 4.1, :cite:`lample2016`); or None.
         decoder: "softmax"; "crf" for a CRF behind the logits; "i-rnn" for a hidden

@@ -9,6 +9,7 @@ from keras_tagging.utils.checks import NonNegative, Positive, Rule, check_fields
 
 Vectors = Annotated[object, Rule(lambda x: x is not None, "a file of vectors")]
 Names = Annotated[tuple[str, ...], Rule(bool, "names of columns")]
+System = Annotated[str, Rule(bool, "'arc-standard', 'swap' or a further system")]
 Weights = Annotated[
     tuple[float, ...],
     Rule(lambda x: all(0 < w < float("inf") for w in x), "numbers above 0"),
@@ -79,7 +80,7 @@ class ParserSettings:
 
     embeddings: Vectors | None = None
     tags: str | None = "gold"
-    system: str = "arc-standard"
+    system: System = "arc-standard"
     nonprojective: Literal["skip", "lift"] = "skip"
     tagger: str = "bigru"
     folds: Positive = 5

@@ -27,8 +27,8 @@ def gaussian_table(seed=None):
     """The same for a look-up table, whose rows are read one at a time: fan-in 1.
 
     Departures: the papers do not say what the fan-in of a table is. With its number
-    of rows, words without pretrained vectors would start so small that none could be
-    told from another.
+    of rows, the vectors of words that are not pretrained would start so small that they
+    would hardly differ.
 
     Args:
         seed: int; None draws one.

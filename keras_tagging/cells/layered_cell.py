@@ -4,13 +4,13 @@ from keras_tagging.cells.recurrent_cell import RecurrentCell
 
 
 class LayeredCell(RecurrentCell):
-    """A cell that reads more than the layer below: what is appended to its input.
+    """A cell that may read further layers than the one below, appended to its input.
 
-    Such a cell has to be told. By default its input is the layer input alone, and the
-    cell is that of the lowest layer, which has nothing else to read: an LSTM without
-    skip, for instance, so that `keras.layers.RNN` trains it on any features.
-    `BidirectionalStack` and `SkipStackCell` append what the cells of their higher
-    layers read, and tell them.
+    By default the input is that of the layer alone, and the cell is that of the lowest
+    layer, which has nothing else to read: an LSTM without skip, for instance, so that
+    `keras.layers.RNN` trains it on any features. In their higher layers,
+    `BidirectionalStack` and `SkipStackCell` append outputs of other layers, and build
+    the cells with `appended_inputs=True`.
 
     Attributes:
         reads: what stands after the layer input in `inputs`, each `units` wide:
@@ -19,8 +19,7 @@ class LayeredCell(RecurrentCell):
 
     Args:
         units: int. Size of :math:`h_t`.
-        appended_inputs: whether the input has appended what the cell reads of other
-            layers.
+        appended_inputs: whether outputs of other layers follow the layer input.
         **kwargs: those of :class:`keras_tagging.cells.RecurrentCell`.
 
     Raises:

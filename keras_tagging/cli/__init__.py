@@ -10,15 +10,17 @@ import warnings
 import typer
 
 from keras_tagging.cli.analysis import analyse
-from keras_tagging.cli.annotation import export, parse, tag
-from keras_tagging.cli.common import one_line
+from keras_tagging.cli.annotation import annotate, parse, tag
+from keras_tagging.cli.commands import command
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
+from keras_tagging.cli.demo import demo
 from keras_tagging.cli.evaluation import evaluate
-from keras_tagging.cli.models import list_models
-from keras_tagging.cli.pipelines import annotate
+from keras_tagging.cli.exports import export
+from keras_tagging.cli.models import list_architectures, list_models
+from keras_tagging.cli.options import one_line
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.service import serve
-from keras_tagging.cli.training import demo, list_architectures, train
+from keras_tagging.cli.training import train
 from keras_tagging.utils.atomic import FULL
 
 app = typer.Typer(
@@ -114,6 +116,10 @@ COMMANDS = {
 }
 
 
+#: those that the user can mend; packages that are missing say what to install
+ERRORS = (ValueError, OSError, ImportError)
+
+
 def main(args: list[str] | None = None) -> None:
     """Run the program; errors that the user can mend are printed in one line.
 
@@ -129,7 +135,7 @@ def main(args: list[str] | None = None) -> None:
     except BrokenPipeError:
         forget_output()
         code = 1
-    except (ValueError, OSError, typer.BadParameter.__base__) as error:
+    except (*ERRORS, typer.BadParameter.__base__) as error:
         message = getattr(error, "format_message", error.__str__)()
         if getattr(error, "errno", None) in FULL and error.filename is None:
             message += ": standard output"  # errors of files name the file
@@ -152,4 +158,4 @@ def example(*commands: str) -> str:
 
 
 for name, (function, *examples) in COMMANDS.items():
-    app.command(name, epilog=example(*examples))(function)
+    app.command(name, epilog=example(*examples))(command(function))

@@ -7,53 +7,24 @@ from typing import Annotated, Literal
 import typer
 
 from keras_tagging import kinds
-from keras_tagging.cli.common import (
-    BeamWidth,
-    CorpusPath,
-    Errors,
-    Format,
-    Options,
-    Run,
-    load_model,
-    one_line,
-    open_split,
-    refuse_others,
-)
+from keras_tagging.cli.inputs import with_columns
+from keras_tagging.cli.loading import Reading, load_model, refuse_others
+from keras_tagging.cli.options import BeamWidth, CorpusPath, Folder, Run, one_line
 from keras_tagging.cli.output import percentages
-from keras_tagging.cli.treebanks import with_columns
 
 
 def analyse(
     run: Run,
     corpus: CorpusPath,
-    split: Annotated[
-        Literal["train", "dev", "test"],
-        typer.Option(help="What to analyse; a single file is the test data."),
-    ] = "test",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.html", help="Default: analysis-SPLIT.html beside the model."
-        ),
-    ] = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write all tables there, as CSV files."),
-    ] = None,
-    format: Format = None,
-    option: Options = None,
-    errors: Errors = "raise",
+    *,
+    split: Literal["train", "dev", "test"] = "test",
+    out: Annotated[Path | None, typer.Option(metavar="FILE.html")] = None,
+    csv: Folder = None,
+    reading: Reading,
     beam_width: BeamWidth = None,
-    punctuation: Annotated[
-        Literal["keep", "ptb", "unicode"] | None,
-        typer.Option(help="For parsers, as in evaluate. Default: keep."),
-    ] = None,
-    subtypes: Annotated[
-        bool, typer.Option("--subtypes", help="nsubj:pass is not nsubj.")
-    ] = False,
-    rows: Annotated[
-        int, typer.Option(min=1, help="Rows to show of long tables such as confusions.")
-    ] = 25,
+    punctuation: Literal["keep", "ptb", "unicode"] | None = None,
+    subtypes: bool = False,
+    rows: Annotated[int, typer.Option(min=1)] = 25,
 ) -> None:
     """Analyse the errors of a model, and write the result as one HTML file.
 
@@ -61,6 +32,14 @@ def analyse(
     sentence length and position, calibration and learning curves; for a parser, also
     attachment by relation, distance and part of speech. It opens offline. The
     frequencies are those of the corpus's training sentences; plots need matplotlib.
+
+    Args:
+        split: What to analyse; a single file is the test data.
+        out: Default: analysis-SPLIT.html beside the model.
+        csv: Write all tables there, as CSV files.
+        punctuation: For parsers, as in evaluate. Default: keep.
+        subtypes: nsubj:pass is not nsubj.
+        rows: Rows to show of long tables such as confusions.
     """
     if out is not None and out.is_dir():
         raise ValueError(
@@ -73,8 +52,8 @@ def analyse(
     counting = refuse_others(run, model, counting)
     from keras_tagging.experiments.analysis import analyse as find
 
-    reading = {**kinds.of(model).reading, "errors": errors}
-    data, sentences = open_split(corpus, split, format, option, **reading)
+    trees = kinds.of(model).reading["trees"]
+    data, sentences = reading.split(corpus, split, trees=trees)
     sentences = list(with_columns(model, sentences))
     folder = run if run.is_dir() else run.parent
     analysis = find(

@@ -1,70 +1,60 @@
-"""Commands that use a trained model: tag, parse, export."""
+"""Commands that read sentences and write what models say: tag, parse, annotate."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging import kinds
-from keras_tagging.cli.common import (
+from keras_tagging.cli.inputs import Input, read_input, read_text, with_columns
+from keras_tagging.cli.jobs import at_work
+from keras_tagging.cli.loading import load_pipeline
+from keras_tagging.cli.options import (
     BeamWidth,
     Errors,
     InputFile,
+    Jobs,
     Options,
-    Run,
     RunOrOnnx,
-    load_model,
     one_line,
     pairs,
     refuse,
-    text_of_stdin,
 )
-from keras_tagging.cli.jobs import Jobs, at_work
-from keras_tagging.cli.output import onnx_signature, signature
-from keras_tagging.cli.pipelines import export_parts
-from keras_tagging.cli.progress import Source, applied
+from keras_tagging.cli.progress import applied
+from keras_tagging.cli.sharded import Sharding, annotate_shards
 from keras_tagging.cli.supertagged import OUTPUTS
-from keras_tagging.cli.tasks import Parsing, Tagging
-from keras_tagging.cli.treebanks import recognise, treebank, with_columns
-from keras_tagging.data import detect_format, read
+from keras_tagging.cli.tasks import Annotating, Parsing, Tagging
+
+
+def write_results(task, given: Input, jobs: int) -> int:
+    """Write what a task makes of sentences, and count those that give no text."""
+    empty = 0
+    with at_work(task, jobs) as work:
+        sys.stdout.reconfigure(encoding=given.encoding, newline="\n")
+        sys.stdout.write(work.preface)
+        items = given.items
+        if work.model is not None:
+            items = with_columns(work.model, items, itemgetter(0))
+        for _, result in applied(work.results, items, given.source):
+            text = work.write(result)
+            sys.stdout.write(text)
+            empty += not text
+    return empty
 
 
 def tag(
     run: RunOrOnnx,
     file: InputFile = "-",
-    format: Annotated[
-        str | None,
-        typer.Option(help="By default recognised; standard input is 'text'."),
-    ] = None,
+    format: str | None = None,
     option: Options = None,
     errors: Errors = "raise",
-    output: Annotated[
-        Literal["conll", "jsonl", "text", "conllu", "candc", "easyccg"],
-        typer.Option(
-            help="token TAB tag, JSON, word|tag between blanks, CoNLL-U in which only "
-            "the columns of the model change, or supertags for the parsers C&C and "
-            "EasyCCG."
-        ),
-    ] = "conll",
-    column: Annotated[
-        str | None,
-        typer.Option(
-            help="With --output conllu, where the tags go: upos, xpos, ...; by default "
-            "the column that the model was trained on. With candc and easyccg, which "
-            "column of a model is the supertag."
-        ),
-    ] = None,
-    beta: Annotated[
-        float | None,
-        typer.Option(
-            help="Give every tag with p >= beta * max p, with p; 0 gives all tags."
-        ),
-    ] = None,
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Give the tag's probability too.")
-    ] = False,
+    output: Literal["conll", "jsonl", "text", "conllu", "candc", "easyccg"] = "conll",
+    column: str | None = None,
+    beta: float | None = None,
+    probabilities: bool = False,
     beam_width: BeamWidth = None,
     jobs: Jobs = 1,
 ) -> None:
@@ -78,6 +68,16 @@ def tag(
     word|POS|supertag, and with --beta C&C's rows of several supertags a word; easyccg
     has a --beta of 0.0001 unless given. At most 2000 sentences are read ahead, with
     --jobs 4000 for each, so memory does not grow with the input.
+
+    Args:
+        format: By default recognised; standard input is 'text'.
+        output: token TAB tag, JSON, word|tag between blanks, CoNLL-U in which only the
+            columns of the model change, or supertags for the parsers C&C and EasyCCG.
+        column: With --output conllu, where the tags go: upos, xpos, ...; by default the
+            column that the model was trained on. With candc and easyccg, which column
+            of a model is the supertag.
+        beta: Give every tag with p >= beta * max p, with p; 0 gives all tags.
+        probabilities: Give the tag's probability too.
     """
     if output in ("text", "conllu") and (beta is not None or probabilities):
         raise ValueError(f"--output {output} has no place for probabilities: use jsonl")
@@ -86,59 +86,21 @@ def tag(
             f"--output {output} has probabilities with --beta, and no",
             {"probabilities": probabilities},
         )
-    options = pairs("--option", option)
-    task = Tagging(run, output, beta, probabilities, column, beam_width)
-    if output == "conllu":
-        source, stream, format = opened(file, format, options)
-        items, encoding = treebank(stream, format, options, "tag", errors)
-        with at_work(task, jobs) as work:
-            sys.stdout.reconfigure(encoding=encoding, newline="\n")
-            for _, text in applied(work.results, items, source):
-                sys.stdout.write(text)
-        return
-    if output not in OUTPUTS:
+    elif output != "conllu":
         refuse(f"with --output {output} there is no", {"column": column})
-    if format is None and file == "-":
-        format = text_of_stdin(options)
-    if format is None and Path(file).is_file():  # a pipe can be read only once
-        format = detect_format(file, encoding=options.get("encoding"))
-        sys.stderr.write(f"{file} is read as {format}; use --format to change this\n")
-    source = Source(file)
-    sentences = read(source.stream, format, errors=errors, **options)
-    empty = 0
-    with at_work(task, jobs) as work:
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-        sys.stdout.write(work.preface)
-        for _, text in applied(work.results, sentences, source):
-            sys.stdout.write(text)
-            empty += not text
-    if empty:  # of supertags
+    options, keep = pairs("--option", option), output == "conllu"
+    given = read_input(file, format, options, "tag", errors, keep=keep)
+    task = Tagging(run, output, beta, probabilities, column, beam_width)
+    empty = write_results(task, given, jobs)
+    if empty and output in OUTPUTS:
         what = f"{empty:,} sentences without tokens are left out"
         sys.stderr.write(one_line("warning", what))
-
-
-def opened(file: str, format: str | None, options: dict):
-    """The `Source` of a file for progress, the source for `data.read`, and the format.
-
-    The format is that of `recognise`, if none was given.
-    """
-    stream = file
-    if format is None:
-        stream, format = recognise(file, options)
-    source = Source(file)
-    return source, source.stream if stream == file else stream, format
 
 
 def parse(
     run: RunOrOnnx,
     file: InputFile = "-",
-    format: Annotated[
-        str | None,
-        typer.Option(
-            help="By default recognised; standard input is 'conllu' if its first line "
-            "after comments is a numbered row with tabs, otherwise 'text'."
-        ),
-    ] = None,
+    format: str | None = None,
     option: Options = None,
     beam_width: BeamWidth = None,
     jobs: Jobs = 1,
@@ -150,79 +112,103 @@ def parse(
     an empty sentence is an empty line. In these, a parser with a tagger of its own
     (--tags predicted) writes its tags as XPOS. At most 2000 sentences are read ahead,
     with --jobs 4000 for each, so memory does not grow with the input.
+
+    Args:
+        format: By default recognised; standard input is 'conllu' if its first line
+            after comments is a numbered row with tabs, otherwise 'text'.
     """
-    options = pairs("--option", option)
-    source, stream, format = opened(file, format, options)
-    items, encoding = treebank(stream, format, options, "parse")
-    with at_work(Parsing(run, beam_width), jobs) as work:
-        sys.stdout.reconfigure(encoding=encoding, newline="\n")
-        items = with_columns(work.model, items, itemgetter(0))
-        for _, text in applied(work.results, items, source):
-            sys.stdout.write(text)
+    given = read_input(file, format, pairs("--option", option), "parse")
+    write_results(Parsing(run, beam_width), given, jobs)
 
 
-def export(
-    run: Run,
-    out: Annotated[
-        Path,
-        typer.Argument(
-            help="Folder for the SavedModel, or, with --onnx, for the ONNX files of a "
-            "pipeline; or a file NAME.onnx."
-        ),
-    ],
-    top_k: Annotated[
-        int | None,
-        typer.Option(
-            help="For taggers, the number of tags to give for each token; 5 by default."
-        ),
-    ] = None,
-    int8: Annotated[
-        bool,
-        typer.Option(
-            "--int8",
-            help="For ONNX, integers of 8 bits in recurrent layers: smaller, faster, "
-            "and a few other tags.",
-        ),
-    ] = False,
-    onnx: Annotated[
-        bool,
-        typer.Option("--onnx", help="Of a pipeline, ONNX files, not SavedModels."),
-    ] = False,
-    beam_width: BeamWidth = None,
-) -> None:
-    """Write a SavedModel, or ONNX: strings in, tags and probabilities, or trees, out.
-
-    A name that ends in .onnx is a file for ONNX Runtime, any other one a folder for
-    TensorFlow. A pipeline is written into a folder, one SavedModel for each of its
-    models, or with --onnx one file, which annotate and serve read. ONNX needs the extra
-    onnx: pip install 'keras-tagging[onnx]'.
-    """
-    if int8 and out.suffix != ".onnx" and not onnx:
-        raise ValueError(
-            f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}, or, "
-            "for a pipeline, --onnx"
-        )
-    options = {} if top_k is None else {"top_k": top_k}
-    if int8:
-        options["int8"] = True
-    model = load_model(run, pipeline=True)
-    if kinds.of(model).composed:
-        refuse(f"{run} holds a pipeline, which has no", {"beam_width": beam_width})
-        export_parts(model, out, "onnx" if onnx else "tf_saved_model", options)
-        return
-    no_pipeline = f"{run} is no pipeline: name a file NAME.onnx, as there is no"
-    refuse(no_pipeline, {"onnx": onnx})
-    if beam_width is not None:
-        model.beam_width = beam_width
-    if "top_k" not in kinds.of(model).options:
-        refuse(f"{run} holds a {model.kind}, which has no", {"top_k": top_k})
-    if out.suffix != ".onnx":
-        model.export(out, **options)
-        print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
-        return
+@contextmanager
+def own_encoding() -> Iterator[None]:
+    """Errors of readers name --encoding, where other commands have --option."""
     try:
-        model.export(out, format="onnx", **options)
-    except ImportError as error:
-        raise ValueError(str(error)) from error
-    print(f"Written to {out}: for keras-tagging {model.command} and ONNX Runtime")
-    print(onnx_signature(out))
+        yield
+    except ValueError as error:
+        message = str(error).replace("pass encoding= with", "pass --encoding with")
+        raise ValueError(message) from error
+
+
+@own_encoding()
+def annotate(
+    run: Annotated[Path, typer.Argument(metavar="MODEL")],
+    *,
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE]")] = None,
+    input: Literal["text", "tokens", "conllu"] | None = None,
+    output: Literal["conllu", "jsonl", "text", "spans"] = "conllu",
+    encoding: str | None = None,
+    jobs: Jobs = 1,
+    engine: Literal["ray"] | None = None,
+    sharding: Sharding,
+) -> None:
+    """Annotate text with all models of a pipeline, or with a single one.
+
+    Offsets count characters (code points) from the beginning of the input. Without a
+    segmenter, text is read as tokens: one sentence a line. With CoNLL-U as input and
+    output, only the columns of the models change. Memory does not grow with the input.
+    With --jobs the first process reads, segments and writes, and the others tag and
+    parse.
+
+    --engine ray cuts the files (.txt, .jsonl, .conllu, .parquet) into shards, each of
+    which becomes a file of the folder --out. A run that was killed goes on when the
+    same command is given again. In the end every shard is compared with its input.
+
+    Args:
+        run: The name of an installed model, the --out of train, the folder of a
+            pipeline, also of ONNX files, or a model's file, .keras or .onnx.
+        files: '-', which is the default, is standard input. With --engine ray several
+            files, or folders.
+        input: Running text, which is the default; one sentence a line with blanks
+            between tokens; or CoNLL-U, whose tokens are kept. With --engine ray, the
+            default is what a file's name says.
+        output: CoNLL-U with offsets, JSON with a sentence a line, word|tag between
+            blanks, or a row for each entity: start, end, label, probability, text.
+        encoding: Of the input; by default UTF-8.
+        engine: Spread the work over processes and machines with Ray.
+    """
+    if engine == "ray":
+        refuse("--engine ray has --workers, and no", {"jobs": jobs > 1})
+        annotate_shards(run, files, input, output, encoding, sharding)
+        return
+    refuse("without --engine ray there is no", vars(sharding))
+    [file, *others] = files or ["-"]
+    if others:
+        raise ValueError(f"{others[0]}: is a second file, which needs --engine ray")
+    if Path(file).is_dir():
+        raise ValueError(f"{file}: is a folder, which needs --engine ray --out DIR")
+    input = input or "text"
+    found, source = read_text(file, input, encoding)  # before the models: they are slow
+    pipeline = load_pipeline(run, threads=None if jobs == 1 else 1)
+    if input != "conllu":
+        refuse_columns(run, pipeline, f"--input {input}")
+    if input == "text" and pipeline.segmenter is None:
+        what = f"{run} has no segmenter: a line of the text is a sentence, with blanks "
+        sys.stderr.write(one_line("note", what + "between its words"))
+    if output == "spans" and not pipeline.gives_spans:
+        raise ValueError(
+            f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output spans "
+            "needs: use conllu or jsonl"
+        )
+    keeps = input == output == "conllu"
+    if input == "conllu":
+        items = ((block.sentence, block if keeps else None) for block in found)
+    else:
+        items = ((sentence, None) for sentence in pipeline.sentences(found))
+    task = Annotating(run, output, keeps, pipeline if jobs == 1 else None)
+    write_results(task, Input(items, source), jobs)
+
+
+def refuse_columns(run: Path, pipeline, input: str) -> None:
+    """Refuse text for a model that reads columns of annotated sentences."""
+    first = pipeline.tagger or pipeline.parser
+    if first is None or not first.input_columns:
+        return
+    remedy = "use --input conllu"
+    if pipeline.tagger is None:
+        remedy += ", or a pipeline that has a tagger"
+    raise ValueError(
+        f"{run} reads the column {first.input_columns[0]!r}, which {input} does not "
+        f"have: {remedy}"
+    )

@@ -6,17 +6,8 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.cli.common import (
-    CORPUS,
-    Dev,
-    Errors,
-    Format,
-    Options,
-    Test,
-    in_options,
-    open_corpus,
-    pairs,
-)
+from keras_tagging.cli.loading import Reading
+from keras_tagging.cli.options import CORPUS, Dev, File, Test, in_options
 from keras_tagging.corpora import PUBLIC, describe
 from keras_tagging.corpora.plots import figure_class, plot_description
 from keras_tagging.data import Corpus
@@ -28,12 +19,15 @@ OURS = "that of keras-tagging"
 
 
 def list_corpora(
-    name: Annotated[str | None, typer.Argument(help="Show all about this one.")] = None,
+    name: Annotated[str | None, typer.Argument()] = None,
 ) -> None:
     """List the corpora that have a name.
 
     The list shows size, licence and whether a corpus is here or would be downloaded.
     With a name, show the source of that corpus and its citation.
+
+    Args:
+        name: Show all about this one.
     """
     from keras_tagging.corpora.public import check_name
     from keras_tagging.utils.cache import cache_folder
@@ -87,32 +81,25 @@ def describe_corpus(
     corpus: Annotated[str, typer.Argument(help=CORPUS)],
     dev: Dev = None,
     test: Test = None,
-    format: Format = None,
-    option: Options = None,
-    errors: Errors = "skip",
-    vectors: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Count the words with a vector in it."),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw labels and sentence lengths: .png, .pdf or .svg (matplotlib).",
-        ),
-    ] = None,
+    reading: Reading = Reading(errors="skip"),  # noqa: B008
+    vectors: File = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
 ) -> None:
     """Count sentences, tokens, labels, unseen words and trees, and look for problems.
 
     Problems are suspicious rows and labels, sentences that splits share, and wrongly
     encoded text.
+
+    Args:
+        vectors: Count the words with a vector in it.
+        plot: Draw labels and sentence lengths: .png, .pdf or .svg (matplotlib).
     """
     if plot is not None:
         figure_class()  # fail before the work
     files = {"dev": dev, "test": test, "require_train": not Path(corpus).is_dir()}
-    data = open_corpus(corpus, format, option, errors=errors, **files)
+    data = reading.corpus(corpus, **files)
     known = None if vectors is None else _words_of(vectors, data)
-    options = pairs("--option", option)
+    options = reading.options
     encoding = options.get("encoding")
     description = describe(data, vectors=known, encoding=encoding, options=options)
     description.remarks = list(map(in_options, description.remarks))

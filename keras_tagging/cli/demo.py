@@ -2,27 +2,36 @@
 
 import sys
 from pathlib import Path
+from typing import Annotated
 
-import tensorflow as tf
+import typer
 
-import keras_tagging
 from keras_tagging.cli.output import figures, levels_table, progress, summary
-from keras_tagging.models.run_folder import save_run
+from keras_tagging.models.run_files import lock_run
+from keras_tagging.utils.startup import start_program
 
 # "visits" and "attack" may be nouns or verbs, and "that" has several categories.
 SENTENCE = "The teacher that she visits knows that the guards attack it ."
 
 
-def run_demo(out: Path, epochs: int) -> None:
-    """Train, evaluate, tag and export, and show that the export agrees.
+def demo(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option(metavar="DIR")] = Path("demo-model"),
+    epochs: Annotated[int, typer.Option(min=1)] = 8,
+) -> None:
+    """Train on the embedded corpus, evaluate, tag and export: run by `make demo`.
 
     Args:
-        out: the folder for the model and, in `served`, the SavedModel.
-        epochs: passes over the training sentences.
-
-    Raises:
-        RuntimeError: if the SavedModel's tags are not the model's.
+        out: Where to write.
+        epochs: Passes over the training sentences.
     """
+    context.with_resource(lock_run(out))
+    start_program()
+    import tensorflow as tf
+
+    import keras_tagging
+    from keras_tagging.models.run_folder import save_run
+
     corpus = keras_tagging.load_corpus("demo")
     print(summary(corpus))
     model = keras_tagging.build("bigru", seed=0)

@@ -2,74 +2,85 @@
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from keras_tagging import kinds
-from keras_tagging.cli.common import (
+from keras_tagging.cli.inputs import with_columns
+from keras_tagging.cli.loading import (
+    Reading,
+    kinds_reading,
+    load_model,
+    refuse_others,
+)
+from keras_tagging.cli.options import (
     BeamWidth,
     CorpusPath,
-    Errors,
-    Format,
-    Options,
     Run,
-    load_model,
     one_line,
-    open_split,
     refuse,
-    refuse_others,
 )
 from keras_tagging.cli.output import (
     figures,
     levels_table,
     percentages,
     records,
+    scores_table,
 )
-from keras_tagging.cli.pipelines import scores_table
-from keras_tagging.cli.treebanks import with_columns
 
 #: the columns of tables that are shares
 SHARES = ("precision", "recall", "f1", "uas", "las")
 SHARES += ("labelled_precision", "labelled_recall")
 
 
+@dataclass(frozen=True)
+class Tables:
+    """What a report tells beside the figures of all, and how they are counted.
+
+    Args:
+        multi_tagging: Several tags a word, as a table.
+        betas: Levels of --multi-tagging, such as 0.1,0.01.
+        per_tag: Figures for every tag, or chunk type.
+        punctuation: For parsers: count punctuation (CoNLL 2018), or leave it out by the
+            gold tags of the Penn Treebank, or by characters (CoNLL-X). Default: keep.
+        subtypes: nsubj:pass is not nsubj.
+        tables: By relation, sentence length and distance.
+    """
+
+    multi_tagging: bool = False
+    betas: str | None = None
+    per_tag: bool = False
+    punctuation: Literal["keep", "ptb", "unicode"] | None = None
+    subtypes: bool = False
+    tables: bool = False
+
+    @property
+    def options(self) -> dict:
+        """The options of `report`.
+
+        Raises:
+            ValueError: for levels that are no numbers.
+        """
+        try:
+            levels = self.betas and [float(beta) for beta in self.betas.split(",")]
+        except ValueError:
+            message = f"--betas {self.betas!r}: give numbers, 0.1,0.01"
+            raise ValueError(message) from None
+        return {**vars(self), "betas": levels or None}
+
+
 def evaluate(
     run: Run,
     corpus: CorpusPath,
-    split: Annotated[
-        Literal["train", "dev", "test"],
-        typer.Option(help="What to evaluate on; a single file is the test data."),
-    ] = "test",
-    format: Format = None,
-    option: Options = None,
-    errors: Errors = "raise",
+    *,
+    split: Literal["train", "dev", "test"] = "test",
+    reading: Reading,
     beam_width: BeamWidth = None,
-    multi_tagging: Annotated[
-        bool, typer.Option("--multi-tagging", help="Several tags a word, as a table.")
-    ] = False,
-    betas: Annotated[
-        str | None, typer.Option(help="Levels of --multi-tagging, such as 0.1,0.01.")
-    ] = None,
-    per_tag: Annotated[
-        bool, typer.Option("--per-tag", help="Figures for every tag, or chunk type.")
-    ] = False,
-    punctuation: Annotated[
-        Literal["keep", "ptb", "unicode"] | None,
-        typer.Option(
-            help="For parsers: count punctuation (CoNLL 2018), or leave it out by the "
-            "gold tags of the Penn Treebank, or by characters (CoNLL-X). Default: keep."
-        ),
-    ] = None,
-    subtypes: Annotated[
-        bool, typer.Option("--subtypes", help="nsubj:pass is not nsubj.")
-    ] = False,
-    tables: Annotated[
-        bool,
-        typer.Option("--tables", help="By relation, sentence length and distance."),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    tables: Tables,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Compare a model's tags, trees or tokens with the gold ones of a corpus.
 
@@ -82,29 +93,22 @@ def evaluate(
 
     For a pipeline, also one of ONNX files, print the scores of that shared task for the
     text of the corpus, which it annotates from raw characters on if it has a segmenter.
+
+    Args:
+        split: What to evaluate on; a single file is the test data.
+        as_json: Print JSON.
     """
     model = load_evaluated(run)
-    options = {
-        "multi_tagging": multi_tagging,
-        "betas": levels_of(betas) if betas else None,
-        "per_tag": per_tag,
-        "punctuation": punctuation,
-        "subtypes": subtypes,
-        "tables": tables,
-    }
-    if kinds.of(model).composed:
-        refuse(
-            f"{run} holds a pipeline, which has no",
-            {**options, "beam_width": beam_width},
-        )
-        reading = {"format": format, "option": option, "errors": errors}
-        evaluate_pipeline(model, corpus, split, as_json, **reading)
+    kind = kinds.of(model)
+    if kind.composed:
+        own = {**tables.options, "beam_width": beam_width}
+        refuse(f"{run} holds a pipeline, which has no", own)
+        evaluate_pipeline(model, corpus, split, reading, as_json)
         return
     if beam_width is not None:
         model.beam_width = beam_width
-    options = refuse_others(run, model, options)
-    reading = {**kinds.of(model).reading, "errors": errors}
-    _, sentences = open_split(corpus, split, format, option, **reading)
+    options = refuse_others(run, model, tables.options)
+    _, sentences = reading.split(corpus, split, **kind.reading)
     report = model.report(list(with_columns(model, sentences)), **options)
     if report.warning:
         sys.stderr.write(one_line("warning", report.warning))
@@ -143,19 +147,13 @@ def load_evaluated(run: Path):
         return load_model(run, pipeline=True)
     from keras_tagging.pipelines.pipeline import Pipeline
 
-    try:
-        return Pipeline.load(run)
-    except ImportError as error:  # of the runtime; it says what to install
-        raise ValueError(str(error)) from error
+    return Pipeline.load(run)
 
 
-def evaluate_pipeline(pipeline, corpus, split, as_json, *, format, **reading) -> None:
+def evaluate_pipeline(pipeline, corpus, split, reading: Reading, as_json) -> None:
     """Print the scores of a pipeline on the text of a treebank."""
-    wanted = {
-        "trees": pipeline.parser is not None,
-        "surfaces": pipeline.segmenter is not None,
-    }
-    _, sentences = open_split(corpus, split, format or "conllu", **reading, **wanted)
+    wanted = kinds_reading(pipeline.parts)
+    _, sentences = reading.split(corpus, split, default="conllu", **wanted)
     scores = pipeline.scores(sentences)
     if not as_json:
         print(f"{split}\n{scores_table(scores)}")
@@ -165,13 +163,6 @@ def evaluate_pipeline(pipeline, corpus, split, as_json, *, format, **reading) ->
         for name, counts in scores.items()
     }
     print(json.dumps({"corpus": corpus, "split": split, "figures": figures}, indent=2))
-
-
-def levels_of(betas: str) -> list[float]:
-    try:
-        return [float(beta) for beta in betas.split(",")]
-    except ValueError:
-        raise ValueError(f"--betas {betas!r}: give numbers, 0.1,0.01") from None
 
 
 def table_text(name: str, table) -> str:

@@ -16,20 +16,10 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
-
-import typer
 
 from keras_tagging.cli.tasks import Work
 from keras_tagging.encoding.batching import slices
 
-Jobs = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        help="Processes, each with the model and one thread; the output is the same.",
-    ),
-]
 AHEAD = 2  # slices for each process that wait or are worked on
 
 _work: Work | ValueError | None = None  # in a process of --jobs
@@ -51,9 +41,9 @@ def at_work(task, jobs: int) -> Iterator[Work]:
         return
     with _processes(task, jobs) as pool:
         # with as many questions as processes all of them begin to load
-        told = [pool.submit(_about) for _ in range(jobs)]
+        answers = [pool.submit(_about) for _ in range(jobs)]
         try:
-            about, error = told[0].result()
+            about, error = answers[0].result()
         except BrokenProcessPool as broken:
             raise _killed(jobs) from broken
         if error is not None:

@@ -1,10 +1,11 @@
-"""The command about installed models: models."""
+"""Commands that list architectures and installed models: list, models."""
 
 import textwrap
 from typing import Annotated
 
 import typer
 
+from keras_tagging.architectures import RECIPES, architecture, available
 from keras_tagging.utils.named_models import GROUP, installed_models
 from keras_tagging.utils.suggestions import check_known
 from keras_tagging.utils.tables import aligned
@@ -12,14 +13,38 @@ from keras_tagging.utils.tables import aligned
 SHOWN = ("language", "licence", "summary")
 
 
+def list_architectures(
+    arch: Annotated[str | None, typer.Argument()] = None,
+) -> None:
+    """List the architectures, or the keywords of one.
+
+    The list of keywords has the values of each recipe, and the possible values.
+
+    Args:
+        arch: Show its keywords.
+    """
+    if arch is None:
+        rows = [[name, architecture(name).summary] for name in available()]
+    else:
+        entry = architecture(arch)
+        recipes = [entry.settings(recipe) for recipe in RECIPES]
+        rows = [["keyword", *RECIPES, "possible"]]
+        for key in entry.keywords:
+            rows.append([key, *(repr(r[key]) for r in recipes), entry.possible(key)])
+    print(aligned(rows))
+
+
 def list_models(
-    name: Annotated[str | None, typer.Argument(help="Show all about this one.")] = None,
+    name: Annotated[str | None, typer.Argument()] = None,
 ) -> None:
     """List the trained models that are installed, which have a name.
 
     The name stands for the folder of a model in every command, and in
     keras_tagging.load. With a name, show the model's card: its corpus and licence, how
     it was trained, and its figures.
+
+    Args:
+        name: Show all about this one.
     """
     models = installed_models()
     if name is None:
@@ -49,7 +74,7 @@ def card_text(card: dict) -> str:
         names = dict.fromkeys(name for split in figures.values() for name in split)
         rows = [["figures in per cent", *figures]]
         for name in names:
-            told = [str(split.get(name, "-")) for split in figures.values()]
-            rows.append([name, *told])
+            values = [str(split.get(name, "-")) for split in figures.values()]
+            rows.append([name, *values])
         lines += ["", aligned(rows)]
     return "\n".join(lines)

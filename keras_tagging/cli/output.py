@@ -2,12 +2,16 @@
 
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from keras_tagging import kinds
 from keras_tagging.data import Corpus
 from keras_tagging.utils.tables import aligned
 
-AXES = ("batch", "time", "k")  # of a SavedModel's inputs and outputs
+#: figures of `evaluate`, as the shared tasks call them
+NAMES = {"tokens": "Tokens", "sentences": "Sentences", "words": "Words"}
+NAMES |= {name: name.upper() for name in ("upos", "xpos", "feats", "lemma")}
+NAMES |= {"uas": "UAS", "las": "LAS"}
 MOST_FIGURES = 8  # that stand beside each other
 
 
@@ -40,35 +44,25 @@ def untrainable(model) -> str | None:
     return f"{count:,} training sentences are not projective: {treatment}"
 
 
-def next_commands(
-    out,
-    where: str | None,
-    options,
-    format: str | None,
-    use: str = "tag",
-    exports: bool = True,
-) -> str:
+def next_commands(out, where: str | None, reading, model) -> str:
     """Commands to try next with a trained model.
 
     Args:
         out: the folder of the model.
         where: a corpus to evaluate it on, if there is one.
-        options, format: how to read that corpus.
-        use: the command that applies the model.
-        exports: whether the model can be exported.
+        reading: the `Reading` of that corpus.
+        model: the model.
     """
+    options, command = reading.option or (), kinds.of(model).command
+    quoted = {pair: f"--option {shlex.quote(pair)}" for pair in options}
+    columns = [text for pair, text in quoted.items() if pair.startswith("columns=")]
     lines = []
-    options = list(options or ())
-    reading, columns = (
-        [f"--option {shlex.quote(pair)}" for pair in pairs]
-        for pairs in (options, [o for o in options if o.startswith("columns=")])
-    )
     if where:
-        parts = [where, *reading]
-        parts += [f"--format {format}"] if format else []
+        parts = [where, *quoted.values()]
+        parts += [f"--format {reading.format}"] if reading.format else []
         lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
-    lines.append(" ".join([f"  keras-tagging {use} {out} FILE", *columns]))
-    if exports:
+    lines.append(" ".join([f"  keras-tagging {command} {out} FILE", *columns]))
+    if model.served_layers:
         lines.append(f"  keras-tagging export {out} {out}/served")
     return "\n".join(lines)
 
@@ -116,32 +110,10 @@ def levels_table(table) -> str:
     return percentages(table, ["word", "sent"], formatters={"beta": "{:g}".format})
 
 
-def signature(folder) -> str:
-    """The inputs and outputs of a SavedModel."""
-    import tensorflow as tf
-
-    def listed(specs):
-        return ", ".join(
-            f"{name} ({', '.join(AXES[: len(spec.shape)])}) {spec.dtype.name}"
-            for name, spec in sorted(specs.items())
-        )
-
-    served = tf.saved_model.load(folder).signatures["serving_default"]
-    _, takes = served.structured_input_signature
-    return f"takes {listed(takes)}\ngives {listed(served.structured_outputs)}"
-
-
-def onnx_signature(file) -> str:
-    """The inputs and outputs of an ONNX file."""
-    import onnx
-
-    def listed(values):
-        return ", ".join(
-            f"{value.name} ({', '.join(axis.dim_param for axis in shape.dim)}) "
-            + onnx.TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()
-            for value in sorted(values, key=lambda value: value.name)
-            if (shape := value.type.tensor_type.shape)
-        )
-
-    graph = onnx.load(file, load_external_data=False).graph
-    return f"takes {listed(graph.input)}\ngives {listed(graph.output)}"
+def scores_table(scores: Mapping) -> str:
+    """The scores of a pipeline as text, in per cent."""
+    rows = [["", "precision %", "recall %", "F1 %"]]
+    for name, counts in scores.items():
+        values = (counts.precision, counts.recall, counts.f1)
+        rows.append([NAMES[name], *(f"{100 * value:.2f}" for value in values)])
+    return aligned(rows)

@@ -1,17 +1,18 @@
 """The command that measures the systems of a published table: reproduce."""
 
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from keras_tagging.cli.common import (
+from keras_tagging.cli.loading import Reading
+from keras_tagging.cli.options import (
     CORPUS,
+    Count,
     Dev,
-    Errors,
-    Format,
-    Options,
+    Epochs,
+    Folder,
+    Pairs,
     Recipe,
     Test,
     one_line,
@@ -22,86 +23,27 @@ from keras_tagging.utils.startup import start_program
 
 
 def reproduce(
-    paper: Annotated[str | None, typer.Argument(help="By default list them.")] = None,
-    table: Annotated[
-        int | None, typer.Option(min=1, help="By default list the paper's tables.")
-    ] = None,
+    *,
+    paper: Annotated[str | None, typer.Argument()] = None,
+    table: Count = None,
     corpus: Annotated[str | None, typer.Option(help=CORPUS)] = None,
     dev: Dev = None,
     test: Test = None,
-    format: Format = None,
-    option: Options = None,
-    errors: Errors = "raise",
-    dev_share: Annotated[
-        float | None,
-        typer.Option(
-            help="Share of the training sentences to use for development, the same "
-            "ones for all jobs."
-        ),
-    ] = None,
-    rows: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Run only this row; may be repeated. The start of its name is enough.",
-        ),
-    ] = None,
-    seeds: Annotated[
-        int, typer.Option(min=1, help="Run each row N times, with the seeds 1 to N.")
-    ] = 5,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help="By default the recipe's.")
-    ] = None,
+    reading: Reading,
+    dev_share: float | None = None,
+    rows: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None,
+    seeds: Annotated[int, typer.Option(min=1)] = 5,
+    epochs: Epochs = None,
     recipe: Recipe = "paper",
-    scale: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY=VALUE,...",
-            help="Keywords of all rows that have them, such as units=128,layers=3.",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="The same, for one keyword."),
-    ] = None,
-    embeddings: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|train|none",
-            help="Vectors of the rows that have pretrained ones; by default gensim "
-            "trains them on the training sentences.",
-        ),
-    ] = None,
-    punctuation: Annotated[
-        Literal["keep", "ptb", "unicode"] | None,
-        typer.Option(help="For parsers, as in evaluate; by default as in the paper."),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of jobs at once; by default 2, or the number of cores of the "
-            "Ray cluster.",
-        ),
-    ] = None,
-    engine: Annotated[
-        Literal["local", "ray"],
-        typer.Option(
-            help="Processes here, or the Ray cluster in RAY_ADDRESS. All its machines "
-            "need the package, and --out and the corpus under the same paths."
-        ),
-    ] = "local",
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="By default PAPER-table-N."),
-    ] = None,
-    report: Annotated[
-        bool, typer.Option("--report", help="Only write the report of DIR.")
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Only check the options and list the jobs."),
-    ] = False,
+    scale: Annotated[str | None, typer.Option(metavar="KEY=VALUE,...")] = None,
+    settings: Pairs = None,
+    embeddings: Annotated[str | None, typer.Option(metavar="FILE|train|none")] = None,
+    punctuation: Literal["keep", "ptb", "unicode"] | None = None,
+    jobs: Count = None,
+    engine: Literal["local", "ray"] = "local",
+    out: Folder = None,
+    report: bool = False,
+    dry_run: bool = False,
 ) -> None:
     """Train the systems of a published table on a corpus, and compare the figures.
 
@@ -112,6 +54,26 @@ def reproduce(
     the same figures; it also runs failed jobs again. With other --rows or more --seeds
     it adds to the results. With the papers' own settings and a corpus of their size, a
     job can take days.
+
+    Args:
+        paper: By default list them.
+        table: By default list the paper's tables.
+        dev_share: Share of the training sentences to use for development, the same ones
+            for all jobs.
+        rows: Run only this row; may be repeated. The start of its name is enough.
+        seeds: Run each row N times, with the seeds 1 to N.
+        scale: Keywords of all rows that have them, such as units=128,layers=3.
+        settings: The same, for one keyword.
+        embeddings: Vectors of the rows that have pretrained ones; by default gensim
+            trains them on the training sentences.
+        punctuation: For parsers, as in evaluate; by default as in the paper.
+        jobs: Number of jobs at once; by default 2, or the number of cores of the Ray
+            cluster.
+        engine: Processes here, or the Ray cluster in RAY_ADDRESS. All its machines need
+            the package, and --out and the corpus under the same paths.
+        out: By default PAPER-table-N.
+        report: Only write the report of DIR.
+        dry_run: Only check the options and list the jobs.
     """
     from keras_tagging.experiments import papers
     from keras_tagging.experiments.papers.table import Settings
@@ -139,18 +101,18 @@ def reproduce(
 
         print(settings_markdown(published))
         return
+    from keras_tagging.experiments.reproduction import corpus as corpora
     from keras_tagging.experiments.reproduction import settings as checks
-    from keras_tagging.experiments.reproduction.corpus import is_of_parsers, reading
     from keras_tagging.experiments.reproduction.plan import make_plan
 
-    trees = is_of_parsers(published)
-    files = {"dev": dev, "test": test, "errors": errors, "trees": trees}
+    trees = corpora.is_of_parsers(published)
+    files = {"dev": dev, "test": test, "errors": reading.errors, "trees": trees}
     scaled = scale_pairs(scale) | pairs("--set", settings)
     info = {
         "paper": paper,
         "table": table,
         "corpus": corpus,
-        "reading": reading(corpus, format, pairs("--option", option), **files),
+        "reading": corpora.reading(corpus, reading.format, reading.options, **files),
         "dev_share": checks.check_dev_share(published, dev_share),
         "recipe": recipe,
         "settings": checks.check_scale(published, scaled),

@@ -11,42 +11,13 @@ INSTALL = "pip install 'keras-tagging[serve]'"
 
 
 def serve(
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[NAME=]MODEL...",
-            help="An .onnx file or a pipeline's folder of them; or the --out of train, "
-            "a .keras file, or the name of an installed model, which are exported "
-            "first. The name is that of the file unless it is given.",
-        ),
-    ],
-    host: Annotated[
-        str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="0 is a free one.")
-    ] = 8000,
-    workers: Annotated[
-        int, typer.Option(min=1, max=256, help="Processes that run the models.")
-    ] = 1,
-    max_tokens: Annotated[
-        int,
-        typer.Option(
-            min=1, max=limits.SENTENCE_TOKENS, help="Of a request, and of a batch."
-        ),
-    ] = 2_000,
-    max_batch: Annotated[
-        int, typer.Option(min=1, max=100_000, help="Sentences to run together.")
-    ] = 64,
-    max_wait_ms: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            max=1000,
-            help="That a request waits for others while a worker is free. Those that "
-            "come while all are busy run together anyway.",
-        ),
-    ] = 0,
+    models: Annotated[list[str], typer.Argument(metavar="[NAME=]MODEL...")],
+    host: str = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
+    workers: Annotated[int, typer.Option(min=1, max=256)] = 1,
+    max_tokens: Annotated[int, typer.Option(min=1, max=limits.SENTENCE_TOKENS)] = 2000,
+    max_batch: Annotated[int, typer.Option(min=1, max=100000)] = 64,
+    max_wait_ms: Annotated[float, typer.Option(min=0, max=1000)] = 0,
 ) -> None:
     """Serve taggers, parsers and pipelines over HTTP, with a page to try them.
 
@@ -54,6 +25,18 @@ def serve(
     has a page at its address. It needs neither TensorFlow nor Keras for ONNX files.
     Ctrl+C or SIGTERM ends it, once the requests in flight are answered. Anyone who
     reaches its address can use it: there are no passwords.
+
+    Args:
+        models: An .onnx file or a pipeline's folder of them; or the --out of train, a
+            .keras file, or the name of an installed model, which are exported first.
+            The name is that of the file unless it is given.
+        host: Where to listen; 0.0.0.0 lets other machines in.
+        port: 0 is a free one.
+        workers: Processes that run the models.
+        max_tokens: Of a request, and of a batch.
+        max_batch: Sentences to run together.
+        max_wait_ms: That a request waits for others while a worker is free. Those that
+            come while all are busy run together anyway.
     """
     # of the workers, which compute with one thread: numpy would start others
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,43 +1,31 @@
 """`annotate --engine ray`: shards of files, on the processors of many machines."""
 
-import sys
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from keras_tagging.cli.options import Count
+from keras_tagging.cli.progress import steps_shown
 
-from keras_tagging.cli.progress import bars
 
-Out = Annotated[
-    Path | None,
-    typer.Option(help="With --engine ray, the folder that gets a file for each shard."),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="With --engine ray, processes; by default as many as it has CPUs."
-    ),
-]
-Threads = Annotated[
-    int | None,
-    typer.Option(min=1, help="With --engine ray, CPUs of each process; by default 1."),
-]
-Address = Annotated[
-    str | None,
-    typer.Option(
-        help="Of a Ray cluster, such as HOST:6379 or auto; by default Ray runs on this "
-        "machine."
-    ),
-]
-ShardSize = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="With --engine ray, bytes of input after which a shard ends as soon as it "
-        "can; by default a million.",
-    ),
-]
+@dataclass(frozen=True)
+class Sharding:
+    """The options of --engine ray.
+
+    Args:
+        out: With --engine ray, the folder that gets a file for each shard.
+        workers: With --engine ray, processes; by default as many as it has CPUs.
+        threads: With --engine ray, CPUs of each process; by default 1.
+        address: Of a Ray cluster, such as HOST:6379 or auto; by default Ray runs on
+            this machine.
+        shard_size: With --engine ray, bytes of input after which a shard ends as soon
+            as it can; by default a million.
+    """
+
+    out: Path | None = None
+    workers: Count = None
+    threads: Count = None
+    address: str | None = None
+    shard_size: Count = None
 
 
 def annotate_shards(
@@ -46,12 +34,7 @@ def annotate_shards(
     input: str | None,
     output: str,
     encoding: str | None,
-    *,
-    out: Path | None,
-    workers: int | None,
-    threads: int | None,
-    address: str | None,
-    shard_size: int | None,
+    sharding: Sharding,
 ) -> None:
     """Annotate the shards of files that are not yet in a folder, and check all of them.
 
@@ -61,6 +44,7 @@ def annotate_shards(
     from keras_tagging.scale import cluster, shards
     from keras_tagging.scale.worker import OUTPUTS
 
+    out = sharding.out
     if out is None:
         raise ValueError("--engine ray writes a folder: name it with --out")
     if not files:
@@ -70,15 +54,12 @@ def annotate_shards(
             f"--output {output} has no identifiers to check: with --engine ray give "
             f"{' or '.join(OUTPUTS)}"
         )
-    try:
-        cluster.imported_ray()  # before the inputs are read, which may take minutes
-    except ImportError as error:
-        raise ValueError(str(error)) from error
-    work = cluster.work_of(run, out, output, threads or 1)
-    plan = shards.plan(files, input, encoding, shard_size or shards.SIZE)
-    told = cluster.run(work, plan, workers=workers, address=address)
+    cluster.imported_ray()  # before the inputs are read, which may take minutes
+    work = cluster.work_of(run, out, output, sharding.threads or 1)
+    plan = shards.plan(files, input, encoding, sharding.shard_size or shards.SIZE)
+    steps = cluster.run(work, plan, workers=sharding.workers, address=sharding.address)
     counts = {"annotated": [0, 0, 0], "checked": [0, 0, 0]}
-    for step, sentences, words in _shown(told, len(plan.shards)):
+    for step, sentences, words in steps_shown(steps, len(plan.shards)):
         for place, number in enumerate((1, sentences, words)):
             counts[step][place] += number
     done, (whole, sentences, words) = counts["annotated"][0], counts["checked"]
@@ -87,25 +68,3 @@ def annotate_shards(
         f"{out}: {whole:,} shards{before}; {sentences:,} sentences, {words:,} words, "
         "each checked to be there once"
     )
-
-
-def _shown(told: Iterator[tuple], count: int) -> Iterator[tuple]:
-    """The same steps, with a bar on standard error if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield from told
-        return
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-
-    columns = [
-        TextColumn("{task.fields[step]} {task.completed:,.0f} of {task.total:,.0f}"),
-        TextColumn("shards"),
-        BarColumn(),
-        TimeRemainingColumn(),
-    ]
-    with bars(*columns) as display:
-        tasks = {}
-        for step, *others in told:
-            if step not in tasks:
-                tasks[step] = display.add_task("", total=count, step=step)
-            display.advance(tasks[step])
-            yield step, *others

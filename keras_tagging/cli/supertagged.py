@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from keras_tagging.data import Sentence
 from keras_tagging.data.categories import CategoryError, normalise
 from keras_tagging.data.named_columns import with_labels
+from keras_tagging.data.tagged import as_line
 from keras_tagging.utils.suggestions import check_known
 
 OUTPUTS = ("candc", "easyccg")
@@ -131,8 +132,7 @@ class SupertagWriter:
 
 def as_candc(words, pos, tags) -> str:
     """`word|POS|tag` between blanks, one sentence a line."""
-    items = zip(words, pos, map(normalise, tags), strict=True)
-    return " ".join(map("|".join, items)) + "\n"
+    return as_line(words, pos, list(map(normalise, tags)))
 
 
 def as_candc_rows(words, pos, tags) -> str:

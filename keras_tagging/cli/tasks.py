@@ -1,6 +1,6 @@
 """The work of `tag`, `parse` and `annotate`, in this process or in another one."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import tee
@@ -8,10 +8,21 @@ from operator import itemgetter
 from pathlib import Path
 from types import SimpleNamespace
 
-from keras_tagging.cli.common import load_model
+from keras_tagging.cli.loading import load_model, load_pipeline
 from keras_tagging.cli.supertagged import OUTPUTS, SupertagWriter
-from keras_tagging.cli.tagged import WRITERS, check_output, fields_of, filled
-from keras_tagging.data.conllu import as_conllu
+from keras_tagging.data.annotation import (
+    ConlluWriter,
+    as_json,
+    as_spans,
+    as_tagged_text,
+    conllu_columns,
+)
+from keras_tagging.data.conllu import as_conllu, conllu_field
+from keras_tagging.data.named_columns import with_labels
+from keras_tagging.data.tagged import WRITERS
+
+#: the --output of `annotate` that writes each sentence for itself
+SENTENCES = {"jsonl": as_json, "text": as_tagged_text, "spans": as_spans}
 
 
 @dataclass(frozen=True)
@@ -25,22 +36,22 @@ class Work:
         preface: what stands before all results.
         model: what the command needs to know of the model; it can be sent to another
             process.
+        write: the function from a result to its text, for those that follow each other.
     """
 
     results: Callable[[Iterable], Iterator] | None
     entries: int = 1
     preface: str = ""
     model: SimpleNamespace | None = None
+    write: Callable = str
 
 
 @dataclass(frozen=True)
 class Tagging:
-    """The task of `tag`: from sentences to text.
+    """The task of `tag`: an item, as of all tasks, is one of `inputs.Input`.
 
     Args:
-        run, output, beta, probabilities, column, beam_width: as in the command. With
-            the output "conllu" an item is a pair of a sentence and its `Block`, or
-            None.
+        run, output, beta, probabilities, column, beam_width: as in the command.
     """
 
     run: Path
@@ -60,39 +71,35 @@ class Tagging:
             ValueError: if the model is not one for it.
         """
         model = load_model(self.run, self.beam_width, "tag", threads=threads)
-        if self.output == "conllu":
-            return Work(partial(self._filled, model, self._fields(model)))
         beta, preface = self.beta, ""
         if self.output in OUTPUTS:
             arguments = (self.output, self.beta, self.column, self.run)
             writer = SupertagWriter(model, *arguments)
-            beta, preface, write = writer.beta, writer.preface, writer.write
+            beta, preface = writer.beta, writer.preface
+
+            def write(sentence, block, tags):
+                return writer.write(sentence, tags)
+
+        elif self.output == "conllu":
+            fields = fields_of(model, self.column, self.run)
+
+            def write(sentence, block, tags):
+                return filled(sentence, block, fields(tags))
+
         else:
             check_output(model, self.output, self.beta)
-            write = self._write(model)
+            rows, named = WRITERS[self.output], model.column_names[0] is not None
+
+            def write(sentence, block, tags):
+                return rows(sentence.tokens, tags if named else {None: tags})
+
         tag = partial(model.tag, beta=beta, probabilities=self.probabilities)
-        return Work(partial(written, tag, write), entries(model, beta), preface)
-
-    def _write(self, model) -> Callable:
-        write = WRITERS[self.output]
-        if model.column_names[0] is None:
-            return lambda sentence, tags: write(sentence.tokens, {None: tags})
-        return lambda sentence, tags: write(sentence.tokens, tags)
-
-    def _fields(self, model) -> Callable:
-        return fields_of(model, self.column, self.run)
-
-    def _filled(self, model, fields, items) -> Iterator[str]:
-        def write(item, tags):
-            (sentence, block), columns = item, fields(tags)
-            return block.with_columns(columns) if block else filled(sentence, columns)
-
-        return written(lambda pairs: model.tag(firsts(pairs)), write, items)
+        return Work(partial(results, tag, write), entries(model, beta), preface)
 
 
 @dataclass(frozen=True)
 class Parsing:
-    """The task of `parse`: from pairs of a sentence and its `Block`, or None, to text.
+    """The task of `parse`.
 
     Args:
         run, beam_width: as in the command.
@@ -106,14 +113,11 @@ class Parsing:
         model = load_model(self.run, self.beam_width, "parse", threads=threads)
         names = ("kind", "input_columns", "missing_column")
         known = SimpleNamespace(**{name: getattr(model, name) for name in names})
-        parse = partial(
-            written, lambda pairs: model.parse(firsts(pairs)), self._written
-        )
-        return Work(parse, model=known)
+        return Work(partial(results, model.parse, self._write), model=known)
 
     @staticmethod
-    def _written(item, tree) -> str:
-        (sentence, block), columns = item, tree.columns
+    def _write(sentence, block, tree) -> str:
+        columns = tree.columns
         # CoNLL-U always has an XPOS, if only "_"
         tags = None if "xpos" in columns else columns.get("predicted_tag")
         write = block.with_trees if block else partial(as_conllu, sentence)
@@ -122,40 +126,125 @@ class Parsing:
 
 @dataclass(frozen=True)
 class Annotating:
-    """The task of `annotate`: from sentences to sentences.
+    """The task of `annotate`.
 
     Args:
-        run: as in the command.
+        run, output: as in the command.
+        keeps: whether items have the lines of CoNLL-U that are written again.
+        pipeline: what `run` holds, if this process has it.
     """
 
     run: Path
+    output: str
+    keeps: bool
+    pipeline: object = None
 
     def load(self, threads: int | None = None) -> Work:
         """The task with its models: see `Tagging.load`."""
-        from keras_tagging.cli.pipelines import load_pipeline
+        pipeline = self.pipeline or load_pipeline(self.run, threads)
+        annotate = partial(annotated, pipeline)
+        if self.output != "conllu":
+            form = SENTENCES[self.output]
+            return Work(partial(results, annotate, lambda _s, _b, found: form(found)))
+        if not self.keeps:  # in the first process: sentences are numbered
+            own = partial(results, annotate, lambda _s, _b, found: found)
+            return Work(own, write=ConlluWriter().write)
+        columns = conllu_columns(pipeline.columns)
 
-        return Work(load_pipeline(self.run, threads).annotate_together)
+        def write(sentence, block, found):
+            return block.with_columns(columns(found))
+
+        return Work(partial(results, annotate, write))
 
 
-def written(function: Callable, write: Callable, items: Iterable) -> Iterator[str]:
-    """The text of each item.
+def results(answer: Callable, write: Callable, items: Iterable) -> Iterator:
+    """What is made of each item.
 
     Args:
-        function: from the items to their results, in order.
-        write: from an item and its result to text.
-        items: a list, or an iterator, of which the function reads some ahead.
+        answer: from the sentences to what a model says of each, in order.
+        write: from a sentence, its `Block` or None, and this answer to the result.
+        items: a list, or an iterator, of which `answer` reads some ahead.
     """
-    ahead = items
-    if not isinstance(items, list):
+    if isinstance(items, list):
+        sentences = list(map(itemgetter(0), items))
+    else:
         ahead, items = tee(items)
-    for item, result in zip(items, function(ahead), strict=True):
-        yield write(item, result)
+        sentences = map(itemgetter(0), ahead)
+    for item, found in zip(items, answer(sentences), strict=True):
+        yield write(*item, found)
 
 
-def firsts(pairs: Iterable) -> Iterable:
-    """The first ones of pairs: of a list in a list."""
-    found = map(itemgetter(0), pairs)
-    return list(found) if isinstance(pairs, list) else found
+def annotated(pipeline, sentences: Iterable) -> Iterable:
+    """The sentences, annotated; those of a list together, as one slice."""
+    if isinstance(sentences, list):
+        return pipeline.annotate_together(sentences)
+    return pipeline.annotate(sentences)
+
+
+def filled(sentence, block, columns: Mapping) -> str:
+    """A sentence as CoNLL-U, with these columns beside its own."""
+    if block:
+        return block.with_columns(columns)
+    unknown = ["_"] * len(sentence)
+    whole = with_labels(sentence, columns)
+    trees = (whole.columns.get(name, unknown) for name in ("head", "deprel"))
+    return as_conllu(whole, *trees)
+
+
+def check_output(model, output: str, beta) -> None:
+    """Refuse an --output that has no place for what the model gives.
+
+    Raises:
+        ValueError: naming another one.
+    """
+    if len(names := model.column_names) < 2:
+        return
+    if output == "text":
+        raise ValueError(
+            f"--output text has one tag a word, and this model gives "
+            f"{', '.join(names)}: use conll, conllu or jsonl"
+        )
+    if output == "conll" and beta is not None:
+        raise ValueError(
+            f"--output conll has no place for several {' and '.join(names)} of a word: "
+            "use jsonl"
+        )
+
+
+def fields_of(model, column: str | None, run) -> Callable:
+    """The function from what `tag` gives for a sentence to columns of CoNLL-U.
+
+    Args:
+        model: the tagger.
+        column: of the tags of a tagger whose column has no name; None for that of its
+            training corpus.
+        run: where the model is, for messages.
+
+    Raises:
+        ValueError: if the column is not known, or was given for one with a name.
+    """
+    names = model.column_names
+    if (named := names[0] is not None) and column is not None:
+        raise ValueError(
+            f"--column {column}: {run} has columns of its own, {', '.join(names)}"
+        )
+    if not named:
+        corpus = getattr(model, "metadata", {}).get("corpus") or {}
+        names = (column or corpus.get("tag_column"),)
+    if names[0] is None:
+        raise ValueError(
+            f"{run} does not say which column of CoNLL-U its tags are: give "
+            "--column upos, or xpos, ..."
+        )
+    for name in names:
+        conllu_field(str(name))
+
+    def fields(tags) -> dict[str, list[str]]:
+        tags = tags if named else {names[0]: tags}
+        # no field is empty
+        return {name: [tag or "_" for tag in tags[name]] for name in names}
+
+    return fields
 
 
 def entries(model, beta) -> int:

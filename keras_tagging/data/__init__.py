@@ -1,5 +1,7 @@
 """Sentences, and the file formats they are read from and written to. No Keras here."""
 
+import lazy_loader
+
 from keras_tagging.data.formats import FORMATS
 from keras_tagging.data.readers import CorpusError, detect_format, read, write
 from keras_tagging.data.sentence import Corpus, Sentence
@@ -15,3 +17,6 @@ __all__ = [
     "read",
     "write",
 ]
+
+# modules that the documentation names, imported on first use
+__getattr__, _, _ = lazy_loader.attach(__name__, submodules={"lemmas", "surfaces"})

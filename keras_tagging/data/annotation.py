@@ -1,6 +1,5 @@
 """Annotated sentences as text: CoNLL-U with offsets, JSON, words with tags, spans."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 
@@ -8,6 +7,7 @@ from keras_tagging.data.conllu import as_conllu, conllu_field
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
 from keras_tagging.data.surface import Surface
+from keras_tagging.data.tagged import as_line, json_line
 from keras_tagging.data.treebanks import FIELDS
 
 UNKNOWN = "_"
@@ -198,11 +198,9 @@ def _words(sentence: Sentence) -> Iterator[dict]:
         yield {"id": i + 1, "text": word, **fields}
 
 
-def as_json(sentence: Sentence) -> str:
-    """`as_object` on a line; "" for a sentence without words."""
-    if not sentence.tokens:
-        return ""
-    return json.dumps(as_object(sentence), ensure_ascii=False) + "\n"
+def as_json(sentence: Sentence, **first) -> str:
+    """`as_object` on a line, behind other entries; "" for a sentence without words."""
+    return json_line({**first, **as_object(sentence)}) if sentence.tokens else ""
 
 
 def as_tagged_text(sentence: Sentence) -> str:
@@ -211,21 +209,12 @@ def as_tagged_text(sentence: Sentence) -> str:
     The tag is the first of tags, UPOS, XPOS and the other columns that there is.
 
     Raises:
-        ValueError: if a word has a blank, which this format cannot hold.
+        ValueError: as `data.tagged.as_line`.
     """
     named = {"tags": sentence.tags} if sentence.tags is not None else {}
     named |= {k: sentence.columns[k] for k in ("pos", "xpos") if k in sentence.columns}
     tags = next(iter((named | sentence.columns).values()), None)
-    for word in sentence.tokens:
-        if _SPACE.search(word):
-            raise ValueError(
-                f"the word {word[:40]!r} has a blank, which text of word|tag cannot "
-                "hold: use --output jsonl or conllu"
-            )
-    if tags is None:
-        return " ".join(sentence.tokens) + "\n"
-    pairs = zip(sentence.tokens, tags, strict=True)
-    return " ".join(f"{word}|{tag}" for word, tag in pairs) + "\n"
+    return as_line(sentence.tokens, *([] if tags is None else [tags]))
 
 
 def as_spans(sentence: Sentence) -> str:

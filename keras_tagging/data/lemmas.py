@@ -22,6 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import accumulate
 
 from keras_tagging.data.normalisation import to_nfc
 
@@ -213,6 +214,8 @@ def _cased(lemma: str, cases: list[tuple[str, int]]) -> str:
     if not cases:
         return lemma
     starts = [i if i >= 0 else max(0, len(lemma) + i) for _, i in cases]
+    # in a shorter word than the script's own, one from the end may come too early
+    starts = list(accumulate(starts, max))
     ends = [*starts[1:], len(lemma)]
     found = [lemma[: starts[0]]]
     for (case, _), start, end in zip(cases, starts, ends, strict=True):

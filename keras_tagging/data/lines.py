@@ -41,7 +41,8 @@ def source_name(path: str | Path | IO) -> str:
         raise CorpusError(f"{path}: is a directory; use load_corpus, or name a file")
     if str(path).lower().endswith(ARCHIVES):
         what = "is an archive; unpack it, and name a folder or file of it"
-        raise CorpusError(f"{path}: {what} (scripts in data_prep read archives)")
+        others = "the scripts in data_prep, which come with the source, read archives"
+        raise CorpusError(f"{path}: {what} ({others})")
     return str(path)
 
 

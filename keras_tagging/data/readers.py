@@ -1,7 +1,6 @@
 """Reading and writing corpus files."""
 
 import inspect
-import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -20,6 +19,7 @@ from keras_tagging.data.records import (
     message,
 )
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.tagged import json_line
 from keras_tagging.utils.atomic import naming
 
 WRITTEN = ("conll", "conllu", "jsonl")
@@ -168,7 +168,7 @@ def write(
             if clash := sentence.columns.keys() & {"tokens", "tags"}:
                 raise ValueError(f"a column cannot be called {min(clash)!r}: rename it")
             fields = {"tokens": sentence.tokens, **tags, **sentence.columns}
-            text = json.dumps(fields, ensure_ascii=False) + "\n"
+            text = json_line(fields)
         elif format == "conllu":
             text = _as_conllu(sentence)
         else:

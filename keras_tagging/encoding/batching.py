@@ -49,6 +49,8 @@ class EncodedSentences:
         letters: `(distinct tokens + 1, characters)` int32, the characters of each
             distinct token; row 0 is padding. None without a character network.
         letter_column: the column of `ids` that holds rows of `letters`.
+        soft: what a teacher says of the labels: ids `(tokens, columns, k)` int32, best
+            first, and their probabilities, float32; all 0 where it says nothing.
     """
 
     ids: np.ndarray
@@ -56,6 +58,7 @@ class EncodedSentences:
     targets: np.ndarray | None = None
     letters: np.ndarray | None = None
     letter_column: int | None = None
+    soft: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def lengths(self) -> np.ndarray:
@@ -74,7 +77,7 @@ class EncodedSentences:
         batch_size: int | None = None,
         token_budget: int | None = None,
         devices: int = 1,
-    ) -> tuple[np.ndarray | dict, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray | dict, np.ndarray | dict, np.ndarray]:
         """Pad sentences on the right to the longest of them.
 
         Args:
@@ -91,7 +94,8 @@ class EncodedSentences:
             `(batch, time)` float32, 1 for a real token. With `letters`, a dict in place
             of the ids: "ids", and "letters" `(rows, characters)`, the characters of
             each distinct token of the batch, to whose rows the column of the ids now
-            points.
+            points. With `soft`, a dict in place of the targets: "gold", "ids" and
+            "probabilities", the last two `(batch, time, columns, k)`.
         """
         lengths = self.lengths[sentences]
         time = int(round_up(lengths, multiple).max(initial=0))
@@ -102,13 +106,22 @@ class EncodedSentences:
         real = np.arange(time) < np.pad(lengths, (0, rows - len(lengths)))[:, None]
         tokens = self.offsets[sentences][:, None] + np.arange(time)
         tokens = tokens[real[: len(sentences)]]
-        ids = np.zeros((*real.shape, self.ids.shape[1]), "int32")
-        ids[real] = self.ids[tokens]
+
+        def padded(flat, fill=0):
+            array = np.full((*real.shape, *flat.shape[1:]), fill, flat.dtype)
+            array[real] = flat[tokens]
+            return array
+
+        ids = padded(self.ids)
         if self.targets is None:
             targets = np.full(real.shape, -1, "int32")
         else:
-            targets = np.full((*real.shape, *self.targets.shape[1:]), -1, "int32")
-            targets[real] = self.targets[tokens]
+            targets = padded(self.targets, -1)
+        if self.soft is not None:
+            soft = dict(
+                zip(("ids", "probabilities"), map(padded, self.soft), strict=True)
+            )
+            targets = {"gold": targets, **soft}
         mask = real.astype("float32")
         if self.letters is None:
             return ids, targets, mask

@@ -52,7 +52,7 @@ class BidirectionalStack(keras.layers.Layer):
 
     Returns:
         `(batch, time, 2 * output_size)`, forward direction first, 0 at padding. With
-        `return_directions` a pair of it and of the directions, of the same shape.
+        `return_directions`, a pair: this output and the directions, of equal shape.
 
     Raises:
         ValueError: for a cell that is no `RecurrentCell`, less than one layer, an

@@ -1,8 +1,12 @@
 import keras
+import numpy as np
 from keras import ops
 
 from keras_tagging.cells.precision import single_precision
 from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
+
+#: below that of any positive number in float64
+LEAST_LOGARITHM = -1e3
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -14,6 +18,9 @@ class ChunkDecoder(keras.layers.Layer):
     sequence that does not, by the Viterbi search of the `CRF`. It is put behind a
     trained network, or beside the logits of one that is trained: in training, where
     the search would cost much for little, it gives the best tag of each token.
+
+    A path that has a probability comes before all that have a tag of probability 0.
+    If every consistent path has one, those with the fewest come first.
 
     Args:
         tags: names of the tags by id.
@@ -53,8 +60,10 @@ class ChunkDecoder(keras.layers.Layer):
         if training:
             return ops.where(mask, ops.cast(ops.argmax(scores, -1), "int32"), 0)
         if not self.from_logits:
-            scores = ops.log(ops.maximum(scores, keras.config.epsilon()))
-        start, transitions, end = map(ops.convert_to_tensor, self._penalties)
+            scores = logarithms(scores, mask)
+        start, transitions, end = (
+            ops.convert_to_tensor(penalty, scores.dtype) for penalty in self._penalties
+        )
         scores = add_ends(ops.stop_gradient(scores), mask, start, end)
         return best_path(scores, mask, transitions)
 
@@ -67,3 +76,26 @@ class ChunkDecoder(keras.layers.Layer):
     def get_config(self):
         names = ("tags", "scheme", "from_logits")
         return {**super().get_config(), **{n: getattr(self, n) for n in names}}
+
+
+def logarithms(probabilities, mask):
+    """log p, whose sums order the paths of a sentence as the products of p do.
+
+    For p = 0 it is less than what any path through the other tags can lose, and finite.
+    All tags of a token have the same subtracted: near 0 logarithms tell numbers apart
+    that differ in the last digit.
+
+    Args:
+        probabilities: `(batch, time, num_tags)`.
+        mask: `(batch, time)` bool, False at tokens to skip.
+    """
+    least = np.finfo(keras.backend.standardize_dtype(probabilities.dtype)).tiny
+    best = ops.max(probabilities, -1, keepdims=True)
+    # not `maximum`, whose result of a float and a float64 is float32 on PyTorch
+    logs = ops.log(probabilities / ops.where(best > float(least), best, 1.0))
+    # not p > 0: some backends take a denormal number for 0, but not in comparisons
+    real = logs > LEAST_LOGARITHM
+    span = ops.sum(ops.where(mask, ops.max(ops.where(real, -logs, 0.0), -1), 0.0), -1)
+    # twice, so that no rounding of the sums makes it too little
+    nothing = ops.expand_dims(ops.expand_dims(-1.0 - 2.0 * span, -1), -1)
+    return ops.where(real, logs, nothing)

@@ -1,9 +1,9 @@
 """Loss and metric for `compile` of a network that ends in a CRF, and their input.
 
-Keras gives a loss and a metric one tensor. A CRF has two things to say of each token:
-its tag on the best path, and the scores of all tags, which the likelihood is made of.
-The likelihood does not change if a number is added to all scores of a token, so only
-their distances to the largest one have to be told; and distances have a sign to spare.
+Keras gives a loss and a metric one tensor. A CRF has two outputs for each token: its
+tag on the best path, and the scores of all tags, from which the likelihood is computed.
+The likelihood does not change if a number is added to all scores of a token. So the
+tensor holds only their distances to the largest score, and their signs mark the path.
 """
 
 from weakref import WeakValueDictionary

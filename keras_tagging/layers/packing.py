@@ -16,7 +16,7 @@ _wanted = ContextVar("packed", default=False)
 
 @contextmanager
 def packed(wanted=True):
-    """Layers that are called, or traced, inside leave out the padding.
+    """Inside, layers that are called or traced leave out the padding.
 
     Args:
         wanted: whether they do; False for XLA.

@@ -6,9 +6,9 @@ from keras import ops
 from keras_tagging.layers.loop import over_time
 from keras_tagging.metrics.chunk_schemes import allowed_transitions
 
-# Added to the score of a path for each of its forbidden steps. No score of a network
-# comes near it, and float32 still tells how many there are.
-FORBIDDEN = -1e9
+# Added to the score of a path for each of its forbidden steps. No sum of scores comes
+# near it, and float32 still tells how many there are.
+FORBIDDEN = -1e30
 
 
 def add_ends(scores, mask, start, end):

@@ -16,10 +16,7 @@ from keras_tagging.architectures.output import run_network
 from keras_tagging.data.named_columns import check_labelled
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, as_sentences
-from keras_tagging.encoding.batching import (
-    EncodedSentences,
-    TrainingBatches,
-)
+from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
 from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.layers.packing import packed
@@ -113,6 +110,7 @@ class SentenceModel(SentenceCalls):
         self.given_vectors = given_vectors or GivenVectors()
         self._vocabularies = None
         self._penalty = 0.0
+        self.soft_share = (0.0, 1.0)  # weight and temperature of soft targets
         self.features = self._new_features()
         if vocabularies is not None:
             names = {*self.features.table_names, *self.inventories}
@@ -313,6 +311,9 @@ class SentenceModel(SentenceCalls):
         y=None,
         *,
         validation_data=None,
+        soft_targets=None,
+        soft_weight=0.5,
+        temperature=1.0,
         epochs=None,
         batch_size=None,
         token_budget=None,
@@ -330,6 +331,13 @@ class SentenceModel(SentenceCalls):
             x: training sentences with gold tags, or gold trees.
             y: None; the annotation is in the sentences.
             validation_data: development sentences, annotated too.
+            soft_targets: for taggers, the `SoftTargets` of a teacher for these
+                sentences, which then need no gold tags. Where they have none, the
+                figures of training compare with the teacher's best tags.
+            soft_weight: the share of the soft targets in the loss, from 0 to 1; the
+                rest is of the gold tags.
+            temperature: of the softened distributions of teacher and pupil: above 1,
+                improbable tags count more. See `training.soft_cross_entropy`.
             epochs, batch_size, token_budget: by default those of the recipe.
             callbacks: Keras callbacks; their logs have the figures of `evaluate` on the
                 development sentences as `val_accuracy` and so on.
@@ -348,12 +356,19 @@ class SentenceModel(SentenceCalls):
             A `keras.callbacks.History` of all epochs, resumed ones included.
 
         Raises:
-            ValueError: if the annotation is missing, or `resume` has another run.
+            ValueError: if the annotation is missing, `resume` has another run, or the
+                model cannot learn from soft targets, or from these.
         """
         if y is not None:
             raise ValueError(
                 "the annotation is part of the sentences: call fit(sentences)"
             )
+        given, teaching = x, None
+        if soft_targets is not None:
+            self.check_pupil()
+            teaching = training.Teaching(soft_targets, soft_weight, temperature)
+            given = as_sentences(x)
+            x = teaching.labelled(given, self.column_names)
         sentences = self.annotated(x)
         dev = self.annotated(validation_data or [])
         if self.network is None:
@@ -368,9 +383,14 @@ class SentenceModel(SentenceCalls):
         if resume is None or not (Path(resume) / "resume.npz").exists():
             self.before_fit(sentences, verbose=verbose in (1, 2, "auto"))
         batches = self.batches(sentences, fitting)
+        if teaching:
+            columns = self.label_columns
+            batches.sentences = teaching.encoded(batches.sentences, given, columns)
+            self._set("soft_share", (teaching.weight, teaching.temperature))
         if not len(batches):
             raise ValueError("no training sentence has a token: nothing to learn from")
-        self._penalise(fitting.l2, batches.num_targets)
+        # the penalty of a batch, for training on so many tokens an epoch
+        self._set("_penalty", fitting.l2 / 2 / batches.num_targets)
         if not self.optimizer.built:  # the user compiled another one after adapt
             self.optimizer.build(self.trainable_variables)
 
@@ -398,6 +418,7 @@ class SentenceModel(SentenceCalls):
                 "patience": patience,
                 "training sentences": fingerprint,
                 "development sentences": Corpus(dev).fingerprint(read),
+                "soft targets": teaching and teaching.run,
             },
         )
         return training.carry_out(plan, super().fit, verbose)
@@ -421,11 +442,18 @@ class SentenceModel(SentenceCalls):
     def before_fit(self, sentences, verbose):
         """Hook that runs once before the first epoch, but not when a run resumes."""
 
-    def _penalise(self, l2, tokens):
-        """Set the penalty of a batch, for training on this many tokens an epoch."""
-        if self._penalty != l2 / 2 / tokens:
-            self._penalty = l2 / 2 / tokens
-            self.train_function = None  # it was compiled with the old penalty
+    def check_pupil(self):
+        """Raise a ValueError if the model cannot learn from soft targets."""
+        raise ValueError(
+            f"soft targets are tags of tokens, for taggers: a {self.kind} learns from "
+            "annotated sentences alone; leave soft_targets= out"
+        )
+
+    def _set(self, name, value):
+        """Set a number, or some, of the loss of a batch."""
+        if getattr(self, name) != value:
+            setattr(self, name, value)
+            self.train_function = None  # it was compiled with the old one
 
     def penalised(self, loss, sample_weight):
         """The loss of a batch, plus its share of the penalty of an epoch."""

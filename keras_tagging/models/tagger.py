@@ -22,7 +22,12 @@ from keras_tagging.models.retarget import freeze, retargeted
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tag_answer
 from keras_tagging.models.table_pretraining import has_tables, pretrain_tables
-from keras_tagging.models.tagger_loss import columns_of, logits_of, tagger_loss
+from keras_tagging.models.tagger_loss import (
+    columns_of,
+    logits_of,
+    measured_targets,
+    tagger_loss,
+)
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 # The Viterbi search needs (batch, tags, tags) floats: 64 MB
@@ -258,6 +263,19 @@ class Tagger(Tagging, SentenceModel):
         seed = self.seed if seed is None else seed
         return retargeted(self, sentences, keep_labels, frozen, seed, changes)
 
+    def check_pupil(self):
+        if self.settings.get("decoder") == "crf":
+            raise ValueError(
+                "soft targets are of single tokens, and a CRF learns whole paths: give "
+                "the pupil decoder='softmax'; the teacher may have a CRF"
+            )
+        if self.settings.label_options is not None:
+            raise ValueError(
+                f"soft targets cannot teach {self.architecture}, which reads its own "
+                "labels: give the pupil decoder='softmax', or another architecture, "
+                "such as 'bigru'"
+            )
+
     def before_fit(self, sentences, verbose):
         # a recipe may ask for pretraining without tables to pretrain
         if self._pretraining_due and has_tables(self):
@@ -270,7 +288,7 @@ class Tagger(Tagging, SentenceModel):
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics of the logits: with several columns, of all of them."""
         found = {}
-        for gold, outputs, _ in columns_of(self, y, y_pred):
+        for gold, outputs, _ in columns_of(self, measured_targets(y), y_pred):
             logits = logits_of(outputs)
             found = super().compute_metrics(x, gold, logits, sample_weight)
         return found

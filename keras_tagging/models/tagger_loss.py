@@ -4,21 +4,30 @@ import keras
 from keras import ops
 
 from keras_tagging.architectures.output import path_loss
+from keras_tagging.training import soft_cross_entropy
 
 
 def tagger_loss(model, compiled, y, y_pred, sample_weight):
     """The loss of a batch: that of each column, with the weight of the column.
 
     It is the compiled loss; a CRF has its likelihood instead. A bidirectional network
-    that reads labels adds the losses of both directions.
+    that reads labels adds the losses of both directions. With soft targets see
+    `training.soft_cross_entropy`.
 
     Args:
         model: a `Tagger`.
         compiled: Keras' own `compute_loss`, which adds the losses of layers.
-        y: `(batch, time)` label ids; with named columns `(batch, time, columns)`.
+        y: `(batch, time)` label ids; with named columns `(batch, time, columns)`; with
+            soft targets a dict: see `EncodedSentences.batch`.
         y_pred: what the network gave.
         sample_weight: `(batch, time)`.
     """
+    if isinstance(y, dict):
+        share, temperature = model.soft_share
+        gold = _of_columns(model, y["gold"], y_pred, sample_weight)
+        soft = _of_teacher(model, y, y_pred, sample_weight, temperature)
+        total = (1 - share) * gold + share * temperature**2 * soft
+        return sum(model.losses, total)
     if model.column_names[0] is not None:
         return sum(model.losses, _of_columns(model, y, y_pred, sample_weight))
     outputs = y_pred if isinstance(y_pred, dict) else {"logits": y_pred}
@@ -43,11 +52,34 @@ def _of_columns(model, y, y_pred, sample_weight):
             loss = model.loss(gold, logits_of(outputs), 1.0 * sample_weight)
         else:
             raise ValueError(
-                f"compiled with loss={model.loss!r}: a tagger of named columns needs "
-                "one keras.Loss, for all columns"
+                f"compiled with loss={model.loss!r}: a tagger of named columns, or "
+                "with soft targets, needs one keras.Loss, for all columns"
             )
         total = total + weight * ops.cast(loss, "float32")
     return total
+
+
+def _of_teacher(model, y, y_pred, sample_weight, temperature):
+    """The mean cross-entropy with the soft targets of each column, weighted alike."""
+    total, weights = 0.0, model.settings.task.weights
+    for i, (_, outputs, _) in enumerate(columns_of(model, y["gold"], y_pred)):
+        soft = y["ids"][:, :, i], y["probabilities"][:, :, i]
+        losses = soft_cross_entropy(*soft, logits_of(outputs), temperature)
+        total = total + weights[i] * ops.sum(losses * sample_weight)
+    return total / ops.maximum(ops.sum(sample_weight), 1)
+
+
+def measured_targets(y):
+    """The label ids that the figures of training are measured with.
+
+    With soft targets, the teacher's best label stands for a gold label that is missing.
+    """
+    if not isinstance(y, dict):
+        return y
+    gold = y["gold"]
+    best = ops.where(y["probabilities"][..., 0] > 0, y["ids"][..., 0], -1)
+    best = ops.cast(best if len(gold.shape) == 3 else best[..., 0], gold.dtype)
+    return ops.where(gold >= 0, gold, best)
 
 
 def columns_of(model, y, y_pred):

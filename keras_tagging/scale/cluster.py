@@ -1,7 +1,6 @@
 """Ray Data gives shards to workers, and replaces workers that die."""
 
 import json
-import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +11,8 @@ from keras_tagging.scale.folder import opened
 from keras_tagging.scale.model_files import fingerprint, model_name
 from keras_tagging.scale.shards import Plan, Shard
 from keras_tagging.scale.worker import Work, Worker
-from keras_tagging.utils.startup import silenced
+from keras_tagging.utils.ray_cluster import imported_ray, start
 
-INSTALL = "Ray is not installed: pip install 'keras-tagging[ray]'"
 #: shards that wait at a worker, so that it need not wait for the next one
 AHEAD = 2
 
@@ -71,50 +69,16 @@ def run(
         yield from _checked(ray, work, plan.shards)
 
 
-def imported_ray():
-    """The package `ray` with `ray.data`.
-
-    Raises:
-        ImportError: if they are not installed; the message says how to.
-    """
-    # of Ray's own core: what concerns a user comes as an exception
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
-        import ray
-        import ray.data
-    except ImportError:
-        raise ImportError(INSTALL) from None
-    return ray
-
-
 @contextmanager
 def _started(ray, address: str | None, workers: int | None, threads: int):
     """Ray, for a block; if it runs in this process already, that one."""
-    if ray.is_initialized():
-        yield
-        return
-    options = {"address": address or os.environ.get("RAY_ADDRESS")}
-    if not options["address"]:
-        # Ray would wait for CPUs that are not there; workers can share those that are
-        count = max(os.cpu_count() or 1, (workers or 1) * threads)
-        options = {"address": "local", "include_dashboard": False, "num_cpus": count}
-    try:
-        with silenced():  # its core tells that it was told to be quiet
-            ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
-    except (OSError, ValueError):
-        raise
-    except Exception as error:  # Ray raises `Exception` itself
-        reason = " ".join(str(error).split())[:200]
-        raise OSError(
-            f"Ray could not be started ({reason}): try again when the machine has less "
-            "to do, or start it with `ray start --head` and give --address auto"
-        ) from error
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    # Ray would wait for CPUs that are not there; workers can share those that are
+    own = start(ray, address, max(os.cpu_count() or 1, (workers or 1) * threads))
     try:
         yield
     finally:
-        ray.shutdown()
+        if own:
+            ray.shutdown()
 
 
 def _most_workers(ray, threads: int) -> int:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.scale.cluster import imported_ray
 from keras_tagging.scale.model_files import fingerprint, load_pipeline, model_name
 from keras_tagging.scale.units import Unit, unit_of_row
 from keras_tagging.scale.worker import annotated
+from keras_tagging.utils.ray_cluster import imported_ray
 
 #: rows that a worker annotates at once
 BATCH = 1000

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import tee
 from pathlib import Path
 
-from keras_tagging.data.annotation import ConlluWriter, as_object, conllu_columns
+from keras_tagging.data.annotation import ConlluWriter, as_json, conllu_columns
 from keras_tagging.data.raw_text import sentences_of_lines
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.scale.model_files import fingerprint, load_pipeline
@@ -167,10 +167,7 @@ class Conllu:
 
 def _as_json(_pipeline) -> Callable[[Unit, Sentence], str]:
     def write(unit: Unit, sentence: Sentence) -> str:
-        if not sentence.tokens:
-            return ""
-        fields = {"id": unit.id, **as_object(sentence)}
-        return json.dumps(fields, ensure_ascii=False) + "\n"
+        return as_json(sentence, id=unit.id)
 
     return write
 

@@ -9,10 +9,16 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "callbacks": ["AveragedWeights", "EpochOrder", "TrainingLog", "Validation"],
         "decay": ["HalvingDecay", "LinearDecay"],
         "devices": ["check_alike", "devices_of_batches", "share_batches"],
-        "objectives": ["TagLoss", "TokenAccuracy", "TokenCrossEntropy"],
+        "objectives": [
+            "TagLoss",
+            "TokenAccuracy",
+            "TokenCrossEntropy",
+            "soft_cross_entropy",
+        ],
         "context_embeddings": ["cbow_embeddings", "window_embeddings"],
         "recipes": ["compile_arguments"],
         "resume": ["Resume"],
+        "soft_targets": ["SoftTargets", "Teaching"],
         "run": [
             "Plan",
             "carry_out",

@@ -51,6 +51,28 @@ def tag_cross_entropy(y_true, y_pred, label_smoothing=0.0):
     return ops.where(known, losses, 0.0)
 
 
+def soft_cross_entropy(ids, probabilities, logits, temperature=1.0):
+    r"""The cross-entropy with a teacher's softened distribution, `(batch, time)`.
+
+    .. math:: - \sum_i q_i \log \mathrm{softmax}(z / T)_i
+
+    Hinton et al. (2015), section 2, :cite:`hinton2015`: with the weight w, a token's
+    loss is :math:`(1 - w)` times the cross-entropy with its gold tag, plus
+    :math:`w \, T^2` times this. "Since the magnitudes of the gradients produced by the
+    soft targets scale as :math:`1/T^2` it is important to multiply them by
+    :math:`T^2`".
+
+    Args:
+        ids: `(batch, time, k)`, tags.
+        probabilities: `(batch, time, k)`, q, softened already; 0 for no soft target.
+        logits: `(batch, time, num_tags)`, z.
+        temperature: T.
+    """
+    logs = ops.log_softmax(ops.cast(logits, "float32") / temperature)
+    found = ops.take_along_axis(logs, ops.cast(ids, "int32"), -1)
+    return -ops.sum(probabilities * found, -1)
+
+
 class _TokenMean(keras.metrics.Mean):
     """A mean over tokens.
 

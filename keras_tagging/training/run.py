@@ -169,14 +169,17 @@ def dataset(batches, tokens, reads_labels=False):
     Returns:
         A `tf.data.Dataset` of ids `(batch, time, features)`, targets `(batch, time)`,
         or `(batch, time, columns)`, and weights `(batch, time)`. With `reads_labels`,
-        the input is a pair of ids and targets.
+        the input is a pair of ids and targets. With soft targets, the targets are a
+        dict: see `EncodedSentences.batch`.
     """
-    data = streamed(
-        batches,
-        tokens,
-        tf.TensorSpec((None,) * batches.target_axes, tf.int32),
-        tf.TensorSpec((None, None), tf.float32),
-    )
+    targets = tf.TensorSpec((None,) * batches.target_axes, tf.int32)
+    if batches.sentences.soft is not None:
+        size = (None, None, *batches.sentences.soft[0].shape[1:])
+        soft = {"ids": tf.TensorSpec(size, tf.int32)}
+        soft["probabilities"] = tf.TensorSpec(size, tf.float32)
+        targets = {"gold": targets, **soft}
+    weights = tf.TensorSpec((None, None), tf.float32)
+    data = streamed(batches, tokens, targets, weights)
     if reads_labels:
         data = data.map(lambda ids, targets, mask: ((ids, targets), targets, mask))
     return data

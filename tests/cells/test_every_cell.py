@@ -126,64 +126,83 @@ def test_initial_state_is_zero(name):
     assert not np.any(states) and cell.output_size == cell.units == UNITS
 
 
-@pytest.fixture(scope="module")
-def sequences():
-    """By case: ProjectedRNN and stock Bidirectional on padded sentences, and states.
+def outputs_of_sequences(make_layer):
+    """By case: the outputs and states of a layer with its cell on padded sentences.
 
-    One set of weights serves ours and both directions of the stock layer.
+    One set of weights serves all layers, and both directions of a bidirectional one.
     """
     inputs = keras.Input((None, SENTENCES.shape[-1]))
     masks = keras.Input((None,), dtype="bool")
-    options = {"return_state": True, **SEQUENCES}
     outputs = {}
     for name, case in CASES.items():
-        ours = ProjectedRNN(make(case), **options)
-        stock = keras.layers.Bidirectional(keras.layers.RNN(make(case), **options))
-        for layer in (ours, stock):
-            layer.build((None, None, width(ours.cell)))
-        for layer in (ours, stock.forward_layer, stock.backward_layer):
-            randomize(layer)
-        own = inputs[..., : width(ours.cell)]
-        outputs[name] = [layer(own, mask=masks) for layer in (ours, stock)]
+        layer = make_layer(make(case), return_state=True, **SEQUENCES)
+        size = width(random_cell(name))
+        layer.build((None, None, size))
+        forward = getattr(layer, "forward_layer", layer)
+        for one in {forward, getattr(layer, "backward_layer", forward)}:
+            randomize(one)
+        outputs[name] = layer(inputs[..., :size], mask=masks)
     model = keras.Model([inputs, masks], outputs)
     # JAX compiles loops in any case; all at once is the quicker way.
     model.compile(run_eagerly=keras.backend.backend() != "jax")
     return model.predict([SENTENCES, MASK], verbose=0)
 
 
+@pytest.fixture(scope="module")
+def projected():
+    return outputs_of_sequences(ProjectedRNN)
+
+
+@pytest.fixture(scope="module")
+def stock():
+    def both_ways(cell, **options):
+        return keras.layers.Bidirectional(keras.layers.RNN(cell, **options))
+
+    return outputs_of_sequences(both_ways)
+
+
+# JAX compiles the loops of the stock layers for minutes: see `make test-slow`.
+slow_on_jax = pytest.mark.slow("jax")
+
+
+def check_alone(name, outputs, backwards=False):
+    case, cell = CASES[name], random_cell(name)
+    for row, length in enumerate(LENGTHS):
+        sentence = SENTENCES[row, :length, : width(cell)]
+        expected = expected_run(case, sentence, named_weights(cell), backwards)
+        np.testing.assert_allclose(
+            outputs[row, :length], expected, rtol=1e-4, atol=1e-5
+        )
+        assert not outputs[row, length:].any()
+
+
 @EVERY
-def test_stock_layers_with_the_cell_agree_with_projected(name, sequences):
-    (found, *states), (stock, *stock_states) = sequences[name]
-    np.testing.assert_allclose(found, stock[..., :UNITS], **CLOSE)
+def test_masked_batch_equals_each_sentence_alone(name, projected):
+    found, *_ = projected[name]
+    check_alone(name, found)
+    assert abs(found[0] - found[1]).max() > 1e-2
+
+
+@slow_on_jax
+@EVERY
+def test_stock_layers_with_the_cell_agree_with_projected(name, projected, stock):
+    (found, *states), (outputs, *stock_states) = projected[name], stock[name]
+    np.testing.assert_allclose(found, outputs[..., :UNITS], **CLOSE)
     stock_states = stock_states[: len(states)]  # then those of the backward layer
     assert len(states) == len(stock_states) > 0
     for found_state, stock_state in zip(states, stock_states, strict=True):
         np.testing.assert_allclose(found_state, stock_state, **CLOSE)
 
 
+@slow_on_jax
 @EVERY
-def test_masked_batch_equals_each_sentence_alone(name, sequences):
-    case = CASES[name]
-    (found, *_), (stock, *_) = sequences[name]
-    cell = random_cell(name)
-    directions = (found, False), (stock[..., UNITS:], True)
-    for row, length in enumerate(LENGTHS):
-        sentence = SENTENCES[row, :length, : width(cell)]
-        for outputs, backwards in directions:
-            expected = expected_run(case, sentence, named_weights(cell), backwards)
-            np.testing.assert_allclose(
-                outputs[row, :length], expected, rtol=1e-4, atol=1e-5
-            )
-            assert not outputs[row, length:].any()
-
-
-@EVERY
-def test_backwards_equals_forwards_on_the_mirrored_sentence(name, sequences):
-    (found, *_), (stock, *_) = sequences[name]
-    backward = stock[:, ::-1, UNITS:]
+def test_stock_layers_backwards(name, projected, stock):
+    """Equal to each sentence alone, and to forwards on the mirrored sentence."""
+    (found, *_), (outputs, *_) = projected[name], stock[name]
+    check_alone(name, outputs[..., UNITS:], backwards=True)
+    backward = outputs[:, ::-1, UNITS:]
     np.testing.assert_allclose(backward[0], found[1], **CLOSE)
     np.testing.assert_allclose(backward[1], found[0], **CLOSE)
-    assert abs(found[0] - found[1]).max() > 1e-2
 
 
 # Unrolled over a few steps, loops run fast without being compiled.

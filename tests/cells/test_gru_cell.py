@@ -35,6 +35,7 @@ def test_step_equals_the_papers_equations(update, compiled):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow("jax")
 @pytest.mark.parametrize("update", ["new", "keep"])
 def test_equals_keras_gru(update):
     """Keras' update gate weighs the old state, 1 - z: its weights are the negative."""

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from keras_tagging.cli.common import in_options
+from keras_tagging.cli.options import in_options
 from keras_tagging.corpora import PUBLIC, public
 from keras_tagging.corpora.public_table import File, PublicCorpus
 

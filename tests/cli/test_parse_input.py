@@ -12,7 +12,7 @@ import pytest
 
 import keras_tagging
 from keras_tagging import Parser
-from keras_tagging.cli.treebanks import Lines, with_columns
+from keras_tagging.cli.inputs import Lines, with_columns
 from keras_tagging.data import Sentence
 
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import WORDS_ONLY
 
 import keras_tagging
-from keras_tagging.cli.pipeline_progress import Estimate, PipelineProgress
+from keras_tagging.cli.progress import PipelineProgress
 from keras_tagging.data import read
 from keras_tagging.data.surfaces import text_of
 
@@ -346,26 +346,19 @@ def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
 # The estimate
 
 
-def test_the_estimate_is_what_the_work_left_takes():
+def test_lines_tell_the_time_that_is_left(monkeypatch, capsys):
     now = [0.0]
-    estimate = Estimate({"tagger": 4, "parser": 2}, clock=lambda: now[0])
-    assert estimate.seconds() is None
-    estimate.begin("tagger")
-    estimate.reach(2.0, 4)  # a run before
-    assert estimate.seconds() is None
-    now[0] = 10.0
-    estimate.reach(3.0, 4)
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    with PipelineProgress({"tagger": 4, "parser": 2}) as progress:
+        progress.begin("tagger", 4, "7 tags")
+        progress.step(2, 0.0)  # two epochs of an earlier run
+        now[0] = 100.0
+        progress.epoch(3, "val_accuracy", 0.5)
+        progress.epoch(4, "val_accuracy", 0.5)
+    printed = capsys.readouterr().out
     # an epoch of the tagger, and two of the parser, which take half as much again
-    assert estimate.seconds() == pytest.approx(10 + 2 * 15)
-    now[0] = 20.0
-    estimate.reach(4.0, 4)
-    estimate.end("tagger")
-    estimate.begin("parser")
-    estimate.reach(0.0, 2)
-    now[0] = 60.0
-    estimate.reach(1.0, 2)
-    # 60 seconds for 3.5 epochs of a tagger
-    assert estimate.seconds() == pytest.approx(1.5 * 60 / 3.5)
+    assert "epoch 3 of 4  accuracy 50.00; about 7 min left" in printed
+    assert "epoch 4 of 4  accuracy 50.00; about 2 min left" in printed
 
 
 def test_a_terminal_has_bars(monkeypatch, capsys):

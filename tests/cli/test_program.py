@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from keras_tagging.cli.common import pairs
+from keras_tagging.cli.options import pairs
 
 COMMANDS = ["list", "train", "evaluate", "tag", "parse", "export"]
 COMMANDS += ["analyse", "reproduce", "corpora", "describe", "demo"]

@@ -1,4 +1,5 @@
 import json
+from concurrent.futures import Future
 
 import pytest
 import tensorflow as tf
@@ -30,22 +31,19 @@ def engine(monkeypatch):
 
         def start(self, job):
             self.started.append(job)
-            self.running[job] = None
-
-        def ended(self):
-            found = [(job, self.fails.get(job.seed)) for job in self.running]
-            for job, reason in found:
-                if isinstance(reason, BaseException):
-                    raise reason
-                if reason is None:
-                    info = self.store.read_info()
-                    table = papers.table(info["paper"], info["table"])
-                    self.store.write(job, result(job, table.columns))
-            self.running.clear()
-            return found
-
-        def close(self):
-            self.running.clear()
+            ended, reason = Future(), self.fails.get(job.seed)
+            if isinstance(reason, BaseException):
+                ended.set_exception(reason)
+            elif reason is None:
+                info = self.store.read_info()
+                table = papers.table(info["paper"], info["table"])
+                self.store.write(job, result(job, table.columns))
+                ended.set_result(0)
+            else:
+                self.store.log(job).parent.mkdir(parents=True, exist_ok=True)
+                self.store.log(job).write_text(f"{reason}\n")
+                ended.set_result(1)
+            return ended
 
     monkeypatch.setattr(f"{ENGINES}.LocalEngine", FakeEngine)
     return FakeEngine

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from segmenting.treebanks import FOLDER
+from treebanks import FOLDER
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from keras_tagging import load, load_corpus
+from keras_tagging.cli.loading import Reading
 from keras_tagging.cli.output import next_commands
 from keras_tagging.data import Sentence, write
 
@@ -138,7 +139,9 @@ def test_tag_reads_columns_without_a_tag(program, failing, tmp_path, monkeypatch
 
 def test_next_commands_name_columns():
     columns = 'columns={"pos": 1}'
-    lines = next_commands("out", "c", ["tag_column=2", columns], "conll").splitlines()
+    reading = Reading("conll", ["tag_column=2", columns])
+    model = SimpleNamespace(kind="tagger", served_layers=[])
+    lines = next_commands("out", "c", reading, model).splitlines()
     given = f"--option '{columns}'"
     where = f"--corpus c --option tag_column=2 {given} --format conll"
     assert lines[0] == f"  keras-tagging evaluate out {where}"

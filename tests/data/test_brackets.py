@@ -202,6 +202,7 @@ def real_sentences(folder, format):
         yield from read(path, format)
 
 
+@pytest.mark.slow
 @real
 def test_real_trees():
     found = list(real_sentences("combined", "mrg"))
@@ -216,6 +217,7 @@ def test_real_trees():
     assert traces == 6592
 
 
+@pytest.mark.slow
 @real
 def test_real_tagged_text():
     found = list(real_sentences("tagged", "pos"))

@@ -149,6 +149,7 @@ def test_real_inventories(name, size):
     assert {normalise(category) for category in small} == bare
 
 
+@pytest.mark.slow
 @real
 def test_categories_of_the_meaning_bank():
     found = set()

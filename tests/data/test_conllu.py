@@ -317,6 +317,7 @@ FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
 @pytest.mark.parametrize("file", FILES)
 def test_treebanks(file):

@@ -60,6 +60,8 @@ def test_the_script_of_one_word_fits_another_or_leaves_it(pairs):
         ("me", "I", "U0;=i", ("us", "I")),
         ("McDonalds", "McDonald", "U0,L1,U2,L3;|-", ("McCoys", "McCoy")),
         ("iPhones", "iPhone", "U1,L2;|-", ("iPads", "iPad")),
+        # an index of the first half, the middle included, is counted from the start
+        ("WiFis", "WiFi", "U0,L1,U2,L-1;|-", ("HiFis", "HiFi")),
         ("'Tis", "it", None, None),
         ("22nd", "22nd", ";|", ("23rd", "23rd")),
         # of which no case of its own gives the lemma back
@@ -72,6 +74,37 @@ def test_scripts_by_hand(form, lemma, script, unseen):
     assert lemma_of(form, found) == lemma
     if unseen:
         assert lemma_of(unseen[0], found) == unseen[1]
+
+
+@pytest.mark.parametrize(
+    ("script", "form", "lemma"),
+    [
+        ("U1;|", "abcd", "aBCD"),
+        ("U1,L2;|", "ABCD", "aBcd"),
+        # from the end
+        ("U-1;|", "ABCD", "abcD"),
+        ("U-1;|", "a", "A"),
+        ("U0,L-2;|", "abcd", "ABcd"),
+        ("U0,L-2,U-1;|", "abcde", "ABCdE"),
+        ("U1,L-1;|-", "xyzqr", "xYZq"),
+        ("U-3;=abcd", "any", "aBCD"),
+        # words that are too short for it: no letter is lost, and none comes twice
+        ("U-3;|", "ab", "AB"),
+        ("U5;|", "abc", "abc"),
+        ("U0,L3;|", "ab", "AB"),
+        ("U0,L1,U2,L-1;|", "un", "Un"),
+        ("U2,L-3;|", "abc", "abc"),
+    ],
+)
+def test_cases_of_other_words(script, form, lemma):
+    assert lemma_of(form, script) == lemma
+
+
+@given(form=LIKE, pair=st.tuples(LIKE, LIKE))
+def test_cases_change_no_letter(form, pair):
+    cases, _, _ = script_of(*pair).rpartition(";")
+    if "!" not in cases and ";" not in cases:
+        assert lemma_of(form, f"{cases};|").lower() == form.lower()
 
 
 def test_a_script_that_does_not_fit_leaves_the_form():

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_tagging.cli.tagged import WRITERS
 from keras_tagging.corpora import load_corpus
-from keras_tagging.corpora.preparation import write_splits
 from keras_tagging.data import Corpus, Sentence, read, write
 from keras_tagging.data.conllu import as_conllu, read_blocks
+from keras_tagging.data.tagged import WRITERS
+from preparing.script import write_splits
 
 # No database: a folder in the working directory.
 checked = settings(max_examples=60, deadline=None, database=None)

@@ -251,6 +251,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
 @pytest.mark.parametrize("file", FILES)
 def test_treebanks_have_trees(file):

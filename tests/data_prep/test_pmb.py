@@ -147,6 +147,7 @@ REAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
 @pytest.mark.parametrize("notation", ["pmb", "ccgbank"])
 @pytest.mark.parametrize("language", REAL)

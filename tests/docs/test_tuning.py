@@ -44,6 +44,7 @@ def test_keras_tuner_loads_the_best_model(names, eager, capsys):
     assert again.evaluate(dev, return_dict=True) == scores
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_ray_tune_finds_settings(names, monkeypatch, tmp_path):
     monkeypatch.setenv("RAY_TRAIN_ENABLE_V2_MIGRATION_WARNINGS", "0")

@@ -23,17 +23,17 @@ from hostile.mutations import mutate, mutate_json
 from hostile.oracle import Expected, check_reading, check_written, refused
 
 from keras_tagging.corpora import load_corpus
-from keras_tagging.corpora.archives import Member, members
-from keras_tagging.corpora.atis import read_atis
-from keras_tagging.corpora.ftb import read_ftb
-from keras_tagging.corpora.media import (
+from keras_tagging.data import Sentence, read
+from preparing.archives import Member, members
+from preparing.atis import read_atis
+from preparing.ftb import read_ftb
+from preparing.media import (
     dialogues,
     full_and_relaxed,
     read_media,
     read_relaxed,
     read_test2,
 )
-from keras_tagging.data import Sentence, read
 
 FILES = {
     "wsj/00/a.txt": text_seeds.TEXT.encode() * 20,

@@ -11,8 +11,8 @@ import pytest
 from conftest import TINY, random_sentences
 from models.parsers import TINY as SMALL
 from models.parsers import TRAIN
-from segmenting.treebanks import TINY as CHARACTERS
-from segmenting.treebanks import sentences_of
+from treebanks import TINY as CHARACTERS
+from treebanks import sentences_of
 
 import keras_tagging
 from keras_tagging.models.jackknife import copied

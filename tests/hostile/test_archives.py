@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from keras_tagging.corpora.archives import members
 from keras_tagging.data import CorpusError, read
 from keras_tagging.utils import limits
+from preparing.archives import members
 
 ROUNDS = int(os.environ.get("KERAS_TAGGING_FUZZ", 1))  # 10 for a thorough test
 
@@ -236,7 +236,7 @@ def test_the_numbers_of_members_and_bytes_are_limited(tmp_path, monkeypatch):
 
 def test_no_room_for_what_is_decompressed_is_told(tmp_path, monkeypatch):
     resource = pytest.importorskip("resource")
-    from keras_tagging.corpora import archives
+    from preparing import archives
 
     source = tar_of(tmp_path / "a.tar.gz", {"a.conll": bytes(100_000)})
     monkeypatch.setattr(archives, "IN_MEMORY", 1)
@@ -351,7 +351,7 @@ BOMBS = {
 CHILD = """
 import resource, sys
 from keras_tagging.data import CorpusError
-from keras_tagging.corpora.archives import members
+from preparing.archives import members
 
 pages = int(open("/proc/self/statm").read().split()[0])
 most = pages * resource.getpagesize() + (300 << 20)
@@ -378,7 +378,9 @@ def test_bombs_do_not_fill_the_memory(tmp_path):
     script = tmp_path / "keras-tagging"  # a script of this name loads no TensorFlow
     script.write_text(CHILD)
     command = [sys.executable, script, *sources]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    path = os.pathsep.join(filter(None, sys.path))
+    env = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=env)
     told = done.stdout.splitlines()
     assert (done.returncode, len(told)) == (0, len(BOMBS)), done.stderr
     for source, line, (_, message) in zip(sources, told, BOMBS.values(), strict=True):

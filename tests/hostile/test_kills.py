@@ -18,13 +18,13 @@ from hostile.programs import TINY, program, write_corpus
 
 import keras_tagging
 from keras_tagging import Sentence, load_corpus
-from keras_tagging.corpora.preparation import write_splits
 from keras_tagging.data.records import CorpusError
 from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.schedule import run_jobs
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.models import export as exporting
 from keras_tagging.models.run_files import lock_run
+from preparing.script import write_splits
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

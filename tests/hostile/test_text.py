@@ -13,7 +13,6 @@ import tracemalloc
 
 import pytest
 
-from keras_tagging.corpora.media import words_of
 from keras_tagging.corpora.word_classes import WordClasses
 from keras_tagging.data import (
     FORMATS,
@@ -29,6 +28,7 @@ from keras_tagging.data.normalisation import LimitError, to_nfc
 from keras_tagging.data.recognition import recognise
 from keras_tagging.data.trees import trees_of
 from keras_tagging.utils import limits
+from preparing.media import words_of
 
 CONLLU = "1\t{0}\tl\t{1}\tX\t_\t0\troot\t_\t_\n\n"
 # One sentence of each format, of one word and its tag.

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from embeddings.examples import BINARY, FASTTEXT, GLOVE, WORDS, write
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.fasttext import save_facebook_model
+from vectors.examples import BINARY, FASTTEXT, GLOVE, WORDS, write
 
 import keras_tagging
 from keras_tagging import cli

@@ -13,8 +13,6 @@ from hostile.oracle import Expected, Stream, check_reading, check_written, refus
 
 from keras_tagging.corpora import describe
 from keras_tagging.corpora.damage import damage
-from keras_tagging.corpora.media import words_of
-from keras_tagging.corpora.preprocessing import kadari, wu
 from keras_tagging.corpora.suspicions import suspicious
 from keras_tagging.corpora.word_classes import WordClasses
 from keras_tagging.data import Corpus, Sentence, read
@@ -30,6 +28,8 @@ from keras_tagging.data.derivations import derivations
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.records import Malformed
 from keras_tagging.data.surfaces import document_of
+from preparing.media import words_of
+from preparing.preprocessing import kadari, wu
 
 LARGE = 1 << 15  # bytes: beyond, only reading is timed
 Count = Callable[[list[str]], Expected]

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from embeddings.examples import BINARY, CONTENTS, FASTTEXT, GLOVE, WORD2VEC, WORDS
 from hostile.file_targets import Gadget
 from hostile.harness import Target, Wrong
 from hostile.oracle import refused
+from vectors.examples import BINARY, CONTENTS, FASTTEXT, GLOVE, WORD2VEC, WORDS
 
 from keras_tagging.vectors import load_vectors
 

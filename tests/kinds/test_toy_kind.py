@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from kinds.conftest import INSTALLED
-from serve.conftest import serving
+from service.conftest import serving
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, cli, kinds, runtime

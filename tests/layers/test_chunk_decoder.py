@@ -105,6 +105,63 @@ def test_a_certain_network_does_not_get_its_way():
                 assert is_consistent([tags[t] for t in row[:n]], "iob2")
 
 
+def sharp(kind, dtype, seed):
+    """Probabilities `(sentences, 4, tags)` of a network that is all but certain."""
+    rng = np.random.default_rng(seed)
+    shape = (8, 4, len(TAGS["iob2"]))
+    widest = {"float32": 37, "float64": 300, "float16": 4}[dtype]
+    if kind == "close":  # small, and they differ in the last digits
+        step = np.spacing(np.asarray(2e-3, dtype))
+        return (1e-3 + step * rng.integers(0, 9, shape)).astype(dtype)
+    exponents = rng.uniform(-widest, 0, shape)
+    if kind == "zeros":
+        exponents = np.where(rng.random(shape) < 0.5, -np.inf, exponents)
+    return (10**exponents).astype(dtype)
+
+
+@pytest.mark.parametrize("kind", ["wide", "close", "zeros"])
+@pytest.mark.parametrize(
+    "given, dtype",
+    [
+        ("float32", "float32"),
+        ("float16", "mixed_float16"),
+        ("float32", "mixed_bfloat16"),
+        ("float64", "float64"),
+    ],
+)
+def test_sharp_probabilities(given, dtype, kind):
+    """The product of the probabilities is that of the best of all consistent paths."""
+    if given == "float64" and keras.backend.backend() == "jax":
+        pytest.skip("JAX computes in single precision unless all of it is double")
+    tags = TAGS["iob2"]
+    layer = ChunkDecoder(tags, dtype=dtype)
+    paths = [
+        path
+        for path in product(range(len(tags)), repeat=4)
+        if is_consistent([tags[t] for t in path], "iob2")
+    ]
+    changed = impossible = 0
+    for seed in range(3):
+        p = sharp(kind, given, seed)
+        found = array(layer(ops.convert_to_tensor(p)))
+        largest = p.max(-1, keepdims=True).astype("float64")
+        with np.errstate(divide="ignore"):
+            logs = np.log(p / np.where(largest > 0, largest, 1))
+        for path, rows in zip(found, logs, strict=True):
+            # the fewest zeros, then the product of the others
+            lost, kept = np.isinf(rows), np.where(np.isinf(rows), 0, rows)
+            scores = {
+                path: (-lost[range(4), path].sum(), kept[range(4), path].sum())
+                for path in paths
+            }
+            best, mine = max(scores.values()), scores[tuple(path.tolist())]
+            slack = 4 * np.finfo(layer.compute_dtype).eps * max(1, -best[1])
+            assert mine[0] == best[0] and mine[1] >= best[1] - slack
+            changed += tuple(rows.argmax(-1)) not in scores
+            impossible += best[0] < 0
+    assert changed and (impossible > 0) == (kind == "zeros")
+
+
 def test_without_a_consistent_path_there_is_still_one_tag_a_token():
     """One token cannot be a chunk of B and E."""
     tags = ["B-X", "E-X"]

@@ -386,3 +386,14 @@ def test_number_of_parameters(settings, embeddings, context, hidden):
 def test_wrong_arguments_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         LabelEmbeddingRNN(4, 5, **settings)
+
+
+def test_a_share_of_the_labels_read_is_gold():
+    layer = LabelEmbeddingRNN(UNITS, NUM_LABELS, feedback=0.8, seed=1)
+    layer.build((None, None, FEATURES))
+    labels = np.zeros((40, 50), "int32")
+    drawn = ops.convert_to_numpy(layer._draw(labels))
+    assert drawn.shape == (40, 50, 1) and abs(drawn.mean() - 0.8) < 0.05
+    for share in (0.0, 1.0):
+        layer.gold_share.assign(share)
+        assert (ops.convert_to_numpy(layer._draw(labels)) == share).all()

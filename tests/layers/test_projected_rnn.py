@@ -46,6 +46,7 @@ def run(layer, x, mask, compiled):
     return arrays(model.predict([x, mask], verbose=0))
 
 
+@pytest.mark.slow("jax")
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("mask", [None, MASK, HOLES], ids=["none", "padding", "holes"])
 @pytest.mark.parametrize(
@@ -282,17 +283,20 @@ def test_keras_file_round_trip(tmp_path):
     )
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
-def test_one_training_step_equals_the_stock_layers(jit_compile):
+@pytest.mark.parametrize(
+    "jit_compile, backwards", [(False, False), (True, False), (False, True)]
+)
+def test_one_training_step_equals_the_stock_layers(jit_compile, backwards):
     """Equal weights after one step of SGD: equal gradients. Each has moved."""
     if jit_compile and keras.backend.backend() == "torch":
         pytest.skip("torch.compile takes a minute; the other case covers torch")
-    layer = ProjectedRNN(GRUCell(UNITS), return_sequences=True)
+    options = {"return_sequences": True, "go_backwards": backwards}
+    layer = ProjectedRNN(GRUCell(UNITS), **options)
     layer.build((None, None, FEATURES))
     randomize(layer)
     before = layer.get_weights()
     after = []
-    for each in (layer, twin(layer, return_sequences=True)):
+    for each in (layer, twin(layer, **options)):
         inputs = keras.Input((TIME, FEATURES))
         masks = keras.Input((TIME,), dtype="bool")
         model = keras.Model([inputs, masks], each(inputs, mask=masks))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from keras_tagging.metrics import BETAS, assigned, multi_tagging, within_beta
-from keras_tagging.metrics.multi_tagging import entries_of
+from keras_tagging.metrics.multi_tagging import betas_of, entries_of
 
 
 def random_sentences(seed=0, sentences=60, tags=7):
@@ -151,3 +151,17 @@ def test_beta_out_of_range(beta):
 def test_length_mismatch():
     with pytest.raises(ValueError, match="sentence 2 has 1 gold ids but 2 prob"):
         multi_tagging([[0], [0]], [np.ones((1, 3)), np.ones((2, 3))])
+
+
+def test_levels_of_columns():
+    assert betas_of(0.1, [None]) == [0.1]
+    assert betas_of(0.1, ["upos", "feats"]) == [0.1, 0.1]
+    assert betas_of({"upos": 0.1}, ["upos"]) == [0.1]
+    assert betas_of({"feats": 0}, ["upos", "feats"]) == [None, 0]
+    assert betas_of(None, ["upos"]) == [None]
+    with pytest.raises(ValueError, match="beta= is one number for a tagger without"):
+        betas_of({"upos": 0.1}, [None])
+    with pytest.raises(ValueError, match="'xpo'"):
+        betas_of({"xpo": 0.1}, ["upos", "xpos"])
+    with pytest.raises(ValueError, match="2"):
+        betas_of({"upos": 2}, ["upos"])

@@ -11,9 +11,9 @@ from models.parsers import TRAIN as TREES
 from models.parsers import build as build_parser
 from models.parsers import equal, random_parser, weights
 from models.test_crf_tagger import field
+from models.test_saved_model import SENTENCES as SERVED
+from models.test_saved_model import check, padded
 from reference import characters, coupled_lstm, skip_stack
-from test_export import SENTENCES as SERVED
-from test_export import check, padded
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -218,11 +218,12 @@ def test_other_networks_have_it_too(name, train_sentences):
 def test_a_resumed_run_equals_one_that_was_not_interrupted(tmp_path, train_sentences):
     options = {"kind": "cnn", "character_dropout": 0.3, "decay": None, **WORDS_ONLY}
     fitting = {"verbose": 0, "token_budget": 30}
+    some = train_sentences[:14]
     whole = build(**options)
-    whole.fit(train_sentences, epochs=2, **fitting)
+    whole.fit(some, epochs=2, **fitting)
     for epochs in (1, 2):
         resumed = build(**options)
-        resumed.fit(train_sentences, epochs=epochs, resume=tmp_path, **fitting)
+        resumed.fit(some, epochs=epochs, resume=tmp_path, **fitting)
     assert equal(weights(resumed), weights(whole))
 
 
@@ -262,11 +263,12 @@ def test_every_weight_is_trained(train_sentences):
 def test_parsers_read_characters(tmp_path, encoder):
     options = {"character_network": "lstm", **SMALL, "encoder": encoder}
     parser = random_parser(**options, encoder_units=4)
-    parsed = parser.parse(TREES)
+    some = TREES[:16]
+    parsed = parser.parse(some)
     parser.save(tmp_path / "model.keras")
-    assert keras_tagging.load(tmp_path / "model.keras").parse(TREES) == parsed
-    alone = [tree for sentence in TREES[:9] for tree in parser.parse([sentence])]
-    assert alone == parsed[:9]
+    assert keras_tagging.load(tmp_path / "model.keras").parse(some) == parsed
+    alone = [tree for sentence in some[:6] for tree in parser.parse([sentence])]
+    assert alone == parsed[:6]
 
 
 @pytest.mark.one_backend
@@ -287,6 +289,7 @@ def test_a_served_parser_gives_the_same(tmp_path):
         assert list(map(str, heads)) == tree.columns["head"]
 
 
+@pytest.mark.usefixtures("eager")
 def test_a_parser_takes_over_the_characters_of_another():
     ffn = build_parser("ffn-parser", character_network="gru", **SMALL)
     ffn.fit(TREES[:4], epochs=1, verbose=0)

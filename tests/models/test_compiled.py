@@ -9,8 +9,8 @@ import pytest
 from conftest import TINY, random_sentences
 from models.parsers import PLAIN, TRAIN
 from models.parsers import TINY as PARSER
-from segmenting.treebanks import TINY as SEGMENTER
-from segmenting.treebanks import sentences_of
+from treebanks import TINY as SEGMENTER
+from treebanks import sentences_of
 
 import keras_tagging
 from keras_tagging import training

@@ -9,7 +9,8 @@ from models.parsers import DEMO, LEARNING, fitted
 from models.parsers import TINY as SMALL
 
 import keras_tagging
-from keras_tagging import Sentence, training
+from keras_tagging import Sentence, SoftTargets, training
+from keras_tagging.training.soft_targets import fingerprint_of
 from keras_tagging.vectors import WordVectors
 
 SMALLER = TINY | WORDS_ONLY
@@ -43,6 +44,35 @@ def test_fit_save_load_and_tag(tmp_path, train_sentences, dev_sentences, decoder
         for found, gold in zip(tags, sentence.tags, strict=True)
     ]
     assert np.mean(pairs) == pytest.approx(accuracy)
+
+
+def test_a_pupil_learns_from_soft_targets(train_sentences):
+    """From words alone, in two columns; the loss is that of NumPy on each backend."""
+    names, words = ("upos", "xpos"), [s.tokens for s in train_sentences]
+    gold = columned(train_sentences)
+    model = keras_tagging.build("bigru", tags=names, **SMALLER | DRY, learning_rate=0.1)
+    model.adapt(gold)
+    labels = model.tags
+    ids = {n: np.concatenate([_places(s, labels[n], n) for s in gold]) for n in names}
+    values = {n: np.tile(np.float32([0.8, 0.1]), (len(ids[n]), 1)) for n in names}
+    offsets = np.cumsum([0, *map(len, words)])
+    found = SoftTargets(labels, ids, values, offsets, fingerprint_of(gold))
+    options = {"soft_targets": found, "soft_weight": 1.0, "temperature": 2.0}
+    model.fit(words, epochs=25, batch_size=32, verbose=0, **options)
+    history = model.history.history
+    assert history["accuracy"][-1] > 0.9
+    # softened, 0.8 and 0.1 are q and 1 - q: no loss is below their entropy
+    q = 0.8**0.5 / (0.8**0.5 + 0.1**0.5)
+    entropy = -(q * np.log(q) + (1 - q) * np.log(1 - q))
+    assert history["loss"][-1] > 2 * 4 * entropy - 1e-3
+    assert history["loss"][-1] < 2 * 4 * (entropy + 0.5)
+
+
+def _places(sentence, labels, name):
+    """The id of the label of each word, and another one."""
+    column = sentence.columns["pos" if name == "upos" else name]
+    places = np.array([labels.index(label) for label in column])
+    return np.stack([places, (places + 1) % len(labels)], 1)
 
 
 @pytest.mark.parametrize(

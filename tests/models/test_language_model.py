@@ -1,10 +1,47 @@
 """The objective of the next word in a tagger."""
 
+import keras
 import numpy as np
 import pytest
-from conftest import TINY, WORDS_ONLY
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from keras import ops
 
 import keras_tagging
+from keras_tagging import Sentence
+from keras_tagging.architectures import TAGGERS, architecture
+from keras_tagging.architectures.stacked_network import StackedNetwork
+from keras_tagging.layers.packing import packed
+
+STACKED = [name for name, a in TAGGERS.items() if a.network is StackedNetwork]
+#: a network of three layers that drops nothing, so that it may be compared in training
+SMALL = {
+    **{"units": 3, "num_layers": 3, "word_dim": 3, "affix_dim": 2, "seed": 3},
+    **{"character_dim": 2, "dropout": 0, "layer_dropout": 0, "window": 0},
+    **{"window_dropout": 0, "language_model": 0.1, "characters": 0},
+    **WORDS_ONLY,
+}
+MERGES = [
+    ("paper", {"merge": "top"}),
+    ("best", {"merge": "layer", "input_layer": "tanh"}),
+]
+#: what could let a state see its neighbours: other inputs, cells, outputs
+SETTINGS = [
+    ("bigru", {"character_network": "cnn", "characters": 2, "columns": ("pos",)}),
+    ("bigru", {"window": 1, "window_gated": True, "lookup": "cascade"}),
+    ("bigru", {"decoder": "crf", "hidden_layer": "tanh", "label_smoothing": 0}),
+    ("bigru", {"decoder": "i-rnn"}),
+    ("skip-bilstm", {"skip": "internals"}),
+    ("skip-bilstm", {"skip": "gates", "gate": None}),
+    ("shortcut-bilstm", {"self_connection": True, "cell_shortcut": True}),
+    ("shortcut-bilstm", {"gate": "below"}),
+    ("bilstm", {"peepholes": True}),
+    ("bilstm-crf", {"coupled": True}),
+]
+CASES = [
+    *((name, *merge) for name in STACKED for merge in MERGES),
+    *((name, "fast", more) for name, more in SETTINGS),
+]
+LONG, SHORT = 6, 4
 
 
 @pytest.mark.usefixtures("eager")
@@ -26,6 +63,80 @@ def test_a_tagger_learns_words_too(decoder, train_sentences, tmp_path):
     model.save(tmp_path / "model.keras")
     loaded = keras_tagging.load(tmp_path)
     assert loaded.tag(train_sentences) == model.tag(train_sentences)
+
+
+def states_of(model, sentences, training):
+    """What predicts the words: `(sentences, time, direction, units)`."""
+    predicted_from = model.network.get_layer("language_model").input[1]
+    inputs = model.network.inputs
+    network = keras.Model(inputs if len(inputs) > 1 else inputs[0], predicted_from)
+    tokens, _, _ = model.encode(sentences).batch(np.arange(len(sentences)))
+    given = list(tokens.values()) if isinstance(tokens, dict) else [tokens]
+    if len(given) < len(inputs):
+        given.append(np.zeros((len(sentences), LONG), "int32"))  # gold labels
+    given = given if len(given) > 1 else given[0]
+    states = ops.convert_to_numpy(network(given, training=training))
+    return states.reshape(len(sentences), LONG, 2, -1)
+
+
+@pytest.mark.one_backend
+@pytest.mark.usefixtures("eagerly")
+@pytest.mark.parametrize("name, recipe, more", CASES)
+def test_no_state_has_seen_the_word_that_it_predicts(name, recipe, more):
+    """Word t + 1 is not in what predicts it from the left, nor t - 1 from the right."""
+    model = keras_tagging.build(name, recipe=recipe, **{**SMALL, **more})
+    model.adapt(random_sentences(30, 4))
+    randomize(model)
+    changed, at = "quickly", 2
+    words = ["the", "dog", "sees", "a", "dog", "barks"]
+    pos = ["e", "g", "s", "a", "g", "s"]
+
+    def batch(place=None):
+        found = []
+        for n in (LONG, SHORT):
+            new = [*words[:n]], [*pos[:n]]
+            if place is not None:
+                new[0][place], new[1][place] = changed, changed[-1]
+            found.append(Sentence(new[0], columns={"pos": new[1]}))
+        return found
+
+    for training in (True, False):
+        with packed(not training):
+            states = states_of(model, [*batch(), *batch(at)], training)
+        before, after = np.split(states, 2)
+        moved = np.abs(before - after).max(-1) > 1e-7
+        assert not moved[:, :at, 0].any() and not moved[:, at + 1 :, 1].any()
+        # and it is not blind: the word itself is seen, and what came before
+        assert moved[:, at, 0].all() and moved[:, at + 1, 0].all()
+        assert moved[:, at, 1].all() and moved[:, at - 1, 1].all()
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize(
+    "name, options",
+    [
+        ("skip-bilstm", {"recipe": "paper"}),
+        ("bigru", {"window": 3}),
+        ("bilstm-crf", {"window": 5, "window_over": "features"}),
+    ],
+)
+def test_a_window_that_shows_the_next_word_is_refused(name, options):
+    width = options.get("window", 3)
+    with pytest.raises(ValueError) as error:
+        keras_tagging.build(name, language_model=0.1, **options)
+    assert str(error.value) == (
+        "language_model=0.1 learns to predict the next word, which "
+        f"window={width} shows beforehand: give window=0, or language_model=0"
+    )
+    for remedy in ({"window": 0, "language_model": 0.1}, {"language_model": 0}):
+        keras_tagging.build(name, **{**options, **remedy})
+
+
+@pytest.mark.one_backend
+def test_a_model_saved_with_such_a_window_still_loads():
+    entry = architecture("bigru")
+    saved = {**entry.settings().flat(), "window": 3, "language_model": 0.1}
+    assert entry.restored(saved)["language_model"] == 0.1
 
 
 def test_it_needs_words():

@@ -94,6 +94,7 @@ def test_interrupted_and_resumed_equals_uninterrupted(dropping, tmp_path):
     assert equal(weights(resumed), weights(model))
 
 
+@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("encoder", ["bilstm", "shortcut-bilstm"])
 @pytest.mark.parametrize("merge", ["layer", "top"])
 def test_an_encoder_is_trained_with_the_parser(encoder, merge):
@@ -111,7 +112,7 @@ def test_an_encoder_is_trained_with_the_parser(encoder, merge):
     for name, gradient in zip(names, found, strict=True):
         assert np.isfinite(gradient).all()
         assert abs(np.atleast_2d(gradient)).max(0).min() > 0, name
-    assert len(model.parse(DEV)) == len(DEV)
+    assert len(model.parse(DEV[:3])) == 3
 
 
 @pytest.mark.usefixtures("eager")
@@ -280,8 +281,9 @@ def test_a_file_without_a_system_is_arc_standard():
     assert again.settings["system"] == again.scorer.system.name == "arc-standard"
 
 
+@pytest.mark.usefixtures("eager")
 def test_a_parser_that_reads_no_words():
-    parser = fitted("ffn-parser", words=False, tags="pos")
+    parser = fitted("ffn-parser", TRAIN[:8], words=False, tags="pos")
     assert parser.features.names == ("pos",)
     assert len(parser.parse(DEV)) == len(DEV)
 

@@ -3,7 +3,7 @@
 import random
 
 import numpy as np
-from conftest import TINY, random_sentences, randomize
+from conftest import TINY, computing_once, random_sentences, randomize
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -88,6 +88,8 @@ def request(given, columns=(), junk=""):
 
 def assert_same(found, model, given):
     """The answers of `keras_tagging.runtime` beside those of the model."""
-    assert found.tag(given) == model.tag(given)
-    for ours, theirs in zip(found.predict(given), model.predict(given), strict=True):
+    with computing_once(model):
+        tags, rows = model.tag(given), model.predict(given)
+    assert found.tag(given) == tags
+    for ours, theirs in zip(found.predict(given), rows, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)

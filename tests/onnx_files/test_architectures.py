@@ -1,7 +1,7 @@
 """Every tagger as an ONNX file: the tags and probabilities of `tag` and `predict`."""
 
 import pytest
-from conftest import WORDS_ONLY, random_sentences
+from conftest import random_sentences
 from onnx_files.odd import assert_same, request, sentences, tagger
 
 from keras_tagging import Sentence, runtime
@@ -11,33 +11,7 @@ from keras_tagging.metrics import is_consistent
 ODD = sentences()
 # without the one of 200 words, which takes long where there is no graph
 SHORT = [s for s in ODD if len(s) < 20]
-# what the defaults of the architectures leave out
-CELLS = {
-    "gru keep": ("bigru", {"update": "keep", "merge": "top", "input_layer": "tanh"}),
-    "skip plain": ("skip-bilstm", {"gate": None, "mapping": "tanh"}),
-    "skip exclusive": ("skip-bilstm", {"gate": "exclusive"}),
-    "skip vertical": ("skip-bilstm", {"gate": "vertical", "mapping": "sigmoid"}),
-    "skip internals": ("skip-bilstm", {"skip": "internals"}),
-    "skip gates": ("skip-bilstm", {"skip": "gates", "gate": None}),
-    "highway peepholes": ("highway-bilstm", {"peepholes": True}),
-    "rhn coupled": ("rhn", {"coupled": True, "output_gate": False}),
-    "mixed block": (
-        "shortcut-bilstm",
-        {"self_connection": True, "cell_shortcut": True},
-    ),
-    **{
-        f"shortcut {gate}": ("shortcut-bilstm", {"gate": gate, **places})
-        for gate, places in {
-            "below": {"output": "plain"},
-            "recurrent": {},
-            "skip": {"internal": "highway"},
-            "linear": {"self_connection": True},
-            "scale": {"output": "highway"},
-            "bernoulli": {},
-            "learned-bernoulli": {"output": None},
-        }.items()
-    },
-}
+# what the defaults of the architectures leave out; `test_layers` has the cells
 NETWORKS = {
     "i-rnn behind": ("bigru", {"decoder": "i-rnn", "num_layers": 1}),
     "crf, columns": ("bigru", {"decoder": "crf", "columns": ("pos",)}),
@@ -99,11 +73,10 @@ def check_batches_of_any_size_with_junk_in_the_padding(found, expected):
             assert not any(row[len(sentence) :])
 
 
-@pytest.mark.parametrize("case", CELLS | NETWORKS)
-def test_every_cell_and_network(case, train_sentences, tmp_path):
-    name, options = (CELLS | NETWORKS)[case]
-    fewer = WORDS_ONLY if case in CELLS else {}
-    model = eager(tagger(name, train_sentences, **fewer | options))
+@pytest.mark.parametrize("case", NETWORKS)
+def test_every_network(case, train_sentences, tmp_path):
+    name, options = NETWORKS[case]
+    model = eager(tagger(name, train_sentences, **options))
     assert_same(exported(model, tmp_path), model, SHORT[:60])
 
 

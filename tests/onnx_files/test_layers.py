@@ -8,6 +8,8 @@ from keras import ops
 from onnx import helper
 
 from keras_tagging import CRF, ChunkDecoder
+from keras_tagging.architectures import architecture
+from keras_tagging.layers import BidirectionalStack
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
 from keras_tagging.onnx.layers import LAYERS
@@ -17,24 +19,26 @@ from keras_tagging.runtime.extensions import session_options
 TAGS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 
 
-def both(layer, seed=0, masked=True):
-    """What Keras and ONNX Runtime give for random scores, masked at the end."""
-    inputs = keras.Input((None, len(TAGS)))
-    mask = ops.not_equal(inputs[:, :, 0], 0) if masked else None
-    model = keras.Model(inputs, layer(inputs, mask=mask))
-    rng = np.random.default_rng(seed)
-    model.set_weights([rng.normal(0, 1, w.shape) for w in model.get_weights()])
+def normal(rng, shape):
+    return rng.normal(0, 2, shape)
+
+
+def sharp(rng, shape):
+    return np.where(rng.random(shape) < 0.4, 0, 10 ** rng.uniform(-37, 0, shape))
+
+
+def in_onnx(model, x):
+    """The outputs of a functional model with one input, computed by ONNX Runtime."""
     builder = Builder()
-    xp = Arrays(builder)
-    tracer = Tracer(xp, LAYERS)
-    tracer.give(model.inputs[0], Array(xp, "x", "float32"))
+    tracer = Tracer(Arrays(builder), LAYERS)
+    tracer.give(model.inputs[0], Array(tracer.xp, "x", "float32"))
     with unchanged(model):
-        found = tracer.value(model.outputs[0])
+        found = [tracer.value(output) for output in model.outputs]
     made = helper.make_graph(
         builder.nodes(),
         "layer",
-        [value_info("x", "float32", ("batch", "time", len(TAGS)))],
-        [value_info(found.name, found.dtype, found.shape)],
+        [value_info("x", "float32", ("batch", "time", x.shape[-1]))],
+        [value_info(array.name, array.dtype, array.shape) for array in found],
         builder.initializers,
     )
     opsets = [helper.make_opsetid(*item) for item in OPSETS.items()]
@@ -42,10 +46,84 @@ def both(layer, seed=0, masked=True):
     session = onnxruntime.InferenceSession(
         made.SerializeToString(), session_options(), ["CPUExecutionProvider"]
     )
-    x = rng.normal(0, 2, (6, 9, len(TAGS))).astype("float32")
-    if masked:
-        x[np.arange(9) >= np.array([9, 5, 1, 3, 8, 2])[:, None]] = 0
-    return np.asarray(model(x)), session.run(None, {"x": x})[0]
+    return session.run(None, {"x": x})
+
+
+def padded(x):
+    """The same with zeros at the end of most rows of these six."""
+    x[np.arange(x.shape[1]) >= np.array([9, 5, 1, 3, 8, 2])[:, None]] = 0
+    return x
+
+
+def both(layer, seed=0, masked=True, scores=normal):
+    """What Keras and ONNX Runtime give for random scores, masked at the end."""
+    inputs = keras.Input((None, len(TAGS)))
+    mask = ops.not_equal(inputs[:, :, 0], 0) if masked else None
+    model = keras.Model(inputs, layer(inputs, mask=mask))
+    rng = np.random.default_rng(seed)
+    model.set_weights([rng.normal(0, 1, w.shape) for w in model.get_weights()])
+    x = scores(rng, (6, 9, len(TAGS))).astype("float32")
+    x = padded(x) if masked else x
+    return np.asarray(model(x)), in_onnx(model, x)[0]
+
+
+# what the defaults of the architectures leave out
+CELLS = {
+    "gru keep": ("bigru", {"update": "keep"}, {"merge": "top", "input_layer": "tanh"}),
+    "skip plain": ("skip-bilstm", {"gate": None, "mapping": "tanh"}, {}),
+    "skip exclusive": ("skip-bilstm", {"gate": "exclusive"}, {}),
+    "skip vertical": ("skip-bilstm", {"gate": "vertical", "mapping": "sigmoid"}, {}),
+    "skip internals": ("skip-bilstm", {"skip": "internals"}, {}),
+    "skip gates": ("skip-bilstm", {"skip": "gates", "gate": None}, {}),
+    "highway peepholes": ("highway-bilstm", {"peepholes": True}, {}),
+    "rhn coupled": ("rhn", {"coupled": True, "output_gate": False}, {}),
+    "mixed block": (
+        "shortcut-bilstm",
+        {"self_connection": True, "cell_shortcut": True},
+        {},
+    ),
+    **{
+        f"shortcut {gate}": ("shortcut-bilstm", {"gate": gate, **places}, {})
+        for gate, places in {
+            "below": {"output": "plain"},
+            "recurrent": {},
+            "skip": {"internal": "highway"},
+            "linear": {"self_connection": True},
+            "scale": {"output": "highway"},
+            "bernoulli": {},
+            "learned-bernoulli": {"output": None},
+        }.items()
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def stacks():
+    """Of all cells in one model: what Keras and ONNX Runtime give."""
+    inputs = keras.Input((None, 7))
+    mask = ops.not_equal(inputs[:, :, 0], 0)
+    outputs = {}
+    for case, (name, options, more) in CELLS.items():
+        settings = architecture(name).settings("fast", num_layers=3, **options, **more)
+        layer = BidirectionalStack(
+            settings.cell(5, seed=1),
+            num_layers=settings.network.num_layers,
+            merge=settings.network.merge,
+            input_layer=settings.network.input_layer,
+        )
+        outputs[case] = layer(inputs, mask=mask)
+    model = keras.Model(inputs, list(outputs.values()))
+    rng = np.random.default_rng(0)
+    model.set_weights([rng.normal(0, 0.7, w.shape) for w in model.get_weights()])
+    x = padded(normal(rng, (6, 5, 7)).astype("float32"))
+    return dict(zip(CELLS, zip(model(x), in_onnx(model, x), strict=True), strict=True))
+
+
+@pytest.mark.parametrize("case", CELLS)
+def test_stacks_of_every_cell(case, stacks):
+    ours, theirs = map(np.asarray, stacks[case])
+    assert (abs(ours[0]).max(-1) > 1e-2).all()
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
 @pytest.mark.parametrize("masked", [True, False])
@@ -64,6 +142,12 @@ def test_decoders(layer, seed, masked):
     ours, theirs = both(layer(), seed, masked)
     assert ours.any()
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_probabilities_of_zero_and_near_it():
+    ours, theirs = both(ChunkDecoder(TAGS), scores=sharp)
+    np.testing.assert_array_equal(ours, theirs)
+    assert len(np.unique(ours)) == len(TAGS)
 
 
 def test_what_is_not_known_is_named():

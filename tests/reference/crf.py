@@ -8,15 +8,6 @@ from itertools import product
 import numpy as np
 
 
-def score(emissions, path, transitions, start, end):
-    """The score of one path; 0 for the path through no token."""
-    if not len(path):
-        return 0.0
-    total = start[path[0]] + end[path[-1]]
-    total += sum(row[tag] for row, tag in zip(emissions, path, strict=True))
-    return total + sum(transitions[i, j] for i, j in zip(path, path[1:], strict=False))
-
-
 def paths(emissions, weights):
     """All paths `(paths, time)` and their scores `(paths,)`.
 
@@ -28,8 +19,13 @@ def paths(emissions, weights):
     weights = [np.asarray(w, "float64") for w in weights]
     time, num_tags = emissions.shape
     found = list(product(range(num_tags), repeat=time))
-    scores = [score(emissions, path, *weights) for path in found]
-    return np.array(found, int).reshape(len(found), time), np.array(scores)
+    found = np.array(found, int).reshape(len(found), time)
+    if not time:  # the path through no token
+        return found, np.zeros(1)
+    transitions, start, end = weights
+    scores = start[found[:, 0]] + end[found[:, -1]]
+    scores += emissions[np.arange(time), found].sum(1)
+    return found, scores + transitions[found[:, :-1], found[:, 1:]].sum(1)
 
 
 def log_sum(scores):

@@ -9,8 +9,8 @@ from conftest import TINY, randomize
 from models.columns import columned
 from models.parsers import random_parser
 from ray_clusters import cluster
-from segmenting.treebanks import TINY as SEGMENTER
-from segmenting.treebanks import sentences_of
+from treebanks import TINY as SEGMENTER
+from treebanks import sentences_of
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime

@@ -6,7 +6,11 @@ import pytest
 from keras import ops
 from reference import window_lm
 
-from keras_tagging.training import cbow_embeddings, pretraining, window_embeddings
+from keras_tagging.training import (
+    cbow_embeddings,
+    context_embeddings,
+    window_embeddings,
+)
 from keras_tagging.utils.seeds import seeds
 
 ROWS = 8
@@ -43,8 +47,8 @@ def trained(monkeypatch, *args, **kwargs):
         models.append(make(*of))
         return models[0]
 
-    make = pretraining.window_model
-    monkeypatch.setattr(pretraining, "window_model", keep)
+    make = context_embeddings.window_model
+    monkeypatch.setattr(context_embeddings, "window_model", keep)
     return window_embeddings(*args, **kwargs), models[0]
 
 
@@ -56,7 +60,7 @@ def test_logits_and_loss_equal_the_reference(context, units, monkeypatch):
     rng = np.random.default_rng(1)
     model.set_weights([rng.normal(size=w.shape) for w in model.get_weights()])
     weights = [w.astype("float64") for w in model.get_weights()]
-    windows, targets = pretraining.windows_of(ids, lengths, context)
+    windows, targets = context_embeddings.windows_of(ids, lengths, context)
     expected = window_lm.positions(ids, lengths, context)
     assert targets.tolist() == [target for target, _ in expected]
     np.testing.assert_allclose(
@@ -72,7 +76,7 @@ def test_logits_and_loss_equal_the_reference(context, units, monkeypatch):
 
 def test_windows_end_with_the_sentence_and_nothing_is_not_predicted():
     ids = np.array([1, 2, 3, 4, -7, 5, 0])
-    windows, targets = pretraining.windows_of(ids, np.array([3, 0, 3, 1]), 2)
+    windows, targets = context_embeddings.windows_of(ids, np.array([3, 0, 3, 1]), 2)
     assert targets.tolist() == [1, 2, 3, 4, 5, 0]
     assert windows.tolist() == [
         [-1, -1, 2, 3],
@@ -86,7 +90,7 @@ def test_windows_end_with_the_sentence_and_nothing_is_not_predicted():
 
 def test_every_epoch_reads_all_positions_in_an_order_of_its_own():
     x = np.arange(10)
-    batches = pretraining._batches(x[:, None], x, 4, np.random.default_rng(0))
+    batches = context_embeddings._batches(x[:, None], x, 4, np.random.default_rng(0))
     epochs = []
     for _ in range(2):
         read = [next(batches) for _ in range(3)]
@@ -100,13 +104,13 @@ def test_every_epoch_reads_all_positions_in_an_order_of_its_own():
 @pytest.mark.usefixtures("eager")
 @BOTH
 def test_seed_decides_and_global_random_states_do_not_matter(method, monkeypatch):
-    orders, make = [], pretraining._batches
+    orders, make = [], context_embeddings._batches
 
     def batches(*args):
         orders.append(args[-1].bit_generator.state["state"]["state"])
         return make(*args)
 
-    monkeypatch.setattr(pretraining, "_batches", batches)
+    monkeypatch.setattr(context_embeddings, "_batches", batches)
     ids, lengths = pairs(20)
     tables, later = [], []
     for seed, world in [(3, 1), (3, 2), (4, 2)]:
@@ -160,7 +164,7 @@ def test_rows_that_never_occur_keep_their_first_values(capsys):
     ids = [1, -1, 2, 3, 4, -1, 6, 7]
     table = window_embeddings(ids, [3, 5], ROWS, 4, context=2, units=5, seed=7)
     assert capsys.readouterr().out == ""
-    first = pretraining.window_model(ROWS, 4, 2, 5, seeds(7)).get_weights()[0]
+    first = context_embeddings.window_model(ROWS, 4, 2, 5, seeds(7)).get_weights()[0]
     assert np.abs(first).max() <= 0.05 and first.std() > 0.02
     changed = np.abs(table - first).max(axis=1) > 1e-3
     assert changed.tolist() == [row not in (0, 5) for row in range(ROWS)]

@@ -52,6 +52,22 @@ def test_loss_is_the_mean_over_real_tokens(lengths, seed):
     assert float(ops.convert_to_numpy(found)) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("smoothing", [0.1, 0.6])
+def test_label_smoothing_is_the_cross_entropy_with_a_smoothed_distribution(smoothing):
+    """Szegedy et al. (2016), section 7: a share of the gold tag goes to all tags."""
+    targets, logits, mask = batch(*BATCHES[0])
+    found = TagLoss(label_smoothing=smoothing)(*as_tensors(targets, logits, mask))
+    losses = []
+    for row in range(len(mask)):
+        for t in range(int(mask[row].sum())):
+            p = np.exp(logits[row, t].astype("float64"))
+            gold = np.full(NUM_TAGS, smoothing / NUM_TAGS)
+            gold[targets[row, t]] += 1 - smoothing
+            known = targets[row, t] >= 0
+            losses.append(-(gold @ np.log(p / p.sum())) if known else 0.0)
+    assert float(ops.convert_to_numpy(found)) == pytest.approx(np.mean(losses), 1e-5)
+
+
 def test_loss_stays_finite_where_no_gold_tag_is_known():
     _, logits, mask = batch([2, 1], 0)
     targets = np.full(mask.shape, -1, "int32")

@@ -14,6 +14,7 @@ import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, spoil
 
 import keras_tagging
+from keras_tagging.pipelines.training import ProgressCallback, Silent
 
 TRAIN, DEV = random_sentences(30, 1), random_sentences(12, 2)
 EPOCHS = 5
@@ -228,3 +229,22 @@ def test_pickles_are_not_read(tmp_path, uninterrupted):
 def test_nothing_but_the_state_is_left_in_the_folder(uninterrupted):
     names = sorted(path.name for path in uninterrupted[0].iterdir())
     assert names == ["log.csv", "resume.npz"]
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_part_of_a_pipeline_goes_on_from_0_2_0(tmp_path):
+    """Its callback had another name."""
+    plain = {"settings": {"decay": None}, "patience": None, "x": TRAIN[:9]}
+
+    def callbacks():
+        return {"callbacks": [ProgressCallback(Silent(), "val_accuracy")]}
+
+    train(tmp_path, epochs=1, **plain, **callbacks())
+    path = tmp_path / "resume.npz"
+    with np.load(path) as file:
+        arrays = dict(file)
+    old = str(arrays["header"]).replace('"ProgressCallback"', '"Told"')
+    assert old != str(arrays["header"])
+    np.savez(path, **{**arrays, "header": old})
+    _, history = train(tmp_path, epochs=2, **plain, **callbacks())
+    assert history.epoch == [0, 1]

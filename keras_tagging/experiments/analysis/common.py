@@ -6,11 +6,11 @@ from functools import partial
 import pandas as pd
 
 from keras_tagging.experiments.analysis import plots, tables
-from keras_tagging.experiments.analysis.analysis import Analysis, Section
 from keras_tagging.experiments.analysis.predictions import (
     TrainingCounts,
     reads_words,
 )
+from keras_tagging.experiments.analysis.sections import Analysis, Section
 
 INTERVAL = (
     "Intervals are Wilson's, at 95 %. They assume independent tokens. Tokens of one "

@@ -7,7 +7,6 @@ import pandas as pd
 
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.experiments.analysis import plots, tables
-from keras_tagging.experiments.analysis.analysis import Analysis, Section
 from keras_tagging.experiments.analysis.common import (
     INTERVAL,
     begin,
@@ -15,6 +14,7 @@ from keras_tagging.experiments.analysis.common import (
     overall,
 )
 from keras_tagging.experiments.analysis.predictions import parsed_tokens
+from keras_tagging.experiments.analysis.sections import Analysis, Section
 from keras_tagging.models.tag_input import in_words, with_gold_tags
 
 FIGURES = ["uas", "las"]

@@ -3,7 +3,6 @@
 import re
 import warnings
 from collections.abc import Sequence
-from importlib.util import find_spec
 
 import numpy as np
 
@@ -24,11 +23,6 @@ STYLE = {
     "grid.color": "#e4e4e4",
     "legend.frameon": False,
 }
-
-
-def available() -> bool:
-    """Whether matplotlib is installed."""
-    return find_spec("matplotlib") is not None
 
 
 def svg(section) -> str:

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader
 
 import keras_tagging
+from keras_tagging.experiments import documents
 from keras_tagging.experiments.analysis import plots
+from keras_tagging.experiments.documents import INSTALL, NONE
 
 TEMPLATES = Path(__file__).with_name("templates")
 HEADINGS = {"low": "95 % interval", "f1": "F1", "uas": "UAS", "las": "LAS"}
@@ -14,7 +15,6 @@ HEADINGS |= {"pos": "part of speech"}
 BAR = "share_of_errors"  # drawn as a bar behind the figure
 CONTEXT = ("left", "word", "right")  # columns that share a cell
 NO_SHARE = ("loss", "entropy", "rate", "seconds")
-NO_PLOTS = "Plots need matplotlib: pip install 'keras-tagging[plots]'."
 
 
 def page(analysis, rows: int = 25, csv: str | Path | None = None) -> str:
@@ -28,19 +28,14 @@ def fragment(analysis, rows: int = 10) -> str:
 
 
 def _render(template, analysis, rows, csv) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    drawn = plots.available()
+    drawn = documents.plots_available()
     sections = [_shown(section, rows, drawn, csv) for section in analysis.sections]
-    return environment.get_template(template).render(
+    filled = documents.environment(TEMPLATES).get_template(template)
+    return filled.render(
         analysis=analysis,
         sections=sections,
         missing={_title(name): reason for name, reason in analysis.missing.items()},
-        no_plots="" if drawn else NO_PLOTS,
+        no_plots="" if drawn else f"Plots need matplotlib: {INSTALL}.",
         version=keras_tagging.__version__,
     )
 
@@ -113,7 +108,7 @@ def _cell(name: str, row: dict) -> dict:
     elif isinstance(value, str):
         css, text = name, value
     elif pd.isna(value):
-        text = "\u2013"
+        text = NONE
     elif isinstance(value, float) and _is_share(name):
         text = f"{100 * value:.2f}"
     elif isinstance(value, float):

@@ -8,7 +8,6 @@ import pandas as pd
 from keras_tagging.architectures.output import reads_labels
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.experiments.analysis import plots, tables
-from keras_tagging.experiments.analysis.analysis import Analysis, Section
 from keras_tagging.experiments.analysis.common import (
     INTERVAL,
     begin,
@@ -19,6 +18,7 @@ from keras_tagging.experiments.analysis.predictions import (
     reads_words,
     tagged_tokens,
 )
+from keras_tagging.experiments.analysis.sections import Analysis, Section
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
 from keras_tagging.models.report import unknown_tags
 

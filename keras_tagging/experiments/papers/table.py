@@ -1,7 +1,9 @@
-"""The parts of a published table."""
+"""The parts of a published table, and the tables of a paper from its file."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any, Literal
 
 
@@ -101,3 +103,27 @@ class Settings:
     architecture: str
     rows: tuple[tuple[str, str, str, Any], ...]
     note: str | None = None
+
+
+def read_tables(paper: str) -> dict[int, Table | Settings]:
+    """The tables of a paper, by their numbers.
+
+    `PAPER.json` beside this module has them as printed, a row a system; what it leaves
+    out is as in `Table`, `Row` and `Column`, or in `Settings`.
+    """
+    file = files(__package__).joinpath(f"{paper}.json")
+    tables = {}
+    for entry in map(_frozen, json.loads(file.read_text("utf-8"))):
+        kind, rows = Settings, map(_frozen, entry["rows"])
+        if "columns" in entry:
+            kind, rows = Table, (Row(**row) for row in rows)
+            entry["columns"] = tuple(Column(**column) for column in entry["columns"])
+        tables[entry["number"]] = kind(**entry | {"paper": paper, "rows": tuple(rows)})
+    return tables
+
+
+def _frozen(value):
+    """The value with tuples for the lists of JSON."""
+    if isinstance(value, dict):
+        return {key: _frozen(part) for key, part in value.items()}
+    return tuple(value) if isinstance(value, list) else value

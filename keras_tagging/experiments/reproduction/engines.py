@@ -1,8 +1,8 @@
 """Engines that run jobs in processes of this machine.
 
-An engine starts jobs and reports which ones ended; `RayEngine` does the same on a
-cluster. Each job is a process of its own, so a job that runs out of memory, or that the
-user kills, takes no other job with it.
+An engine starts jobs, each as a future of `concurrent.futures`; `RayEngine` does the
+same on a cluster. Each job is a process of its own, so a job that runs out of memory,
+or that the user kills, takes no other job with it.
 """
 
 import os
@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 from keras_tagging.experiments.reproduction.jobs import Job
@@ -27,15 +28,8 @@ class Engine(Protocol):
 
     workers: int
 
-    def has_room(self) -> bool:
-        """Whether another job can start now."""
-
-    def start(self, job: Job) -> None:
-        """Start a job."""
-
-    def ended(self) -> list[tuple[Job, str | None]]:
-        """The jobs that ended since the last call, each with None or, in one line, the
-        reason why it failed."""
+    def start(self, job: Job) -> Future:
+        """Start a job; the future gives the exit code of its process."""
 
     def close(self) -> None:
         """Kill the jobs that still run."""
@@ -52,19 +46,17 @@ class LocalEngine:
     def __init__(self, store: Store, workers: int):
         self.store = store
         self.workers = workers
-        self.running: dict[Job, subprocess.Popen] = {}
+        self.processes: list[subprocess.Popen] = []
+        self.waiting = ThreadPoolExecutor(workers)
         threads = max(1, cores() // workers)
         self.environment = {**os.environ, **environment(threads)}
 
-    def has_room(self) -> bool:
-        return len(self.running) < self.workers
-
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> Future:
         command = [sys.executable, "-m", MODULE, *arguments(self.store, job)]
         log = self.store.log(job)
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
-            self.running[job] = subprocess.Popen(
+            process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,  # the job ends when this process is gone
                 stdout=output,
@@ -72,23 +64,18 @@ class LocalEngine:
                 env=self.environment,
                 start_new_session=True,  # Ctrl-C is for this process, which ends it
             )
-
-    def ended(self) -> list[tuple[Job, str | None]]:
-        ended = []
-        for job, process in list(self.running.items()):
-            if (code := process.poll()) is not None:
-                process.stdin.close()
-                del self.running[job]
-                ended.append((job, failure_reason(self.store, job, code)))
-        return ended
+        self.processes.append(process)
+        return self.waiting.submit(_exit_code, process)
 
     def close(self) -> None:
-        for process in self.running.values():
+        for process in self.processes:
             process.kill()  # files are written as a whole, so none is half done
-        for process in self.running.values():
-            process.wait()
-            process.stdin.close()
-        self.running.clear()
+        self.waiting.shutdown()
+
+
+def _exit_code(process: subprocess.Popen) -> int:
+    with process:  # closes its standard input at the end
+        return process.wait()
 
 
 def arguments(store: Store, job: Job) -> list[str]:
@@ -115,10 +102,15 @@ def environment(threads: int, own: Mapping = os.environ) -> dict[str, str]:
     return {name: own.get(name, value) for name, value in defaults.items()}
 
 
-def failure_reason(store: Store, job: Job, code: int) -> str | None:
-    """The reason for the exit code of a process; None if it succeeded."""
+def failure_reason(store: Store, job: Job, ended: Future) -> str | None:
+    """In one line, why a job failed that has ended; None if it succeeded."""
+    try:
+        code = ended.result()
+    except Exception as error:  # of Ray: a machine or a worker was lost
+        first, *_ = str(error).strip().split("\n")
+        return f"{type(error).__name__}: {first}"
     if code == 0:
-        return None
+        return None if store.done(job) else "its process ended without a result"
     if code < 0:
         name = signal.Signals(-code).name
         hint = "; out of memory? Then use fewer --jobs" * (name == "SIGKILL")

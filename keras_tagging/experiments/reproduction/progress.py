@@ -2,11 +2,12 @@
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from keras_tagging.experiments.reproduction.estimate import Estimate, duration
 from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.store import Store
+from keras_tagging.utils.estimate import Estimate, duration, time_left
 
 INTERVAL = 2.0  # seconds between two looks at the epochs of running jobs
 
@@ -29,8 +30,12 @@ class Progress:
         workers: int,
     ):
         self.jobs, self.store, self.epochs = jobs, store, epochs
-        self.estimate = Estimate(store, jobs, epochs, workers)
+        self.workers = workers
+        self.estimate = Estimate()
         self.done = {job for job in jobs if store.done(job)}
+        for job in self.done:
+            self._learn(store.read(job), job)
+        self.running: set[Job] = set()
         self.broken: set[Job] = set()
         self.bars = self.total = None
         self.tasks: dict[Job, int] = {}
@@ -60,7 +65,9 @@ class Progress:
     # Called by the scheduler
 
     def started(self, job: Job) -> None:
-        before = self.estimate.start(job)
+        before = self.store.epochs(job)
+        self.estimate.reach(job.row, before, job)
+        self.running.add(job)
         if self.bars:
             total = self.epochs[job.row]
             self.tasks[job] = self.bars.add_task(f"  {job}", total=total, note="")
@@ -73,7 +80,7 @@ class Progress:
         self._end(job)
         self.done.add(job)
         result = self.store.read(job)
-        self.estimate.learn(job, result)
+        self._learn(result, job)
         figures = ", ".join(_figures(result["figures"]))
         self.say(
             f"[{len(self.done)}/{len(self.jobs)}] {job}: {figures} "
@@ -112,19 +119,29 @@ class Progress:
         )
 
     def _end(self, job: Job) -> None:
-        self.estimate.end(job)
+        self.running.discard(job)
+        self.estimate.forget(job)
         if job in self.tasks:
             self.bars.remove_task(self.tasks.pop(job))
 
+    def _learn(self, result: Mapping, job: Job) -> None:
+        self.estimate.learn(job.row, result["epochs"], result["seconds"])
+
     def _left(self) -> str:
-        left = [job for job in self.jobs if job not in self.done | self.broken]
-        seconds = self.estimate.seconds_left(left)
-        if not left or seconds is None:
+        jobs = [job for job in self.jobs if job not in self.done | self.broken]
+        left: Counter = Counter()
+        for job in jobs:
+            finished = 0
+            if job in self.running:
+                finished = self.store.epochs(job)
+                self.estimate.reach(job.row, finished, job)
+            left[job.row] += max(0, self.epochs[job.row] - finished)
+        workers = max(1, min(self.workers, len(jobs)))
+        seconds = self.estimate.seconds(left, workers)
+        if not jobs or seconds is None:
             return ""
         self.estimated = True
-        if seconds < 60:
-            return "; less than a minute left"
-        return f"; about {duration(seconds)} left"
+        return time_left(seconds) or "; less than a minute left"
 
 
 def _figures(figures: Mapping[str, float | None]) -> list[str]:

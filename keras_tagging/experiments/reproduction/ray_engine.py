@@ -8,15 +8,16 @@ and the vectors under the same paths.
 
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 
 from keras_tagging.experiments.reproduction.engines import (
     MODULE,
     arguments,
     environment,
-    failure_reason,
 )
 from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.store import Store
+from keras_tagging.utils.ray_cluster import imported_ray, start
 
 #: variables of this process that a job on another machine needs too
 PASSED = ("KERAS_BACKEND", "KERAS_TAGGING_DATA", "KERAS_TAGGING_CACHE")
@@ -36,17 +37,12 @@ class RayEngine:
 
     def __init__(self, store: Store, workers: int | None = None):
         try:
-            import ray
-        except ModuleNotFoundError:
-            raise ValueError(
-                "--engine ray needs: pip install 'keras-tagging[ray]'"
-            ) from None
-        self.ray = ray
+            self.ray = ray = imported_ray()
+            self.is_own = start(ray)
+        except (ImportError, OSError) as error:
+            raise ValueError(str(error)) from error
         self.store = store
-        self.running: dict = {}
-        self.is_own = not ray.is_initialized()
-        if self.is_own:
-            _connect(ray)
+        self.started: list = []
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         self.workers = workers or max(1, int(sum(n.get("CPU", 0) for n in nodes)))
         share = resources(nodes, self.workers)
@@ -54,37 +50,16 @@ class RayEngine:
         self.environment |= {k: os.environ[k] for k in PASSED if k in os.environ}
         self.remote = ray.remote(_process()).options(max_retries=0, **share)
 
-    def has_room(self) -> bool:
-        return len(self.running) < self.workers
-
-    def start(self, job: Job) -> None:
+    def start(self, job: Job) -> Future:
         log = self.store.log(job).absolute()
         log.parent.mkdir(parents=True, exist_ok=True)
         program = ["-m", MODULE, *arguments(self.store, job)]
-        reference = self.remote.remote(program, self.environment, str(log))
-        self.running[reference] = job
-
-    def ended(self) -> list[tuple[Job, str | None]]:
-        references = list(self.running)
-        if not references:
-            return []
-        finished, _ = self.ray.wait(
-            references, num_returns=len(references), timeout=0, fetch_local=False
-        )
-        return [self._outcome(reference) for reference in finished]
-
-    def _outcome(self, reference) -> tuple[Job, str | None]:
-        job = self.running.pop(reference)
-        try:
-            code = self.ray.get(reference)
-        except self.ray.exceptions.RayError as error:  # the machine, or Ray's worker
-            return job, f"Ray: {str(error).strip().splitlines()[0]}"
-        return job, failure_reason(self.store, job, code)
+        self.started.append(self.remote.remote(program, self.environment, str(log)))
+        return self.started[-1].future()
 
     def close(self) -> None:
-        for reference in self.running:
+        for reference in self.started:
             self.ray.cancel(reference, force=True)
-        self.running.clear()
         if self.is_own:
             self.ray.shutdown()
 
@@ -101,19 +76,6 @@ def resources(nodes: Sequence[Mapping], workers: int) -> dict:
     cpus = max(1, min(sum(every) // workers, max(every, default=1)))
     gpus = sum(node.get("GPU", 0) for node in nodes)
     return {"num_cpus": cpus, "num_gpus": min(1, gpus / workers)}
-
-
-def _connect(ray) -> None:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
-        ray.init(log_to_driver=False, include_dashboard=False, logging_level="ERROR")
-    except Exception as error:  # Ray has no class for errors when it starts
-        reason = str(error).strip().splitlines()[0]
-        where = os.environ.get("RAY_ADDRESS", "this machine")
-        raise ValueError(
-            f"no Ray cluster at {where} ({reason}): see ray status; set RAY_ADDRESS to "
-            "a cluster, or unset it to start one here"
-        ) from None
 
 
 def _process():

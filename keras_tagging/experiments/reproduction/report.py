@@ -6,6 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from keras_tagging.architectures import resolve_settings
+from keras_tagging.experiments import documents
+from keras_tagging.experiments.documents import INSTALL
 from keras_tagging.experiments.papers.table import Settings, Table
 from keras_tagging.experiments.reproduction import report_facts as facts
 from keras_tagging.experiments.reproduction import report_plot
@@ -19,10 +21,6 @@ from keras_tagging.experiments.reproduction.report_templates import (
     render,
 )
 from keras_tagging.metrics.counts import BY_TOKENS
-from keras_tagging.utils.atomic import replacing
-from keras_tagging.utils.spreadsheets import without_formulas
-
-NO_PLOT = "No plot: it needs matplotlib, pip install 'keras-tagging[plots]'."
 
 
 def markdown(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
@@ -60,19 +58,15 @@ def write_report(
     contents = {
         "report.md": render(MARKDOWN, "report.j2", **variables),
         "report.tex": render(LATEX, "report.j2", **variables),
-        "report.csv": _csv(frame),
+        "report.csv": frame,
     }
     tested = [part for part in pairs.values() if part is not None]
     if tested:
-        contents["report.pairs.csv"] = _csv(pd.concat(tested))
+        contents["report.pairs.csv"] = pd.concat(tested)
     for name, content in contents.items():
-        with replacing(folder / name) as partial:
-            partial.write_text(content, encoding="utf-8")
+        write = documents.write if isinstance(content, str) else documents.write_csv
+        write(folder / name, content)
     return [*(folder / name for name in contents), *plots]
-
-
-def _csv(table: pd.DataFrame) -> str:
-    return without_formulas(table).to_csv(index=False, lineterminator="\n")
 
 
 def settings_markdown(table: Settings) -> str:
@@ -117,7 +111,7 @@ def _variables(table, info, results, frame, pairs, folder=None) -> dict:
         "side_by_side": tables.are_side_by_side(table),
         "tags_a_word": tables.tags_a_word(table, frame),
         "plot": None,
-        "no_plot": NO_PLOT,
+        "no_plot": f"No plot: it needs matplotlib, {INSTALL}.",
         "agreements": ranked + [others] * bool(ranked and others),
         "ranking": tables.ranking(table, frame),
         "seeds": sorted({n for part in tested for n in part["seeds"]}),

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from keras_tagging.architectures import resolve_settings
 from keras_tagging.experiments import papers
+from keras_tagging.experiments.documents import NONE
 from keras_tagging.experiments.papers.table import Row, Settings, Table
 from keras_tagging.experiments.reproduction.corpus import is_of_parsers
-from keras_tagging.experiments.reproduction.report_templates import NONE, Grid, Line
+from keras_tagging.experiments.reproduction.report_templates import Grid, Line
 from keras_tagging.experiments.reproduction.settings import settings_of
 
 # listed apart from the other settings

@@ -5,15 +5,14 @@ from itertools import chain
 
 import pandas as pd
 
+from keras_tagging.experiments.documents import NONE, number
 from keras_tagging.experiments.papers.table import Table
 from keras_tagging.experiments.reproduction.report_facts import measured_rows
 from keras_tagging.experiments.reproduction.report_statistics import LEVEL, RESAMPLES
 from keras_tagging.experiments.reproduction.report_templates import (
-    NONE,
     Bold,
     Grid,
     Line,
-    number,
 )
 from keras_tagging.metrics.significance import is_limit
 

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-NONE = "\N{EN DASH}"  # a cell without a figure
+from keras_tagging.experiments.documents import environment, number
+
 MARKDOWN, LATEX = "report.md.j2", "report.tex.j2"
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -82,7 +81,7 @@ def render(template: str, content: str, **variables) -> str:
 
 
 @cache
-def _environment(template: str) -> Environment:
+def _environment(template: str):
     escape, bold = escape_markdown, "**{}**"
     if template == LATEX:
         escape, bold = escape_latex, r"\textbf{{{}}}"
@@ -94,26 +93,12 @@ def _environment(template: str) -> Environment:
         text = escape(one_line(str(value)))
         return Markup(bold.format(text) if isinstance(value, Bold) else text)
 
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,  # makes the output of macros `Markup`
-        finalize=escaped,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
-    for filter in (one_line, number, column_format, escaped):
-        environment.filters[filter.__name__] = filter
-    return environment
+    filters = {f.__name__: f for f in (one_line, number, column_format, escaped)}
+    return environment(Path(__file__).parent / "templates", filters, finalize=escaped)
 
 
 def one_line(text: str) -> str:
     return type(text)(re.sub(r"\s*\n\s*", " ", text.strip()))
-
-
-def number(value, form: str = ".2f") -> str:
-    """A figure in a cell, with a proper minus."""
-    return NONE if pd.isna(value) else f"{value:{form}}".replace("-", "\N{MINUS SIGN}")
 
 
 def escape_markdown(text: str) -> str:

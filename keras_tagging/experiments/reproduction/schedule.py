@@ -1,14 +1,14 @@
 """The loop that runs the jobs of a reproduction in order."""
 
-import time
 from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 
-from keras_tagging.experiments.reproduction.engines import Engine
+from keras_tagging.experiments.reproduction.engines import Engine, failure_reason
 from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.progress import Progress
 from keras_tagging.experiments.reproduction.store import Store
 
-PAUSE = 0.2  # seconds between two looks at the running jobs
+PAUSE = 0.2  # seconds between two looks at the progress
 
 
 def run_jobs(
@@ -29,7 +29,7 @@ def run_jobs(
     for job in set(jobs) - set(waiting):
         store.tidy(job)  # a kill may have left files
     failed: dict[Job, str] = {}
-    running: set[Job] = set()
+    running: dict[Future, Job] = {}
 
     def fail(job, reason):
         failed[job] = reason
@@ -38,27 +38,24 @@ def run_jobs(
 
     try:
         while waiting or running:
-            open_names = {job.name for job in (*waiting, *running)}
+            open_names = {job.name for job in (*waiting, *running.values())}
             failed_names = {job.name for job in failed}
             for job in list(waiting):
                 if job.needed in failed_names:
                     waiting.remove(job)
                     fail(job, f"not run, because {job.needed}, which it needs, failed")
-                elif job.needed not in open_names and engine.has_room():
+                elif job.needed not in open_names and len(running) < engine.workers:
                     waiting.remove(job)
-                    engine.start(job)
-                    running.add(job)
+                    running[engine.start(job)] = job
                     progress.started(job)
-            for job, reason in engine.ended():
-                running.remove(job)
-                if reason is None and not store.done(job):
-                    reason = "its process ended without a result"
-                if reason is None:
-                    progress.finished(job)
-                else:
-                    fail(job, reason)
             progress.tick()
-            time.sleep(PAUSE)
+            wait(running, PAUSE, FIRST_COMPLETED)
+            for ended in [future for future in running if future.done()]:
+                job = running.pop(ended)
+                if reason := failure_reason(store, job, ended):
+                    fail(job, reason)
+                else:
+                    progress.finished(job)
     finally:
         engine.close()
     return failed

@@ -1,0 +1,1 @@
+"""What the scripts beside it share: readers of licensed corpora, splits, archives."""

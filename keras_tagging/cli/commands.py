@@ -1,0 +1,79 @@
+"""Functions as commands: their docstrings are the help, dataclasses are options."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import is_dataclass
+from functools import wraps
+from inspect import cleandoc
+from typing import Annotated, get_args, get_origin
+
+import typer
+
+
+def command(function: Callable) -> Callable:
+    """A command of typer, whose options say what its docstring says of them.
+
+    The help of an option is its entry in the section "Args" of the docstring. A
+    parameter of a dataclass stands for an option per field, with the defaults of its
+    own default, or else of the fields. A bool that is False by default is a flag
+    without an opposite.
+    """
+    text, helps = sections(function.__doc__)
+    parameters = inspect.signature(function, eval_str=True).parameters.values()
+
+    @wraps(function)
+    def run(**values):
+        return function(**gathered(parameters, values))
+
+    run.__doc__ = text
+    run.__signature__ = inspect.Signature([*spread(parameters, helps)])
+    return run
+
+
+def spread(parameters: Iterable, helps: Mapping) -> Iterator[inspect.Parameter]:
+    """The parameters with their help, and those of dataclasses in their place."""
+    for one in parameters:
+        if not is_dataclass(one.annotation):
+            yield with_help(one, helps.get(one.name))
+            continue
+        given = {} if one.default is one.empty else vars(one.default)
+        own = inspect.signature(one.annotation).parameters.values()
+        own = [part.replace(default=given.get(part.name, part.default)) for part in own]
+        yield from spread(own, sections(one.annotation.__doc__)[1])
+
+
+def gathered(parameters: Iterable, values: Mapping) -> dict:
+    """The arguments for the parameters, from those of `spread`."""
+    found = {}
+    for one in parameters:
+        if is_dataclass(one.annotation):
+            own = inspect.signature(one.annotation).parameters.values()
+            found[one.name] = one.annotation(**gathered(own, values))
+        else:
+            found[one.name] = values[one.name]
+    return found
+
+
+def with_help(parameter: inspect.Parameter, help: str | None) -> inspect.Parameter:
+    """A parameter that typer understands, for a keyword."""
+    annotation, option = parameter.annotation, typer.Option()
+    if get_origin(annotation) is Annotated:
+        annotation, option = get_args(annotation)
+    option = copy(option)
+    option.help = option.help or help
+    if annotation is bool and parameter.default is False and option.default is ...:
+        option.default = f"--{parameter.name.replace('_', '-')}"  # the name, for typer
+    if annotation is not typer.Context:
+        annotation = Annotated[annotation, option]
+    return parameter.replace(annotation=annotation, kind=parameter.KEYWORD_ONLY)
+
+
+def sections(docstring: str) -> tuple[str, dict[str, str]]:
+    """The text of a docstring before its sections, and the entries of "Args"."""
+    text, *found = re.split(r"\n(Args|Raises|Returns):\n", cleandoc(docstring or ""))
+    named = dict(zip(found[::2], found[1::2], strict=True))
+    entries = re.split(r"^    (\w+): ", named.get("Args", ""), flags=re.MULTILINE)[1:]
+    pairs = zip(entries[::2], entries[1::2], strict=True)
+    return text.strip(), {name: " ".join(entry.split()) for name, entry in pairs}

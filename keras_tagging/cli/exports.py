@@ -1,0 +1,111 @@
+"""The command that writes models for others to run: export."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from keras_tagging import kinds
+from keras_tagging.cli.loading import load_model
+from keras_tagging.cli.options import BeamWidth, Run, one_line, refuse
+
+AXES = ("batch", "time", "k")  # of a SavedModel's inputs and outputs
+
+
+def export(
+    run: Run,
+    out: Annotated[Path, typer.Argument()],
+    top_k: int | None = None,
+    int8: bool = False,
+    onnx: bool = False,
+    beam_width: BeamWidth = None,
+) -> None:
+    """Write a SavedModel, or ONNX: strings in, tags and probabilities, or trees, out.
+
+    A name that ends in .onnx is a file for ONNX Runtime, any other one a folder for
+    TensorFlow. A pipeline is written into a folder, one SavedModel for each of its
+    models, or with --onnx one file, which annotate and serve read. ONNX needs the extra
+    onnx: pip install 'keras-tagging[onnx]'.
+
+    Args:
+        out: Folder for the SavedModel, or, with --onnx, for the ONNX files of a
+            pipeline; or a file NAME.onnx.
+        top_k: For taggers, the number of tags to give for each token; 5 by default.
+        int8: For ONNX, integers of 8 bits in recurrent layers: smaller, faster, and a
+            few other tags.
+        onnx: Of a pipeline, ONNX files, not SavedModels.
+    """
+    if int8 and out.suffix != ".onnx" and not onnx:
+        raise ValueError(
+            f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}, or, "
+            "for a pipeline, --onnx"
+        )
+    options = {} if top_k is None else {"top_k": top_k}
+    if int8:
+        options["int8"] = True
+    model = load_model(run, pipeline=True)
+    kind = kinds.of(model)
+    if kind.composed:
+        refuse(f"{run} holds a pipeline, which has no", {"beam_width": beam_width})
+        export_parts(model, out, "onnx" if onnx else "tf_saved_model", options)
+        return
+    no_pipeline = f"{run} is no pipeline: name a file NAME.onnx, as there is no"
+    refuse(no_pipeline, {"onnx": onnx})
+    if beam_width is not None:
+        model.beam_width = beam_width
+    if "top_k" not in kind.options:
+        refuse(f"{run} holds a {kind}, which has no", {"top_k": top_k})
+    if out.suffix != ".onnx":
+        model.export(out, **options)
+        print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
+        return
+    model.export(out, format="onnx", **options)
+    print(f"Written to {out}: for keras-tagging {kind.command} and ONNX Runtime")
+    print(onnx_signature(out))
+
+
+def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
+    """Write the models of a pipeline for serving, and say what is left out."""
+    if out.suffix == ".onnx":
+        raise ValueError(
+            f"{out}: a pipeline has several files: name a folder and give --onnx, or "
+            "export one of its models"
+        )
+    left_out = pipeline.export(out, format=format, **options)
+    for name, reason in left_out.items():
+        sys.stderr.write(one_line("note", f"the {name} is left out: {reason}"))
+    written = ", ".join(name for name in pipeline.parts if name not in left_out)
+    print(f"Written to {out}: {written}")
+
+
+def signature(folder) -> str:
+    """The inputs and outputs of a SavedModel."""
+    import tensorflow as tf
+
+    def listed(specs):
+        return ", ".join(
+            f"{name} ({', '.join(AXES[: len(spec.shape)])}) {spec.dtype.name}"
+            for name, spec in sorted(specs.items())
+        )
+
+    served = tf.saved_model.load(folder).signatures["serving_default"]
+    _, takes = served.structured_input_signature
+    return f"takes {listed(takes)}\ngives {listed(served.structured_outputs)}"
+
+
+def onnx_signature(file) -> str:
+    """The inputs and outputs of an ONNX file."""
+    import onnx
+
+    def listed(values):
+        return ", ".join(
+            f"{value.name} ({', '.join(axis.dim_param for axis in shape.dim)}) "
+            + onnx.TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()
+            for value in sorted(values, key=lambda value: value.name)
+            if (shape := value.type.tensor_type.shape)
+        )
+
+    graph = onnx.load(file, load_external_data=False).graph
+    return f"takes {listed(graph.input)}\ngives {listed(graph.output)}"

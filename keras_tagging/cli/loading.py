@@ -1,0 +1,153 @@
+"""Corpora and models that commands load."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from keras_tagging import kinds
+from keras_tagging.cli.options import Errors, Format, Options, pairs, refuse
+from keras_tagging.corpora import load_corpus
+from keras_tagging.corpora.loading import load_treebank
+from keras_tagging.data import Corpus
+from keras_tagging.utils.startup import start_program
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a corpus is read."""
+
+    format: Format = None
+    option: Options = None
+    errors: Errors = "raise"
+
+    @property
+    def options(self) -> dict:
+        """The options of the format."""
+        return pairs("--option", self.option)
+
+    def corpus(
+        self, corpus, *, trees=False, surfaces=False, default=None, **files
+    ) -> Corpus:
+        """Load a corpus; with `trees`, its trees are checked if the format can.
+
+        With `surfaces`, its sentences have their text, which is in CoNLL-U only.
+
+        Args:
+            default: the format, if none was given; None to recognise it.
+            files: further arguments of `load_corpus`.
+        """
+        options = {"errors": self.errors, **files, **self.options}
+        if surfaces:
+            if corpus == "demo":
+                raise ValueError(
+                    "the demo corpus has no text: a segmenter learns from CoNLL-U, "
+                    "such as --corpus ud-en-ewt"
+                )
+            options["surface"] = True
+        load = load_treebank if trees else load_corpus
+        return load(corpus, self.format or default, **options)
+
+    def split(self, corpus, split: str, **reading) -> tuple[Corpus, list]:
+        """Load a corpus, and return it with the sentences of a split.
+
+        Raises:
+            ValueError: if the split has no sentences.
+        """
+        data = self.corpus(corpus, require_train=False, **reading)
+        if sentences := getattr(data, split):
+            return data, sentences
+        present = ", ".join(name for name, _ in data.splits())
+        raise ValueError(f"{corpus} has no {split} sentences: give --split {present}")
+
+
+def kinds_reading(names: Iterable[str]) -> dict[str, bool]:
+    """Keywords of `Reading.corpus` for models of these kinds together."""
+    each = [kinds.find(name).reading for name in names]
+    return {name: any(own[name] for own in each) for name in ("trees", "surfaces")}
+
+
+def load_model(
+    run: Path,
+    beam_width: int | None = None,
+    command: str | None = None,
+    *,
+    pipeline: bool = False,
+    threads: int | None = None,
+):
+    """Load a trained model; with `command`, refuse one for another command.
+
+    With `command`, it may be an ONNX file, or a pipeline of them, which is run without
+    Keras, by this number of threads, or as many as there are cores; and TensorFlow has
+    one thread. It may be a pipeline only if `pipeline` is true.
+    """
+    from keras_tagging.runtime.folder import is_onnx  # with NumPy
+
+    if is_onnx(run):
+        if command is None:
+            raise ValueError(
+                f"{run} was exported as ONNX, for tag, parse and annotate: this "
+                "command needs the run, or the .keras file, that it was exported from"
+            )
+        refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
+        from keras_tagging import runtime
+
+        try:
+            model = runtime.load(run, threads=threads)
+        except ImportError as error:
+            raise ValueError(str(error)) from error
+    else:
+        refuse_reproduction(run)
+        start_program(one_thread=command is not None)
+        import keras_tagging
+
+        model = keras_tagging.load(run)
+    kind = kinds.of(model)
+    if command not in (None, kind.command, "annotate"):
+        raise ValueError(f"{run} holds a {kind}: keras-tagging {kind.command} {run}")
+    if kind.composed and not pipeline:
+        names = " or ".join(f"{run}/{name}.keras" for name in model.parts)
+        raise ValueError(f"{run} holds a pipeline: name one of its models, {names}")
+    if beam_width is not None:
+        model.beam_width = beam_width
+    return model
+
+
+def refuse_reproduction(run: Path) -> None:
+    """Refuse the folder of a reproduction, whose models are in subfolders.
+
+    Raises:
+        ValueError: if it is one; the message names the folder of a model.
+    """
+    if not (run / "reproduction.json").is_file():
+        return
+    models = sorted(run.glob("jobs/*/model.keras"))
+    hint = f", such as {models[0].parent}" if models else "; there are none yet"
+    raise ValueError(
+        f"{run} holds a reproduction: its models are in {run}/jobs/ROW.SEED{hint}"
+    )
+
+
+def refuse_others(run: Path, model, options: dict) -> dict:
+    """The options that were given; refuse those that the model does not have.
+
+    Args:
+        run: the folder of the model.
+        model: the model; its `report_options` are allowed.
+        options: the values by name; None or False if not given.
+    """
+    others = {k: v for k, v in options.items() if k not in model.report_options}
+    refuse(f"{run} holds a {model.kind}, which has no", others)
+    return {k: v for k, v in options.items() if v is not None and v is not False}
+
+
+def load_pipeline(run: Path, threads: int | None = None):
+    """A pipeline, or the pipeline of a single model.
+
+    Args:
+        run: where it is.
+        threads: of ONNX Runtime; None for as many as there are cores.
+    """
+    model = load_model(run, command="annotate", pipeline=True, threads=threads)
+    from keras_tagging.runtime.pipeline import pipeline_of
+
+    return pipeline_of(model)

@@ -1,0 +1,292 @@
+"""The settings of the taggers that read their labels, and what they start from."""
+
+import numpy as np
+import pytest
+from conftest import random_sentences
+from keras import ops
+
+import keras_tagging
+from keras_tagging.encoding.vocabulary import FIRST_ID
+from keras_tagging.models import table_pretraining as pretrain
+from keras_tagging.models import tagger
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+SENTENCES = random_sentences(12, 4, longest=6)
+SIZES = {"units": 5, "word_dim": 4, "label_dim": 3, "window": 3, "label_context": 2}
+SIZES |= {"seed": 3, "batch_size": 16}
+EPOCHS = {"word_epochs": 2, "label_epochs": 2}
+NETWORKS = ("elman-rnn", "jordan-rnn", "i-rnn", "ie-rnn")
+METHODS = pytest.mark.parametrize("method", ["window", "cbow"])
+
+
+def build(name="i-rnn", **overrides):
+    return keras_tagging.build(name, **SIZES | overrides)
+
+
+# Settings
+
+PAPER = {
+    "words": True,
+    "suffixes": (),
+    "prefixes": (),
+    "capitals": False,
+    "characters": 0,
+    "normalise": "lower",
+    "word_dim": 200,
+    "label_dim": 200,
+    "window": 7,
+    "window_over": "features",
+    "window_gated": False,
+    "label_context": 6,
+    "units": 100,
+    "activation": "sigmoid",
+    "combine": "sum",
+    "beam_width": 1,
+    "dropout": 0.0,
+    "layer_dropout": 0.0,
+    "pretrain": "window",
+    "feedback": "predicted",
+    "optimizer": "sgd",
+    "learning_rate": 0.5,
+    "momentum": 0.9,
+    "batch_size": 10,
+    "token_budget": None,
+    "decay": None,
+    "clipnorm": None,
+    "unknown_rate": 0.0,
+    "l2": 0.003,
+    "epochs": 20,
+    "monitor": "val_accuracy",
+    "direction": "forward",
+}
+# (labels, hidden states) that are read: Eq. 2 and 3, section 2.3
+READ = {
+    "elman-rnn": (None, 6),
+    "jordan-rnn": ("probabilities", 0),
+    "i-rnn": ("embedding", 0),
+    "ie-rnn": ("embedding", 6),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_paper_recipe_has_the_papers_settings(name):
+    """Section 3.2."""
+    settings = keras_tagging.build(name, recipe="paper").settings
+    assert {key: settings[key] for key in PAPER} == PAPER
+    assert (settings["label_input"], settings["hidden_context"]) == READ[name]
+
+
+@pytest.mark.parametrize(
+    "overrides, message",
+    [
+        ({"direction": "sideways"}, "direction='sideways'.* 'bidirectional'"),
+        ({"label_input": "embeddings"}, "label_input='embeddings'.*one-hot"),
+        ({"combine": "product"}, "combine='product'.*concat"),
+        ({"feedback": "goldd"}, "feedback='goldd'"),
+        ({"feedback": 1.5}, "feedback=1.5"),
+        ({"feedback": -0.1}, "feedback=-0.1"),
+        ({"feedback": None}, "feedback=None"),
+        ({"feedback": (1.0, 1.5)}, "feedback=.*1.5"),
+        ({"feedback": (0.5,)}, r"feedback=\(0.5,\)"),
+        ({"feedback": (1.0, 0.5, 0.0)}, r"feedback=\(1.0, 0.5, 0.0\)"),
+        ({"feedback": ()}, r"feedback=\(\)"),
+        ({"feedback": ("gold", "predicted")}, "feedback=.*'gold'"),
+        ({"beam_width": 0}, "beam_width=0"),
+        ({"beam_width": 1.5}, "beam_width=1.5"),
+        ({"label_dim": 0}, "label_dim=0"),
+        ({"label_context": -1}, "label_context=-1"),
+        ({"hidden_context": -1}, "hidden_context=-1"),
+        ({"activation": "sigmoidal"}, "sigmoidal"),
+        ({"pretrain": "glove"}, "pretrain='glove': known are 'window', 'cbow'"),
+        ({"l2": -1}, "l2=-1"),
+        ({"future_label_context": 2}, "unknown i-rnn keyword"),
+        ({"go_backwards": True}, "unknown i-rnn keyword 'go_backwards'"),
+    ],
+    ids=str,
+)
+def test_impossible_settings_are_refused_in_one_line(overrides, message):
+    with pytest.raises(ValueError, match=message) as error:
+        keras_tagging.build("i-rnn", **overrides)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "overrides, message",
+    [
+        ({"decoder": "irnn"}, "decoder='irnn': known are 'softmax', 'crf', 'i-rnn'"),
+        ({"feedback": "goldd"}, "feedback='goldd'"),
+        ({"feedback": (0.5,)}, r"feedback=\(0.5,\)"),
+        ({"beam_width": 0}, "beam_width=0"),
+        ({"label_units": 0}, "label_units=0"),
+    ],
+    ids=str,
+)
+def test_a_decoder_refuses_them_too(overrides, message):
+    with pytest.raises(ValueError, match=message) as error:
+        keras_tagging.build("bigru", **{"decoder": "i-rnn"} | overrides)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "name, size", [("elman-rnn", 10), ("ie-rnn", 10), ("i-rnn", 5)]
+)
+def test_what_goes_through_r_may_stand_beside_the_rest(name, size):
+    """Section 3.4; I-RNN has no R."""
+    model = build(name, combine="concat")
+    model.adapt(SENTENCES)
+    layer = model.network.get_layer("forward")
+    assert layer.hidden_size == size == layer.output_kernel.shape[0]
+    assert list(map(len, model.tag(SENTENCES))) == list(map(len, SENTENCES))
+
+
+# Pretraining
+
+
+def tables(model):
+    """The tables of words and labels, by path."""
+    return {
+        v.path: np.array(ops.convert_to_numpy(v))
+        for v in model.network.trainable_variables
+        if v.name == "label_embeddings" or v.path == "word_embedding/embeddings"
+    }
+
+
+CASES = {
+    "forward": ("i-rnn", {}, ["word", "forward"]),
+    "both": ("ie-rnn", {"direction": "bidirectional"}, ["word", "backward", "forward"]),
+    "words": ("elman-rnn", {}, ["word"]),
+    "decoder": ("bigru", {"decoder": "i-rnn", "label_units": 4}, ["word", "label_rnn"]),
+    "columns": ("i-rnn", {"words": False, "columns": "pos"}, ["forward"]),
+}
+
+
+@METHODS
+@pytest.mark.parametrize("name, overrides, expected", CASES.values(), ids=CASES)
+def test_pretraining_sets_the_tables(name, overrides, expected, method):
+    adapted, model = build(name, **overrides), build(name, **overrides)
+    adapted.adapt(SENTENCES)
+    before = tables(adapted)
+    found = model.pretrain(SENTENCES, method=method, **EPOCHS)  # adapts
+    after = tables(model)
+    paths = [
+        f"{x}_embedding/embeddings" if x == "word" else f"{x}/label_embeddings"
+        for x in expected
+    ]
+    assert found == paths and set(paths) == set(before) == set(after)
+    for path, table in after.items():
+        first = FIRST_ID if path.startswith("word") else 0
+        np.testing.assert_array_equal(table[:first], before[path][:first])
+        moved = abs(table[first:] - before[path][first:]).max(-1)
+        assert np.isfinite(table).all() and (moved > 1e-4).all()
+    of_labels = [table for path, table in after.items() if "label" in path]
+    for table in of_labels[1:]:
+        np.testing.assert_array_equal(table, of_labels[0])
+    pairs = zip(adapted.trainable_variables, model.trainable_variables, strict=True)
+    for old, new in pairs:
+        if new.path not in paths:
+            old, new = map(ops.convert_to_numpy, (old, new))
+            np.testing.assert_array_equal(old, new)
+
+
+@METHODS
+def test_equal_seeds_give_all_networks_the_same_words(method):
+    first, second, other = build("i-rnn"), build("jordan-rnn"), build("i-rnn", seed=4)
+    for model in (first, second, other):
+        model.pretrain(SENTENCES, method, **EPOCHS)
+    words = [tables(m)["word_embedding/embeddings"] for m in (first, second, other)]
+    # padding and unknown are no words: they are drawn with the network
+    np.testing.assert_array_equal(words[0][FIRST_ID:], words[1][FIRST_ID:])
+    assert abs(words[0] - words[2])[FIRST_ID:].max(-1).min() > 1e-4
+    first.pretrain(SENTENCES, method, seed=4, **EPOCHS)
+    found = tables(first)["word_embedding/embeddings"]
+    np.testing.assert_array_equal(found[FIRST_ID:], words[2][FIRST_ID:])
+
+
+@METHODS
+def test_the_first_fit_pretrains_if_the_settings_say_so(method, monkeypatch):
+    calls = []
+
+    def count(*args, **kwargs):
+        calls.append(kwargs["epochs"])
+        return method_itself(*args, **kwargs | {"epochs": 2})
+
+    method_itself = pretrain.METHODS[method]
+    monkeypatch.setitem(pretrain.METHODS, method, count)
+    still = {"learning_rate": 0.0, "decay": None, "dropout": 0.0, "layer_dropout": 0.0}
+    model, expected = build(pretrain=method, **still), build(**still)
+    model.run_eagerly = True
+    model.fit(SENTENCES, epochs=1, verbose=0)
+    assert calls == [20, 10]  # of words and labels: section 3.2
+    expected.pretrain(SENTENCES, method)
+    for one, other in zip(model.get_weights(), expected.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    calls.clear()
+    model.fit(SENTENCES, epochs=1, verbose=0)
+    plain = build(pretrain=None)
+    plain.run_eagerly = True
+    plain.fit(SENTENCES, epochs=1, verbose=0)
+    assert calls == []
+
+
+def test_what_cannot_be_pretrained_is_told():
+    model = build("elman-rnn", words=False, columns="pos")
+    with pytest.raises(ValueError, match="elman-rnn has neither words nor label"):
+        model.pretrain(SENTENCES, **EPOCHS)
+    with pytest.raises(ValueError, match="method='glove': known are") as error:
+        build().pretrain(SENTENCES, "glove")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "setting", [{"beam_width": 4}, {"feedback": "gold"}, {"label_units": 7}]
+)
+def test_settings_of_the_label_decoder_need_it(setting):
+    with pytest.raises(ValueError, match="is of decoder='i-rnn'"):
+        keras_tagging.build("bigru", **setting)
+    keras_tagging.build("bigru", decoder="i-rnn", **setting)
+
+
+def test_pretraining_can_be_switched_off():
+    model = keras_tagging.build("i-rnn", recipe="paper", pretrain=None)
+    assert model.settings["pretrain"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("elman-rnn", {"beam_width": 8}),
+        ("elman-rnn", {"feedback": "gold"}),
+        ("jordan-rnn", {"beam_width": 8}),
+    ],
+)
+def test_settings_without_effect_are_refused(name, setting):
+    with pytest.raises(ValueError, match="has no effect with label_input"):
+        keras_tagging.build(name, **setting)
+
+
+def test_pretraining_follows_an_adapt_of_its_own_and_not_a_training(monkeypatch):
+    done = []
+    monkeypatch.setattr(
+        tagger, "pretrain_tables", lambda *given, **_: done.append(given[2])
+    )
+    model = build(pretrain="window")
+    model.adapt(SENTENCES)
+    for _ in range(2):
+        model.fit(SENTENCES, epochs=1, verbose=0)
+    assert done == ["window"]
+    with pytest.raises(ValueError, match="this model is trained"):
+        model.pretrain(SENTENCES)
+
+
+@METHODS
+def test_no_epochs_leave_a_table_as_it_is(method):
+    model = build()
+    model.adapt(SENTENCES)
+    labels = model.network.get_layer("forward").label_embeddings
+    before = ops.convert_to_numpy(labels).copy()
+    tables = model.pretrain(SENTENCES, method, word_epochs=1, label_epochs=0)
+    assert tables == ["word_embedding/embeddings"]
+    np.testing.assert_array_equal(ops.convert_to_numpy(labels), before)
+    with pytest.raises(ValueError, match="word_epochs=-1"):
+        model.pretrain(SENTENCES, method, word_epochs=-1)

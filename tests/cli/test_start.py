@@ -1,0 +1,163 @@
+"""What `train` decides before it reads anything, and how options are grouped."""
+
+import inspect
+from dataclasses import dataclass
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from keras_tagging import cli, kinds
+from keras_tagging.cli.commands import command as as_command
+from keras_tagging.cli.loading import Reading, kinds_reading
+from keras_tagging.cli.start import Start
+from keras_tagging.cli.training import Data, settings_by_part
+from keras_tagging.data import Corpus, Sentence
+
+
+@pytest.mark.parametrize(
+    ("start", "arch", "recipe", "message"),
+    [
+        (Start(freeze=["stack"]), "bigru", "fast", "--init there is no --freeze$"),
+        (Start(keep_labels=True), "bigru", "fast", "--init there is no --keep-labels$"),
+        (Start(init="x"), "bigru", "best", "has its own: there is no --recipe$"),
+        (Start(init="x", embeddings="v"), "bigru", "fast", "there is no --embeddings$"),
+        (Start(gates="i"), "lstm-parser", "fast", "--bootstrap there is no --gates$"),
+        (Start(bootstrap="x", tags="pos"), "lstm-parser", "fast", "there is no --tags"),
+        (Start(corpus_words=True), "bigru", "fast", "there is no --corpus-words$"),
+        (Start(bootstrap="x"), "bigru", "fast", "a tagger has no --bootstrap$"),
+        (Start(init="x"), "ffn-parser", "fast", "a parser has no --init$"),
+        (Start(tags="upos"), "segmenter", "fast", "a segmenter has no --tags$"),
+        (Start(embeddings="v"), "segmenter", "fast", "has no --embeddings$"),
+    ],
+)
+def test_options_that_do_not_go_together(start, arch, recipe, message):
+    kind = {"bigru": "tagger", "segmenter": "segmenter"}.get(arch, "parser")
+    with pytest.raises(ValueError, match=message):
+        start.check(arch, kinds.find(kind), recipe)
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [
+        (Start(), "segmenter"),
+        (Start(tags="upos,xpos", embeddings="v", corpus_words=True), "tagger"),
+        (Start(init="x", freeze=["stack"], keep_labels=False, tags="upos"), "tagger"),
+        (Start(bootstrap="x", gates="i,o"), "parser"),
+        (Start(tags="None", embeddings="v"), "parser"),
+    ],
+)
+def test_options_that_do(start, kind):
+    assert start.check("some", kinds.find(kind), "fast") is None
+
+
+def test_tags_are_columns_to_learn_or_to_read():
+    tagger, parser = kinds.find("tagger"), kinds.find("parser")
+    assert Start().settings(tagger) == {}
+    assert Start(tags="upos,xpos").settings(tagger) == {"tags": ["upos", "xpos"]}
+    assert Start(tags="None").settings(parser) == {"tags": None}
+    both = Start(tags="predicted", embeddings="v.txt").settings(parser)
+    assert both == {"tags": "predicted", "embeddings": "v.txt"}
+
+
+def test_what_the_kinds_of_a_pipeline_read():
+    assert kinds_reading(["tagger"]) == {"trees": False, "surfaces": False}
+    assert kinds_reading(["tagger", "parser"]) == {"trees": True, "surfaces": False}
+    assert kinds_reading(["segmenter"]) == {"trees": False, "surfaces": True}
+
+
+def test_settings_of_parts():
+    given = ["tagger.units=3", "parser.architecture=gru-parser", "tagger.optimizer=sgd"]
+    assert settings_by_part(given) == {
+        "tagger": {"units": 3, "optimizer": "sgd"},
+        "parser": {"architecture": "gru-parser"},
+    }
+    with pytest.raises(ValueError, match="name the part of the pipeline"):
+        settings_by_part(["units=3"])
+    with pytest.raises(ValueError, match="'gru-parser'"):
+        settings_by_part(["parser.architecture=gru-parsr"])
+
+
+@pytest.mark.parametrize(
+    ("dev", "test", "share", "splits", "expected"),
+    [
+        (None, None, None, ("test",), "c"),
+        (None, "t", None, (), "t"),
+        (None, None, None, ("dev",), "c --split dev"),
+        ("d", None, None, ("dev",), "d"),
+        (None, None, 0.1, ("dev",), None),
+        (None, None, None, (), None),
+    ],
+)
+def test_what_a_model_has_not_seen(dev, test, share, splits, expected):
+    one = [Sentence(["a"], ["X"])]
+    corpus = Corpus(one, **dict.fromkeys(splits, one))
+    data = Data("c", dev, test, Reading(), share)
+    assert data.unseen(corpus) == expected
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size.
+
+    Args:
+        width: In meters,
+            from left to right.
+    """
+
+    width: Annotated[int, typer.Option(min=1)] = 2
+    depth: Annotated[int, typer.Option("--deep", help="Going down.")] = 3
+
+
+def test_a_docstring_tells_of_options_and_a_group_has_one_for_each_field():
+    seen = []
+
+    def say(
+        name: Annotated[str, typer.Argument()],
+        size: Size = Size(depth=7),  # noqa: B008
+        loud: bool = False,
+        polite: bool = True,
+    ):
+        """Say it.
+
+        Twice.
+
+        Args:
+            name: Of whom.
+            loud: In capitals.
+
+        Raises:
+            ValueError: never.
+        """
+        seen.append((name, size, loud, polite))
+
+    made = as_command(say)
+    names = ["name", "width", "depth", "loud", "polite"]
+    assert [*inspect.signature(made).parameters] == names
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command()(made)
+    runner = CliRunner()
+    assert runner.invoke(app, ["x"]).exit_code == 0
+    given = ["x", "--width", "5", "--deep", "1", "--loud", "--no-polite"]
+    assert runner.invoke(app, given).exit_code == 0
+    assert seen == [("x", Size(2, 7), False, True), ("x", Size(5, 1), True, False)]
+    assert runner.invoke(app, ["x", "--width", "0"]).exit_code == 2
+    assert runner.invoke(app, ["x", "--no-loud"]).exit_code == 2
+    text = " ".join(runner.invoke(app, ["--help"]).output.split())
+    for part in ("Say it. Twice.", "In meters, from left to right.", "Going down."):
+        assert part in text
+    assert "Of whom." in text and "--loud In capitals." in text
+    assert "Args:" not in text and "never" not in text
+
+
+def test_every_option_says_what_it_is():
+    commands = typer.main.get_command(cli.app).commands
+    assert commands.keys() == cli.COMMANDS.keys()
+    silent = {
+        f"{name} --{parameter.name}"
+        for name, made in commands.items()
+        for parameter in made.params
+        if not parameter.help
+    }
+    assert silent == set()

@@ -1,0 +1,292 @@
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from keras_tagging.corpora import load_corpus
+from keras_tagging.corpora.demo import demo_corpus
+from keras_tagging.data import CorpusError, Sentence
+
+CONLL = "a\tD\nb\tN\n\nc\tV\n"
+
+
+def make(directory, *names):
+    """Files with one sentence each, its word the file's path in the directory."""
+    for name in names:
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{name}\tX\n", "utf-8")
+    return directory
+
+
+def words(corpus):
+    return [
+        " ".join(token for sentence in split for token in sentence.tokens)
+        for split in (corpus.train, corpus.dev, corpus.test)
+    ]
+
+
+CORPORA = {
+    "plain": ("train.txt test.txt", "train.txt", "", "test.txt"),
+    "words": ("my-Valid.x my-Training.x", "my-Training.x", "my-Valid.x", ""),
+    "conll 2003": (
+        "eng.train eng.testa eng.testb",
+        "eng.train",
+        "eng.testa",
+        "eng.testb",
+    ),
+    "no whole words": ("train.x contest.x devil.x", "train.x", "", ""),
+    "eval beside test": ("train.x test.x eval.x", "train.x", "", "test.x"),
+    "eval alone": ("train.x eval.x", "train.x", "", "eval.x"),
+    "texts of conllu": (
+        "a-train.conllu a-train.txt a-dev.conllu a-dev.txt README.md train.md",
+        "a-train.conllu",
+        "a-dev.conllu",
+        "",
+    ),
+    "atis": (
+        "atis.train.iob atis-2.train.iob atis-2.dev.iob atis.test.iob "
+        "atis-2.train.w-intent.iob atis-2.dev.w-intent.iob",
+        "atis-2.train.iob",
+        "atis-2.dev.iob",
+        "atis.test.iob",
+    ),
+    "folders": (
+        "train/b.x train/a.x devel/c.x test/.hidden test/d.x other/e.x",
+        "train/a.x train/b.x",
+        "devel/c.x",
+        "test/d.x",
+    ),
+    "ccgbank": (
+        "AUTO/00/w1.auto AUTO/01/w.auto AUTO/02/w2.auto AUTO/02/w1.auto "
+        "AUTO/21/w.auto AUTO/22/w.auto AUTO/23/w.auto AUTO/02/w.log",
+        "AUTO/02/w1.auto AUTO/02/w2.auto AUTO/21/w.auto",
+        "AUTO/00/w1.auto",
+        "AUTO/23/w.auto",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CORPORA)
+def test_splits_of_a_directory(tmp_path, case):
+    names, *expected = CORPORA[case]
+    corpus = load_corpus(make(tmp_path, *names.split()))
+    assert words(corpus) == expected
+    assert (corpus.name, corpus.format) == (str(tmp_path), "conll")
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("a-train.x b-train.x", "a-train.x, b-train.x could each be the train file"),
+        (
+            "train.x a/test.x b-test.x c-test.x",
+            "b-test.x, c-test.x could each be the te",
+        ),
+        ("train/a.x train/a.y", "train: has files of several kinds; pass those you"),
+        (
+            "dev.x corpus.x",
+            "no file is named train .*found: corpus.x, dev.x.; pass the",
+        ),
+        ("README.md", "no file is named train or the like"),
+        ("train-dev.x", "no file is named train or the like"),
+    ],
+)
+def test_directories_without_clear_splits(tmp_path, names, message):
+    with pytest.raises(CorpusError, match=message):
+        load_corpus(make(tmp_path, *names.split()))
+
+
+def test_files_lists_and_patterns(tmp_path):
+    names = "s00.x s01.x s02.x train.x dev.x test.x"
+    make(tmp_path, *names.split())
+
+    def files(*args, **options):
+        return words(load_corpus(*args, **options))
+
+    one, two = tmp_path / "s00.x", str(tmp_path / "s02.x")
+    assert files(one) == ["s00.x", "", ""]
+    assert files([two, one], test=tmp_path / "s01.x") == ["s02.x s00.x", "", "s01.x"]
+    assert files(str(tmp_path / "s*.x")) == ["s00.x s01.x s02.x", "", ""]
+    assert files(tmp_path, dev=[one]) == ["train.x", "s00.x", "test.x"]
+    assert files(None, test=one, require_train=False) == ["", "", "s00.x"]
+    assert files(one, require_train=False) == ["", "", "s00.x"]
+    with pytest.raises(CorpusError, match="None: no file is named train"):
+        load_corpus(None, test=one)
+    with pytest.raises(CorpusError, match="tried a file, a directory, a pattern and"):
+        load_corpus(tmp_path / "none")
+    with pytest.raises(CorpusError, match="is a directory; name the files in it"):
+        load_corpus(one, dev=tmp_path)
+
+
+def test_the_demo_corpus():
+    assert load_corpus("demo").fingerprint() == demo_corpus().fingerprint()
+
+
+def test_a_directory_with_test_data_only(tmp_path):
+    make(tmp_path, "test.x")
+    with pytest.raises(CorpusError, match="no file is named train"):
+        load_corpus(tmp_path)
+    assert words(load_corpus(tmp_path, require_train=False)) == ["", "", "test.x"]
+
+
+def test_formats_and_options(tmp_path):
+    (tmp_path / "train.x").write_text("a\tb\tc\n", "utf-8")
+    with pytest.raises(ValueError, match=r"columns='pos' names no index"):
+        load_corpus(tmp_path, token_column=1, columns="pos")
+    corpus = load_corpus(tmp_path, token_column=1, columns={"pos": 0})
+    assert corpus.train == [Sentence(["b"], ["c"], {"pos": ["a"]})]
+    assert load_corpus(tmp_path, "text").train == [Sentence(["a", "b", "c"])]
+    assert load_corpus(tmp_path, encoding="latin-1").format == "conll"
+    with pytest.raises(ValueError, match="format 'conll' has no option 'tag'"):
+        load_corpus(tmp_path, tag="upos")
+    with pytest.raises(ValueError, match="unknown format 'xml'"):
+        load_corpus(tmp_path, "xml")
+
+
+JSON = '{"tokens": ["x", "y"], "tags": ["N", "V"]}\n'
+
+
+def test_files_of_several_formats(tmp_path):
+    train, dev = tmp_path / "train.conll", tmp_path / "dev.jsonl"
+    train.write_text(CONLL, "utf-8")
+    dev.write_text(JSON, "utf-8")
+    (tmp_path / "test.txt").write_text("z Z\n", "utf-8")  # fits the training file's
+    assert load_corpus(tmp_path).test == [Sentence(["z"], ["Z"])]
+    for corpus in (load_corpus(tmp_path), load_corpus(train, dev=dev)):
+        assert words(corpus)[0] == "a b c"
+        assert corpus.dev == [Sentence(["x", "y"], ["N", "V"])]
+        assert corpus.format == "conll"
+    dev.write_text(JSON + "[]\n", "utf-8")
+    with pytest.raises(CorpusError, match=r"dev.jsonl:2: .*\(recognised as 'jsonl'"):
+        load_corpus(train, dev=dev)
+    with pytest.raises(CorpusError, match="dev.jsonl:2: 1 columns"):
+        load_corpus(train, "conll", dev=dev)
+
+
+@pytest.mark.parametrize(
+    "names", ["train.x dev.x", "x.train x.dev", "train.x dev.x.gz"]
+)
+def test_files_of_one_ending_have_one_format(tmp_path, names):
+    """Else a first line that is malformed would make it another one."""
+    train, dev = (tmp_path / name for name in names.split())
+    train.write_text(JSON, "utf-8")
+    opened = gzip.open if dev.suffix == ".gz" else open
+    with opened(dev, "wb") as stream:
+        stream.write(b"a\tN\n")
+    with pytest.raises(CorpusError, match=":1: not JSON.*recognised as 'jsonl'"):
+        load_corpus(tmp_path)
+
+
+def test_malformed_sentences(tmp_path):
+    train, dev = tmp_path / "train.x", tmp_path / "dev.x"
+    train.write_text(CONLL + "\nd\n\ne\n", "utf-8")
+    dev.write_text(CONLL, "utf-8")
+    with pytest.raises(CorpusError, match=r"train.x:6: 1 columns.*\(recognised as"):
+        load_corpus(tmp_path)
+    with pytest.warns(UserWarning, match="^2 malformed .* first: .*train.x:6: 1 col"):
+        corpus = load_corpus(tmp_path, errors="skip")
+    assert corpus.skipped == {str(train): 2}
+    assert words(corpus) == ["a b c", "a b c", ""]
+    train.write_text("\n", "utf-8")
+    with pytest.raises(
+        CorpusError, match="train.x: no sentences; check format='conll'"
+    ):
+        load_corpus(tmp_path, "conll")
+
+
+# What is known of the real corpora: sentences, tokens and labels of each split.
+ATIS = [(4478, 50497, 120), (500, 5703, 96), (893, 9164, 101)]
+EWT = [(12544, 204577), (2001, 25147), (2077, 25094)]
+ERG = [(19901, 426695, 833), (1904, 44210, 651), (1567, 36492, 673)]
+REAL = {
+    "atis": ("atis", {}, ATIS),
+    "atis with intents": (
+        "atis/atis-2.train.w-intent.iob",
+        {"dev": "atis/atis-2.dev.w-intent.iob", "test": "atis/atis.test.w-intent.iob"},
+        ATIS,
+    ),
+    "atis, all": ("atis/atis.train.iob", {}, [(4978, 56200, 121)]),
+    "conll2000": ("conll2000", {}, [(8936, 211727, 22), (2012, 47377, 19)]),
+    "ewt upos": ("ud-english-ewt", {}, [(*e, 17) for e in EWT]),
+    "ewt xpos": (
+        "ud-english-ewt",
+        {"tag": "xpos"},
+        [(*e, n) for e, n in zip(EWT, (49, 49, 48), strict=True)],
+    ),
+    "ewt deprel": (
+        "ud-english-ewt",
+        {"tag": "deprel"},
+        [(*e, n) for e, n in zip(EWT, (51, 49, 49), strict=True)],
+    ),
+    "sequoia": ("ud-french-sequoia", {}, [(2231,), (412,), (456,)]),
+    "pmb en": (
+        "pmb-ccg/4.0.0/en/gold",
+        {"tag_column": 4},
+        [(7745, 50408, 294), (1174, 7368, 193), (1053, 6821, 180)],
+    ),
+    "pmb en eval": (
+        "pmb-ccg/4.0.0/en/gold/eval.conll",
+        {"tag_column": 4},
+        [(841, 5710, 173)],
+    ),
+    "pmb de": (
+        "pmb-ccg/4.0.0/de/gold",
+        {"tag_column": 4},
+        [(1741, 10126, 160), (559, 3211, 113), (547, 3234, 113)],
+    ),
+    "pmb it": (
+        "pmb-ccg/4.0.0/it/gold",
+        {"tag_column": 4},
+        [(685, 3810, 112), (540, 2864, 108), (461, 2531, 106)],
+    ),
+    "pmb nl": (
+        "pmb-ccg/4.0.0/nl/gold",
+        {"tag_column": 4},
+        [(539, 3301, 109), (438, 2659, 110), (491, 3065, 121)],
+    ),
+    "erg": (
+        "erg-supertags/derived/wsj[01]*.tsv",
+        {
+            "dev": "erg-supertags/derived/wsj20.tsv",
+            "test": "erg-supertags/derived/wsj21.tsv",
+        },
+        ERG,
+    ),
+    "questions": ("ccg-questions", {}, [(1328, 11161, 144), (500, 4078, 113)]),
+    "genia": ("ccg-genia/GENIA1000.staggedgold", {}, [(1000, 26805, 181)]),
+    "auto 1": ("ccgbank-format/AUTO/00/wsj_0001.auto", {}, [(2, 31, 13)]),
+    "auto 3": ("ccgbank-format/AUTO/00/wsj_0003.auto", {}, [(30, 712, 75)]),
+    "auto 87": ("ccgbank-format/AUTO/00/wsj_0087.auto", {}, [(22, 371, 53)]),
+    "auto": ("ccgbank-format", {}, [(35, 913, 94), (54, 1114)]),
+    "auto toy": ("ccgbank-format/toy_cnccgbank/*.auto", {}, [()]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    "KERAS_TAGGING_DATA" not in os.environ,
+    reason="KERAS_TAGGING_DATA does not name a folder with the real corpora",
+)
+@pytest.mark.parametrize("case", REAL)
+def test_real_corpora(case):
+    path, options, expected = REAL[case]
+    root = Path(os.environ["KERAS_TAGGING_DATA"])
+    for split in ("dev", "test"):
+        if split in options:
+            options = {**options, split: root / options[split]}
+    corpus = load_corpus(root / path, **options)
+    for (_, sentences), counts in zip(corpus.splits(), expected, strict=True):
+        found = (
+            len(sentences),
+            sum(map(len, sentences)),
+            len({tag for sentence in sentences for tag in sentence.tags}),
+        )
+        assert found[: len(counts)] == counts
+
+
+@pytest.mark.parametrize("given", [{"format": "conll"}, {"tag_column": 2}])
+def test_demo_takes_no_format_or_options(given):
+    with pytest.raises(ValueError, match="demo corpus"):
+        load_corpus("demo", **given)

@@ -1,0 +1,238 @@
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from keras_tagging.data import CorpusError, read
+from preparing import archives
+from preparing.archives import members
+
+FILES = {
+    "disc/README": b"not this",
+    "disc/b/10/x.mrg": b"three",
+    "disc/b/2.mrg": b"four",
+    "disc/b/.hidden.mrg": b"not this",
+    "disc/a/Y.MRG": b"one",
+    "disc/a/z.mrg.gz": gzip.compress(b"two"),
+    "disc/a/w.pos": b"not this",
+}
+FOUND = {
+    "disc/a/Y.MRG": b"one",
+    "disc/a/z.mrg.gz": b"two",
+    "disc/b/10/x.mrg": b"three",
+    "disc/b/2.mrg": b"four",
+}
+
+
+def folder_of(path, files):
+    for name, content in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(content)
+    return path
+
+
+def zip_of(path, files):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("disc/", b"")
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def tar_of(path, files):
+    mode = "w" + {"tgz": ":gz", "tar": ""}.get(path.suffix[1:], f":{path.suffix[1:]}")
+    with tarfile.open(path, mode) as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+MAKERS = [
+    (folder_of, "disc.d"),
+    (zip_of, "disc.zip"),
+    (zip_of, "DISC.ZIP"),
+    *((tar_of, f"disc.{end}") for end in ("tar", "tgz", "tar.gz", "tar.bz2", "tar.xz")),
+]
+
+
+def contents(found):
+    result = {}
+    for member in found:
+        with member.open() as stream:
+            result[member.inside] = stream.read()
+    return result
+
+
+@pytest.mark.parametrize("maker, name", MAKERS, ids=[name for _, name in MAKERS])
+def test_members_are_the_same_however_they_are_packed(tmp_path, maker, name):
+    source = maker(tmp_path / name, FILES)
+    found = list(members(source, ".mrg"))
+    assert list(contents(found).items()) == list(FOUND.items())
+    assert [m.name for m in found] == [f"{source}/{inside}" for inside in FOUND]
+    both = contents(members(str(source), (".pos", ".MRG")))
+    assert set(both) == {*FOUND, "disc/a/w.pos"}
+    # in any order, and several at a time
+    first, last = found[-1].open(), found[0].open()
+    assert (first.read(2), last.read(2), first.read()) == (b"fo", b"on", b"ur")
+    first.close(), last.close()
+
+
+def test_nothing_is_extracted(tmp_path):
+    files = {"../../up.mrg": b"a", "/tmp/absolute.mrg": b"b", "C:\\c.mrg": b"c"}
+    for source in (
+        zip_of(tmp_path / "a.zip", files),
+        tar_of(tmp_path / "a.tgz", files),
+    ):
+        before = sorted(tmp_path.parent.rglob("*"))
+        found = contents(members(source, ".mrg"))
+        assert sorted(found.values()) == [b"a", b"b", b"c"]
+        assert "../../up.mrg" in found
+        assert sorted(tmp_path.parent.rglob("*")) == before
+    assert not Path("/tmp/absolute.mrg").exists()
+
+
+def test_links_and_forks_are_left_out(tmp_path):
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        link = tarfile.TarInfo("passwd.mrg")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+        archive.addfile(tarfile.TarInfo("real.mrg"))
+    assert list(contents(members(tmp_path / "a.tar", ".mrg"))) == ["real.mrg"]
+    files = {"a.mrg": b"a", "__MACOSX/a.mrg": b"fork"}
+    source = zip_of(tmp_path / "a.zip", files)
+    assert list(contents(members(source, ".mrg"))) == ["a.mrg"]
+
+
+@pytest.mark.parametrize("name", ["lone.mrg", "lone.txt", "lone.txt.gz"])
+def test_a_single_file_is_a_member_whatever_its_name(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b"x") if name.endswith(".gz") else b"x")
+    [member] = members(path, ".mrg")
+    assert (member.name, member.inside) == (str(path), name)
+    assert contents([member]) == {name: b"x"}
+
+
+def test_a_large_tar_does_not_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "IN_MEMORY", 1000)
+    files = {f"{i}.mrg": bytes([i]) * 3000 for i in range(5)}
+    found = list(members(tar_of(tmp_path / "a.tgz", files), ".mrg"))
+    assert contents(found) == files
+    assert contents(reversed(found)) == files
+
+
+def test_read_names_the_member(tmp_path):
+    source = zip_of(tmp_path / "a.zip", {"x/1.conll": b"a\tA\n\nb\tB\n\nc\n"})
+    [member] = members(source, ".conll")
+    with member.open() as stream:
+        sentences = read(stream, "conll")
+        assert next(sentences).tokens == ["a"]
+        with pytest.raises(CorpusError) as caught:
+            list(sentences)
+    assert str(caught.value).startswith(f"{source}/x/1.conll:5: 1 columns where")
+
+
+def noise(size):
+    """Bytes that do not compress, always the same."""
+    value, result = 1, bytearray()
+    for _ in range(size):
+        value = (value * 1103515245 + 12345) % 2**31
+        result.append(value >> 16 & 255)
+    return bytes(result)
+
+
+def cut(path, share):
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    return path
+
+
+@pytest.mark.parametrize(
+    "maker, name", MAKERS[1:], ids=[name for _, name in MAKERS[1:]]
+)
+@pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.6, 0.8])
+def test_a_truncated_archive_is_one_line(tmp_path, maker, name, share):
+    files = {f"{i}.mrg": noise(2000 + i) for i in range(10)}
+    source = cut(maker(tmp_path / name, files), share)
+    with pytest.raises(CorpusError) as caught:
+        contents(members(source, ".mrg"))
+    told = str(caught.value)
+    assert told.startswith(f"{source}: cannot be read: ") and "\n" not in told
+    assert told.endswith("; check that it is complete")
+
+
+def test_a_tar_cut_off_between_two_members_is_truncated(tmp_path):
+    source = tar_of(tmp_path / "a.tar", {"1.mrg": b"x" * 512, "2.mrg": b"y" * 512})
+    source.write_bytes(source.read_bytes()[:1024])
+    with pytest.raises(CorpusError, match="no end of the archive"):
+        list(members(source, ".mrg"))
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_truncated_gz_is_one_line(tmp_path, packed):
+    content = gzip.compress(noise(100_000))[:50_000]
+    if packed:
+        source = zip_of(tmp_path / "a.zip", {"x.mrg.gz": content})
+        name = f"{source}/x.mrg.gz"
+    else:
+        source = tmp_path / "x.mrg.gz"
+        source.write_bytes(content)
+        name = str(source)
+    [member] = members(source, ".mrg")
+    with member.open() as stream, pytest.raises(CorpusError) as caught:
+        stream.read()
+    assert str(caught.value).startswith(f"{name}: cannot be read: it ends too early")
+
+
+def test_a_changed_byte_in_a_zip_is_noticed(tmp_path):
+    source = zip_of(tmp_path / "a.zip", {"1.mrg": noise(5000)})
+    content = bytearray(source.read_bytes())
+    content[2500] ^= 255
+    source.write_bytes(content)
+    with pytest.raises(CorpusError, match="a.zip/1.mrg: cannot be read"):
+        contents(members(source, ".mrg"))
+
+
+def test_an_encrypted_zip_is_told(tmp_path):
+    source = zip_of(tmp_path / "a.zip", {"1.mrg": b"x"})
+    content = bytearray(source.read_bytes())
+    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        start = content.rindex(signature)
+        content[start + flags] |= 1
+    source.write_bytes(content)
+    with pytest.raises(CorpusError, match="1.mrg: is encrypted; unpack the archive"):
+        contents(members(source, ".mrg"))
+
+
+@pytest.mark.parametrize("name", ["text.zip", "text.tgz", "text.tar", "text.tar.xz"])
+def test_what_is_no_archive_is_told(tmp_path, name):
+    (tmp_path / name).write_text("<html>404</html>")
+    with pytest.raises(CorpusError, match=f"{name}: cannot be read: "):
+        list(members(tmp_path / name, ".mrg"))
+
+
+def test_what_is_not_there_is_told(tmp_path):
+    with pytest.raises(CorpusError, match="nowhere: there is no such file or folder"):
+        list(members(tmp_path / "nowhere", ".mrg"))
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(CorpusError) as caught:
+        list(members(tmp_path, (".mrg", ".pos")))
+    ends = "holds no file whose name ends in .mrg or .pos (also with .gz); name"
+    assert ends in str(caught.value)
+    with pytest.raises(CorpusError, match=r"ends in \.a, \.b or \.c \(also"):
+        list(members(tmp_path, (".a", ".b", ".c")))
+    with pytest.raises(CorpusError, match=r"ends in \.a \(also"):
+        list(members(tmp_path, ".a"))
+
+
+def test_compressed_archives_are_what_they_claim(tmp_path):
+    """The makers above compress, so that decompression is tested."""
+    plain = tar_of(tmp_path / "a.tar", FILES).read_bytes()
+    assert bz2.decompress(tar_of(tmp_path / "a.tar.bz2", FILES).read_bytes()) == plain
+    assert lzma.decompress(tar_of(tmp_path / "a.tar.xz", FILES).read_bytes()) == plain
+    assert gzip.decompress(tar_of(tmp_path / "a.tgz", FILES).read_bytes()) == plain

@@ -1,0 +1,253 @@
+import os
+import zipfile
+
+import pytest
+
+from keras_tagging.corpora import load_corpus
+from keras_tagging.data import CorpusError, Sentence, write
+from preparing.atis import read_atis
+
+CITY = "B-toloc.city_name"
+SPLITS = {
+    "train": [
+        Sentence(["fly", "to", "rome"], ["O", "O", CITY]),
+        Sentence(["hi"], ["O"]),
+    ],
+    "dev": [Sentence(["to", "oslo"], ["O", CITY])],
+    "test": [Sentence(["rome", "please"], [CITY, "O"])],
+}
+
+
+def iob(folder, splits=SPLITS, last="O", name="atis.{}.iob"):
+    for split, sentences in splits.items():
+        lines = [
+            f"BOS {' '.join(s.tokens)} EOS\tO {' '.join(s.tags)} {last}\n"
+            for s in sentences
+        ]
+        (folder / name.format(split)).write_text("".join(lines), "utf-8")
+
+
+def with_intents(folder, splits=SPLITS):
+    iob(folder, splits, "atis_flight", "atis.{}.w-intent.iob")
+
+
+def with_and_without_intents(folder, splits=SPLITS):
+    with_intents(folder, splits)
+    iob(folder, splits)
+
+
+def parallel(folder, splits=SPLITS):
+    for split, sentences in splits.items():
+        path = folder / "atis" / {"dev": "valid"}.get(split, split)
+        path.mkdir(parents=True)
+        rows = {"in": "tokens", "out": "tags"}
+        for end, attribute in rows.items():
+            lines = [" ".join(getattr(s, attribute)) + "\n" for s in sentences]
+            (path / f"seq.{end}").write_text("".join(lines), "utf-8")
+        (path / "label").write_text("atis_flight\n" * len(sentences), "utf-8")
+
+
+def columns(folder, splits=SPLITS):
+    for split, sentences in splits.items():
+        write(sentences, folder / f"{split}.txt")
+
+
+def columns_with_ends(folder, splits=SPLITS):
+    marked = {
+        split: [
+            Sentence(["BOS", *s.tokens, "EOS"], ["O", *s.tags, "atis_flight"])
+            for s in sentences
+        ]
+        for split, sentences in splits.items()
+    }
+    columns(folder, marked)
+
+
+def ids(splits):
+    words = sorted({t for part in splits.values() for s in part for t in s.tokens})
+    labels = sorted({t for part in splits.values() for s in part for t in s.tags})
+    words = {word: number for number, word in enumerate([*words, "BOS", "EOS"])}
+    labels = {label: number for number, label in enumerate(labels)}
+
+    def rows(part, ends=False):
+        found = [], []
+        for s in part:
+            tokens = ["BOS", *s.tokens, "EOS"] if ends else s.tokens
+            tags = ["O", *s.tags, "O"] if ends else s.tags
+            found[0].append([words[token] for token in tokens])
+            found[1].append([labels[tag] for tag in tags])
+        return found
+
+    return words, labels, rows
+
+
+def ctf(folder, splits=SPLITS):
+    words, labels, _ = ids(splits)
+    intents = ["|S1 14:1 |# atis_flight  "]
+    for split, part in splits.items():
+        rows = [
+            f"{number}\t|S0 {words[word]}:1 |# {word}\t{intent}"
+            f"|S2 {labels[tag]}:1 |# {tag}\n"
+            for number, s in enumerate(part)
+            for word, tag, intent in zip(
+                ["BOS", *s.tokens, "EOS"],
+                ["O", *s.tags, "O"],
+                intents + [""] * (len(s) + 1),
+                strict=True,
+            )
+        ]
+        (folder / f"atis.{split}.ctf").write_text("".join(rows), "utf-8")
+
+
+def sparse(folder, splits=SPLITS):
+    words, labels, rows = ids(splits)
+    (folder / "ATIS.vocab").write_text("\n".join(words) + "\n", "utf-8")
+    (folder / "ATIS.labels").write_text("\n".join(labels) + "\n", "utf-8")
+    for split, part in splits.items():
+        lines = [
+            f"{number} |PW {before}:1 |CW {word}:1 |NW {after}:1 |L {tag}:1\n"
+            for number, (sentence, tags) in enumerate(
+                zip(*rows(part, True), strict=True), 1
+            )
+            for before, word, after, tag in zip(
+                [sentence[0], *sentence],
+                sentence,
+                [*sentence[1:], 0],
+                tags,
+                strict=False,
+            )
+        ]
+        (folder / f"ATIS.{split}.cntk.sparse").write_text("".join(lines), "utf-8")
+
+
+FORMS = [
+    iob,
+    with_intents,
+    with_and_without_intents,
+    parallel,
+    columns,
+    columns_with_ends,
+    ctf,
+    sparse,
+]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_all_forms_are_the_same_corpus(tmp_path, form, packed):
+    source = tmp_path / "folder"
+    source.mkdir()
+    form(source)
+    if packed:
+        source = tmp_path / "atis.zip"
+        with zipfile.ZipFile(source, "w") as archive:
+            for path in (tmp_path / "folder").rglob("*.*"):
+                archive.write(path, path.relative_to(tmp_path))
+    corpus = read_atis(source)
+    assert dict(corpus.splits()) == SPLITS
+    assert (corpus.name, corpus.format) == (str(source), "atis")
+
+
+@pytest.mark.parametrize("name", ["atis.fold0.pkl.gz", "a.train.pickle", "atis.json"])
+def test_integers_are_turned_into_text_elsewhere(tmp_path, name):
+    (tmp_path / name).write_bytes(b"")
+    for source in (tmp_path, tmp_path / name):
+        with pytest.raises(CorpusError) as caught:
+            read_atis(source)
+        what = f"{name}: holds integers, not words; turn it into text with data_prep/"
+        assert what in str(caught.value)
+
+
+def test_text_comes_before_integers(tmp_path):
+    iob(tmp_path)
+    (tmp_path / "package.json").write_text("{}")
+    assert dict(read_atis(tmp_path).splits()) == SPLITS
+
+
+def broken(name, text):
+    def change(folder):
+        path = next(folder.rglob(name))
+        path.write_text(path.read_text("utf-8") + text, "utf-8")
+
+    return change
+
+
+def without(name):
+    return lambda folder: [path.unlink() for path in folder.rglob(name)]
+
+
+@pytest.mark.parametrize(
+    "form, change, message",
+    [
+        (iob, broken("atis.train.iob", "BOS a EOS\tO\n"), "train.iob:3: 3 words but 1"),
+        (iob, broken("atis.dev.iob", "a\tO\n"), "dev.iob:2: the words are not"),
+        (iob, without("*train*"), "no file is named train"),
+        (parallel, broken("seq.out", "O O\n"), "seq.in: 1 lines but 2 in"),
+        (parallel, without("seq.out"), "seq.in: has no seq.out beside it; add it"),
+        (columns, broken("train.txt", "a\n"), "train.txt:7: 1 columns where the file"),
+        (
+            ctf,
+            broken("*test.ctf", "0 |S0 1:1 |# a\n"),
+            "test.ctf:5: no field S2 or L; ",
+        ),
+        (ctf, broken("*dev.ctf", "a O\n"), "dev.ctf:5: no sentence number before the"),
+        (
+            sparse,
+            without("*.vocab"),
+            "sparse:1: '6:1' has no comment with its text; add",
+        ),
+        (
+            sparse,
+            broken("*test.cntk.sparse", "2 |CW 9:1 |L 0:1\n"),
+            "test.cntk.sparse:5: '9:1' is not INDEX:1 with one of the 8 words; use the",
+        ),
+        (
+            sparse,
+            lambda folder: (folder / "query.wl").write_text("a\n"),
+            "ATIS.vocab, query.wl could each be the list of words; name the folder",
+        ),
+    ],
+)
+def test_malformed_files_are_told(tmp_path, form, change, message):
+    splits = SPLITS if form is not parallel else {"train": SPLITS["dev"]}
+    form(tmp_path, splits)
+    change(tmp_path)
+    with pytest.raises(CorpusError) as caught:
+        read_atis(tmp_path)
+    told = str(caught.value)
+    assert told.startswith(str(tmp_path)) and "\n" not in told
+    assert message in told
+
+
+def test_parallel_lines_of_different_length_are_told(tmp_path):
+    parallel(tmp_path)
+    (tmp_path / "atis/valid/seq.out").write_text("O\n")
+    with pytest.raises(CorpusError, match="valid/seq.in:1: 2 words but 1 labels in"):
+        read_atis(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["fly to rome\tO O B-city\n\nhi\tO\n", "fly to rome\n", "a b c\nd e\n"]
+)
+def test_sentences_without_labels_or_marks_are_told(tmp_path, text):
+    (tmp_path / "train.txt").write_text(text)
+    with pytest.raises(CorpusError) as caught:
+        read_atis(tmp_path)
+    assert "train.txt: sentence 1 lacks a word or a label in some row;" in str(
+        caught.value
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    "KERAS_TAGGING_DATA" not in os.environ, reason="KERAS_TAGGING_DATA is not set"
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_the_real_corpus_in_all_forms(tmp_path, form):
+    source = os.path.join(os.environ["KERAS_TAGGING_DATA"], "atis")
+    corpus = read_atis(source)
+    sizes = [(len(part), sum(map(len, part))) for _, part in corpus.splits()]
+    assert sizes == [(4478, 50497), (500, 5703), (893, 9164)]
+    form(tmp_path, dict(corpus.splits()))
+    assert read_atis(tmp_path).fingerprint() == corpus.fingerprint()
+    assert load_corpus(source, "atis").fingerprint() == corpus.fingerprint()

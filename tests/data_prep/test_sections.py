@@ -1,0 +1,137 @@
+import gzip
+
+import pytest
+
+from keras_tagging.data import CorpusError
+from preparing.archives import members
+from preparing.sections import by_split, left_out, sections_of, sentences_of
+
+SPLITS = {"train": [2, 3], "dev": [0], "test": [23]}
+
+
+def sentence(word):
+    return f"( (S (NN {word})))\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("wsj_0001", "wsj_0201", "wsj_0202", "wsj_0301", "wsj_2301"):
+        path = tmp_path / "wsj" / name[4:6] / f"{name}.mrg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(sentence(name), "utf-8")
+    return tmp_path / "wsj"
+
+
+def add(folder, name, text=None):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text or sentence(path.stem), "utf-8")
+    return path
+
+
+def words(folder, **options):
+    files = by_split(members(folder, ".mrg"), SPLITS, **options)
+    return {
+        split: [s.tokens[0] for s in sentences_of(found, "mrg", split)]
+        for split, found in files.items()
+    }
+
+
+WHOLE = {
+    "train": ["wsj_0201", "wsj_0202", "wsj_0301"],
+    "dev": ["wsj_0001"],
+    "test": ["wsj_2301"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "sections"),
+    [
+        ("disc.zip/AUTO/02/wsj_0203.auto", (range(2, 3), False)),
+        ("wsj_0595Corrected.auto", (range(5, 6), False)),
+        ("23/WSJ_0001.MRG.GZ", (range(0, 1), False)),
+        ("wsj02-21.stagged", (range(2, 22), True)),
+        ("wsj_00.auto", (range(0, 1), True)),
+        ("02-21.conllx", (range(2, 22), True)),
+        ("22.conllx", (range(22, 23), True)),
+        ("a\\05\\first.mrg", (range(5, 6), False)),
+        ("05/first.mrg", (range(5, 6), False)),
+        ("brown/cf/cf01.mrg", None),
+        ("atis3.mrg", None),
+        ("swbd/2/sw2005.mrg", None),
+        ("12345.mrg", None),
+        ("2005-06.mrg", None),
+    ],
+)
+def test_sections_by_name(name, sections):
+    assert sections_of(name) == sections
+
+
+def test_files_of_each_split(folder):
+    assert words(folder) == WHOLE
+    add(folder, "01/wsj_0101.mrg")  # of no split
+    add(folder, "brown/cf01.mrg")
+    assert words(folder) == WHOLE
+
+
+def test_whole_sections(folder):
+    for name in ("wsj_0201", "wsj_0202", "wsj_0301"):
+        (folder / name[4:6] / f"{name}.mrg").unlink()
+    add(folder, "wsj_02-03.mrg")
+    assert words(folder) == WHOLE | {"train": ["wsj_02-03"]}
+
+
+def test_missing_sections(folder):
+    (folder / "03" / "wsj_0301.mrg").unlink()
+    (folder / "23" / "wsj_2301.mrg").unlink()
+    with pytest.raises(CorpusError) as caught:
+        words(folder)
+    what = "no file holds section 03, 23 (train, test); name the folder or archive"
+    assert str(caught.value).startswith(what)
+    assert "--partial" in str(caught.value)
+    left = {"train": WHOLE["train"][:2], "dev": WHOLE["dev"]}
+    assert words(folder, partial=True) == left
+
+
+def test_no_section_at_all(tmp_path):
+    add(tmp_path, "brown/cf01.mrg")
+    with pytest.raises(CorpusError, match="no file holds section 02, 03, 00, 23") as e:
+        words(tmp_path, partial=True)
+    assert "--partial" not in str(e.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["copy/wsj_0201.mrg", "copy/wsj_0201.mrg.gz", "02.mrg", "wsj_02-03.mrg"]
+)
+def test_what_stands_twice(folder, name):
+    add(folder, name)
+    with pytest.raises(CorpusError, match=r": section 02 is here and in .*; remove"):
+        words(folder)
+
+
+def test_sections_of_several_splits(folder):
+    add(folder, "00-02.mrg")
+    with pytest.raises(CorpusError, match="has sections 00-02 of several splits; give"):
+        words(folder)
+
+
+def test_malformed_sentences_are_named_or_left_out(folder):
+    path = add(folder, "02/wsj_0203.mrg", "( (S (NN a))\n" + sentence("b"))
+    with pytest.raises(CorpusError, match=f"^{path}:1: 1 brackets"):
+        words(folder)
+    [train, *_] = by_split(members(folder, ".mrg"), SPLITS).values()
+    skipped = []
+    found = list(sentences_of(train, "mrg", "train", skipped=skipped))
+    assert [s.tokens[0] for s in found] == ["wsj_0201", "wsj_0202", "b", "wsj_0301"]
+    line = left_out(skipped)
+    assert line.startswith(
+        f"warning: 1 malformed sentences left out; the first: {path}"
+    )
+    assert left_out([]) == left_out(None) == ""
+
+
+def test_a_truncated_file_is_named(folder):
+    path = folder / "02" / "wsj_0203.mrg.gz"
+    path.write_bytes(gzip.compress(sentence("a").encode() * 500)[:-12])
+    with pytest.raises(CorpusError, match="wsj_0203.mrg.gz: cannot be read: .*; check"):
+        words(folder)

@@ -1,0 +1,278 @@
+"""Segmenting: any text, cut into any chunks, and what cannot be one sentence."""
+
+import random
+
+import numpy as np
+import pytest
+from treebanks import spans
+
+from keras_tagging.data.surfaces import text_of
+from keras_tagging.encoding import segmentation as segmentation_module
+from keras_tagging.encoding import text_stream, windows
+from keras_tagging.encoding.segment_labels import (
+    INSIDE,
+    MULTIWORD,
+    MULTIWORD_SENTENCE,
+    SENTENCE,
+    TOKEN,
+    best_labels,
+)
+from keras_tagging.encoding.segmentation import sentences_of
+from keras_tagging.encoding.symbols import Symbols, codes_of, symbols_of
+from keras_tagging.encoding.text_stream import TextStream
+from keras_tagging.encoding.windows import windows_of
+from keras_tagging.utils import limits
+
+ALPHABET = [*"abAB.,!?'-09", "é", "e\u0301", "猫", "\U0001f468\u200d\U0001f469", "\x00"]
+ALPHABET += ["\x07", "\x1b", "\x1f", "\x7f", "\u200b", "\ufeff", "\ud800", "\udfff"]
+ALPHABET += ["\u202e", "\U0010ffff", "\u00ad", "\ufdd0", "\ue000"]
+SPACES = [" ", "  ", "\n", "\r\n", "\n\n", "\t", "\u00a0", "\u2003", "\u3000", "\x85"]
+
+
+def random_text(rng, size):
+    return "".join(rng.choices(ALPHABET + SPACES, k=size))
+
+
+def chunks_of(text, rng):
+    while text:
+        size = rng.choice([0, 1, 2, 7, 100])
+        yield text[:size]
+        text = text[size:]
+
+
+def check(found, text):
+    """Every character but white space is part of one token, in its place."""
+    places = [i for i, character in enumerate(text) if not character.isspace()]
+    covered, end = [], 0
+    for sentence in found:
+        surface = sentence.surface
+        stop = surface.start + len(surface.text)
+        assert end <= surface.start and text[surface.start : stop] == surface.text
+        assert not text[end : surface.start].strip()
+        for begin, last in surface.offsets:
+            assert not (text[begin].isspace() or text[last - 1].isspace())
+            covered += [i for i in range(begin, last) if not text[i].isspace()]
+        assert (surface.offsets[0][0], surface.offsets[-1][1]) == (surface.start, stop)
+        end = stop
+        if surface.after is not None:
+            assert text.startswith(surface.after, end)
+            end += len(surface.after)
+            assert not text[end : end + 1].isspace()
+    assert covered == places
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 40, 400])
+def test_any_text(untrained, segmenter, size):
+    rng = random.Random(size)
+    for model in (untrained, segmenter):
+        for _ in range(3):
+            text = random_text(rng, size)
+            found = list(model.segment(text))
+            check(found, text)
+            assert list(model.segment(chunks_of(text, rng))) == found
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "\u00a0\r\n", "a", " a ", "\ud800"])
+def test_hardly_any_text(untrained, text):
+    found = list(untrained.segment(text))
+    check(found, text)
+    assert len(found) == bool(text.strip())
+    assert list(untrained.segment([])) == []
+
+
+def test_batches_and_chunks_change_nothing(segmenter, everything, monkeypatch):
+    """Where windows end is another thing: what is inside of them is the same."""
+    text = text_of(everything)
+    whole = list(segmenter.segment(text))
+    assert spans(whole) == spans(segmenter.segment(iter(text)))
+    monkeypatch.setattr(text_stream, "PIECE", 10)
+    monkeypatch.setattr(segmentation_module, "SYMBOLS", 200)
+    monkeypatch.setattr(segmentation_module, "WINDOW", 40)
+    rng = random.Random(3)
+    for _ in range(2):
+        assert spans(segmenter.segment(chunks_of(text, rng))) == spans(whole)
+
+
+def test_memory_is_constant(untrained, monkeypatch):
+    monkeypatch.setattr(text_stream, "PIECE", 512)
+    monkeypatch.setattr(segmentation_module, "SYMBOLS", 2_000)
+    monkeypatch.setattr(segmentation_module, "WINDOW", 100)
+    read, most = 0, 0
+
+    def endless():
+        nonlocal read
+        for _ in range(200):
+            read += 1_000
+            yield "word " * 200
+
+    segmentation, stream = untrained.segmentation, TextStream(endless())
+    for sentence in segmentation.sentences(stream, segmentation.scored(stream)):
+        most = max(most, read - sentence.surface.start)
+        assert sum(len(text) for _, text in stream._kept) < 12_000
+    assert read == 200_000 and most < 12_000
+
+
+# Windows
+
+
+@pytest.mark.parametrize("size, context, rows", [(5, 2, 3), (1, 3, 2), (4, 9, 1)])
+def test_windows_read_around_their_own(size, context, rows):
+    """Of a model that gives for each symbol what it sees in its window."""
+    text = "abcdefghijklmnopqrstuvwxyz"
+    codes = codes_of(text)
+    for cuts in ([], [13], range(1, 26)):
+        edges = [0, *cuts, 26]
+        pieces = [
+            Symbols(codes[a:b], np.arange(a, b), b)
+            for a, b in zip(edges[:-1], edges[1:], strict=True)
+        ]
+        seen = []
+        for found in windows_of(
+            pieces,
+            lambda codes: codes[:, None].astype("int32"),
+            size=size,
+            context=context,
+            rows=rows,
+        ):
+            assert len(found.ids) <= rows
+            views = ["".join(map(chr, row[row > 0])) for row in found.ids[..., 0]]
+            owners = np.broadcast_to(
+                np.arange(len(views))[:, None], found.ids.shape[:2]
+            )
+            own = found.own(np.stack([found.ids[..., 0], owners], -1))
+            assert found.symbols.codes.tolist() == own[:, 0].tolist()
+            nexts = found.following.tolist()
+            seen += [
+                (chr(code), views[row], chr(following))
+                for (code, row), following in zip(own.tolist(), nexts, strict=True)
+            ]
+        expected = []
+        for i, character in enumerate(text):
+            # a batch begins anew, and so do its windows
+            start = i - (i % (rows * size)) % size
+            stop = min(start + size, start - start % (rows * size) + rows * size, 26)
+            view = text[max(0, start - context) : stop + context]
+            expected.append((character, view, (text + "\n")[i + 1]))
+        assert seen == expected
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+def test_training_windows_cover_the_text(devices):
+    ids = np.stack([np.arange(2, 25), np.full(23, 3)], 1).astype("int32")
+    targets = np.arange(23, dtype="int32")
+    targets[::4] = -1
+    sizes = {"window": 5, "batch_size": 2, "multiple": 4, "devices": devices}
+    batches = windows.WindowBatches(ids, targets, **sizes)
+    assert (len(batches), batches.num_windows) == (3, 5)
+    assert batches.num_targets == (targets >= 0).sum()
+    epochs = []
+    for epoch in (0, 1):
+        batches.epoch = epoch
+        found = list(batches)
+        assert all(x.shape[1:] == (8, 2) for x, _, _ in found)
+        assert not any(len(x) % devices for x, _, _ in found)
+        rows = [row for x, _, _ in found for row in x[..., 0]]
+        flat = np.concatenate(rows)
+        assert sorted(flat[flat > 0]) == list(range(2, 25))
+        for row in rows:  # neighbours in the ring of the text
+            real = row[row > 0] - 2
+            assert (np.diff(real) % 23 == 1).all() and not row[len(real) :].any()
+        for x, y, w in found:
+            known = np.where(x[..., 0] > 0, targets[x[..., 0] - 2], -1)
+            np.testing.assert_array_equal(y, known)
+            np.testing.assert_array_equal(w, known >= 0)
+        epochs.append([row.tolist() for row in rows])
+        again = [row.tolist() for x, _, _ in batches for row in x[..., 0]]
+        assert again == epochs[-1]
+    assert epochs[0] != epochs[1]
+
+
+def test_rare_characters_become_unknown():
+    ids = np.full((400, 2), 2, "int32")
+    ids[7, 0] = 3
+    batches = windows.WindowBatches(
+        ids, np.zeros(400, "int32"), window=400, batch_size=1, unknown_rate=0.5
+    )
+    seen = set()
+    for batches.epoch in range(20):
+        [(x, _, _)] = batches
+        seen.add(tuple(sorted(set(x[0, :, 0].tolist()))))
+    assert seen == {(2, 3), (1, 2)}
+    assert ids[7, 0] == 3
+
+
+# Labels
+
+
+def test_labels_fit_the_text():
+    symbols = symbols_of("ab c d\n\ne")
+    following = np.append(symbols.codes[1:], ord("\n"))
+    scores = np.zeros((len(symbols), 5))
+    scores[:, INSIDE] = 9
+    scores[:, MULTIWORD] = 2
+    scores[:, SENTENCE] = 1
+
+    def labels(spaces):
+        return best_labels(scores, symbols.codes, following, spaces).tolist()
+
+    inside = [INSIDE] * 3
+    assert labels(True) == [*inside, INSIDE, INSIDE, SENTENCE, INSIDE, SENTENCE]
+    assert labels(False) == [
+        *(INSIDE, MULTIWORD, INSIDE, MULTIWORD, INSIDE, SENTENCE, INSIDE, SENTENCE)
+    ]
+    scores[:, MULTIWORD_SENTENCE] = 3
+    assert labels(True)[-1] == MULTIWORD_SENTENCE
+
+
+# Limits
+
+
+def segmented(text, labels, pieces=1):
+    """The sentences by labels, which arrive in pieces."""
+    stream, symbols = TextStream(text), symbols_of(text)
+    assert sum(map(len, stream)) == len(symbols)  # all of it is read
+    cuts = np.linspace(0, len(symbols), pieces + 1).astype(int)
+    labelled = [
+        (Symbols(symbols.codes[a:b], symbols.offsets[a:b], 0), np.array(labels[a:b]))
+        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
+    ]
+    found = list(sentences_of(stream, labelled, lambda token, _: [token]))
+    check(found, text)
+    return [s.surface.tokens for s in found]
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3, 8])
+def test_a_sentence_without_end_is_cut(monkeypatch, pieces):
+    monkeypatch.setattr(limits, "SEGMENT_TOKENS", 2)
+    text = "a b c d e"
+    labels = [TOKEN if c != " " else INSIDE for c in text]
+    assert segmented(text, labels, pieces) == [["a", "b"], ["c", "d"], ["e"]]
+    labels[2] = SENTENCE
+    assert segmented(text, labels, pieces) == [["a", "b"], ["c", "d"], ["e"]]
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 5, 30])
+def test_characters_of_a_sentence_are_limited(monkeypatch, pieces):
+    monkeypatch.setattr(limits, "SEGMENT_CHARACTERS", 7)
+    text = "aa bb cc dd"
+    labels = [TOKEN if (text + " ")[i + 1] == " " else INSIDE for i in range(len(text))]
+    labels = [INSIDE if text[i] == " " else label for i, label in enumerate(labels)]
+    assert segmented(text, labels, pieces) == [["aa", "bb"], ["cc", "dd"]]
+    # a token that does not end, with white space inside
+    text = "x " + "ab " * 6
+    labels = [INSIDE] * len(symbols_of(text))
+    labels[0] = TOKEN
+    found = segmented(text, labels, pieces)
+    assert found == [["x"], ["ab ab a"], ["b ab ab"], ["ab"]]
+
+
+def test_the_last_token_ends_with_the_text():
+    assert segmented("ab", [INSIDE, INSIDE]) == [["ab"]]
+    assert segmented("a b", [SENTENCE, INSIDE, INSIDE]) == [["a"], ["b"]]
+
+
+def test_long_white_space_is_not_kept(untrained):
+    gap = " " * (limits.WHITE_CHARACTERS + 1)
+    [first, second] = untrained.segment(f"a{gap}b\n")
+    assert (first.surface.after, second.surface.after) == (None, "\n")
+    assert second.surface.start == len(gap) + 1

@@ -1,0 +1,223 @@
+"""The segmenter: training, its spans, saving, and what it refuses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from treebanks import LANGUAGES, TINY, spans
+
+import keras_tagging
+from keras_tagging import Sentence
+from keras_tagging.architectures.parser_network import ENCODERS
+from keras_tagging.data.surface import Surface
+from keras_tagging.data.surfaces import text_of
+from keras_tagging.encoding.segment_labels import LABELS
+from keras_tagging.encoding.text_stream import TextStream
+from keras_tagging.models.saved_config import checked_config, least_weights
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_learnt_by_heart_comes_back(segmenter, treebanks, language):
+    sentences = treebanks[language]
+    text = text_of(sentences)
+    found = list(segmenter.segment(text))
+    assert spans(found) == spans(sentences)
+    afters = [s.surface.after for s in sentences]
+    assert [s.surface.after for s in found] == [*afters[:-1], ""]
+    assert all(s.tags is None and s.columns == {} for s in found)
+    assert spans(segmenter.annotate(sentences)) == spans(sentences)
+
+
+def test_figures(segmenter, everything, treebanks):
+    figures = segmenter.evaluate(everything, return_dict=True)
+    assert list(figures) == list(segmenter.figures) and 0 < figures["loss"] < 0.2
+    names = ("token_f1", "word_f1", "sentence_f1", "f1")
+    assert [figures[name] for name in names] == [1.0] * 4
+    table = segmenter.report(everything).tables["segmentation"].set_index("unit")
+    words = sum(map(len, everything))
+    assert table.loc["words", ["gold", "predicted", "f1"]].tolist() == [words, words, 1]
+    assert table.loc["multiwords", "gold"] == 17
+    assert "142 characters, 17 multiword tokens" in segmenter.size
+
+
+def test_figures_of_another_language(segmenter, treebanks):
+    """Labels of characters by hand: the loss, and a sentence too few."""
+    [first, second, *_] = treebanks["english"]
+    scored = list(segmenter.segmentation.scored(TextStream(text_of([first, second]))))
+    logits = np.concatenate([scores for _, scores in scored])
+    chances = np.exp(logits - logits.max(-1, keepdims=True))
+    chances /= chances.sum(-1, keepdims=True)
+    gold, symbols = {}, scored[0][0].symbols
+    for sentence, start in ((first, 0), (second, len(first.surface.text) + 1)):
+        ends = [start + end - 1 for _, end in sentence.surface.spans]
+        kinds = ["multiword" if n > 1 else "token" for n in sentence.surface.words]
+        gold |= dict(zip(ends, kinds, strict=True))
+        gold[ends[-1]] = "sentence"
+    losses = [
+        -np.log(chances[i, LABELS.index(gold.get(offset, "inside"))])
+        for i, offset in enumerate(symbols.offsets.tolist())
+        if chr(symbols.codes[i]) != " "
+    ]
+    figures = segmenter.evaluate([first, second], return_dict=True)
+    assert figures["loss"] == pytest.approx(np.mean(losses), rel=1e-4)
+    # two sentences that stand in one
+    joined = [
+        Sentence(first.tokens + second.tokens, surface=surface)
+        for surface in [both(first.surface, second.surface)]
+    ]
+    found = segmenter.evaluate(joined, return_dict=True)
+    assert (found["token_f1"], found["sentence_f1"], found["f1"]) == (1, 0, 0.5)
+
+
+def both(first, second):
+    shift = len(first.text) + 1
+    moved = [(begin + shift, end + shift) for begin, end in second.spans]
+    text = f"{first.text} {second.text}"
+    return Surface(text, first.spans + moved, first.words + second.words)
+
+
+def test_saved_and_loaded(segmenter, treebanks, tmp_path):
+    segmenter.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path)
+    assert type(again) is keras_tagging.Segmenter and again.spaces
+    assert again.get_config() == segmenter.get_config()
+    text = text_of(treebanks["arabic"]) + "\n\n" + text_of(treebanks["french"])
+    assert list(again.segment(text)) == list(segmenter.segment(text))
+
+
+def test_usual_multiword_tokens_are_split_whatever_the_network_says(untrained):
+    config = untrained.get_config() | {"spaces": False}
+    found = []
+    for usual in (["du"], [], None):  # None: a file that is older than the vocabulary
+        vocabularies = {**config["vocabularies"], "multiword": ["du\tde\tle"]}
+        vocabularies["usual_multiword"] = usual
+        if usual is None:
+            del vocabularies["usual_multiword"]
+        model = type(untrained).from_config({**config, "vocabularies": vocabularies})
+        logits = model.network.get_layer("logits")
+        # nothing ends but before white space, and there a token
+        weights = [np.zeros(logits.kernel.shape), [2e4, 1e4, 0, 0, 0]]
+        logits.set_weights([np.array(x, "float32") for x in weights])
+        found.append([sentence.tokens for sentence in model.segment("du Du pain")])
+    assert found == [[["de", "le", "De", "le", "pain"]], *[[["du", "Du", "pain"]]] * 2]
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_resumed_run_ends_alike(treebanks, tmp_path):
+    sentences = treebanks["japanese"][:3]
+
+    def model():
+        return keras_tagging.build(
+            "segmenter", **TINY | {"batch_size": 2, "decay": None}
+        )
+
+    whole, begun, gone_on = model(), model(), model()
+    whole.fit(sentences, validation_data=sentences, epochs=2, verbose=0)
+    begun.fit(
+        sentences, validation_data=sentences, epochs=1, verbose=0, resume=tmp_path
+    )
+    history = gone_on.fit(
+        sentences, validation_data=sentences, epochs=2, verbose=0, resume=tmp_path
+    )
+    assert history.epoch == [0, 1] and "val_f1" in history.history
+    for a, b in zip(whole.get_weights(), gone_on.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    # another text of the same tokens is another run
+    other = [replace(s, surface=replace(s.surface, after="\n\n")) for s in sentences]
+    with pytest.raises(ValueError, match="training sentences"):
+        model().fit(other, validation_data=sentences, epochs=2, resume=tmp_path)
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_every_stack(encoder, treebanks):
+    model = keras_tagging.build(
+        "segmenter", **TINY | {"encoder": encoder, "num_layers": 2, "window": 8}
+    )
+    model.fit(treebanks["vietnamese"][:1], epochs=1, verbose=0)
+    found = list(model.segment("Trời rất đẹp."))
+    assert "".join("".join(s.surface.text.split()) for s in found) == "Trờirấtđẹp."
+
+
+@pytest.mark.usefixtures("eager")
+def test_tokens_have_spaces_only_if_training_had(treebanks):
+    text = "a b  c\n\nd"
+    for language, spaces in (("english", False), ("vietnamese", True)):
+        model = keras_tagging.build("segmenter", **TINY)
+        model.adapt(treebanks[language])
+        assert model.spaces is spaces
+        # nothing ends by itself, and no sentence before its text does
+        model.network.get_layer("logits").bias.assign([9.0, 3, 0, 0, 0])
+        found = [s.surface.tokens for s in model.segment(text)]
+        assert found == ([["a b  c"], ["d"]] if spaces else [["a", "b", "c"], ["d"]])
+
+
+def test_the_network_is_told_nothing_of_white_space(segmenter):
+    """Indentation, wrapped lines and spaces of any kind are blanks."""
+    plain = "Anna doesn't like rainy days. She can't swim"
+    odd = "Anna  doesn't\nlike\u00a0 rainy\r\n   days.\u3000She can't\tswim"
+    assert [s.surface.tokens for s in segmenter.segment(plain)] == [
+        s.surface.tokens for s in segmenter.segment(odd)
+    ]
+
+
+@pytest.mark.parametrize(
+    "overrides, message",
+    [
+        ({"word_dim": 3}, "segmenter keyword 'word_dim'"),
+        ({"window": 0}, "window=0: it is from 8 to 10,000"),
+        ({"encoder": "gru"}, "encoder='gru': known are .*did you mean 'bigru'"),
+        ({"embeddings": "file"}, "segmenter keyword 'embeddings'"),
+    ],
+)
+def test_wrong_keywords(overrides, message):
+    with pytest.raises(ValueError, match=message):
+        keras_tagging.build("segmenter", **overrides)
+
+
+def test_what_a_segmenter_does_not_do(untrained, everything, tmp_path):
+    with pytest.raises(ValueError, match="which no SavedModel does: .* NAME.onnx"):
+        untrained.export(tmp_path / "served")
+    with pytest.raises(ValueError, match="cannot be compared"):
+        untrained.counts(everything, ["f1"])
+    with pytest.raises(ValueError, match="has no text: read CoNLL-U with surface=True"):
+        untrained.evaluate([Sentence(["a"])])
+    with pytest.raises(ValueError, match="vocabularies already"):
+        untrained.adapt(everything)
+    with pytest.raises(ValueError, match="no vocabularies yet"):
+        keras_tagging.build("segmenter").segment("a")
+    for nothing in ([], [Sentence([])]):
+        with pytest.raises(ValueError, match="nothing to learn from"):
+            keras_tagging.build("segmenter").fit(nothing)
+
+
+@pytest.mark.parametrize(
+    "part, value, message",
+    [
+        ("tags", ["inside", "token"], "the labels of a segmenter are inside, token,"),
+        ("multiword", ["du"], "'du' is no token with its words"),
+        ("multiword", ["du\tde\t"], "is no token with its words"),
+        ("multiword", [3], "vocabulary multiword"),
+        ("character", "abc", "vocabulary character"),
+    ],
+)
+def test_what_no_segmenter_has_is_refused(untrained, part, value, message):
+    config = untrained.get_config()
+    config["vocabularies"][part] = value
+    with pytest.raises(ValueError, match=message):
+        type(untrained).from_config(config)
+    config = untrained.get_config() | {"spaces": "yes"}
+    with pytest.raises(ValueError, match="spaces is 'yes', but should be true or"):
+        type(untrained).from_config(config)
+
+
+@pytest.mark.parametrize("changes", [{}, {"num_layers": 3, "units": 9}])
+def test_the_estimate_of_weights_is_below_every_model(everything, changes):
+    model = keras_tagging.build("segmenter", **TINY | changes)
+    model.adapt(everything)
+    least = least_weights(checked_config(type(model), model.get_config()))
+    assert model.count_params() / 30 < least <= model.count_params()
+    config = model.get_config()
+    config["settings"] |= {"units": 65_536, "num_layers": 100}
+    with pytest.raises(ValueError, match="settings ask for .* weights or more"):
+        checked_config(type(model), config)

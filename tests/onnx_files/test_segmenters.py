@@ -1,0 +1,122 @@
+"""A segmenter as an ONNX file, run without Keras: the same sentences."""
+
+import json
+import random
+
+import numpy as np
+import onnx
+import pytest
+from conftest import randomize
+from encoding.test_stream import chunks_of, random_text
+from treebanks import LANGUAGES, TINY, spans
+
+import keras_tagging
+from keras_tagging import Pipeline, runtime
+from keras_tagging.architectures.parser_network import ENCODERS
+from keras_tagging.data.surfaces import text_of
+from keras_tagging.encoding import segmentation
+
+
+@pytest.fixture(scope="module")
+def path(segmenter, tmp_path_factory):
+    path = tmp_path_factory.mktemp("onnx") / "segmenter.onnx"
+    segmenter.export(path, format="onnx")
+    return path
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_learnt_by_heart_comes_back(path, treebanks, language):
+    found = runtime.load(path).segment(text_of(treebanks[language]))
+    assert spans(found) == spans(treebanks[language])
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_every_encoder_gives_the_same_labels(everything, encoder, tmp_path):
+    """Random weights, in which any deviation changes where something ends."""
+    settings = {**TINY, "encoder": encoder, "num_layers": 2}
+    model = keras_tagging.build("segmenter", **settings)
+    model.adapt(everything)
+    randomize(model)
+    path = tmp_path / "segmenter.onnx"
+    model.export(path, format="onnx")
+    served = runtime.load(path, threads=1)
+    assert served.architecture == "segmenter"
+    rng = np.random.default_rng(2)
+    sizes = [*model.features.sizes.values()]
+    ids = rng.integers(1, sizes, (5, 37, 2)).astype("int32")
+    for row, length in enumerate((37, 20, 1, 36, 9)):
+        ids[row, length:] = 0
+    real = ids[..., 0] > 0
+    expected, given = model.predict_on_batch(ids), served._run(ids)
+    np.testing.assert_allclose(given[real], expected[real], atol=2e-5)
+    assert given[real].std() > 0.1
+    text = random_text(random.Random(3), 400)
+    assert spans(served.segment(text)) == spans(model.segment(text))
+
+
+def test_threads_and_chunks_change_nothing(path, everything, monkeypatch):
+    text = text_of(everything)
+    whole = spans(runtime.load(path, threads=1).segment(text))
+    monkeypatch.setattr(segmentation, "WINDOW", 40)
+    monkeypatch.setattr(segmentation, "SYMBOLS", 200)
+    served = runtime.load(path, threads=3)
+    assert spans(served.segment(chunks_of(text, random.Random(4)))) == whole
+    assert list(served.segment(" \n")) == []
+
+
+def test_in_a_pipeline(path, treebanks):
+    pipeline = Pipeline(segmenter=runtime.load(path))
+    text = text_of(treebanks["french"])
+    assert spans(pipeline.annotate(text)) == spans(treebanks["french"])
+
+
+def test_integers_of_8_bits(segmenter, path, treebanks, tmp_path):
+    small = tmp_path / "small.onnx"
+    segmenter.export(small, format="onnx", int8=True)
+    assert small.read_bytes() != path.read_bytes()
+    text = text_of(treebanks["english"])
+    found, expected = (list(runtime.load(p).segment(text)) for p in (small, path))
+    equal = {s.surface.text for s in found} & {s.surface.text for s in expected}
+    assert len(equal) > len(expected) / 2
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"character": [1]}, "does not list its character"),
+        ({"character": ["x"] * 1_000}, "does not read the characters that it lists"),
+        ({"multiword": ["du\t"]}, "is no token with its words"),
+        ({"usual_multiword": None}, "does not list its usual_multiword"),
+        ({"spaces": 1}, "does not say whether tokens have white space"),
+        ({"context": -1}, "does not say how many characters it reads"),
+        ({"context": 10**9}, "does not say how many characters it reads"),
+        ({"kind": "tagger"}, "does not say how many tokens make a batch"),
+    ],
+)
+def test_what_a_file_says_of_itself_is_checked(path, tmp_path, changes, message):
+    made = onnx.load(path)
+    [prop] = made.metadata_props
+    prop.value = json.dumps({**json.loads(prop.value), **changes})
+    other = tmp_path / "other.onnx"
+    other.write_bytes(made.SerializeToString())
+    with pytest.raises(ValueError, match=f"other.onnx .*{message}"):
+        runtime.load(other)
+
+
+@pytest.mark.parametrize(
+    "type, message",
+    [
+        (onnx.TensorProto.FLOAT, "does not give 5 logits"),
+        (onnx.TensorProto.INT32, "has logits of another type than a segmenter"),
+    ],
+)
+def test_a_file_with_other_outputs(type, message, path, tmp_path):
+    made = onnx.load(path)
+    last = made.graph.node.pop()
+    ids = onnx.helper.make_node("Cast", ["ids"], list(last.output), to=type)
+    made.graph.node.append(ids)  # three axes, but no logits
+    made.graph.output[0].type.tensor_type.elem_type = type
+    other = tmp_path / "other.onnx"
+    other.write_bytes(made.SerializeToString())
+    with pytest.raises(ValueError, match=message):
+        runtime.load(other)

@@ -1,0 +1,118 @@
+"""A running service with a tagger, a tagger with a column, and two parsers."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+import requests
+from conftest import TINY, randomize
+from models.columns import columned
+from models.parsers import random_parser
+from onnx_files.odd import tagger
+from treebanks import TINY as SEGMENTER
+from treebanks import sentences_of
+
+import keras_tagging
+from keras_tagging import Pipeline, runtime
+
+
+@pytest.fixture(scope="session")
+def model_files(train_sentences, tmp_path_factory):
+    """ONNX files by the name of the model."""
+    folder = tmp_path_factory.mktemp("served")
+    made = {
+        "tagger": tagger("bigru", train_sentences, num_layers=1),
+        "columns": tagger("bigru", train_sentences, num_layers=1, columns=("pos",)),
+        "parser": random_parser("elman-parser", tags=None),
+        "gold": random_parser("elman-parser"),
+    }
+    files = {}
+    for name, model in made.items():
+        files[name] = folder / f"{name}.onnx"
+        model.export(files[name], format="onnx")
+    return files
+
+
+@pytest.fixture(scope="session")
+def direct(model_files):
+    """What `keras_tagging.runtime` makes of the same files."""
+    return {name: runtime.load(path, threads=1) for name, path in model_files.items()}
+
+
+class Running:
+    """A service in a process of its own."""
+
+    def __init__(self, process):
+        self.process, self.line = process, process.stdout.readline()
+        found = re.search(r"http://\S+", self.line)
+        assert found, process.communicate(timeout=20)
+        self.url = found[0]
+        self.http = requests.Session()
+
+    def get(self, path):
+        return self.http.get(self.url + path, timeout=20)
+
+    def post(self, path, body=None, **options):
+        return self.http.post(self.url + path, json=body, timeout=20, **options)
+
+    def stop(self, number=signal.SIGTERM):
+        """The exit code, and what was written to standard error."""
+        self.process.send_signal(number)
+        _, errors = self.process.communicate(timeout=30)
+        return self.process.returncode, errors
+
+
+@contextmanager
+def serving(*arguments):
+    command = [sys.executable, "-m", "keras_tagging", "serve", "--port", "0"]
+    process = subprocess.Popen(
+        [*command, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+    )
+    try:
+        yield Running(process)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.stdout.close()
+        process.stderr.close()
+        process.wait()
+
+
+@pytest.fixture(scope="session")
+def service(model_files):
+    with serving(*model_files.values(), "--max-tokens", 300) as running:
+        yield running
+        assert running.stop(signal.SIGINT) == (0, "")
+
+
+@pytest.fixture(scope="session")
+def folder(train_sentences, tmp_path_factory):
+    """A pipeline of ONNX files."""
+    labels = keras_tagging.build("bigru", **TINY, tags=("upos", "xpos", "lemma"))
+    sentences = columned(train_sentences)
+    for sentence in sentences:
+        sentence.columns["lemma"] = [w[:-1].lower() or w for w in sentence.tokens]
+    labels.adapt(sentences)
+    segmenter = keras_tagging.build("segmenter", **SEGMENTER)
+    segmenter.adapt(sentences_of("english"))
+    path = tmp_path_factory.mktemp("pipeline")
+    parser = random_parser(tags="pos")
+    Pipeline(segmenter, randomize(labels), parser).export(path, format="onnx")
+    return path
+
+
+@pytest.fixture(scope="session")
+def whole(folder, model_files):
+    """A service with the pipeline, and a tagger beside it."""
+    arguments = (f"whole={folder}", model_files["tagger"], "--max-tokens", 20)
+    with serving(*arguments, "--workers", 2) as running:
+        yield running
+        assert running.stop(signal.SIGINT) == (0, "")
