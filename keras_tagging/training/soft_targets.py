@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from keras_tagging.data.named_columns import labels_of, with_labels
 from keras_tagging.data.lemmas import is_script, lemmas_of
+from keras_tagging.data.named_columns import labels_of, with_labels
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.batching import EncodedSentences, slices
 from keras_tagging.utils import limits
