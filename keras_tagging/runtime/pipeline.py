@@ -51,11 +51,11 @@ class TextPipeline:
 
     def _check_columns(self):
         """Refuse a parser whose tags the tagger before it does not give."""
-        before = {}
+        before = []
         for name, model in self._annotators.items():
-            given = {c for own in before.values() for c in own.gives}
-            given -= {"tags", "head", "deprel"}
             for column in model.input_columns if before else ():
+                given = {column for own in before for column in self.parts[own].gives}
+                given -= {"tags", "head", "deprel"}
                 if field_of(column) in given:
                     continue
                 own = ", ".join(sorted(given)) or "none with a name"
@@ -64,7 +64,7 @@ class TextPipeline:
                     f"{' and the '.join(before)} are {own}: train the tagger with "
                     f"tags=, or a {name} that reads one of these, or none (tags=None)"
                 )
-            before[name] = model
+            before.append(name)
 
     def __repr__(self):
         parts = (f"{k}={getattr(m, 'name', k)!r}" for k, m in self.parts.items())
