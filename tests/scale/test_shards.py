@@ -379,13 +379,13 @@ def test_ray_that_is_missing_is_told(monkeypatch, work, planned):
 def test_sentences_are_tagged_together(planned, worker, pipeline, monkeypatch):
     """Else a row of few words would be a batch of its own."""
     calls = []
-    tag = type(pipeline.tagger).tag
+    annotate = type(pipeline.tagger).annotate
 
     def counted(self, sentences, **options):
-        calls.append(sentences)
-        return tag(self, sentences, **options)
+        calls.append(list(sentences))
+        return annotate(self, calls[-1], **options)
 
-    monkeypatch.setattr(type(pipeline.tagger), "tag", counted)
+    monkeypatch.setattr(type(pipeline.tagger), "annotate", counted)
     [shard] = planned("objects.jsonl", size=10**6).shards
     done = done_by(worker, shard)
     assert len(calls) == 1 and len(calls[0]) >= done["sentences"] > 20
