@@ -202,13 +202,12 @@ def annotate(
 
 def refuse_columns(run: Path, pipeline, input: str) -> None:
     """Refuse text for a model that reads columns of annotated sentences."""
-    first = pipeline.tagger or pipeline.parser
-    if first is None or not first.input_columns:
+    if not pipeline.input_columns:
         return
     remedy = "use --input conllu"
     if pipeline.tagger is None:
         remedy += ", or a pipeline that has a tagger"
     raise ValueError(
-        f"{run} reads the column {first.input_columns[0]!r}, which {input} does not "
+        f"{run} reads the column {pipeline.input_columns[0]!r}, which {input} does not "
         f"have: {remedy}"
     )

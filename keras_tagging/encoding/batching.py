@@ -286,6 +286,11 @@ class TrainingBatches:
         )
 
     @property
+    def soft(self):
+        """The soft targets of its sentences, or None: see `EncodedSentences`."""
+        return self.sentences.soft
+
+    @property
     def target_axes(self) -> int:
         """The number of axes of the targets of a batch."""
         return 1 + self.sentences.targets.ndim

@@ -34,6 +34,7 @@ class WindowBatches:
     """
 
     target_axes = 2
+    soft = None  # targets: see `EncodedSentences`
 
     def __init__(
         self,

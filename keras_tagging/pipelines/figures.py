@@ -26,8 +26,7 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     if pipeline.segmenter is not None:
         source = text_of(gold)
     else:
-        reads = () if pipeline.parser is None else pipeline.parser.input_columns
-        source = [_only(sentence, reads) for sentence in gold]
+        source = [_only(sentence, pipeline.input_columns) for sentence in gold]
     given = {*pipeline.columns}
     predicted = [_only(sentence, given) for sentence in pipeline.annotate(source)]
     scored = given & {*COLUMNS.values()} & _annotated(gold)

@@ -82,6 +82,15 @@ class TextPipeline:
         return tuple(chain(*(model.gives for model in self._annotators.values())))
 
     @property
+    def input_columns(self) -> tuple[str, ...]:
+        """The columns that sentences must have: no part before fills them."""
+        needed, given = [], set()
+        for model in self._annotators.values():
+            needed += (x for x in model.input_columns if field_of(x) not in given)
+            given |= {*model.gives}
+        return tuple(needed)
+
+    @property
     def gives_spans(self) -> bool:
         """Whether its tagger has chunk tags."""
         return any(model.gives_spans for model in self._annotators.values())

@@ -173,8 +173,8 @@ def dataset(batches, tokens, reads_labels=False):
         dict: see `EncodedSentences.batch`.
     """
     targets = tf.TensorSpec((None,) * batches.target_axes, tf.int32)
-    if batches.sentences.soft is not None:
-        size = (None, None, *batches.sentences.soft[0].shape[1:])
+    if batches.soft is not None:
+        size = (None, None, *batches.soft[0].shape[1:])
         soft = {"ids": tf.TensorSpec(size, tf.int32)}
         soft["probabilities"] = tf.TensorSpec(size, tf.float32)
         targets = {"gold": targets, **soft}
