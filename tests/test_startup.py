@@ -186,7 +186,7 @@ def test_the_names_of_the_package_are_there():
         keras_tagging.nothing  # noqa: B018
 
 
-WITH_KERAS = ("cells", "layers", "models", "training")
+WITH_KERAS = ("cells", "layers", "models", "pipelines", "training")
 
 
 def printed_names():

@@ -33,7 +33,8 @@ FAST = {
     "unknown_rate": 0.3,
     "epochs": 10,
 }
-#: all characters of a word, and more epochs, which need more noise: docs/results.rst
+#: all characters of a word, and more epochs, which need more noise: see
+#: docs/results/recipes.rst
 BEST = {
     "character_network": "lstm",
     "label_smoothing": 0.1,

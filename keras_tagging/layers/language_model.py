@@ -28,7 +28,7 @@ class LanguageModelLoss(keras.layers.Layer):
             unknown.
         weight: float, :math:`\gamma`; the paper's is 0.1.
         units: int. Size of :math:`m_t`; the paper's is 50.
-        most_words: int, the number of different ids; the paper's is 7,500.
+        most_words: int, the number of distinct word ids; the paper's is 7,500.
         seed: int, of the initial weights.
 
     Call arguments:

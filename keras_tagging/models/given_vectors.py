@@ -1,4 +1,4 @@
-"""GivenVectors vectors of a model, before they become weights."""
+"""The vectors that a model is given, before they become weights."""
 
 from dataclasses import dataclass
 

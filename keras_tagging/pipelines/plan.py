@@ -13,7 +13,7 @@ from keras_tagging.utils.suggestions import check_known
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
 TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
-# jackknifing, folds=4, brought nothing on EWT: see docs/results.rst
+# jackknifing, folds=4, brought nothing on EWT: see docs/results/raw-text.rst
 FOLDS = {"folds": 1, "tagger_epochs": 6}
 PARSER = {"encoder": "bilstm", "beam_width": 4, "epochs": 10}
 #: what a pipeline changes in a recipe, by architecture

@@ -1,4 +1,4 @@
-"""Whether every document and sentence of a shard came out once, by identifier."""
+"""Check that every document and sentence of a shard came out once."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The model that workers load: found, told apart from others, and made a pipeline."""
+"""Find the model that workers load, identify it, and make a pipeline of it."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,6 @@
 """The binary tensors of the Open Inference Protocol, an extension of KServe's.
 
-Clients such as tritonclient send them unless they are told otherwise. A body is JSON,
+Clients such as tritonclient send them unless configured otherwise. A body is JSON,
 whose length is in a header, and then the content of each tensor that has a
 `binary_data_size`. Strings are their length in four bytes and then UTF-8.
 """

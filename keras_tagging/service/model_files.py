@@ -63,7 +63,7 @@ def as_onnx(name: str, path: Path, folder: Path) -> Path:
     command += ["--onnx"] * whole
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        *_, last = done.stderr.strip().splitlines() or ["it told nothing"]
+        *_, last = done.stderr.strip().splitlines() or ["it printed nothing"]
         reason = last.partition("error: ")[2] or last
         raise ValueError(
             f"{path} could not be exported as ONNX, which is what is served: "

@@ -77,7 +77,7 @@ def join_processes() -> None:
 
 
 def devices_of_batches() -> int:
-    """The number of devices that share a batch: 1 unless Keras was told otherwise."""
+    """The number of devices that share a batch: 1 unless Keras is set up otherwise."""
     distribution = keras.distribution.distribution()
     if isinstance(distribution, keras.distribution.DataParallel):
         return distribution.num_model_replicas

@@ -144,7 +144,7 @@ SERVICE_TOKEN_BYTES = 100
 #: in English as many tokens.
 SERVICE_TOKEN_CHARACTERS = 5
 #: Bytes of all requests together that are being read or wait. Beyond it the next one is
-#: told to come back later.
+#: asked to come back later.
 SERVICE_WAITING_BYTES = 2**26
 #: Connections at the same time.
 SERVICE_CONNECTIONS = 1_000

@@ -1,0 +1,42 @@
+"""The examples of docs/distillation.rst run as printed, but with fewer sentences."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import keras
+import pytest
+from conftest import short
+
+import keras_tagging
+
+PAGE = Path(__file__).parents[2] / "docs" / "distillation.rst"
+BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)")
+EXAMPLES = [*map(textwrap.dedent, BLOCK.findall(PAGE.read_text("utf-8")))]
+
+
+@pytest.fixture
+def one_epoch():
+    keras.config.set_max_epochs(1)
+    yield
+    keras.config.set_max_epochs(None)
+
+
+@pytest.mark.filterwarnings("ignore:Limiting epochs")
+def test_pupils_learn(eager, one_epoch, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    corpus = keras_tagging.load_corpus("demo")
+    corpus.train, corpus.dev = short(corpus.train, 12), short(corpus.dev, 8)
+    monkeypatch.setattr(keras_tagging, "load_corpus", lambda name: corpus)
+    with_gold, without, files = EXAMPLES
+    names: dict = {}
+    exec(with_gold, names)
+    exec(files, names)
+    assert len(names["targets"]) == len(corpus.train)
+    exec(without, names)
+    assert set(names["pupil"].tags) <= set(names["teacher"].tags)
+    # and both kinds of sentences in one call, as the page says
+    both = corpus.train + names["words"]
+    targets = keras_tagging.SoftTargets.of(names["teacher"], both)
+    pupil = keras_tagging.build("bigru", units=4)
+    pupil.fit(both, soft_targets=targets, verbose=0)
