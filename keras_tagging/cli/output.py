@@ -81,27 +81,32 @@ def percentages(table, columns: Iterable[str], **kwargs) -> str:
     return table.to_string(**kwargs)
 
 
-def figures(scores: dict[str, dict]) -> str:
-    """The output of `evaluate` for each split, as text."""
+def figures(scores: dict[str, dict], lower_is_better=()) -> str:
+    """The output of `evaluate` for each split, as text: shares in per cent.
+
+    Args:
+        scores: the figures of each split.
+        lower_is_better: those of the model, which are no shares of what is right.
+    """
     import pandas as pd
 
     table = pd.DataFrame(scores).T.astype(float)
     if len(table.columns) > MOST_FIGURES:
-        return long_figures(table)
-    loss = {"loss": "{:.4f}".format}
-    return percentages(table, set(table) - {"loss"}, index=True, formatters=loss)
+        return long_figures(table, lower_is_better)
+    plain = dict.fromkeys(["loss", *lower_is_better], "{:.4f}".format)
+    return percentages(table, set(table) - {*plain}, index=True, formatters=plain)
 
 
-def long_figures(table) -> str:
+def long_figures(table, lower_is_better=()) -> str:
     """The figures of `evaluate` below each other, those of a split in a column."""
     rows = [["", *table.index]]
     for name in table:
-        is_loss = name.endswith("loss")
+        plain = name.endswith("loss") or name in lower_is_better
         values = (
-            "-" if x != x else f"{x:.4f}" if is_loss else f"{100 * x:.2f}"
+            "-" if x != x else f"{x:.4f}" if plain else f"{100 * x:.2f}"
             for x in table[name]
         )
-        rows.append([name if is_loss else f"{name} %", *values])
+        rows.append([name if plain else f"{name} %", *values])
     return aligned(rows)
 
 

@@ -47,10 +47,11 @@ class SentenceModel(SentenceCalls):
     * `inventories`: the vocabularies of its labels;
     * `annotated(sentences)`: the sentences, after a check of their annotation;
     * `adapt(sentences)`, which counts vocabularies, and `_restore(vocabularies)`;
-    * `targets(sentences)`, the ids to learn, or `batches(sentences, fitting)` and
+    * `targets(sentences)`, the int32 ids to learn, or `batches(sentences, fitting)` and
       `dataset(batches)`: the data for training;
     * `figures`, the names, and `evaluator(sentences)`, a function that computes them
-      with the weights at the time; `default_monitor`, which selects the best epoch;
+      with the weights at the time; `lower_is_better`, those of them that should fall,
+      such as an error; `default_monitor`, which selects the best epoch;
     * `predictions(sentences)`: the output of `predict`, if it is not `annotate`'s;
     * `answers_of(outputs, names)`: from outputs of the network to answers;
     * `serving(top_k)`: the computation of a SavedModel;
@@ -77,7 +78,7 @@ class SentenceModel(SentenceCalls):
     inventories = ()
     column_names = ()  # the columns of labels that it learns
     report_options = ()
-    default_monitor = "val_accuracy"
+    lower_is_better = ()  # its figures that should fall, beside losses
     batch_tokens = 4096  # padded tokens in one call of the network
     #: the remedy for a column that the input lacks
     missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"
@@ -116,7 +117,21 @@ class SentenceModel(SentenceCalls):
             names = {*self.features.table_names, *self.inventories}
             check_vocabularies(vocabularies, names)
             self._restore(vocabularies)
-        self.compile(**training.compile_arguments(settings.optimizer))
+        self.compile(**self.objectives())
+
+    def objectives(self) -> dict[str, object]:
+        """The arguments of `compile`: optimizer, loss and metrics of training.
+
+        A kind whose targets are not labels takes out what is for labels:
+        ``{**super().objectives(), "weighted_metrics": []}``.
+        """
+        return training.compile_arguments(self.settings.optimizer)
+
+    @property
+    def default_monitor(self) -> str:
+        """The figure that selects the best epoch: accuracy, or else the first one."""
+        own = "accuracy" if "accuracy" in self.figures else self.figures[0]
+        return f"val_{own}"
 
     def _new_features(self) -> TokenFeatures:
         chosen = asdict(self.settings.features) | {"columns": self._columns()}
@@ -164,6 +179,12 @@ class SentenceModel(SentenceCalls):
             found["letter_column"] = self.features.names.index("letters")
         if targets:
             found["targets"] = self.targets(sentences)
+            if found["targets"].dtype.kind not in "iu":  # which TensorFlow would cut
+                raise ValueError(
+                    f"the targets of a {self.kind} are {found['targets'].dtype}, but "
+                    "should be int32: scale and round them, and scale them back in "
+                    "batch_loss, or define batches and dataset"
+                )
         offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
         return EncodedSentences(offsets=offsets, **found)
 
@@ -405,6 +426,7 @@ class SentenceModel(SentenceCalls):
             feedback=getattr(self.settings.label_options, "feedback", None),
             evaluate=self.evaluator(dev) if dev else None,
             monitor=monitor or self.default_monitor,
+            lower_is_better=self.lower_is_better,
             patience=patience,
             restore_best=restore_best,
             callbacks=callbacks,
