@@ -62,7 +62,7 @@ def next_commands(out, where: str | None, reading, model) -> str:
         parts += [f"--format {reading.format}"] if reading.format else []
         lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
     lines.append(" ".join([f"  keras-tagging {command} {out} FILE", *columns]))
-    if model.served_layers:
+    if model.served_layers and hasattr(model, "serving"):
         lines.append(f"  keras-tagging export {out} {out}/served")
     return "\n".join(lines)
 

@@ -17,7 +17,6 @@ from keras_tagging.data.named_columns import check_labelled
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, as_sentences
 from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
-from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.layers.packing import packed
 from keras_tagging.models.calls import SentenceCalls
@@ -238,7 +237,13 @@ class SentenceModel(SentenceCalls):
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        self._build_network(self._count(sentences) | self.count_labels(sentences))
+        labels = self.count_labels(sentences)
+        if set(labels) != set(self.inventories):
+            raise ValueError(
+                f"count_labels of a {self.kind} gives {sorted(labels)}, but its "
+                f"inventories are {sorted(self.inventories)}: name the same in both"
+            )
+        self._build_network(self._count(sentences) | labels)
 
     def count_labels(self, sentences) -> dict[str, list[str]]:
         """The vocabularies of `inventories`, from training sentences."""
@@ -263,7 +268,8 @@ class SentenceModel(SentenceCalls):
     def _restore(self, vocabularies) -> None:
         """Take vocabularies, and build the network that belongs to them."""
         self._vocabularies = tuple(vocabularies.items())
-        words = {k: list(v) for k, v in vocabularies.items() if not is_inventory(k)}
+        own = {*self.inventories}
+        words = {k: list(v) for k, v in vocabularies.items() if k not in own}
         self.features.set_vocabularies(words)
         self.network = self._new_network()
         self.built = True
@@ -282,7 +288,11 @@ class SentenceModel(SentenceCalls):
     def annotated(self, sentences):
         """The sentences, after a check that they have the columns to learn."""
         sentences = as_sentences(sentences)
-        check_labelled(sentences, self.column_names)
+        check_labelled(
+            sentences,
+            self.column_names,
+            f"a {self.kind} learns from it; a list in JSON has strings or integers",
+        )
         return sentences
 
     def batches(self, sentences, fitting):
