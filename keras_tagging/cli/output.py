@@ -91,22 +91,25 @@ def figures(scores: dict[str, dict], lower_is_better=()) -> str:
     import pandas as pd
 
     table = pd.DataFrame(scores).T.astype(float)
+    plain = [k for k in table if k.endswith("loss") or k in lower_is_better]
+    plain = dict.fromkeys(plain, "{:.4f}".format)
     if len(table.columns) > MOST_FIGURES:
-        return long_figures(table, lower_is_better)
-    plain = dict.fromkeys(["loss", *lower_is_better], "{:.4f}".format)
-    return percentages(table, set(table) - {*plain}, index=True, formatters=plain)
+        return long_figures(table, plain)
+    return percentages(table, set(table) - plain.keys(), index=True, formatters=plain)
 
 
-def long_figures(table, lower_is_better=()) -> str:
-    """The figures of `evaluate` below each other, those of a split in a column."""
+def long_figures(table, plain) -> str:
+    """The figures of `evaluate` below each other, those of a split in a column.
+
+    Args:
+        table: a row a split.
+        plain: the function that shows a figure that is no share, by its name.
+    """
     rows = [["", *table.index]]
     for name in table:
-        plain = name.endswith("loss") or name in lower_is_better
-        values = (
-            "-" if x != x else f"{x:.4f}" if plain else f"{100 * x:.2f}"
-            for x in table[name]
-        )
-        rows.append([name if plain else f"{name} %", *values])
+        shown = plain.get(name, lambda x: f"{100 * x:.2f}")
+        values = ("-" if x != x else shown(x) for x in table[name])
+        rows.append([name if name in plain else f"{name} %", *values])
     return aligned(rows)
 
 

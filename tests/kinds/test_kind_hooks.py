@@ -1,5 +1,6 @@
 """What a model of a further kind may say of itself, and what it is told if it errs."""
 
+import subprocess
 from dataclasses import replace
 
 import keras
@@ -12,6 +13,7 @@ from keras_tagging import Sentence, cli, kinds, runtime, transitions
 from keras_tagging.cli.loading import Reading
 from keras_tagging.encoding.batching import plan_batches
 from keras_tagging.kinds import Kind, Output
+from keras_tagging.service import model_files
 
 pytestmark = pytest.mark.usefixtures("installed")
 WORDS = "the dog barks quickly and a cat sees two houses".split()
@@ -242,3 +244,14 @@ def test_a_network_names_the_kind_that_has_it(installed, monkeypatch):
     monkeypatch.setattr(architecture.network, "kind", "tagger")
     with pytest.raises(ValueError, match="'counter' says that its kind is 'tagger'"):
         keras_tagging.build("counter")
+
+
+def test_the_service_does_not_advise_an_export_that_cannot_be(tmp_path, monkeypatch):
+    error = (
+        "keras-tagging: error: models of the kind 'x' are not exported as ONNX files"
+    )
+    failed = subprocess.CompletedProcess([], 1, "", f"a line\n{error}\n")
+    monkeypatch.setattr(subprocess, "run", lambda *given, **options: failed)
+    with pytest.raises(ValueError, match="'x' are not exported as ONNX files") as told:
+        model_files.as_onnx("x", tmp_path / "x.keras", tmp_path)
+    assert "keras-tagging export" not in str(told.value)
