@@ -55,8 +55,8 @@ class SentenceModel(SentenceCalls):
     * `answers_of(outputs, names)`: from outputs of the network to answers;
     * `serving(top_k)`: the computation of a SavedModel;
 
-    and, if there is more to say, `report(sentences, **options)` with `report_options`,
-    and `counts(sentences, figures)` for tests of significance.
+    and, if there is more to say, `objectives()` and `batch_loss` for another loss,
+    `report(sentences, **options)` with `report_options`, and `counts(sentences, figures)` for tests of significance.
 
     A model opens no file: a setting that names a file of vectors is only a record.
 
@@ -172,20 +172,28 @@ class SentenceModel(SentenceCalls):
     def encode(self, sentences, targets=False) -> EncodedSentences:
         """The ids of all tokens; with `targets` those to learn, too."""
         self._require_network()
+        offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
         found = self.features.encode(flat_strings(sentences, self.features.columns))
         found = found if self.features.letters else {"ids": found}
         if self.features.letters:
             found["letter_column"] = self.features.names.index("letters")
         if targets:
-            found["targets"] = self.targets(sentences)
-            if found["targets"].dtype.kind not in "iu":  # which TensorFlow would cut
-                raise ValueError(
-                    f"the targets of a {self.kind} are {found['targets'].dtype}, but "
-                    "should be int32: scale and round them, and scale them back in "
-                    "batch_loss, or define batches and dataset"
-                )
-        offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
+            found["targets"] = self._checked(self.targets(sentences), offsets[-1])
         return EncodedSentences(offsets=offsets, **found)
+
+    def _checked(self, targets, count):
+        if len(targets) != count:
+            raise ValueError(
+                f"targets of a {self.kind} gives {len(targets)} for {count} tokens: "
+                "give one a token, or define batches and dataset"
+            )
+        if targets.dtype.kind not in "iu":  # which TensorFlow would cut
+            raise ValueError(
+                f"the targets of a {self.kind} are {targets.dtype}, but should be "
+                "int32: scale and round them, and scale them back in batch_loss, or "
+                "define batches and dataset"
+            )
+        return targets
 
     def predict_step(self, *args):  # on JAX they begin with the state
         """A batch of predictions, as Keras computes it, without its padding."""

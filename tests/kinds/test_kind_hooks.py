@@ -93,6 +93,9 @@ def test_targets_that_would_be_cut_are_refused(changed):
     model = changed(targets=lambda self, s: np.array([0.5] * sum(map(len, s))))
     with pytest.raises(ValueError, match="counter are float64, .* be int32: scale"):
         model.fit(GOLD, epochs=1, verbose=0)
+    model = changed(targets=lambda self, s: np.zeros(3, "int32"))
+    with pytest.raises(ValueError, match="counter gives 3 for 24 tokens: give one"):
+        model.fit(GOLD, epochs=1, verbose=0)
 
 
 def test_count_labels_and_inventories_agree(changed):
