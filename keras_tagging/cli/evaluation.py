@@ -122,16 +122,17 @@ def evaluate(
         print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         texts = (table_text(name, table) for name, table in report.tables.items())
-        print("\n\n".join([overall(split, report), *texts]))
+        head = overall(split, report, model.lower_is_better)
+        print("\n\n".join([head, *texts]))
 
 
-def overall(split: str, report) -> str:
+def overall(split: str, report, lower_is_better=()) -> str:
     """The figures of a split; of a parser, with the tags that it reads."""
     rows = {split: report.figures}
     if report.with_gold_tags:
         rows = {f"{split}, predicted tags": report.figures}
         rows[f"{split}, gold tags"] = report.with_gold_tags
-    lines = [figures(rows)]
+    lines = [figures(rows, lower_is_better)]
     if report.tags:
         right = report.tag_accuracy
         share = "" if right is None else f", {right:.2%} of them right"

@@ -62,7 +62,7 @@ def next_commands(out, where: str | None, reading, model) -> str:
         parts += [f"--format {reading.format}"] if reading.format else []
         lines = [f"  keras-tagging evaluate {out} --corpus {' '.join(parts)}"]
     lines.append(" ".join([f"  keras-tagging {command} {out} FILE", *columns]))
-    if model.served_layers:
+    if model.served_layers and hasattr(model, "serving"):
         lines.append(f"  keras-tagging export {out} {out}/served")
     return "\n".join(lines)
 
@@ -81,27 +81,35 @@ def percentages(table, columns: Iterable[str], **kwargs) -> str:
     return table.to_string(**kwargs)
 
 
-def figures(scores: dict[str, dict]) -> str:
-    """The output of `evaluate` for each split, as text."""
+def figures(scores: dict[str, dict], lower_is_better=()) -> str:
+    """The output of `evaluate` for each split, as text: shares in per cent.
+
+    Args:
+        scores: the figures of each split.
+        lower_is_better: those of the model, which are no shares of what is right.
+    """
     import pandas as pd
 
     table = pd.DataFrame(scores).T.astype(float)
+    plain = [k for k in table if k.endswith("loss") or k in lower_is_better]
+    plain = dict.fromkeys(plain, "{:.4f}".format)
     if len(table.columns) > MOST_FIGURES:
-        return long_figures(table)
-    loss = {"loss": "{:.4f}".format}
-    return percentages(table, set(table) - {"loss"}, index=True, formatters=loss)
+        return long_figures(table, plain)
+    return percentages(table, set(table) - plain.keys(), index=True, formatters=plain)
 
 
-def long_figures(table) -> str:
-    """The figures of `evaluate` below each other, those of a split in a column."""
+def long_figures(table, plain) -> str:
+    """The figures of `evaluate` below each other, those of a split in a column.
+
+    Args:
+        table: a row a split.
+        plain: the function that shows a figure that is no share, by its name.
+    """
     rows = [["", *table.index]]
     for name in table:
-        is_loss = name.endswith("loss")
-        values = (
-            "-" if x != x else f"{x:.4f}" if is_loss else f"{100 * x:.2f}"
-            for x in table[name]
-        )
-        rows.append([name if is_loss else f"{name} %", *values])
+        shown = plain.get(name, lambda x: f"{100 * x:.2f}")
+        values = ("-" if x != x else shown(x) for x in table[name])
+        rows.append([name if name in plain else f"{name} %", *values])
     return aligned(rows)
 
 

@@ -206,7 +206,7 @@ def train_model(
     if skipped := untrainable(model):
         print(skipped)
     if scores:
-        print(f"\n{figures(scores)}")
+        print(f"\n{figures(scores, model.lower_is_better)}")
     print(f"\nWritten to {out}. Next:")
     print(next_commands(out, source.unseen(data), source.reading, model))
 

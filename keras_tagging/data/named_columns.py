@@ -56,7 +56,11 @@ def with_labels(sentence: Sentence, labels: Mapping[str, list[str]]) -> Sentence
     return replace(sentence, tags=tags, columns=columns)
 
 
-def check_labelled(sentences: Sequence[Sentence], names: Iterable[str]) -> None:
+def check_labelled(
+    sentences: Sequence[Sentence],
+    names: Iterable[str],
+    remedy: str = "give annotated sentences, or name other columns in tags=",
+) -> None:
     """Raise a ValueError if a sentence is not annotated in one of the columns."""
     for number, sentence in enumerate(sentences, 1):
         for name in names:
@@ -66,8 +70,7 @@ def check_labelled(sentences: Sequence[Sentence], names: Iterable[str]) -> None:
             own = ["tags"] * (sentence.tags is not None) + [*sentence.columns]
             raise ValueError(
                 f"sentence {number} has no labels in the column {name!r} (it begins "
-                f"{words!r}; its columns are {', '.join(own) or 'none'}): give "
-                "annotated sentences, or name other columns in tags="
+                f"{words!r}; its columns are {', '.join(own) or 'none'}): {remedy}"
             )
 
 

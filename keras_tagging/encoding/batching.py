@@ -190,7 +190,9 @@ def plan_batches(
     Raises:
         ValueError: unless exactly one of the two sizes is a positive integer.
     """
-    if (batch_size is None) == (token_budget is None):
+    if batch_size is None and token_budget is None:
+        raise ValueError("give either batch_size or token_budget: neither is there")
+    if batch_size is not None and token_budget is not None:
         raise ValueError("give either batch_size or token_budget, not both")
     if (token_budget if batch_size is None else batch_size) < 1:
         raise ValueError("batch_size and token_budget must be at least 1")

@@ -11,12 +11,18 @@ from typing import Literal
 GROUP = "keras_tagging.kinds"
 
 
+def _check(name: str, value, possible: tuple) -> None:
+    if value not in possible:
+        listed = ", ".join(map(repr, possible))
+        raise ValueError(f"{name}={value!r}: possible are {listed}")
+
+
 @dataclass(frozen=True)
 class Output:
     """An output of an exported model: a value for each token, or several.
 
     Args:
-        type: of ONNX.
+        type: of ONNX: "string", "float" or "int32".
         padding: its value beyond the end of a sentence.
         ranked: whether it has an axis more than `(batch, time)`.
         served: whether the service gives it.
@@ -28,6 +34,9 @@ class Output:
     ranked: bool = False
     served: bool = True
     optional: bool = False
+
+    def __post_init__(self):
+        _check("type", self.type, ("string", "float", "int32"))
 
     @property
     def rank(self) -> int:
@@ -86,15 +95,37 @@ class Kind:
     figures: tuple[str, ...] = ()
     analysis: str | None = None
 
+    def __post_init__(self):
+        _check("reads", self.reads, ("tokens", "text"))
+        _check("learns", self.learns, ("tags", "trees", "surfaces", None))
+        _check("command", self.command, ("annotate", "tag", "parse"))
+
     def __str__(self):
         return self.name
 
     def at(self, field: str):
-        """What stands at the place, or the places, that a field names."""
+        """What stands at the place, or the places, that a field names.
+
+        Raises:
+            ValueError: if there is nothing at a place.
+        """
         value = getattr(self, field)
         if isinstance(value, str):
-            return resolve_name(value)
-        return [*map(resolve_name, value)]
+            return self._at(field, value)
+        return [self._at(field, place) for place in value]
+
+    def _at(self, field: str, place: str):
+        try:
+            return resolve_name(place)
+        except (ImportError, AttributeError, ValueError) as error:
+            if isinstance(error, ImportError):
+                module = place.partition(":")[0]
+                if not error.name or not f"{module}.".startswith(f"{error.name}."):
+                    raise  # a package that this module needs
+            raise ValueError(
+                f"the kind {self.name!r} has {field}={place!r}, which cannot be "
+                f"loaded: {error}"
+            ) from error
 
     @property
     def reading(self) -> dict[str, bool]:
@@ -115,8 +146,10 @@ def register(kind: Kind) -> Kind:
         The kind.
 
     Raises:
-        ValueError: if there is another one of its name.
+        ValueError: if there is another one of its name, or it is no `Kind`.
     """
+    if not isinstance(kind, Kind):
+        raise ValueError(f"{type(kind).__name__} is registered, which is no Kind")
     if _KINDS.setdefault(kind.name, kind) != kind:
         raise ValueError(f"there is another kind {kind.name!r}: choose another name")
     return kind

@@ -10,13 +10,14 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
+from keras_tagging import kinds
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.kinds.parsing import PREDICTED
 from keras_tagging.models.metadata import write_metadata
 from keras_tagging.utils.atomic import naming, replacing
 from keras_tagging.utils.suggestions import check_known
 
-FORMATS = ("tf_saved_model", "onnx")
+TITLES = {"tf_saved_model": "SavedModels", "onnx": "ONNX files"}
 
 
 def export(
@@ -85,9 +86,17 @@ def export(
         ImportError: if the package onnx is needed and not installed.
     """
     path = Path(path)
-    check_known("format", format, FORMATS)
+    check_known("format", format, TITLES)
     if top_k < 1:
         raise ValueError(f"top_k={top_k}: give 1 or more")
+    lacks = kinds.of(model).graph is None
+    if format != "onnx":
+        lacks = not hasattr(model, "serving")
+    if lacks:
+        raise ValueError(
+            f"models of the kind {model.kind!r} are not exported as {TITLES[format]}: "
+            "use the .keras file"
+        )
     if format == "onnx":
         _export_onnx(model, path, top_k, int8)
         return

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import keras
 
 from keras_tagging import kinds
-from keras_tagging.architectures import architecture
+from keras_tagging.architectures import architecture, of_kind
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.given_vectors import GivenVectors, described
 from keras_tagging.models.model_file import check_model_file
@@ -65,6 +65,11 @@ def build(
         100
     """
     entry = architecture(name)
+    if name not in of_kind(entry.kind):
+        raise ValueError(
+            f"the network of {name!r} says that its kind is {entry.kind!r}, which does "
+            "not have this architecture: name the kind that has it"
+        )
     settings = entry.settings(recipe, defaults, **overrides)
     sources = {
         key: settings[key] for key in ("embeddings", "vectors") if key in settings
@@ -117,10 +122,11 @@ def load(path):
                 return keras.saving.load_model(path)
         # A damaged or malicious file can raise anything.
         except Exception as error:
-            raise ValueError(
-                f"{path}: {_reason(error)}; copy the file again from where it was "
-                "saved, or train the model again"
-            ) from error
+            remedy = "copy the file again from where it was saved, or train the model "
+            remedy = f"; {remedy}again"
+            if "install" in str(error):  # the file is whole, and needs another package
+                remedy = ""
+            raise ValueError(f"{path}: {_reason(error)}{remedy}") from error
 
 
 def _reason(error: Exception) -> str:

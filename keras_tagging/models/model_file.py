@@ -67,7 +67,11 @@ def check_content(content) -> dict:
             break
     else:
         held = str(content.get("class_name"))[:50]
-        raise ValueError(f"holds a {held}, not a {kinds.named()}")
+        text = f"holds a {held}, not a {kinds.named()}"
+        package, found, _ = str(name).partition(">")
+        if found and package not in ("keras", "keras_tagging"):
+            text += f": install the package that registers {name[:80]!r}"
+        raise ValueError(text)
     check_compile_config(content.get("compile_config"))
     return checked_config(cls, content.get("config"))
 

@@ -49,7 +49,7 @@ def train_run(
     callbacks = list(callbacks)
     if corpus.dev:
         monitor = fitting.get("monitor") or model.default_monitor
-        keep = {"mode": mode_of(monitor), "save_best_only": True}
+        keep = {"mode": mode_of(monitor, model.lower_is_better), "save_best_only": True}
         best = out / BEST[0]
         callbacks.append(keras.callbacks.ModelCheckpoint(best, monitor, **keep))
     if tensorboard:

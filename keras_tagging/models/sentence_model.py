@@ -17,7 +17,6 @@ from keras_tagging.data.named_columns import check_labelled
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, as_sentences
 from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
-from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.layers.packing import packed
 from keras_tagging.models.calls import SentenceCalls
@@ -47,16 +46,18 @@ class SentenceModel(SentenceCalls):
     * `inventories`: the vocabularies of its labels;
     * `annotated(sentences)`: the sentences, after a check of their annotation;
     * `adapt(sentences)`, which counts vocabularies, and `_restore(vocabularies)`;
-    * `targets(sentences)`, the ids to learn, or `batches(sentences, fitting)` and
+    * `targets(sentences)`, the int32 ids to learn, or `batches(sentences, fitting)` and
       `dataset(batches)`: the data for training;
     * `figures`, the names, and `evaluator(sentences)`, a function that computes them
-      with the weights at the time; `default_monitor`, which selects the best epoch;
+      with the weights at the time; `lower_is_better`, those of them that should fall,
+      such as an error; `default_monitor`, which selects the best epoch;
     * `predictions(sentences)`: the output of `predict`, if it is not `annotate`'s;
     * `answers_of(outputs, names)`: from outputs of the network to answers;
     * `serving(top_k)`: the computation of a SavedModel;
 
-    and, if there is more to say, `report(sentences, **options)` with `report_options`,
-    and `counts(sentences, figures)` for tests of significance.
+    and, if there is more to say, `objectives()` and `batch_loss` for another loss,
+    `report(sentences, **options)` with `report_options`, and
+    `counts(sentences, figures)` for tests of significance.
 
     A model opens no file: a setting that names a file of vectors is only a record.
 
@@ -77,7 +78,7 @@ class SentenceModel(SentenceCalls):
     inventories = ()
     column_names = ()  # the columns of labels that it learns
     report_options = ()
-    default_monitor = "val_accuracy"
+    lower_is_better = ()  # its figures that should fall, beside losses
     batch_tokens = 4096  # padded tokens in one call of the network
     #: the remedy for a column that the input lacks
     missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"
@@ -116,7 +117,21 @@ class SentenceModel(SentenceCalls):
             names = {*self.features.table_names, *self.inventories}
             check_vocabularies(vocabularies, names)
             self._restore(vocabularies)
-        self.compile(**training.compile_arguments(settings.optimizer))
+        self.compile(**self.objectives())
+
+    def objectives(self) -> dict[str, object]:
+        """The arguments of `compile`: optimizer, loss and metrics of training.
+
+        A kind whose targets are not labels takes out what is for labels:
+        ``{**super().objectives(), "weighted_metrics": []}``.
+        """
+        return training.compile_arguments(self.settings.optimizer)
+
+    @property
+    def default_monitor(self) -> str:
+        """The figure that selects the best epoch: accuracy, or else the first one."""
+        own = "accuracy" if "accuracy" in self.figures else self.figures[0]
+        return f"val_{own}"
 
     def _new_features(self) -> TokenFeatures:
         chosen = asdict(self.settings.features) | {"columns": self._columns()}
@@ -158,14 +173,28 @@ class SentenceModel(SentenceCalls):
     def encode(self, sentences, targets=False) -> EncodedSentences:
         """The ids of all tokens; with `targets` those to learn, too."""
         self._require_network()
+        offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
         found = self.features.encode(flat_strings(sentences, self.features.columns))
         found = found if self.features.letters else {"ids": found}
         if self.features.letters:
             found["letter_column"] = self.features.names.index("letters")
         if targets:
-            found["targets"] = self.targets(sentences)
-        offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
+            found["targets"] = self._checked(self.targets(sentences), offsets[-1])
         return EncodedSentences(offsets=offsets, **found)
+
+    def _checked(self, targets, count):
+        if len(targets) != count:
+            raise ValueError(
+                f"targets of a {self.kind} gives {len(targets)} for {count} tokens: "
+                "give one a token, or define batches and dataset"
+            )
+        if targets.dtype.kind not in "iu":  # which TensorFlow would cut
+            raise ValueError(
+                f"the targets of a {self.kind} are {targets.dtype}, but should be "
+                "int32: scale and round them, and scale them back in batch_loss, or "
+                "define batches and dataset"
+            )
+        return targets
 
     def predict_step(self, *args):  # on JAX they begin with the state
         """A batch of predictions, as Keras computes it, without its padding."""
@@ -217,7 +246,13 @@ class SentenceModel(SentenceCalls):
         """
         self._refuse_second_adapt()
         sentences = self.annotated(sentences)
-        self._build_network(self._count(sentences) | self.count_labels(sentences))
+        labels = self.count_labels(sentences)
+        if set(labels) != set(self.inventories):
+            raise ValueError(
+                f"count_labels of a {self.kind} gives {sorted(labels)}, but its "
+                f"inventories are {sorted(self.inventories)}: name the same in both"
+            )
+        self._build_network(self._count(sentences) | labels)
 
     def count_labels(self, sentences) -> dict[str, list[str]]:
         """The vocabularies of `inventories`, from training sentences."""
@@ -242,7 +277,8 @@ class SentenceModel(SentenceCalls):
     def _restore(self, vocabularies) -> None:
         """Take vocabularies, and build the network that belongs to them."""
         self._vocabularies = tuple(vocabularies.items())
-        words = {k: list(v) for k, v in vocabularies.items() if not is_inventory(k)}
+        own = {*self.inventories}
+        words = {k: list(v) for k, v in vocabularies.items() if k not in own}
         self.features.set_vocabularies(words)
         self.network = self._new_network()
         self.built = True
@@ -261,7 +297,11 @@ class SentenceModel(SentenceCalls):
     def annotated(self, sentences):
         """The sentences, after a check that they have the columns to learn."""
         sentences = as_sentences(sentences)
-        check_labelled(sentences, self.column_names)
+        check_labelled(
+            sentences,
+            self.column_names,
+            f"a {self.kind} learns from it; a list in JSON has strings or integers",
+        )
         return sentences
 
     def batches(self, sentences, fitting):
@@ -405,6 +445,7 @@ class SentenceModel(SentenceCalls):
             feedback=getattr(self.settings.label_options, "feedback", None),
             evaluate=self.evaluator(dev) if dev else None,
             monitor=monitor or self.default_monitor,
+            lower_is_better=self.lower_is_better,
             patience=patience,
             restore_best=restore_best,
             callbacks=callbacks,

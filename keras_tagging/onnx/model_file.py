@@ -43,6 +43,8 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
             f"this {model.kind} has no recurrent layer to be computed in 8 bits: "
             "export it without int8"
         )
+    about = model.described(top_k)
+    check_outputs(answers, kinds.of(model), about)
     outputs, axes = [], axes_of(answers, model)
     for name, array in answers.items():
         builder.nodes().append(helper.make_node("Identity", [array.name], [name]))
@@ -63,7 +65,7 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
         "kind": model.kind,
         "architecture": model.architecture,
         "version": version("keras-tagging"),
-        **model.described(top_k),
+        **about,
         "int8": int8,
     }
     helper.set_model_props(made, {KEY: json.dumps(about)})
@@ -75,6 +77,27 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
             "it with fewer vectors"
         )
     return made
+
+
+def check_outputs(answers, kind: kinds.Kind, about) -> None:
+    """Refuse outputs that whoever loads the file would refuse.
+
+    Args:
+        answers: arrays by name.
+        kind: of the model.
+        about: what the file will say of itself.
+    """
+    if kind.runtime is None:
+        return
+    wanted = kind.at("runtime").outputs(about)
+    made = {name: array.dtype for name, array in answers.items()}
+    types = {k: x.type.replace("float", "float32") for k, x in wanted.items()}
+    types = {k: x for k, x in types.items() if k in made or not wanted[k].optional}
+    if made != types:
+        raise ValueError(
+            f"the graph of the kind {str(kind)!r} gives {made}, but its outputs are "
+            f"{types}: make them the same"
+        )
 
 
 def axes_of(outputs, model) -> dict[str, tuple[str, ...]]:

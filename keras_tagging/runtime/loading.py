@@ -55,7 +55,8 @@ def load(path, *, threads: int | None = None):
         runs = kinds.find(described["kind"]).at("runtime")
         return runs(session, described, threads)
     except ValueError as error:
-        raise ValueError(f"{path} {error}; export the model again") from error
+        remedy = "" if "install" in str(error) else "; export the model again"
+        raise ValueError(f"{path} {error}{remedy}") from error
 
 
 def _pipeline(folder, threads):
@@ -94,7 +95,10 @@ def _described(session) -> dict:
     found = found if isinstance(found, dict) else {}
     kind = kinds.known().get(str(found.get("kind")))
     if kind is None or kind.graph is None:
-        raise ValueError(f"holds no {kinds.named()}")
+        text, named = f"holds no {kinds.named()}", found.get("kind")
+        if kind is None and isinstance(named, str):
+            text += f" but a {named[:60]!r}: install the package of that kind"
+        raise ValueError(text)
     if found.get("format") != FORMAT:
         raise ValueError(
             f"is of format {str(found.get('format'))[:20]}, which this version of "
@@ -111,8 +115,12 @@ def _described(session) -> dict:
     if not needed <= there.keys() <= wanted.keys():
         raise ValueError(f"has other outputs than a {kind}")
     for name, tensor in there.items():
-        if tensor != (f"tensor({wanted[name].type})", wanted[name].rank):
-            raise ValueError(f"has {name} of another type than a {kind}")
+        expected = (f"tensor({wanted[name].type})", wanted[name].rank)
+        if tensor != expected:
+            is_, should = ("{} of {} axes".format(*some) for some in (tensor, expected))
+            raise ValueError(
+                f"has {name} of another type than a {kind}: {is_}, not {should}"
+            )
     return found
 
 

@@ -65,10 +65,12 @@ def as_onnx(name: str, path: Path, folder: Path) -> Path:
     if done.returncode:
         *_, last = done.stderr.strip().splitlines() or ["it printed nothing"]
         reason = last.partition("error: ")[2] or last
+        failed = f"{path} could not be exported as ONNX, which is what is served"
+        if "not exported" in reason:  # by any machine
+            raise ValueError(f"{failed}: {reason}")
         raise ValueError(
-            f"{path} could not be exported as ONNX, which is what is served: "
-            f"{reason.rstrip('.')}. Where TensorFlow is, keras-tagging export {path} "
-            f"{made.name}{' --onnx' * whole} does it, and keras-tagging serve "
-            f"{made.name} needs none"
+            f"{failed}: {reason.rstrip('.')}. Where TensorFlow is, "
+            f"keras-tagging export {path} {made.name}{' --onnx' * whole} does it, and "
+            f"keras-tagging serve {made.name} needs none"
         )
     return made

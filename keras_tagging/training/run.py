@@ -36,6 +36,7 @@ class Plan:
         evaluate: function that returns the figures on the development sentences, or
             None without such sentences.
         monitor: the figure that decides the best epoch.
+        lower_is_better: figures that should fall, beside losses.
         patience, restore_best, callbacks, log, resume: as in `SentenceModel.fit`.
         run: identifies the run, for `Resume`.
     """
@@ -47,6 +48,7 @@ class Plan:
     feedback: object = None
     evaluate: Callable[[], dict] | None = None
     monitor: str = "val_accuracy"
+    lower_is_better: tuple[str, ...] = ()
     patience: int | None = None
     restore_best: bool = True
     callbacks: Iterable[keras.callbacks.Callback] = ()
@@ -81,6 +83,7 @@ def carry_out(plan, keras_fit, verbose="auto"):
         average=optimizer.use_ema,
         evaluate=plan.evaluate,
         monitor=plan.monitor,
+        lower_is_better=plan.lower_is_better,
         patience=plan.patience,
         restore_best=plan.restore_best,
     )
@@ -115,9 +118,16 @@ def carry_out(plan, keras_fit, verbose="auto"):
     return history
 
 
-def mode_of(monitor):
-    """Whether the best value of a figure is its "min" or "max"."""
-    return "min" if monitor.endswith(("loss", "cross_entropy")) else "max"
+def mode_of(monitor, lower_is_better=()):
+    """Whether the best value of a figure is its "min" or "max".
+
+    Args:
+        monitor: the figure, `val_error` for that of the development sentences.
+        lower_is_better: figures that should fall, beside losses and cross-entropies.
+    """
+    falls = monitor.removeprefix("val_") in lower_is_better
+    falls = falls or monitor.endswith(("loss", "cross_entropy"))
+    return "min" if falls else "max"
 
 
 def check_fitting(figures, has_dev, decay=None, monitor=None, patience=None):
@@ -211,6 +221,7 @@ def plan_callbacks(
     average=False,
     evaluate=None,
     monitor="val_accuracy",
+    lower_is_better=(),
     patience=None,
     restore_best=True,
 ):
@@ -225,8 +236,8 @@ def plan_callbacks(
         learning_rate: the rate of the first epoch, for "linear" decay.
         average: whether the optimizer keeps averages of the weights.
         evaluate: function that returns the figures on the development sentences.
-        monitor, patience, restore_best: as in `keras.callbacks.EarlyStopping`. A loss
-            or cross-entropy should fall, any other figure should rise.
+        monitor, patience, restore_best: as in `keras.callbacks.EarlyStopping`.
+        lower_is_better: as in `mode_of`.
 
     Returns:
         A list of callbacks.
@@ -241,7 +252,7 @@ def plan_callbacks(
         first.append(Validation(evaluate))
         best = keras.callbacks.EarlyStopping(
             monitor,
-            mode=mode_of(monitor),
+            mode=mode_of(monitor, lower_is_better),
             patience=math.inf if patience is None else patience,
             restore_best_weights=restore_best,
         )

@@ -81,7 +81,7 @@ def run_job(table: Table, job: Job, store: Store) -> dict:
     monitor = table.monitor or model.default_monitor
     figures, counts = measure(model, corpus, table, info["punctuation"])
     epochs = store.by_epoch(job, monitor)
-    best = {"min": min, "max": max}[mode_of(monitor)]
+    best = {"min": min, "max": max}[mode_of(monitor, model.lower_is_better)]
     result = {
         "row": job.row,
         "seed": job.seed,
