@@ -159,7 +159,8 @@ def transition_system(name: str) -> TransitionSystem:
     """The system of a name.
 
     Raises:
-        ValueError: if there is none, or what an installed package offers is none.
+        ValueError: if there is none, or what an installed package offers cannot be
+            imported or is none.
     """
     for found in (_OWN, _REGISTERED):
         if name in found:
@@ -172,7 +173,13 @@ def transition_system(name: str) -> TransitionSystem:
             + (f"did you mean {near!r}? " if near else "")
             + "install or register any other first"
         )
-    system = entry.load()
+    try:
+        system = entry.load()
+    except Exception as error:  # of somebody else's module
+        raise ValueError(
+            f"system={name!r}: {entry.value} cannot be used: {error}; mend or uninstall "
+            "that package"
+        ) from error
     if not isinstance(system, TransitionSystem) or system.name != name:
         raise ValueError(
             f"system={name!r}: {entry.value} is no transition system of this name"
