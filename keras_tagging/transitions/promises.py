@@ -140,10 +140,9 @@ def _said(system, moves):
 def _walked(tried, lengths, rng):
     """Walk at random: the heads that it ends in, and all moves `(2, steps, batch)`."""
     system, batch, width = tried.system, len(lengths), int(lengths.max()) + 4
+    sizes = {"batch": batch, "width": width}
     most = np.broadcast_to(system.steps(lengths), lengths.shape)
-    labelled = np.array([action.labels is not None for action in system.actions])
-    state = tried.state("initial", lengths, width, batch=batch, width=width)
-    heads, walks, taken = None, [], [[] for _ in lengths]
+    walks, taken = [], [[] for _ in lengths]
 
     def where(i):
         return f"{_said(system, taken[i])} in a sentence of {lengths[i]} words"
@@ -153,6 +152,7 @@ def _walked(tried, lengths, rng):
             i = int(wrong.argmax())
             tried.fail(f"{what}, {where(i)}")
 
+    state = tried.state("initial", lengths, width, **sizes)
     for step in range(int(most.max()) + 1):
         legal = tried.flags("legal", state)
         going = legal.any(1)
@@ -160,57 +160,56 @@ def _walked(tried, lengths, rng):
         if system.fixed_steps:
             refuse(~going & (step < most), "no move is legal, though steps are fixed")
         tried.features(state, lengths + 1, where)
-        before, heads = heads, tried.result(state, width)[0]
-        if walks and system.from_root is not None:
-            made = (heads != before) & (heads >= 0)
-            wrong = made.any(1) & (root != (made & (heads == 0)).any(1))
-            refuse(wrong & labelled[actions], "from_root is wrong of the last move")
-        # any action for a sentence that is parsed
-        chance = rng.random(legal.shape)
-        actions = np.where(legal | ~going[:, None], chance, -1).argmax(1)
-        actions = actions.astype("int32")
-        labels = rng.integers(1, LABELS + 1, batch) * labelled[actions]
-        labels = labels.astype("int32")
+        moves = _drawn(system, legal | ~going[:, None], rng)
+        after = tried.state("advance", state, *moves, **sizes)
+        for field, changed in _changed(system, state, after):
+            refuse(~going & changed, f"advance changes {field!r} of a parsed sentence")
         if system.from_root is not None:
-            root = tried.flags("from_root", state)[np.arange(batch), actions]
-        after = tried.state("advance", state, actions, labels, batch=batch, width=width)
-        for field, shape, x, y in zip(
-            state._fields, system.fields, state, after, strict=True
-        ):
-            changed = x != y
-            if shape[:1] == (None,):
-                changed = changed[:, 1:]  # row 0 may be written
-            changed = changed.reshape(batch, -1).any(1)
-            what = f"advance changes {field!r} of a parsed sentence"
-            refuse(~going & changed, what)
+            root = tried.flags("from_root", state)[np.arange(batch), moves[0]]
+            before, heads = (tried.result(x, width)[0] for x in (state, after))
+            made = (heads != before) & (heads >= 0) & (moves[1] > 0)[:, None]
+            wrong = made.any(1) & (root != (made & (heads == 0)).any(1))
+            refuse(wrong, "from_root is wrong of an arc that is made")
         for i in np.flatnonzero(going):
-            taken[i].append(actions[i])
-        walks.append((actions, labels))
+            taken[i].append(moves[0][i])
+        walks.append(moves)
         state = after
     heads, labels = tried.result(state, width)
     words = np.arange(width - 2) < lengths[:, None]
-    refuse(
-        ((words & ((labels < 1) | (labels > LABELS))).any(1)),
-        "the labels of result are not those of the moves",
-    )
-    refuse(
-        (~words & ((heads != -1) | (labels != 0))).any(1),
-        "result is not -1 and 0 beyond the sentence's end",
-    )
+    wrong = words & (heads >= 0) & ((labels < 1) | (labels > LABELS))
+    refuse(wrong.any(1), "the labels of result are not those of the moves")
+    wrong = ~words & ((heads != -1) | (labels != 0))
+    refuse(wrong.any(1), "result is not -1 and 0 beyond the sentence's end")
     trees = [row[:n].tolist() for row, n in zip(heads, lengths, strict=True)]
     for i, tree in enumerate(trees):
         try:
             check_tree(tree)
         except ValueError as error:
-            tried.fail(
-                f"the heads {tree} are no tree with one root, {where(i)}: {error}"
-            )
+            what = f"the heads {tree} are no tree with one root"
+            tried.fail(f"{what}, {where(i)}: {error}")
         if not system.nonprojective and not is_projective(tree):
-            tried.fail(
-                f"arcs of the heads {tree} cross, though nonprojective is False, "
-                f"{where(i)}"
-            )
+            what = f"arcs of the heads {tree} cross, though nonprojective is False"
+            tried.fail(f"{what}, {where(i)}")
     return trees, np.array(walks).swapaxes(0, 1)
+
+
+def _drawn(system, may, rng):
+    """An action of each sentence, and its label."""
+    labelled = np.array([action.labels is not None for action in system.actions])
+    actions = np.where(may, rng.random(may.shape), -1).argmax(1).astype("int32")
+    labels = rng.integers(1, LABELS + 1, len(may)) * labelled[actions]
+    return actions, labels.astype("int32")
+
+
+def _changed(system, state, after):
+    """Of each field, the sentences where it is another, but for row 0 of a table."""
+    for field, shape, *both in zip(
+        state._fields, system.fields, state, after, strict=True
+    ):
+        changed = both[0] != both[1]
+        if shape[:1] == (None,):
+            changed = changed[:, 1:]
+        yield field, changed.reshape(len(changed), -1).any(1)
 
 
 def _alone(tried, length, moves, expected):
@@ -223,25 +222,20 @@ def _alone(tried, length, moves, expected):
     heads = tried.result(state, width)[0][0].tolist()
     if heads != expected:
         tried.fail(
-            f"the heads of a sentence are {expected} in a batch and {heads} alone, after "
-            "the same moves"
+            f"after the same moves the heads of a sentence are {expected} in a batch "
+            f"and {heads} alone"
         )
 
 
 def _stray(tried, lengths, rng):
     """Moves that are not legal, as hypotheses that are out of the race make them."""
     system, batch, width = tried.system, len(lengths), int(lengths.max()) + 2
-    labelled = np.array([action.labels is not None for action in system.actions])
+    last = np.full(batch, width - 1)  # they may read any row of the table
     state = tried.state("initial", lengths, width, batch=batch, width=width)
     for _ in range(int(np.max(system.steps(lengths)))):
-        tried.flags("legal", state)
-        # whatever row of the table they read
-        last = np.full(batch, width - 1)
         tried.features(state, last, lambda _: "after a move that is not legal")
-        actions = rng.integers(0, len(system.actions), batch).astype("int32")
-        labels = rng.integers(1, LABELS + 1, batch) * labelled[actions]
-        given = actions, labels.astype("int32")
-        state = tried.state("advance", state, *given, batch=batch, width=width)
+        moves = _drawn(system, np.ones_like(tried.flags("legal", state)), rng)
+        state = tried.state("advance", state, *moves, batch=batch, width=width)
 
 
 def _built(tried, walked, rng):

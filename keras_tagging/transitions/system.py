@@ -177,8 +177,8 @@ def transition_system(name: str) -> TransitionSystem:
         system = entry.load()
     except Exception as error:  # of somebody else's module
         raise ValueError(
-            f"system={name!r}: {entry.value} cannot be used: {error}; mend or uninstall "
-            "that package"
+            f"system={name!r}: {entry.value} cannot be used: {error}; mend or "
+            "uninstall that package"
         ) from error
     if not isinstance(system, TransitionSystem) or system.name != name:
         raise ValueError(
