@@ -182,10 +182,11 @@ def check_shape(system: TransitionSystem, what: str, x, shape: tuple) -> None:
 
 def check_state(system: TransitionSystem, state, batch: int, width: int) -> None:
     """Raise a ValueError unless the arrays of a state are as `fields` has them."""
-    if type(state) is not type(system.fields):
+    named, found = (getattr(x, "_fields", None) for x in (system.fields, state))
+    if named is None or named != found:
         raise ValueError(
-            f"{system.name!r}: fields is a {type(system.fields).__name__}, but a state "
-            f"is a {type(state).__name__}"
+            f"{system.name!r}: fields has the names {named}, but a state {found}: both "
+            "must be the same named tuple"
         )
     for name, shape, x in zip(state._fields, system.fields, state, strict=True):
         shape = (batch, *(width if size is None else size for size in shape))

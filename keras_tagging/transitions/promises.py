@@ -145,7 +145,7 @@ def _walked(tried, lengths, rng):
     walks, taken = [], [[] for _ in lengths]
 
     def where(i):
-        return f"{_said(system, taken[i])} in a sentence of {lengths[i]} words"
+        return f"{_said(system, taken[i])} in a sentence of length {lengths[i]}"
 
     def refuse(wrong, what):
         if wrong.any():
