@@ -75,7 +75,6 @@ class Architecture:
         self,
         recipe: str = "fast",
         defaults: Mapping[str, object] = MappingProxyType({}),
-        /,
         **overrides,
     ) -> "Settings":
         """All keywords with their values, in layers: each owner's defaults, the paper,

@@ -50,7 +50,7 @@ def list_models(
     if name is None:
         rows = [["name", "version", *SHOWN]]
         for model in models.values():
-            rows.append([model.name, model.version, *map(model.told, SHOWN)])
+            rows.append([model.name, model.version, *map(model.entry, SHOWN)])
         print(aligned(rows) if models else "No models are installed.")
         print("\nA model is a distribution of its own. In a clone of keras_tagging:")
         print("pip install ./models/en ./models/en-ccg")

@@ -9,8 +9,6 @@ from keras_tagging.data.projectivity import check_tree, is_projective, lift
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.limits import INTEGER_DIGITS
 
-NONPROJECTIVE = ("skip", "lift")
-
 
 def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]]:
     """The trees of sentences: heads, counted from 1 with 0 for ROOT, and deprels.

@@ -207,6 +207,12 @@ def _models(source) -> list[SentenceModel]:
     models = [m if isinstance(m, SentenceModel) else load(m) for m in source]
     if not models:
         raise ValueError("an empty list of models: give at least one")
+    for model in models:
+        if not kinds.of(model).figures:
+            raise ValueError(
+                f"a {model.kind} has no figures to compare: compare its parts, or use "
+                "evaluate"
+            )
     return models
 
 

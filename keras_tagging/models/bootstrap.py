@@ -34,6 +34,12 @@ def bootstrap(parser, ffn, gates="all") -> None:
         raise ValueError("a parser starts from a trained ffn-parser: give one")
     if parser.scorer and int(parser.optimizer.iterations):
         raise ValueError("this parser has been trained: bootstrap comes before fit")
+    systems = parser.settings["system"], ffn.settings["system"]
+    if systems[0] != systems[1]:
+        raise ValueError(
+            f"the transition systems differ: {systems[0]} cannot start from the moves "
+            f"of {systems[1]}; build this parser with system={systems[1]!r}"
+        )
     if not parser.scorer:
         parser.take_over(ffn)
     if ffn.tagger and not parser.tagger:

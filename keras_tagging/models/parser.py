@@ -165,7 +165,7 @@ class Parser(Parsing, SentenceModel):
         """Take the vocabularies of another parser, and the settings tied to them."""
         theirs = other.settings
         taken = asdict(theirs.features) | asdict(theirs.letters)
-        names = ["tags", "embeddings", "trainable", "system", "nonprojective"]
+        names = ["tags", "embeddings", "trainable", "nonprojective"]
         if theirs.task.embeddings is not None or self.given_vectors:
             names.append("word_dim")
         taken |= {name: theirs[name] for name in names}

@@ -1,5 +1,6 @@
 """Training of a pipeline: all its parts from one treebank."""
 
+import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import keras
 from keras_tagging.data.named_columns import field_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.factory import load
-from keras_tagging.models.jackknife import KEPT, jackknife
+from keras_tagging.models.jackknife import jackknife
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.run_files import STATE, is_finished
 from keras_tagging.models.run_folder import train_run
@@ -117,7 +118,7 @@ def train_pipeline(
             progress.skip(part)
         if part == JACKKNIFE:
             if not finished:
-                folder = out / "parser"
+                folder = out / "parser" / "columns"
                 tagged = _jackknifed(corpus, folder, plan, progress, stages[part])
             continue
         if not finished:
@@ -146,7 +147,7 @@ def train_pipeline(
         },
     }
     pipeline.save(out)
-    (out / "parser" / KEPT).unlink(missing_ok=True)
+    shutil.rmtree(out / "parser" / "columns", ignore_errors=True)
     end_run(out)
     return pipeline
 
@@ -204,7 +205,7 @@ def _jackknifed(corpus: Corpus, folder: Path, plan, progress, epochs: int):
     """The training sentences with columns that taggers of other sentences predict.
 
     Args:
-        folder: of the parser that reads the columns.
+        folder: keeps the columns of finished folds for a resumed run.
         epochs: of all these taggers together.
     """
     columns = plan.jackknifed(corpus)

@@ -101,7 +101,7 @@ def _annotated(ray, work: Work, shards: Sequence[Shard], workers: int) -> Iterat
         ),
         num_cpus=work.threads,
     )
-    for row in _told(ray, done):
+    for row in _taken(ray, done):
         yield "annotated", row["sentences"], row["words"]
 
 
@@ -115,11 +115,11 @@ def _checked(ray, work: Work, shards: Sequence[Shard]) -> Iterator:
             done["error"] = str(error)
         return done
 
-    for row in _told(ray, _rows(ray, shards).map(compared)):
+    for row in _taken(ray, _rows(ray, shards).map(compared)):
         yield "checked", row["sentences"], row["words"]
 
 
-def _told(ray, dataset) -> Iterator[dict]:
+def _taken(ray, dataset) -> Iterator[dict]:
     """The rows of a dataset as they come; an error in one is raised."""
     context = ray.data.DataContext.get_current()
     shown, context.enable_progress_bars = context.enable_progress_bars, False

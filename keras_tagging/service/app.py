@@ -77,8 +77,8 @@ class Service:
 
     def _own_routes(self):
         yield Route("/", page())
-        yield Route("/models", self._told(self._listed))
-        yield Route("/metrics", self._told(self._counted))
+        yield Route("/models", self._get(self._listed))
+        yield Route("/metrics", self._get(self._counted))
         for kind in kinds.known().values():
             if kind.route is not None:
                 yield self._asked(f"/{kind.route}", kind.route, self._own(kind))
@@ -92,16 +92,16 @@ class Service:
             yield self._asked(f"{path}:{{verb}}", "predict", self._other_verb)
 
     def _v2_routes(self):
-        yield Route("/v2", self._told(lambda _: _json(open_inference.server())))
-        yield Route("/v2/health/live", self._told(lambda _: _state({"live": True})))
-        yield Route("/v2/health/ready", self._told(lambda _: self._readiness()))
+        yield Route("/v2", self._get(lambda _: _json(open_inference.server())))
+        yield Route("/v2/health/live", self._get(lambda _: _state({"live": True})))
+        yield Route("/v2/health/ready", self._get(lambda _: self._readiness()))
         for path in versioned("/v2/models/{name}"):
             yield Route(path, self._described(open_inference.metadata))
-            yield Route(f"{path}/ready", self._told(self._model_ready))
+            yield Route(f"{path}/ready", self._get(self._model_ready))
             yield self._asked(f"{path}/infer", "infer", self._infer)
 
     @staticmethod
-    def _told(answer):
+    def _get(answer):
         """An endpoint that computes nothing."""
 
         async def endpoint(request):
@@ -224,7 +224,7 @@ class Service:
             model = self._model_of_tokens(request.path_params["name"])
             return _json(describe(model))
 
-        return self._told(answer)
+        return self._get(answer)
 
 
 def versioned(path: str) -> tuple[str, str]:

@@ -62,7 +62,9 @@ class Resume(keras.callbacks.Callback):
                 raise self._damaged(error) from error
             names = header["run"]["callbacks"]
             names = [RENAMED.get(name, name) for name in map(str, names)]
-            for key, value in {**header["run"], "callbacks": names}.items():
+            # 0.2.0 had no soft targets
+            before = {"soft targets": None, **header["run"], "callbacks": names}
+            for key, value in before.items():
                 if value != self.run.get(key):
                     raise ValueError(
                         f"{self.path}: saved by a run with other {key}; repeat that "

@@ -73,7 +73,7 @@ class NamedModel:
             raise ValueError(f"{path}: {error}; {REMEDY}") from None
         return card
 
-    def told(self, key: str) -> str:
+    def entry(self, key: str) -> str:
         """An entry of the card as text, "-" if there is none."""
         return str(self.card.get(key, "-"))
 

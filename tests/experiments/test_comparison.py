@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -302,3 +303,10 @@ def test_f1_of_tags_that_are_no_chunks_is_refused(tagger, other, sentences, chun
         compare(tagger, other, sentences, "f1", resamples=9)
     singles = [Sentence(["a", "the"], ["S-X", "O"])]  # chunks, as the model tells
     assert compare(chunker, chunker, singles, "f1", resamples=9).difference == 0
+
+
+@pytest.mark.parametrize("name", ["pipeline", "pipeline/segmenter.keras"])
+def test_models_without_figures_to_compare_are_refused(name, sentences):
+    saved = Path(__file__).parents[1] / "fixtures" / "v0_2" / name
+    with pytest.raises(ValueError, match="has no figures to compare"):
+        compare(saved, saved, sentences)

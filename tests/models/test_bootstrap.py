@@ -161,10 +161,10 @@ def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(trainable, tmp_p
     rng = np.random.default_rng(5)
     vectors = WordVectors(["unseen", "she"], rng.normal(size=(2, 5)).astype("float32"))
     options = {"embeddings": vectors, "tags": None, "nonprojective": "lift"}
-    options |= {"trainable": trainable, "system": "swap"}
-    ffn = build("ffn-parser", **options)
+    options |= {"trainable": trainable}
+    ffn = build("ffn-parser", system="swap", **options)
     ffn.adapt(TRAIN)
-    parser = build(embeddings=vectors)  # which are not read again
+    parser = build(embeddings=vectors, system="swap")  # vectors are not read again
     parser.bootstrap(ffn)
     for name in options:
         assert parser.settings[name] == ffn.settings[name]
@@ -173,6 +173,17 @@ def test_vectors_tags_and_the_treatment_of_trees_are_taken_over(trainable, tmp_p
     expected = gold(parser.parse(words))
     parser.save(tmp_path / "model.keras")
     assert gold(keras_tagging.load(tmp_path).parse(words)) == expected
+
+
+@pytest.mark.parametrize("adapted", [True, False])
+def test_moves_of_another_system_are_refused(adapted):
+    ffn = build("ffn-parser", system="swap")
+    ffn.adapt(TRAIN)
+    parser = build()
+    if adapted:
+        parser.adapt(TRAIN)
+    with pytest.raises(ValueError, match="build this parser with system='swap'"):
+        parser.bootstrap(ffn)
 
 
 @pytest.mark.parametrize(

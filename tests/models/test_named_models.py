@@ -75,7 +75,7 @@ def test_half_precision_refuses_what_it_cannot_hold():
 
 def test_an_installed_model_has_a_name(site):
     model = installed_models()["tiny"]
-    assert (model.version, model.told("licence"), model.told("corpus")) == (
+    assert (model.version, model.entry("licence"), model.entry("corpus")) == (
         "1.5",
         "CC0",
         "-",

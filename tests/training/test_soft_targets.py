@@ -345,6 +345,12 @@ def test_resumed_is_uninterrupted(tmp_path):
     with pytest.raises(ValueError, match="a run with other soft targets"):
         fitted(**settings, resume=tmp_path)
     fitted(**settings, resume=tmp_path / "gold")
+    path = tmp_path / "gold" / "resume.npz"
+    with np.load(path) as stored:  # a state of 0.2.0 says nothing of soft targets
+        arrays = dict(stored)
+    old = str(arrays["header"]).replace('"soft targets": null, ', "")
+    assert old != str(arrays["header"])
+    np.savez(path, **{**arrays, "header": old})
     with pytest.raises(ValueError, match="a run with other soft targets"):
         fitted(**settings, resume=tmp_path / "gold", **options)
 
