@@ -58,7 +58,7 @@ def bootstrap(parser, ffn, gates="all") -> None:
             f"no gate {', '.join(sorted(unknown))}: known are {', '.join(known)}"
         )
     names = ["boundary", "output_kernel"]
-    if parser.scorer.system.num_labels and ffn.scorer.system.num_labels:
+    if parser.scorer.system.num_labels:
         names.append("label_embeddings")
     networks = parser.network.weights, ffn.network.weights
     pairs = list(zip(*networks, strict=False))

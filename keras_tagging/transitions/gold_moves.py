@@ -8,6 +8,7 @@ from keras_tagging.data.projectivity import check_tree, is_projective
 from keras_tagging.transitions.system import TransitionSystem
 
 CHUNK = 256  # sentences advanced at once
+READ = ("the nodes of features (num_nodes)", "the labels of features (num_labels)")
 
 
 class Moves(NamedTuple):
@@ -130,13 +131,15 @@ def _arrays(system, given, lengths, counts, refuse):
         lambda i: f"its oracle gives the actions {given[i][0]}, of {len(labelled)}",
     )
     real = np.arange(actions.shape[1]) < counts[:, None]
-    refuse(
-        (real & ((labels > 0) != labelled[actions])).any(1),
-        lambda i: (
-            f"its oracle gives the actions {given[i][0]} the labels {given[i][1]}: an "
-            "action with labels needs one, counted from 1, any other one 0"
-        ),
-    )
+    wrong = real & ((labels > 0) != labelled[actions])
+
+    def first_wrong(i):
+        step = int(wrong[i].argmax())
+        action, label = system.actions[actions[i, step]], labels[i, step]
+        needed = "one, counted from 1" if action.labels else "none, which is 0"
+        return f"its oracle gives {action.name} the label {label}: it needs {needed}"
+
+    refuse(wrong.any(1), first_wrong)
     return actions, labels
 
 
@@ -158,8 +161,11 @@ def _check_end(system, trees, lengths, state, refuse):
     for what, *pair in zip(("heads", "labels"), gold, built, strict=True):
         check_shape(system, f"the {what} of result", pair[1], pair[0].shape)
         refuse((words & (pair[0] != pair[1])).any(1), another(what, *pair))
+    of_actions = (len(trees), len(system.actions))
+    if system.from_root is not None:
+        check_shape(system, "from_root", system.from_root(state, np), of_actions)
     legal = system.legal(state, np)
-    check_shape(system, "legal", legal, (len(trees), len(system.actions)))
+    check_shape(system, "legal", legal, of_actions)
     refuse(
         legal.any(1),
         lambda i: (
@@ -167,9 +173,6 @@ def _check_end(system, trees, lengths, state, refuse):
             f"{system.actions[int(legal[i].argmax())].name} is legal"
         ),
     )
-
-
-READ = ("the nodes of features (num_nodes)", "the labels of features (num_labels)")
 
 
 def check_shape(system: TransitionSystem, what: str, x, shape: tuple) -> None:
@@ -181,7 +184,7 @@ def check_shape(system: TransitionSystem, what: str, x, shape: tuple) -> None:
 
 
 def check_state(system: TransitionSystem, state, batch: int, width: int) -> None:
-    """Raise a ValueError unless the arrays of a state are as `fields` has them."""
+    """Raise a ValueError unless a state has integers, in the shapes of `fields`."""
     named, found = (getattr(x, "_fields", None) for x in (system.fields, state))
     if named is None or named != found:
         raise ValueError(
@@ -191,3 +194,10 @@ def check_state(system: TransitionSystem, state, batch: int, width: int) -> None
     for name, shape, x in zip(state._fields, system.fields, state, strict=True):
         shape = (batch, *(width if size is None else size for size in shape))
         check_shape(system, f"{name!r} of a state (fields)", x, shape)
+        check_integers(system, f"{name!r} of a state", x)
+
+
+def check_integers(system: TransitionSystem, what: str, x) -> None:
+    """Raise a ValueError unless an array has integers; NumPy's may be of 64 bits."""
+    if x.dtype.kind != "i":
+        raise ValueError(f"{system.name!r}: {what} is {x.dtype}: arrays must be int32")

@@ -8,6 +8,7 @@ import numpy as np
 from keras_tagging.data.projectivity import check_tree, is_projective
 from keras_tagging.transitions.gold_moves import (
     READ,
+    check_integers,
     check_shape,
     check_state,
     gold_moves,
@@ -92,14 +93,9 @@ class _Tried:
         """The state after `initial` or `advance`."""
         state = self.call(name, *given)
         check_state(self.system, state, batch, width)
-        for field, x in zip(state._fields, state, strict=True):
-            self.integers(f"{field!r} of the state of {name}", x)
+        for x in state:
             x.flags.writeable = False
         return state
-
-    def integers(self, what, x):
-        if x.dtype.kind != "i":
-            self.fail(f"{what} is {x.dtype}: all arrays must be int32")
 
     def flags(self, name, state):
         """What `legal` or `from_root` says of each action."""
@@ -117,7 +113,7 @@ class _Tried:
             READ, found, sizes, (limits[:, None], LABELS), strict=True
         ):
             check_shape(self.system, what, x, (len(state[0]), size))
-            self.integers(what, x)
+            check_integers(self.system, what, x)
             wrong = ((x < 0) | (x > most)).any(1)
             if wrong.any():
                 i = int(wrong.argmax())
@@ -128,7 +124,7 @@ class _Tried:
         for what, x in zip(("heads", "labels"), found, strict=True):
             what = f"the {what} of result"
             check_shape(self.system, what, x, (len(state[0]), width - 2))
-            self.integers(what, x)
+            check_integers(self.system, what, x)
         return found
 
 

@@ -67,8 +67,8 @@ BOTH = {
         {"oracle": lambda heads, labels: ORACLE(heads, [1] * len(labels))},
         r"another tree: labels \[1.*\] instead of \[",
     ),
-    "no labels": ({"oracle": relabelled(0)}, "an action with labels needs one"),
-    "labels of SHIFT": ({"oracle": relabelled(1)}, "an action with labels needs one"),
+    "no labels": ({"oracle": relabelled(0)}, "the label 0: it needs one, counted"),
+    "labels of SHIFT": ({"oracle": relabelled(1)}, "SHIFT the label 1: it needs none"),
     "too few labels": (
         {"oracle": lambda heads, labels: (ORACLE(heads, labels)[0], labels)},
         r"its oracle gives \d actions with \d labels",
@@ -84,6 +84,14 @@ BOTH = {
     "a wide result": (
         {"old": RESULT, "new": "(state.head - 1, state.label)"},
         "the heads of result: the shape is",
+    ),
+    "float": (
+        {"old": 'width), "int32"', "new": 'width), "float32"'},
+        "'below' of a state is float32: arrays must be int32",
+    ),
+    "narrow from_root": (
+        {"from_root": lambda state, xp: hybrid().legal(state, xp)[:, :2]},
+        "from_root: the shape is",
     ),
     "narrow legal": (
         {"legal": lambda state, xp: hybrid().legal(state, xp)[:, :2]},
@@ -108,7 +116,6 @@ WALKS = {
         {"old": "    may = legal", "new": "    state.head[:] = 1\n    may = legal"},
         "advance raises ValueError: assignment destination is read-only",
     ),
-    "float": ({"old": 'width), "int32"', "new": 'width), "float32"'}, "float32: all"),
     "parsed": (
         {"old": END, "new": END.replace("label,", "label + ~may.any(1)[:, None],")},
         "advance changes 'label' of a parsed sentence, after no move in a sentence of",
