@@ -1,5 +1,6 @@
 """The moves that build given trees, and what the network reads before each."""
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -95,9 +96,10 @@ def _replayed(system, trees, given, names):
     check_state(system, state, len(trees), width)
     for step in range(steps):
         found = system.features(state, np)
-        for what, x, into in zip(READ, found, (nodes, node_labels), strict=True):
-            check_shape(system, what, x, into[:, step].shape)
-            into[:, step] = x
+        if not step:
+            for what, x, into in zip(READ, found, (nodes, node_labels), strict=True):
+                check_shape(system, what, x, into[:, 0].shape)
+        nodes[:, step], node_labels[:, step] = found
         state = system.advance(state, actions[:, step], labels[:, step], np)
     check_state(system, state, len(trees), width)
     _check_end(system, trees, lengths, state, refuse)
@@ -145,22 +147,22 @@ def _arrays(system, given, lengths, counts, refuse):
 
 def _check_end(system, trees, lengths, state, refuse):
     """Refuse trees that are not those given, and moves that are left."""
-    built = system.result(state, np)
-    gold = np.zeros((2, len(trees), int(lengths.max(initial=0))), "int32")
-    for i, tree in enumerate(trees):
-        gold[:, i, : lengths[i]] = tree
-    words = np.arange(gold.shape[2]) < lengths[:, None]
+    words = np.arange(lengths.max(initial=0)) < lengths[:, None]
 
-    def another(what, expected, found):
+    def another(what, kind, found):
         return lambda i: (
             f"the moves of its oracle build another tree: {what} "
-            f"{found[i, : lengths[i]].tolist()} instead of "
-            f"{expected[i, : lengths[i]].tolist()}"
+            f"{found[i, : lengths[i]].tolist()} instead of {trees[i][kind]}"
         )
 
-    for what, *pair in zip(("heads", "labels"), gold, built, strict=True):
-        check_shape(system, f"the {what} of result", pair[1], pair[0].shape)
-        refuse((words & (pair[0] != pair[1])).any(1), another(what, *pair))
+    for kind, found in enumerate(system.result(state, np)):
+        what = ("heads", "labels")[kind]
+        check_shape(system, f"the {what} of result", found, words.shape)
+        gold = chain.from_iterable(tree[kind] for tree in trees)
+        wrong = found[words] != np.fromiter(gold, "int32", lengths.sum())
+        if wrong.any():
+            rows = np.nonzero(words)[0][wrong]
+            refuse(np.isin(np.arange(len(trees)), rows), another(what, kind, found))
     of_actions = (len(trees), len(system.actions))
     if system.from_root is not None:
         check_shape(system, "from_root", system.from_root(state, np), of_actions)
