@@ -172,6 +172,8 @@ class ParserNetwork:
             sum(sizes_of(vocabularies)),
         )
         moves = len(Outputs(system, {DEPRELS: labels}))
-        count += labels * self.label_dim + moves * self.units
+        count += moves * self.units
+        if system.num_labels:
+            count += labels * self.label_dim
         inputs = system.num_nodes * inputs + system.num_labels * self.label_dim
         return count + inputs * self.units

@@ -91,7 +91,8 @@ class TransitionScorer(keras.layers.Layer):
 
     Weights:
         boundary: `(2, size)`, of NULL and ROOT.
-        label_embeddings: `(V + 1, label_dim)`, NULL first.
+        label_embeddings: `(V + 1, label_dim)`, NULL first; None if the system reads no
+            labels.
         output_kernel: W_h, `(units, outputs)`.
         Those of the cell; the rows of its kernel are those of the tokens, then of the
         labels.
@@ -162,11 +163,13 @@ class TransitionScorer(keras.layers.Layer):
         self.boundary = self.add_weight(
             shape=(2, size), initializer=draw, name="boundary"
         )
-        self.label_embeddings = self.add_weight(
-            shape=(self.num_labels + 1, self.label_dim),
-            initializer=reseeded(draw, 1),
-            name="label_embeddings",
-        )
+        self.label_embeddings = None
+        if system.num_labels:
+            self.label_embeddings = self.add_weight(
+                shape=(self.num_labels + 1, self.label_dim),
+                initializer=reseeded(draw, 1),
+                name="label_embeddings",
+            )
         if not self.cell.built:
             self.cell.build((None, features))
             self.cell.built = True
@@ -175,6 +178,11 @@ class TransitionScorer(keras.layers.Layer):
             initializer=self.initializer,
             name="output_kernel",
         )
+
+    def _label_table(self):
+        if self.label_embeddings is None:  # no place reads it
+            return ops.zeros((1, self.label_dim), self.compute_dtype)
+        return ops.convert_to_tensor(self.label_embeddings)
 
     def call(self, tokens, nodes, labels, training=False):
         nodes, labels = ops.cast(nodes, "int32"), ops.cast(labels, "int32")
@@ -206,7 +214,7 @@ class TransitionScorer(keras.layers.Layer):
         width, size = ops.shape(vectors)[1], vectors.shape[-1]
         rows = nodes + ops.reshape(ops.arange(batch) * width, (-1, 1, 1))
         of_nodes = ops.take(ops.reshape(vectors, (-1, size)), rows, axis=0)
-        of_labels = ops.take(self.label_embeddings, labels, axis=0)
+        of_labels = ops.take(self._label_table(), labels, axis=0)
         parts = [
             ops.reshape(of_nodes, (batch, time, nodes.shape[-1] * size)),
             ops.reshape(of_labels, (batch, time, labels.shape[-1] * self.label_dim)),
@@ -221,9 +229,7 @@ class TransitionScorer(keras.layers.Layer):
     def contributions(self, vectors, training=False):
         """The same for the vectors of NULL, ROOT and the tokens."""
         vectors = self.drop_input(vectors, training=training)
-        labels = self.drop_labels(
-            ops.convert_to_tensor(self.label_embeddings), training=training
-        )
+        labels = self.drop_labels(self._label_table(), training=training)
         kernel = ops.convert_to_tensor(self.cell.kernel)
         size, width = vectors.shape[-1], kernel.shape[-1]
         split = self.system.num_nodes * size

@@ -57,11 +57,13 @@ def bootstrap(parser, ffn, gates="all") -> None:
         raise ValueError(
             f"no gate {', '.join(sorted(unknown))}: known are {', '.join(known)}"
         )
+    names = ["boundary", "output_kernel"]
+    if parser.scorer.system.num_labels:
+        names.append("label_embeddings")
     networks = parser.network.weights, ffn.network.weights
     pairs = list(zip(*networks, strict=False))
     pairs += [
-        (getattr(parser.scorer, name), getattr(ffn.scorer, name))
-        for name in ("boundary", "label_embeddings", "output_kernel")
+        (getattr(parser.scorer, name), getattr(ffn.scorer, name)) for name in names
     ]
     sizes = [tuple(v.shape) for v in (cell.kernel, source.kernel)]
     fits = sizes[0] == (sizes[1][0], len(cell.gates) * sizes[1][1])

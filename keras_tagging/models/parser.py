@@ -292,6 +292,7 @@ class Parser(Parsing, SentenceModel):
             system,
             [heads for heads, _ in trees],
             [[ids[deprel] for deprel in deprels] for _, deprels in trees],
+            [f"sentence {i + 1}" for i in chosen],
         )
         names = self.features.names
         return MoveBatches(

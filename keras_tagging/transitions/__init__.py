@@ -9,6 +9,7 @@ from keras_tagging.data.projectivity import (
 from keras_tagging.transitions.arc_standard import ARC_STANDARD
 from keras_tagging.transitions.gold_moves import Moves, gold_moves
 from keras_tagging.transitions.node_table import NODES
+from keras_tagging.transitions.promises import check
 from keras_tagging.transitions.search import NumPy, search
 from keras_tagging.transitions.swap import ARC_STANDARD_WITH_SWAP
 from keras_tagging.transitions.system import (
@@ -31,6 +32,7 @@ __all__ = [
     "NumPy",
     "Outputs",
     "TransitionSystem",
+    "check",
     "check_tree",
     "gold_moves",
     "is_projective",

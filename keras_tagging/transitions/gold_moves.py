@@ -1,5 +1,6 @@
 """The moves that build given trees, and what the network reads before each."""
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from keras_tagging.data.projectivity import check_tree, is_projective
 from keras_tagging.transitions.system import TransitionSystem
 
 CHUNK = 256  # sentences advanced at once
+READ = ("the nodes of features (num_nodes)", "the labels of features (num_labels)")
 
 
 class Moves(NamedTuple):
@@ -26,7 +28,7 @@ class Moves(NamedTuple):
     node_labels: np.ndarray
 
 
-def gold_moves(system: TransitionSystem, heads, labels) -> list[Moves]:
+def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Moves]:
     """The moves that build trees, by the oracle of the system.
 
     Args:
@@ -35,25 +37,32 @@ def gold_moves(system: TransitionSystem, heads, labels) -> list[Moves]:
             from 1, and 0 for ROOT. The trees must have one root, and be projective
             unless the system builds others too.
         labels: for each sentence an array of label ids, counted from 1.
+        names: how messages name each sentence; by default "sentence 1" and so on.
 
     Raises:
         ValueError: if heads do not form a tree (see `check_tree`), a tree is not
-            projective, or there is not one label, counted from 1, for each word. The
-            message has the number of the sentence, counted from 1.
+            projective, there is not one label, counted from 1, for each word, the
+            oracle refuses a tree, or its moves do not build the tree. The message names
+            the sentence.
     """
     heads, labels = ([[*map(int, row)] for row in rows] for rows in (heads, labels))
     pairs = list(zip(heads, labels, strict=True))
-    for number, (some_heads, some_labels) in enumerate(pairs, 1):
+    names = names or [f"sentence {number}" for number in range(1, len(pairs) + 1)]
+    given = []
+    for name, pair in zip(names, pairs, strict=True):
         try:
-            _check(system, some_heads, some_labels)
+            _check(system, *pair)
+            given.append(system.oracle(*pair))
         except ValueError as error:
-            raise ValueError(f"sentence {number}: {error}") from None
+            raise ValueError(f"{name}: {error}") from error
     # sentences of like length are advanced together
     order = np.argsort([len(some_heads) for some_heads in heads], kind="stable")
     moves: list = [None] * len(pairs)
     for begin in range(0, len(order), CHUNK):
         chunk = order[begin : begin + CHUNK]
-        parts = _replayed(system, [pairs[i] for i in chunk])
+        parts = _replayed(
+            system, *([x[i] for i in chunk] for x in (pairs, given, names))
+        )
         for i, part in zip(chunk, parts, strict=True):
             moves[i] = part
     return moves
@@ -70,21 +79,127 @@ def _check(system, heads, labels):
         )
 
 
-def _replayed(system, trees):
+def _replayed(system, trees, given, names):
     lengths = np.array([len(heads) for heads, _ in trees], "int32")
-    given = [system.oracle(*tree) for tree in trees]
-    counts = [len(actions) for actions, _ in given]
-    steps = max(counts, default=0)
-    # a sentence that is parsed does not change, whatever the action
-    actions, labels = np.zeros((2, len(trees), steps), "int32")
-    for i, (some_actions, some_labels) in enumerate(given):
-        actions[i, : counts[i]], labels[i, : counts[i]] = some_actions, some_labels
+    counts = np.array([len(actions) for actions, _ in given], "int32")
+
+    def refuse(wrong, what):
+        if wrong.any():
+            i = int(wrong.argmax())
+            raise ValueError(f"{names[i]}: {system.name!r}: {what(i)}")
+
+    actions, labels = _arrays(system, given, lengths, counts, refuse)
+    steps, width = actions.shape[1], int(lengths.max(initial=0)) + 2
     nodes = np.zeros((len(trees), steps, system.num_nodes), "int32")
     node_labels = np.zeros((len(trees), steps, system.num_labels), "int32")
-    state = system.initial(lengths, int(lengths.max(initial=0)) + 2, np)
+    state = system.initial(lengths, width, np)
+    check_state(system, state, len(trees), width)
     for step in range(steps):
-        nodes[:, step], node_labels[:, step] = system.features(state, np)
+        found = system.features(state, np)
+        if not step:
+            for what, x, into in zip(READ, found, (nodes, node_labels), strict=True):
+                check_shape(system, what, x, into[:, 0].shape)
+        nodes[:, step], node_labels[:, step] = found
         state = system.advance(state, actions[:, step], labels[:, step], np)
+    check_state(system, state, len(trees), width)
+    _check_end(system, trees, lengths, state, refuse)
     for i, count in enumerate(counts):
         parts = (actions, labels, nodes, node_labels)
         yield Moves(*(part[i, :count] for part in parts))
+
+
+def _arrays(system, given, lengths, counts, refuse):
+    """The actions and labels of oracles, `(sentences, steps)` each."""
+    of_labels = np.array([len(labels) for _, labels in given], "int32")
+    refuse(
+        counts != of_labels,
+        lambda i: f"its oracle gives {counts[i]} actions with {of_labels[i]} labels",
+    )
+    most = np.broadcast_to(system.steps(lengths), lengths.shape)
+    refuse(
+        counts != most if system.fixed_steps else counts > most,
+        lambda i: (
+            f"its oracle takes {counts[i]} moves for {lengths[i]} words, where steps "
+            f"says {'exactly' if system.fixed_steps else 'at most'} {most[i]}"
+        ),
+    )
+    # a sentence that is parsed does not change, whatever the action
+    actions, labels = np.zeros((2, len(given), counts.max(initial=0)), "int32")
+    for i, (some_actions, some_labels) in enumerate(given):
+        actions[i, : counts[i]], labels[i, : counts[i]] = some_actions, some_labels
+    labelled = np.array([action.labels is not None for action in system.actions])
+    refuse(
+        ((actions < 0) | (actions >= len(labelled))).any(1),
+        lambda i: f"its oracle gives the actions {given[i][0]}, of {len(labelled)}",
+    )
+    real = np.arange(actions.shape[1]) < counts[:, None]
+    wrong = real & ((labels > 0) != labelled[actions])
+
+    def first_wrong(i):
+        step = int(wrong[i].argmax())
+        action, label = system.actions[actions[i, step]], labels[i, step]
+        needed = "one, counted from 1" if action.labels else "none, which is 0"
+        return f"its oracle gives {action.name} the label {label}: it needs {needed}"
+
+    refuse(wrong.any(1), first_wrong)
+    return actions, labels
+
+
+def _check_end(system, trees, lengths, state, refuse):
+    """Refuse trees that are not those given, and moves that are left."""
+    words = np.arange(lengths.max(initial=0)) < lengths[:, None]
+
+    def another(what, kind, found):
+        return lambda i: (
+            f"the moves of its oracle build another tree: {what} "
+            f"{found[i, : lengths[i]].tolist()} instead of {trees[i][kind]}"
+        )
+
+    for kind, found in enumerate(system.result(state, np)):
+        what = ("heads", "labels")[kind]
+        check_shape(system, f"the {what} of result", found, words.shape)
+        gold = chain.from_iterable(tree[kind] for tree in trees)
+        wrong = found[words] != np.fromiter(gold, "int32", lengths.sum())
+        if wrong.any():
+            rows = np.nonzero(words)[0][wrong]
+            refuse(np.isin(np.arange(len(trees)), rows), another(what, kind, found))
+    of_actions = (len(trees), len(system.actions))
+    if system.from_root is not None:
+        check_shape(system, "from_root", system.from_root(state, np), of_actions)
+    legal = system.legal(state, np)
+    check_shape(system, "legal", legal, of_actions)
+    refuse(
+        legal.any(1),
+        lambda i: (
+            "after the last move of its oracle "
+            f"{system.actions[int(legal[i].argmax())].name} is legal"
+        ),
+    )
+
+
+def check_shape(system: TransitionSystem, what: str, x, shape: tuple) -> None:
+    """Raise a ValueError unless what a function of a system gives has a shape."""
+    if np.shape(x) != shape:
+        raise ValueError(
+            f"{system.name!r}: {what}: the shape is {np.shape(x)} instead of {shape}"
+        )
+
+
+def check_state(system: TransitionSystem, state, batch: int, width: int) -> None:
+    """Raise a ValueError unless a state has integers, in the shapes of `fields`."""
+    named, found = (getattr(x, "_fields", None) for x in (system.fields, state))
+    if named is None or named != found:
+        raise ValueError(
+            f"{system.name!r}: fields has the names {named}, but a state {found}: both "
+            "must be the same named tuple"
+        )
+    for name, shape, x in zip(state._fields, system.fields, state, strict=True):
+        shape = (batch, *(width if size is None else size for size in shape))
+        check_shape(system, f"{name!r} of a state (fields)", x, shape)
+        check_integers(system, f"{name!r} of a state", x)
+
+
+def check_integers(system: TransitionSystem, what: str, x) -> None:
+    """Raise a ValueError unless an array has integers; NumPy's may be of 64 bits."""
+    if x.dtype.kind != "i":
+        raise ValueError(f"{system.name!r}: {what} is {x.dtype}: arrays must be int32")

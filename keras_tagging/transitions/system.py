@@ -35,6 +35,7 @@ class TransitionSystem:
     sentence, and the array library as `xp`: NumPy, `keras.ops` in a graph, or that of
     an ONNX graph. A state is a named tuple of int32 arrays. Nodes are row numbers: 0 is
     no node, 1 is ROOT, i + 1 is word i. Labels count from 1; 0 is no label.
+    `check` tries all this out.
 
     Args:
         name: of the system; models and settings name it so.
@@ -49,14 +50,16 @@ class TransitionSystem:
             actions)` bool. A sentence is parsed when none is.
         advance: function of `state`, `actions` `(batch,)`, `labels` `(batch,)` and
             `xp`: the state after a legal move. A sentence that is parsed stays as it
-            is, whatever the action.
+            is (but for row 0), whatever the action.
         features: function of `state` and `xp`: what the network reads, nodes `(batch,
             num_nodes)` and labels `(batch, num_labels)`.
         num_nodes, num_labels: the number of each.
         steps: function of the number of words, or an array of them: the most moves
-            that a sentence takes. Any sequence of legal moves ends within it.
+            that a sentence takes. Any sequence of legal moves ends within it, in a tree
+            with one root.
         oracle: function of one sentence: from `heads` (a list, 0 for ROOT) and `labels`
-            (a list of ids) to the gold actions and their labels, two lists.
+            (a list of ids) to the gold actions and their labels, two lists. A
+            ValueError for a tree that the system cannot build.
         result: function of `state` and `xp`: heads (0 is ROOT; -1 without one) and
             labels, `(batch, width - 2)` each.
         from_root: function of `state` and `xp`: whether the arc that each action would
@@ -159,7 +162,8 @@ def transition_system(name: str) -> TransitionSystem:
     """The system of a name.
 
     Raises:
-        ValueError: if there is none, or what an installed package offers is none.
+        ValueError: if there is none, or what an installed package offers cannot be
+            imported or is none.
     """
     for found in (_OWN, _REGISTERED):
         if name in found:
@@ -172,7 +176,13 @@ def transition_system(name: str) -> TransitionSystem:
             + (f"did you mean {near!r}? " if near else "")
             + "install or register any other first"
         )
-    system = entry.load()
+    try:
+        system = entry.load()
+    except Exception as error:  # of somebody else's module
+        raise ValueError(
+            f"system={name!r}: {entry.value} cannot be used: {error}; mend or "
+            "uninstall that package"
+        ) from error
     if not isinstance(system, TransitionSystem) or system.name != name:
         raise ValueError(
             f"system={name!r}: {entry.value} is no transition system of this name"

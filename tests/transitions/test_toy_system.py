@@ -1,9 +1,6 @@
 """The transition system of docs/architecture.rst, through every road."""
 
-import re
-import textwrap
 from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +8,11 @@ import tensorflow as tf
 from layers.scorers import random_tree as projective_tree
 from reference import arc_standard
 from transitions.crossing import LEARNING, random_sentences
+from transitions.page import CODE, PAGE, hybrid
 from transitions.walks import replayed
 
 import keras_tagging
-from keras_tagging import runtime
+from keras_tagging import Sentence, runtime
 from keras_tagging.transitions import (
     Action,
     Outputs,
@@ -25,11 +23,6 @@ from keras_tagging.transitions import (
     transition_systems,
 )
 
-PAGE = Path(__file__).parents[2] / "docs" / "architecture.rst"
-BLOCK = re.compile(
-    r"\.\. code-block:: python\n   :name: arc-hybrid\n\n((?:   .*\n|\n)+)"
-)
-CODE = textwrap.dedent(BLOCK.search(PAGE.read_text("utf-8"))[1])
 SENTENCES = random_sentences(10, tree=lambda n, rng: projective_tree(n, rng)[0])
 
 
@@ -92,6 +85,50 @@ def test_a_file_needs_the_system(tmp_path, monkeypatch):
         keras_tagging.load(tmp_path / "toy.keras")
 
 
+def test_a_tree_that_it_cannot_build(registered):
+    """The sentence is named by its number among all, also those that are left out."""
+
+    def oracle(heads, labels):
+        if len(heads) == 3:
+            raise ValueError("it is too long")
+        return transition_system("arc-hybrid").oracle(heads, labels)
+
+    register(hybrid(oracle=oracle))
+    sentences = [
+        Sentence([*"abcd"[: len(heads)]], None, {"head": heads, "deprel": heads})
+        for heads in map(list, ("3403", "01", "20", "202", "20"))
+    ]
+    model = keras_tagging.build("ffn-parser", system="toy", **LEARNING)
+    with pytest.raises(ValueError, match="^sentence 4: it is too long$"):
+        model.fit(sentences, epochs=1, verbose=0)
+
+
+def test_a_system_that_reads_no_labels(tmp_path, recwarn):
+    """There are no embeddings of labels, which would never be trained."""
+
+    def features(state, xp):
+        nodes, labels = full.features(state, xp)
+        return nodes, labels[:, :0]
+
+    full = hybrid()
+    register(hybrid(features=features, num_labels=0))
+    model = keras_tagging.build("gru-parser", system="toy", **LEARNING)
+    model.fit(SENTENCES, epochs=2, verbose=0)
+    assert not any("Gradients" in str(some.message) for some in recwarn)
+    assert not any("label" in v.path for v in model.trainable_variables)
+    expected = model.parse(words := [s.tokens for s in SENTENCES])
+    model.save(tmp_path / "toy.keras")
+    assert keras_tagging.load(tmp_path / "toy.keras").parse(words) == expected
+    model.export(tmp_path / "toy.onnx", format="onnx")
+    assert runtime.load(tmp_path / "toy.onnx").parse(words) == expected
+    ffn = keras_tagging.build("ffn-parser", system="toy", **LEARNING)
+    ffn.fit(SENTENCES, epochs=1, verbose=0)
+    started = keras_tagging.build("gru-parser", system="toy", **LEARNING)
+    started.bootstrap(ffn)
+    kernels = (m.scorer.output_kernel.numpy() for m in (ffn, started))
+    assert np.array_equal(*kernels)
+
+
 # The names
 
 
@@ -111,6 +148,13 @@ def test_a_system_of_an_installed_package(registered, monkeypatch):
     for name in ("other", "code"):
         with pytest.raises(ValueError, match=f"'{name}': its_package:.* no transition"):
             transition_system(name)
+
+
+def test_a_package_that_cannot_be_imported(monkeypatch):
+    entries = [EntryPoint("far", "not_installed:VALUE", system.GROUP)]
+    monkeypatch.setattr(system, "entry_points", lambda group: entries)
+    with pytest.raises(ValueError, match="'far': not_installed:VALUE .* No module .*;"):
+        transition_system("far")
 
 
 def test_a_name_of_the_package_is_taken(registered):
