@@ -1,5 +1,6 @@
 """The architectures by name: one file a paper, and the networks that they share."""
 
+import warnings
 from collections.abc import Mapping
 
 from keras_tagging import kinds
@@ -13,8 +14,17 @@ def of_kind(name: str) -> dict[str, Architecture]:
 
 
 def architectures() -> dict[str, Architecture]:
-    """The architectures of all kinds, by name."""
-    return {k: x for name in kinds.known() for k, x in of_kind(name).items()}
+    """The architectures of all kinds, by name; of two with one name, the first."""
+    found = {}
+    for kind, own in kinds.each("architectures"):
+        for architecture in own:
+            if found.setdefault(architecture.name, architecture) is not architecture:
+                warnings.warn(
+                    f"the kind {kind} has an architecture {architecture.name!r} too, "
+                    "which is left out: choose another name",
+                    stacklevel=2,
+                )
+    return found
 
 
 def available() -> list[str]:

@@ -3,7 +3,16 @@
 No Keras here: the service, ONNX Runtime and the command line know kinds too.
 """
 
-from keras_tagging.kinds.kind import Kind, Output, find, known, named, of, register
+from keras_tagging.kinds.kind import (
+    Kind,
+    Output,
+    each,
+    find,
+    known,
+    named,
+    of,
+    register,
+)
 from keras_tagging.kinds.own import PARSER, PIPELINE, SEGMENTER, TAGGER
 
 __all__ = [
@@ -13,6 +22,7 @@ __all__ = [
     "TAGGER",
     "Kind",
     "Output",
+    "each",
     "find",
     "known",
     "named",

@@ -11,6 +11,7 @@ import numpy as np
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds.kind import Output, of
+from keras_tagging.utils.suggestions import check_known
 
 Chunks = Iterable[list[Sentence]]
 
@@ -40,6 +41,10 @@ class Answers:
         Args:
             about: what the file says of itself; its lists have been checked.
         """
+        raise NotImplementedError
+
+    def output_names(self) -> list[str]:
+        """The outputs that it can answer."""
         raise NotImplementedError
 
     def answered(self, chunks: Chunks, names: list[str], *calls) -> Iterator:
@@ -90,8 +95,13 @@ class Answers:
 
         Returns:
             A dict a sentence: under each name a list with an item a token.
+
+        Raises:
+            ValueError: for an unknown name.
         """
         names = list(names)
+        for name in names:
+            check_known("output", name, self.output_names())
 
         def row(sentence, *arrays):
             return self.row(sentence, dict(zip(names, arrays, strict=True)))

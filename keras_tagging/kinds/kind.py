@@ -1,6 +1,8 @@
 """A kind of models: what everybody but the models themselves must know of it."""
 
+import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -96,6 +98,18 @@ class Kind:
     analysis: str | None = None
 
     def __post_init__(self):
+        for field in ("name", "route"):
+            value = getattr(self, field)
+            # part of the names of files, and of addresses
+            if value is not None and not re.fullmatch("[a-z][a-z0-9_-]*", value):
+                raise ValueError(f"{field}={value!r}: give a word in small letters")
+        if self.route in RESERVED:
+            raise ValueError(f"route={self.route!r} is taken: choose another")
+        if (self.runtime is None) != (self.graph is None) and not self.composed:
+            raise ValueError(
+                f"{self.name} has one of runtime= and graph=: give both, or none if "
+                "its models are not exported"
+            )
         _check("reads", self.reads, ("tokens", "text"))
         _check("learns", self.learns, ("tags", "trees", "surfaces", None))
         _check("command", self.command, ("annotate", "tag", "parse"))
@@ -134,6 +148,7 @@ class Kind:
 
 
 _KINDS: dict[str, Kind] = {}
+RESERVED = ("metrics", "models", "v1", "v2")  # addresses of the service
 
 
 def register(kind: Kind) -> Kind:
@@ -150,6 +165,13 @@ def register(kind: Kind) -> Kind:
     """
     if not isinstance(kind, Kind):
         raise ValueError(f"{type(kind).__name__} is registered, which is no Kind")
+    for other in _KINDS.values():
+        if kind.route is not None and other.route == kind.route:
+            if other.reads != kind.reads:
+                raise ValueError(
+                    f"the route {kind.route!r} is that of the kind {other.name!r}, "
+                    f"which reads {other.reads}: choose another"
+                )
     if _KINDS.setdefault(kind.name, kind) != kind:
         raise ValueError(f"there is another kind {kind.name!r}: choose another name")
     return kind
@@ -172,6 +194,24 @@ def known() -> dict[str, Kind]:
     """All kinds by name: our own, then those that are installed or registered."""
     _register_installed()
     return dict(_KINDS)
+
+
+def each(field: str) -> Iterator[tuple[Kind, object]]:
+    """Every kind of single models, with what stands where a field of it says.
+
+    A kind of another package that cannot be loaded is a warning: the others go on.
+    """
+    for kind in known().values():
+        if kind.composed:
+            continue
+        try:
+            found = kind.at(field)
+        except (ImportError, ValueError) as error:
+            if kind.model.startswith("keras_tagging."):
+                raise
+            warnings.warn(f"{error}; mend or uninstall that package", stacklevel=2)
+            continue
+        yield kind, found
 
 
 def find(name: str) -> Kind:

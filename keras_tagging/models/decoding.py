@@ -28,5 +28,25 @@ def all_probabilities(logits, best, labels) -> np.ndarray:
     return softmax(logits)
 
 
+def top(logits, best, labels, k=5):
+    """The best labels and their probabilities, each `(batch, time, k)`."""
+    rows = softmax(logits)
+    order = np.argsort(-rows, -1, kind="stable")[..., :k]
+    return np.array(labels, object)[order], np.take_along_axis(rows, order, -1)
+
+
+def top_tags(logits, best, labels) -> np.ndarray:
+    """The five best labels, `(batch, time, 5)` strings, as an export has them."""
+    return top(logits, best, labels)[0]
+
+
+def top_probabilities(logits, best, labels) -> np.ndarray:
+    """Their probabilities, `(batch, time, 5)`."""
+    return top(logits, best, labels)[1]
+
+
 #: by the name of the output of an exported file
-ANSWERS = {f.__name__: f for f in (tags, probabilities, all_probabilities)}
+ANSWERS = {
+    answer.__name__: answer
+    for answer in (tags, probabilities, all_probabilities, top_tags, top_probabilities)
+}

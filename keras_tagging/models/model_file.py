@@ -60,8 +60,7 @@ def check_content(content) -> dict:
     """The configuration of the model that config.json describes."""
     content = content if isinstance(content, dict) else {}
     name = content.get("registered_name")
-    for kind in (k for k in kinds.known().values() if not k.composed):
-        own = kind.at("model")  # which registers it with Keras
+    for _, own in kinds.each("model"):  # whose import registers it with Keras
         cls = find_class(keras, name) if isinstance(name, str) else None
         if isinstance(cls, type) and issubclass(cls, own):
             break

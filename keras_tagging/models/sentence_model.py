@@ -527,6 +527,10 @@ class SentenceModel(SentenceCalls):
         """The layers that a SavedModel has."""
         return [self.network]
 
+    def output_names(self):
+        outputs = self.outputs(self.described()).items()
+        return [name for name, output in outputs if not output.optional]
+
     def described(self, top_k: int = 5) -> dict[str, object]:
         """What an ONNX file says of the model: see `kinds.answers.Answers`."""
         corpus = self.metadata.get("corpus") or {}

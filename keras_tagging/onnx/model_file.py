@@ -44,8 +44,8 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
             "export it without int8"
         )
     about = model.described(top_k)
-    check_outputs(answers, kinds.of(model), about)
-    outputs, axes = [], axes_of(answers, model)
+    wanted = check_outputs(answers, kinds.of(model), about)
+    outputs, axes = [], axes_of(wanted, model)
     for name, array in answers.items():
         builder.nodes().append(helper.make_node("Identity", [array.name], [name]))
         outputs.append(value_info(name, array.dtype, axes[name]))
@@ -79,16 +79,14 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
     return made
 
 
-def check_outputs(answers, kind: kinds.Kind, about) -> None:
-    """Refuse outputs that whoever loads the file would refuse.
+def check_outputs(answers, kind: kinds.Kind, about) -> dict[str, kinds.Output]:
+    """The outputs by name; those that whoever loads the file would refuse are an error.
 
     Args:
         answers: arrays by name.
         kind: of the model.
         about: what the file will say of itself.
     """
-    if kind.runtime is None:
-        return
     wanted = kind.at("runtime").outputs(about)
     made = {name: array.dtype for name, array in answers.items()}
     types = {k: x.type.replace("float", "float32") for k, x in wanted.items()}
@@ -98,14 +96,18 @@ def check_outputs(answers, kind: kinds.Kind, about) -> None:
             f"the graph of the kind {str(kind)!r} gives {made}, but its outputs are "
             f"{types}: make them the same"
         )
+    return wanted
 
 
 def axes_of(outputs, model) -> dict[str, tuple[str, ...]]:
-    """The names of the axes of each output.
+    """The names of the axes of each `Output`.
 
     Those of columns of labels differ, as their sizes do.
     """
-    axes = dict.fromkeys(outputs, ("batch", "time"))
+    axes = {
+        name: ("batch", "time", *[f"{name}_values"] * output.ranked)
+        for name, output in outputs.items()
+    }
     if "logits" in axes:
         axes["logits"] = ("batch", "time", "label")
     for column in getattr(model, "label_columns", ()):

@@ -94,7 +94,7 @@ def _described(session) -> dict:
         raise ValueError("does not say in JSON what it is") from None
     found = found if isinstance(found, dict) else {}
     kind = kinds.known().get(str(found.get("kind")))
-    if kind is None or kind.graph is None:
+    if kind is None or kind.runtime is None:
         text, named = f"holds no {kinds.named()}", found.get("kind")
         if kind is None and isinstance(named, str):
             text += f" but a {named[:60]!r}: install the package of that kind"

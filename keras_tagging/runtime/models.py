@@ -65,6 +65,9 @@ class OnnxModel(Answers):
         outputs = self.outputs(described).items()
         self.answers = {k: x for k, x in outputs if x.served and k in there}
 
+    def output_names(self):
+        return [output.name for output in self.session.get_outputs()]
+
     @property
     def input_columns(self) -> tuple[str, ...]:
         """The columns that sentences must have: the name of models with Keras."""

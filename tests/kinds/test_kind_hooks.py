@@ -1,7 +1,9 @@
 """What a model of a further kind may say of itself, and what it is told if it errs."""
 
 import subprocess
+import sys
 from dataclasses import replace
+from types import ModuleType
 
 import keras
 import numpy as np
@@ -13,6 +15,7 @@ from keras_tagging import Sentence, cli, kinds, runtime, transitions
 from keras_tagging.cli.loading import Reading
 from keras_tagging.encoding.batching import plan_batches
 from keras_tagging.kinds import Kind, Output
+from keras_tagging.onnx.answers import of_words, outputs_of
 from keras_tagging.service import model_files
 
 pytestmark = pytest.mark.usefixtures("installed")
@@ -211,11 +214,14 @@ def test_a_file_of_a_system_that_is_not_installed(tmp_path, monkeypatch):
         ({"learns": "lengths"}, "learns='lengths': possible are 'tags', 'trees'"),
         ({"reads": "bytes"}, "reads='bytes': possible are 'tokens', 'text'"),
         ({"command": "count"}, "command='count': possible are 'annotate'"),
+        ({"name": "../other"}, "name='../other': give a word in small letters"),
+        ({"route": "models"}, "route='models' is taken"),
+        ({"graph": "a:c"}, "other has one of runtime= and graph="),
     ],
 )
 def test_fields_of_a_kind_are_checked(wrong, message):
     with pytest.raises(ValueError, match=message):
-        Kind(name="other", model="a:b", **wrong)
+        Kind(**{"name": "other", "model": "a:b", **wrong})
     with pytest.raises(ValueError, match="type='float32': possible are 'string'"):
         Output("float32", 0.0)
 
@@ -258,3 +264,54 @@ def test_the_service_does_not_advise_an_export_that_cannot_be(tmp_path, monkeypa
     with pytest.raises(ValueError, match="'x' are not exported as ONNX files") as told:
         model_files.as_onnx("x", tmp_path / "x.keras", tmp_path)
     assert "keras-tagging export" not in str(told.value)
+
+
+def test_a_route_of_another_kind_reads_the_same():
+    with pytest.raises(ValueError, match="'tag' is that of the kind 'tagger', which"):
+        kinds.register(Kind(name="other", model="a:b", route="tag", reads="text"))
+
+
+@pytest.mark.parametrize(
+    "places, message",
+    [
+        (["nowhere:ARCHITECTURE"], "kind 'broken' has architectures='nowhere:ARCH"),
+        (["another:RHN"], "an architecture 'rhn' too"),
+    ],
+)
+def test_a_kind_that_does_not_fit_is_left_out(places, message, monkeypatch, tmp_path):
+    """And ours go on: what they build, and what they load."""
+    model = keras_tagging.build("bigru", units=3, num_layers=1, word_dim=2, seed=1)
+    model.adapt([Sentence(["a", "b"], ["X", "Y"])])
+    model.save(tmp_path / "model.keras")
+    another = ModuleType("another")
+    another.RHN = replace(keras_tagging.architectures.architecture("rhn"), summary="x")
+    monkeypatch.setitem(sys.modules, "another", another)
+    broken = Kind(name="broken", model="nowhere:Model", architectures=tuple(places))
+    monkeypatch.setitem(kinds.kind._KINDS, "broken", broken)
+    with pytest.warns(UserWarning, match=message):
+        found = keras_tagging.architectures.architectures()
+    assert {"bigru", "counter"} <= found.keys() and found["rhn"].summary != "x"
+    with pytest.warns(UserWarning):
+        assert keras_tagging.load(tmp_path / "model.keras").architecture == "bigru"
+
+
+def test_an_output_of_several_values(adapted, installed, monkeypatch, tmp_path):
+    runs, module = installed.at("runtime"), sys.modules["counter_kind.model"]
+
+    def outputs(cls, about):
+        ranked = Output("float", 0.0, ranked=True)
+        return {"counts": Output("int32", -1), "scores": ranked}
+
+    def graph(xp, model, top_k):
+        def answer(request):
+            scores = outputs_of(request, model)
+            best = xp.cast(xp.argmax(scores, -1), "int32")
+            return {"counts": xp.where(request.real, best, -1), "scores": scores}
+
+        return of_words(xp, model, answer)
+
+    monkeypatch.setattr(runs, "outputs", classmethod(outputs))
+    monkeypatch.setattr(module, "graph", graph)
+    adapted.export(tmp_path / "model.onnx", format="onnx")
+    found = runtime.load(tmp_path / "model.onnx").answer([WORDS], ["counts", "scores"])
+    assert np.argmax(found[0]["scores"], -1).tolist() == found[0]["counts"]

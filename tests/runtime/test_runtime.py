@@ -124,6 +124,14 @@ def test_outputs_by_name(model, path):
         np.testing.assert_allclose(flat, best, atol=1e-5)
         np.testing.assert_allclose(answer["probabilities"], best[:, 0], atol=1e-5)
     assert found.answer(given, ["tags"]) == [{"tags": a["tags"]} for a in answers]
+    for answer, own in zip(answers, model.answer(given, found.answers), strict=True):
+        assert own["top_tags"] == answer["top_tags"]
+        both = own["top_probabilities"], answer["top_probabilities"]
+        for row, other in zip(*both, strict=True):
+            np.testing.assert_allclose(row, other, atol=1e-5)
+    for one in (model, found):
+        with pytest.raises(ValueError, match="unknown output 'tagz'; did you mean"):
+            one.answer(given, ["tagz"])
 
 
 def test_errors_are_those_of_the_tagger(path):
