@@ -1,5 +1,6 @@
 """The moves that build given trees, and what the network reads before each."""
 
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -48,24 +49,27 @@ def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Move
     heads, labels = ([[*map(int, row)] for row in rows] for rows in (heads, labels))
     pairs = list(zip(heads, labels, strict=True))
     names = names or [f"sentence {number}" for number in range(1, len(pairs) + 1)]
-    given = []
-    for name, pair in zip(names, pairs, strict=True):
-        try:
-            _check(system, *pair)
-            given.append(system.oracle(*pair))
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from error
+    _of_each(partial(_check, system), pairs, names)
     # sentences of like length are advanced together
     order = np.argsort([len(some_heads) for some_heads in heads], kind="stable")
     moves: list = [None] * len(pairs)
     for begin in range(0, len(order), CHUNK):
         chunk = order[begin : begin + CHUNK]
-        parts = _replayed(
-            system, *([x[i] for i in chunk] for x in (pairs, given, names))
-        )
+        parts = _replayed(system, *([x[i] for i in chunk] for x in (pairs, names)))
         for i, part in zip(chunk, parts, strict=True):
             moves[i] = part
     return moves
+
+
+def _of_each(function, pairs, names):
+    """What a function gives for each tree; its errors name the sentence."""
+    found = []
+    for pair, name in zip(pairs, names, strict=True):
+        try:
+            found.append(function(*pair))
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+    return found
 
 
 def _check(system, heads, labels):
@@ -79,7 +83,8 @@ def _check(system, heads, labels):
         )
 
 
-def _replayed(system, trees, given, names):
+def _replayed(system, trees, names):
+    given = _of_each(system.oracle, trees, names)
     lengths = np.array([len(heads) for heads, _ in trees], "int32")
     counts = np.array([len(actions) for actions, _ in given], "int32")
 
