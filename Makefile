@@ -80,6 +80,7 @@ docs: $(VENV)/installed-dev  ## build the documentation; a warning is an error
 
 SLOW_NOTEBOOKS := notebooks/02_skip_and_shortcut.ipynb notebooks/06_reproduce_a_table.ipynb
 NOTEBOOKS := $(filter-out $(SLOW_NOTEBOOKS),$(wildcard notebooks/*.ipynb))
+LEFT_OUT = $(filter-out $(NOTEBOOKS),$(SLOW_NOTEBOOKS))
 
 # Notebooks run as copies, on the demo corpus alone, so that neither they nor their
 # folder change. One epoch of a training tells that a notebook works, in two thirds of the
@@ -97,7 +98,7 @@ endef
 notebooks: export KERAS_MAX_EPOCHS := 1
 notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute the notebooks, one epoch of each training
 	@$(EXECUTE); \
-	echo "left out: $(or $(filter-out $(NOTEBOOKS),$(SLOW_NOTEBOOKS)) (make test-slow),none of the slow ones)"
+	echo "left out: $(if $(LEFT_OUT),$(LEFT_OUT) (make test-slow),nothing)"
 
 stored-notebooks: NOTEBOOKS = $(wildcard notebooks/*.ipynb)
 stored-notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute every notebook to its end and store its outputs

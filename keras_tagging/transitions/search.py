@@ -11,6 +11,7 @@ import numpy as np
 
 from keras_tagging.transitions.system import Outputs, TransitionSystem
 
+SQUARED = 46_340  # n * n + n of it fits in int32
 FORBIDDEN = -1e30  # a score below that of any sequence of legal moves
 LARGEST = 1e6  # logit
 
@@ -101,7 +102,9 @@ def search(
     xp, number, fields = engine.xp, len(outputs), len(system.fields)
     batch = xp.shape(lengths)[0]
     sentences = xp.expand_dims(xp.arange(batch, dtype="int32"), 1)
-    most = xp.max(system.steps(lengths))
+    # where the square of a length does not fit in 32 bits, that of a shorter one is most
+    bounds = [xp.max(system.steps(x)) for x in (lengths, xp.minimum(lengths, SQUARED))]
+    most = xp.max(xp.stack(bounds, 0))
     lengths = xp.tile(xp.expand_dims(lengths, 1), (1, beam_width))
     initial = system.initial(xp.reshape(lengths, (-1,)), width, xp)
     scores = np.array([[0.0] + [FORBIDDEN] * (beam_width - 1)], "float32")

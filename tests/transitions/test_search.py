@@ -16,7 +16,14 @@ from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
 from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.tracing import Tracer
 from keras_tagging.onnx.transitions import parsed
-from keras_tagging.transitions import NumPy, search, transition_systems
+from keras_tagging.transitions import (
+    DEPRELS,
+    NumPy,
+    Outputs,
+    search,
+    transition_system,
+    transition_systems,
+)
 
 LENGTHS = [5, 1, 3, 7, 2, 4, 6, 0]
 SIZE, UNITS, LABELS = 3, 5, 2
@@ -145,3 +152,20 @@ def test_words_that_are_swapped_forever():
     scorer.cell.bias.assign(np.full(UNITS, 99.0))
     for heads, n in zip(by_keras(scorer, tokens)[0], LENGTHS, strict=True):
         check_tree(heads[:n])
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("length, most", [(5, 30), (65_536, 46_340**2 + 46_340)])
+def test_the_bound_of_steps_fits_in_32_bits(length, most):
+    """The square of 46,341 does not, and the longest sentences have more words."""
+    bounds = []
+
+    class Asked(NumPy):
+        def loop(self, step, values, most, shapes):
+            bounds.append(int(most))
+            return values
+
+    system = transition_system("swap")
+    lengths, outputs = np.array([length], "int32"), Outputs(system, {DEPRELS: 2})
+    search(Asked(), system, outputs, None, [], lengths, length + 2)
+    assert bounds == [most]
