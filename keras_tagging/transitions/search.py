@@ -102,7 +102,7 @@ def search(
     xp, number, fields = engine.xp, len(outputs), len(system.fields)
     batch = xp.shape(lengths)[0]
     sentences = xp.expand_dims(xp.arange(batch, dtype="int32"), 1)
-    # where the square of a length does not fit in 32 bits, that of a shorter one is most
+    # the square of a longer length may not fit in 32 bits
     bounds = [xp.max(system.steps(x)) for x in (lengths, xp.minimum(lengths, SQUARED))]
     most = xp.max(xp.stack(bounds, 0))
     lengths = xp.tile(xp.expand_dims(lengths, 1), (1, beam_width))
