@@ -25,7 +25,7 @@ endif
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/installed-test $(VENV)/installed-models  ## annotate a sentence, then train on the demo corpus (under 2 minutes)
+demo: $(VENV)/installed-test $(VENV)/installed-models  ## annotate a sentence, then train on the demo corpus (2 minutes, once installed)
 	echo "Don't panic! Ms. Smith will read the books you sent." | $(BIN)/keras-tagging annotate en
 	$(BIN)/python -m keras_tagging demo
 

@@ -19,4 +19,5 @@ __all__ = [
 ]
 
 # modules that the documentation names, imported on first use
-__getattr__, _, _ = lazy_loader.attach(__name__, submodules={"lemmas", "surfaces"})
+_NAMED = {"conllu", "lemmas", "surfaces"}
+__getattr__, _, _ = lazy_loader.attach(__name__, submodules=_NAMED)

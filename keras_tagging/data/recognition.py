@@ -103,6 +103,6 @@ def _recognise_blanks(
     if default:
         return default
     columns = "'tokens'" if width == 1 else "'conll'"
-    what = "all lines have the same number of words: is a line a sentence or a token?"
+    what = "all lines have the same number of words, as sentences or tokens may"
     remedy = f"pass format='text' for sentences, format={columns} for tokens"
     raise CorpusError(f"{name}: {what}; {remedy}")

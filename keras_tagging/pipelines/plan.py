@@ -152,8 +152,8 @@ def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
             found.append(name)
     if not found:
         raise ValueError(
-            f"the treebank has none of {', '.join(COLUMNS)} for a tagger: train other "
-            "parts alone, --parts segmenter,parser"
+            f"none of {', '.join(COLUMNS)} has more than one label in the treebank: "
+            "train other parts alone, --parts segmenter,parser"
         )
     return tuple(found)
 

@@ -157,5 +157,5 @@ def test_columns_to_learn():
     ]
     same[0].columns["xpos"] = ["_", "_"]
     assert columns_to_learn(same) == ("upos",)
-    with pytest.raises(ValueError, match="has none of upos, xpos, feats, lemma"):
+    with pytest.raises(ValueError, match="none of upos, xpos, feats, lemma has more"):
         columns_to_learn([Sentence(["a"], None, {"pos": ["X"]})])
