@@ -92,6 +92,6 @@ class ParserSettings:
 
     @property
     def treatment(self) -> Literal["skip", "lift", "keep"]:
-        """What becomes of trees with crossing arcs in training."""
+        """How training treats trees with crossing arcs."""
         builds = transition_system(self.system).nonprojective
         return "keep" if builds else self.nonprojective

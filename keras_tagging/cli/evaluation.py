@@ -38,7 +38,7 @@ SHARES += ("labelled_precision", "labelled_recall")
 
 @dataclass(frozen=True)
 class Tables:
-    """What a report tells beside the figures of all, and how they are counted.
+    """The tables of a report, beside the figures, and how they are counted.
 
     Args:
         multi_tagging: Several tags a word, as a table.

@@ -1,4 +1,4 @@
-"""What commands read: sentences, with the columns that a model needs."""
+"""The input of commands: sentences, with the columns that a model needs."""
 
 import re
 import sys
@@ -61,7 +61,7 @@ def _rows(*lines: bytes) -> list[bytes]:
 
 @dataclass(frozen=True)
 class Input:
-    """What `tag`, `parse` and `annotate` read.
+    """The input of `tag`, `parse` and `annotate`.
 
     Args:
         items: pairs of a sentence, and its `Block` of lines if these are to be written

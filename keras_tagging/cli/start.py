@@ -1,4 +1,4 @@
-"""What `train` starts a model from: tags, vectors, another tagger, another parser."""
+"""Starting points of `train`: tags, vectors, another tagger, another parser."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -14,7 +14,7 @@ from keras_tagging.kinds import Kind
 
 @dataclass(frozen=True)
 class Start:
-    """What a model starts from beside its settings.
+    """The starting point of a model, beside its settings.
 
     Args:
         tags: Columns that a tagger learns together, such as upos,xpos,feats; or the

@@ -158,7 +158,7 @@ class Annotating:
 
 
 def results(answer: Callable, write: Callable, items: Iterable) -> Iterator:
-    """What is made of each item.
+    """The result of each item, written.
 
     Args:
         answer: from the sentences to what a model says of each, in order.

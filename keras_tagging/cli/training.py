@@ -102,7 +102,7 @@ class Data:
         return data
 
     def unseen(self, data) -> str | None:
-        """What a model has not seen, for `evaluate --corpus`."""
+        """The corpus that a model has not seen, for `evaluate --corpus`."""
         if self.test or data.test:
             return self.test or self.corpus
         if data.dev and self.dev_share is None:

@@ -1,4 +1,4 @@
-"""What the reports of `analyse` and of `reproduce` share: templates, figures, files."""
+"""The common parts of the reports of `analyse` and `reproduce`."""
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec

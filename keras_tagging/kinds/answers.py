@@ -99,9 +99,9 @@ class Answers:
         Raises:
             ValueError: for an unknown name.
         """
-        names = list(names)
+        names, known = list(names), self.output_names()
         for name in names:
-            check_known("output", name, self.output_names())
+            check_known("output", name, known)
 
         def row(sentence, *arrays):
             return self.row(sentence, dict(zip(names, arrays, strict=True)))
@@ -109,7 +109,7 @@ class Answers:
         return self.items(slices(as_sentences(sentences)), names, row)
 
     def streamed(self, sentences, names: list[str], item: Callable, entries: int = 1):
-        """What a function gives for each sentence, a slice at a time.
+        """The results of a function for each sentence, a slice at a time.
 
         Args:
             sentences: sentences, or lists of words.

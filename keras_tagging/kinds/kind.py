@@ -118,7 +118,7 @@ class Kind:
         return self.name
 
     def at(self, field: str):
-        """What stands at the place, or the places, that a field names.
+        """The object at the place that a field names; a list for several places.
 
         Raises:
             ValueError: if there is nothing at a place.

@@ -1,4 +1,4 @@
-"""What parsers answer: the head of each word, and its relation to it."""
+"""The answers of parsers: the head of each word, and its relation to it."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What taggers answer: labels with probabilities, in one column or several."""
+"""The answers of taggers: labels with probabilities, in one column or several."""
 
 from dataclasses import replace
 
@@ -195,8 +195,7 @@ def _part(column: LabelColumn, beta=None, probabilities=False):
         return [outputs["all_probabilities"]], close_to_best
 
     def best(tokens, tags):
-        tags = tags.tolist()
-        return column.shown(tags, tokens) if column.scripts else tags
+        return column.shown(tags.tolist(), tokens)
 
     def pairs(tokens, tags, values):
         return list(zip(best(tokens, tags), values.tolist(), strict=True))

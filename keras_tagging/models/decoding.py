@@ -1,4 +1,4 @@
-"""What a tagger answers for a batch, from the outputs of its network.
+"""The answers of a tagger for a batch, from the outputs of its network.
 
 Each function takes the logits `(batch, time, labels)`, the ids of the best labels
 `(batch, time)`, and the inventory.

@@ -175,9 +175,10 @@ class SentenceModel(SentenceCalls):
         self._require_network()
         offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
         found = self.features.encode(flat_strings(sentences, self.features.columns))
-        found = found if self.features.letters else {"ids": found}
         if self.features.letters:
             found["letter_column"] = self.features.names.index("letters")
+        else:
+            found = {"ids": found}
         if targets:
             found["targets"] = self._checked(self.targets(sentences), offsets[-1])
         return EncodedSentences(offsets=offsets, **found)
@@ -532,7 +533,7 @@ class SentenceModel(SentenceCalls):
         return [name for name, output in outputs if not output.optional]
 
     def described(self, top_k: int = 5) -> dict[str, object]:
-        """What an ONNX file says of the model: see `kinds.answers.Answers`."""
+        """The description of the model in an ONNX file: see `kinds.answers.Answers`."""
         corpus = self.metadata.get("corpus") or {}
         own = {self.inventory: getattr(self, self.inventory)} if self.inventory else {}
         return {

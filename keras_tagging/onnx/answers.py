@@ -116,7 +116,7 @@ def of_words(xp: Arrays, model, answer) -> tuple[list, dict[str, Array]]:
 
 
 def outputs_of(request: Request, model):
-    """What the network of a model gives for a request."""
+    """The outputs of the network of a model for a request."""
     with unchanged(model):
         tracer = Tracer(request.xp, LAYERS)
         return run_network(tracer, model.network, request.ids(model.features))

@@ -153,7 +153,7 @@ def train_pipeline(
 
 
 def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
-    """What identifies a training."""
+    """The settings and corpora that identify a training."""
     return {
         "plan": asdict(plan),
         "number of epochs or the like": {

@@ -61,12 +61,12 @@ class OnnxModel(Answers):
         self.metadata = {"corpus": corpus if isinstance(corpus, dict) else {}}
         self._batch_tokens = described["batch_tokens"]
         self.labels = described.get(self.inventory, [])
-        there = {output.name for output in session.get_outputs()}
+        self._outputs = [output.name for output in session.get_outputs()]
         outputs = self.outputs(described).items()
-        self.answers = {k: x for k, x in outputs if x.served and k in there}
+        self.answers = {k: x for k, x in outputs if x.served and k in self._outputs}
 
     def output_names(self):
-        return [output.name for output in self.session.get_outputs()]
+        return self._outputs
 
     @property
     def input_columns(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a teacher says of each token: probabilities of labels that a pupil learns from.
+"""Soft targets: a teacher's probabilities of labels, from which a pupil learns.
 
 Hinton et al. (2015), "Distilling the Knowledge in a Neural Network",
 :cite:`hinton2015`. No Keras here; the loss is in `training.objectives`.
@@ -92,7 +92,7 @@ class SoftTargets:
 
     @classmethod
     def of(cls, teacher, sentences: Iterable, *, top_k: int = 8) -> "SoftTargets":
-        """What a teacher predicts for sentences.
+        """The predictions of a teacher for sentences.
 
         Args:
             teacher: a `Tagger`, or any model whose `predict` gives probabilities of the
@@ -233,7 +233,7 @@ class Teaching:
 
     @property
     def run(self) -> dict[str, object]:
-        """What identifies it, for `Resume`."""
+        """The values that identify it, for `Resume`."""
         own = {"weight": self.weight, "temperature": self.temperature}
         return {"digest": self.targets.digest(), **own}
 

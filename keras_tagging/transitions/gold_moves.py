@@ -62,7 +62,7 @@ def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Move
 
 
 def _of_each(function, pairs, names):
-    """What a function gives for each tree; its errors name the sentence."""
+    """The results of a function for each tree; its errors name the sentence."""
     found = []
     for pair, name in zip(pairs, names, strict=True):
         try:

@@ -1,4 +1,4 @@
-"""What a transition system promises, tried out by brute force; NumPy only."""
+"""The promises of a transition system, tried out by brute force; NumPy only."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -98,7 +98,7 @@ class _Tried:
         return state
 
     def flags(self, name, state):
-        """What `legal` or `from_root` says of each action."""
+        """The flags that `legal` or `from_root` gives for each action."""
         found, system = self.call(name, state), self.system
         check_shape(system, name, found, (len(state[0]), len(system.actions)))
         if found.dtype != bool:
@@ -198,7 +198,7 @@ def _drawn(system, may, rng):
 
 
 def _changed(system, state, after):
-    """Of each field, the sentences where it is another, but for row 0 of a table."""
+    """The sentences in which each field differs, but for row 0 of a table."""
     for field, shape, *both in zip(
         state._fields, system.fields, state, after, strict=True
     ):

@@ -17,7 +17,7 @@ LARGEST = 1e6  # logit
 
 
 class Engine(Protocol):
-    """What the search needs beside the functions of an array library.
+    """The functions that the search needs beside those of an array library.
 
     Attributes:
         xp: the library.

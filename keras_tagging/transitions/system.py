@@ -15,7 +15,7 @@ DEPRELS = "labels"  # the set of the dependency labels, which every parser has
 
 
 class Action(NamedTuple):
-    """What a move does, whatever its label.
+    """The kind of a move, whatever its label.
 
     Attributes:
         name: for readers.
@@ -87,7 +87,7 @@ class TransitionSystem:
 
 
 class Outputs:
-    """What the outputs of a network stand for: each action with each of its labels.
+    """The meaning of a network's outputs: each action with each of its labels.
 
     Args:
         system: a `TransitionSystem`.

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from reference import arc_standard, pseudo_projective
+from transitions.crossing import random_tree
 
 from keras_tagging.data.projectivity import check_tree, is_projective, lift, unlift
 
@@ -36,15 +37,6 @@ BY_HAND = {
         ([3, 1, 0, 5, 3], "a|e b|d root d|a e"),
     ),
 }
-
-
-def random_tree(length, rng):
-    """Every word but the first, in random order, hangs from one before it."""
-    order = rng.permutation(length) + 1
-    heads = np.zeros(length, int)
-    for i in range(1, length):
-        heads[order[i] - 1] = rng.choice(order[:i])
-    return heads
 
 
 def pair(deprel):
