@@ -6,12 +6,15 @@ Keras and TensorFlow take seconds to import, so commands import what they need.
 import os
 import sys
 import warnings
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
 
 import typer
 
 from keras_tagging.cli.analysis import analyse
 from keras_tagging.cli.annotation import annotate, parse, tag
-from keras_tagging.cli.commands import command
+from keras_tagging.cli.commands import BROKEN_PIPE, command
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.demo import demo
 from keras_tagging.cli.evaluation import evaluate
@@ -24,9 +27,7 @@ from keras_tagging.cli.training import train
 from keras_tagging.utils.atomic import FULL
 
 app = typer.Typer(
-    help="Recurrent sequence tagging and dependency parsing on Keras 3.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -43,6 +44,7 @@ COMMANDS = {
         "train lstm-parser --corpus ud-en-ewt --out runs/parser",
         "train segmenter --corpus ud-en-ewt --out runs/segmenter",
         "train pipeline --corpus ud-en-ewt --out runs/en --set tagger.epochs=5",
+        "train --config run.toml",
     ),
     "evaluate": (
         evaluate,
@@ -80,6 +82,7 @@ COMMANDS = {
         "annotate runs/en --output jsonl < book.txt",
         "annotate runs/en corpus.conllu --input conllu > annotated.conllu",
         "annotate runs/ner mail.txt --output spans",
+        "annotate en one.txt two.txt --out annotated/ --output csv",
         "annotate en books/ --engine ray --out annotated --workers 8",
     ),
     "export": (
@@ -116,6 +119,34 @@ COMMANDS = {
 }
 
 
+def show_versions(wanted: bool) -> None:
+    """Print the versions that a report of a bug needs, and exit."""
+    if not wanted:
+        return
+    found = [f"Python {sys.version.split()[0]}"]
+    for name in ("keras", "tensorflow", "onnxruntime"):
+        with suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
+    print(f"keras-tagging {version('keras-tagging')} ({', '.join(found)})")
+    raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option(
+        "--version",
+        callback=show_versions,
+        is_eager=True,
+        help="Show the version and exit.",
+    ),
+]
+
+
+@app.callback()
+def program(version: Version = False) -> None:
+    """Recurrent sequence tagging and dependency parsing on Keras 3."""
+
+
 #: those that the user can mend; packages that are missing say what to install
 ERRORS = (ValueError, OSError, ImportError)
 
@@ -123,7 +154,8 @@ ERRORS = (ValueError, OSError, ImportError)
 def main(args: list[str] | None = None) -> None:
     """Run the program; errors that the user can mend are printed in one line.
 
-    The exit code is 0, 2 after an error, and 130 after an interrupt.
+    The exit code is 0, 2 after an error, 130 after an interrupt, and 141 if nobody
+    reads the output to its end.
     """
     warnings.formatwarning = lambda message, *_, **__: one_line("warning", message)
     try:
@@ -134,7 +166,7 @@ def main(args: list[str] | None = None) -> None:
         code = 130
     except BrokenPipeError:
         forget_output()
-        code = 1
+        code = BROKEN_PIPE
     except (*ERRORS, typer.BadParameter.__base__) as error:
         message = getattr(error, "format_message", error.__str__)()
         if getattr(error, "errno", None) in FULL and error.filename is None:

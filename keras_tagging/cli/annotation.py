@@ -1,7 +1,7 @@
 """Commands that read sentences and write what models say: tag, parse, annotate."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from keras_tagging.cli.destinations import Out, destinations, written
 from keras_tagging.cli.inputs import Input, read_input, read_text, with_columns
 from keras_tagging.cli.jobs import at_work
 from keras_tagging.cli.loading import load_pipeline
@@ -26,22 +27,31 @@ from keras_tagging.cli.options import (
 from keras_tagging.cli.progress import applied
 from keras_tagging.cli.sharded import Sharding, annotate_shards
 from keras_tagging.cli.supertagged import OUTPUTS
+from keras_tagging.cli.talk import note
 from keras_tagging.cli.tasks import Annotating, Parsing, Tagging
+from keras_tagging.data.readers import source_name
 
 
-def write_results(task, given: Input, jobs: int) -> int:
-    """Write what a task makes of sentences, and count those that give no text."""
+def write_results(task, inputs: Iterable[Input], paths: list, jobs: int) -> int:
+    """Write what a task makes of sentences, and count those that give no text.
+
+    Args:
+        task: one of `cli.tasks`.
+        inputs, paths: each input, and where to write it, as `destinations` tells.
+        jobs: the number of processes.
+    """
     empty = 0
     with at_work(task, jobs) as work:
-        sys.stdout.reconfigure(encoding=given.encoding, newline="\n")
-        sys.stdout.write(work.preface)
-        items = given.items
-        if work.model is not None:
-            items = with_columns(work.model, items, itemgetter(0))
-        for _, result in applied(work.results, items, given.source):
-            text = work.write(result)
-            sys.stdout.write(text)
-            empty += not text
+        for given, path in zip(inputs, paths, strict=True):
+            with written(path, given.encoding) as stream:
+                stream.write(work.preface)
+                write, items = work.writer(), given.items
+                if work.model is not None:
+                    items = with_columns(work.model, items, itemgetter(0))
+                for _, result in applied(work.results, items, given.source):
+                    text = write(result)
+                    stream.write(text)
+                    empty += not text
     return empty
 
 
@@ -51,7 +61,10 @@ def tag(
     format: str | None = None,
     option: Options = None,
     errors: Errors = "raise",
-    output: Literal["conll", "jsonl", "text", "conllu", "candc", "easyccg"] = "conll",
+    output: Literal[
+        "conll", "jsonl", "text", "conllu", "csv", "candc", "easyccg"
+    ] = "conll",
+    out: Out = None,
     column: str | None = None,
     beta: float | None = None,
     probabilities: bool = False,
@@ -72,14 +85,15 @@ def tag(
     Args:
         format: By default recognised; standard input is 'text'.
         output: token TAB tag, JSON, word|tag between blanks, CoNLL-U in which only the
-            columns of the model change, or supertags for the parsers C&C and EasyCCG.
+            columns of the model change, a table with a header, or supertags for the
+            parsers C&C and EasyCCG.
         column: With --output conllu, where the tags go: upos, xpos, ...; by default the
             column that the model was trained on. With candc and easyccg, which column
             of a model is the supertag.
         beta: Give every tag with p >= beta * max p, with p; 0 gives all tags.
         probabilities: Give the tag's probability too.
     """
-    if output in ("text", "conllu") and (beta is not None or probabilities):
+    if output in ("text", "conllu", "csv") and (beta is not None or probabilities):
         raise ValueError(f"--output {output} has no place for probabilities: use jsonl")
     if output in OUTPUTS:
         refuse(
@@ -89,9 +103,10 @@ def tag(
     elif output != "conllu":
         refuse(f"with --output {output} there is no", {"column": column})
     options, keep = pairs("--option", option), output == "conllu"
+    paths = destinations([file], out, output)
     given = read_input(file, format, options, "tag", errors, keep=keep)
     task = Tagging(run, output, beta, probabilities, column, beam_width)
-    empty = write_results(task, given, jobs)
+    empty = write_results(task, [given], paths, jobs)
     if empty and output in OUTPUTS:
         what = f"{empty:,} sentences without tokens are left out"
         sys.stderr.write(one_line("warning", what))
@@ -102,10 +117,11 @@ def parse(
     file: InputFile = "-",
     format: str | None = None,
     option: Options = None,
+    out: Out = None,
     beam_width: BeamWidth = None,
     jobs: Jobs = 1,
 ) -> None:
-    """Parse sentences and write CoNLL-U to standard output.
+    """Parse sentences and write CoNLL-U.
 
     For CoNLL-U and CoNLL-X, only HEAD and DEPREL change. All other formats, such as
     text with one sentence a line and blanks between tokens, are converted to CoNLL-U;
@@ -117,8 +133,9 @@ def parse(
         format: By default recognised; standard input is 'conllu' if its first line
             after comments is a numbered row with tabs, otherwise 'text'.
     """
+    paths = destinations([file], out, "conllu")
     given = read_input(file, format, pairs("--option", option), "parse")
-    write_results(Parsing(run, beam_width), given, jobs)
+    write_results(Parsing(run, beam_width), [given], paths, jobs)
 
 
 @contextmanager
@@ -135,9 +152,10 @@ def own_encoding() -> Iterator[None]:
 def annotate(
     run: Annotated[Path, typer.Argument(metavar="MODEL")],
     *,
-    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE]")] = None,
-    input: Literal["text", "tokens", "conllu"] | None = None,
-    output: Literal["conllu", "jsonl", "text", "spans"] = "conllu",
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
+    input: Literal["text", "lines", "tokens", "conllu"] | None = None,
+    output: Literal["conllu", "jsonl", "text", "spans", "csv"] = "conllu",
+    out: Out = None,
     encoding: str | None = None,
     jobs: Jobs = 1,
     engine: Literal["ray"] | None = None,
@@ -151,53 +169,63 @@ def annotate(
     With --jobs the first process reads, segments and writes, and the others tag and
     parse.
 
-    --engine ray cuts the files (.txt, .jsonl, .conllu, .parquet) into shards, each of
-    which becomes a file of the folder --out. A run that was killed goes on when the
-    same command is given again. In the end every shard is compared with its input.
+    --engine ray cuts the files (.txt, .jsonl, .conllu, .parquet), also those of
+    folders, into shards, each of which becomes a file of the folder --out. A run that
+    was killed goes on when the same command is given again. In the end every shard is
+    compared with its input.
 
     Args:
         run: The name of an installed model, the --out of train, the folder of a
             pipeline, also of ONNX files, or a model's file, .keras or .onnx.
-        files: '-', which is the default, is standard input. With --engine ray several
-            files, or folders.
-        input: Running text, which is the default; one sentence a line with blanks
-            between tokens; or CoNLL-U, whose tokens are kept. With --engine ray, the
-            default is what a file's name says.
+        files: '-', which is the default, is standard input. Of several files each is a
+            document, and becomes a file of the folder --out.
+        input: Running text, which is the default; lines, each of which is a sentence of
+            running text; one sentence a line with blanks between tokens; or CoNLL-U,
+            whose tokens are kept. With --engine ray, the default is what a file's name
+            says.
         output: CoNLL-U with offsets, JSON with a sentence a line, word|tag between
-            blanks, or a row for each entity: start, end, label, probability, text.
+            blanks, a row for each entity (start, end, label, probability, text), or a
+            table with a row for each word.
         encoding: Of the input; by default UTF-8.
         engine: Spread the work over processes and machines with Ray.
     """
     if engine == "ray":
         refuse("--engine ray has --workers, and no", {"jobs": jobs > 1})
-        annotate_shards(run, files, input, output, encoding, sharding)
+        annotate_shards(run, files, input, output, encoding, out, sharding)
         return
     refuse("without --engine ray there is no", vars(sharding))
-    [file, *others] = files or ["-"]
-    if others:
-        raise ValueError(f"{others[0]}: is a second file, which needs --engine ray")
-    if Path(file).is_dir():
-        raise ValueError(f"{file}: is a folder, which needs --engine ray --out DIR")
-    input = input or "text"
-    found, source = read_text(file, input, encoding)  # before the models: they are slow
+    files, input = files or ["-"], input or "text"
+    for file in files:
+        if Path(file).is_dir():
+            raise ValueError(f"{file}: is a folder, which needs --engine ray --out DIR")
+        source_name(file)  # raises if there is none; before the models: they are slow
+    paths = destinations(files, out, output)
     pipeline = load_pipeline(run, threads=None if jobs == 1 else 1)
     if input != "conllu":
         refuse_columns(run, pipeline, f"--input {input}")
-    if input == "text" and pipeline.segmenter is None:
+    if input in ("text", "lines") and pipeline.segmenter is None:
         what = f"{run} has no segmenter: a line of the text is a sentence, with blanks "
-        sys.stderr.write(one_line("note", what + "between its words"))
+        note(one_line("note", what + "between its words"))
     if output == "spans" and not pipeline.gives_spans:
         raise ValueError(
             f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output spans "
             "needs: use conllu or jsonl"
         )
     keeps = input == output == "conllu"
-    if input == "conllu":
+    inputs = (annotated_input(file, input, encoding, pipeline, keeps) for file in files)
+    task = Annotating(run, output, keeps, pipeline if jobs == 1 else None)
+    write_results(task, inputs, paths, jobs)
+
+
+def annotated_input(file: str, kind: str, encoding, pipeline, keeps: bool) -> Input:
+    """The input of `annotate`, segmented; with `keeps` its lines of CoNLL-U too."""
+    found, source = read_text(file, kind, encoding)
+    if kind == "conllu":
         items = ((block.sentence, block if keeps else None) for block in found)
     else:
-        items = ((sentence, None) for sentence in pipeline.sentences(found))
-    task = Annotating(run, output, keeps, pipeline if jobs == 1 else None)
-    write_results(task, Input(items, source), jobs)
+        sentences = pipeline.sentences(found, lines=kind == "lines")
+        items = ((sentence, None) for sentence in sentences)
+    return Input(items, source)
 
 
 def refuse_columns(run: Path, pipeline, input: str) -> None:

@@ -11,6 +11,11 @@ from typing import Annotated, get_args, get_origin
 
 import typer
 
+from keras_tagging.cli.talk import Talk
+
+#: 128 and SIGPIPE: the exit code of programs whose output nobody reads to its end
+BROKEN_PIPE = 141
+
 
 def command(function: Callable) -> Callable:
     """A command of typer, whose options say what its docstring says of them.
@@ -18,14 +23,23 @@ def command(function: Callable) -> Callable:
     The help of an option is its entry in the section "Args" of the docstring. A
     parameter of a dataclass stands for an option per field, with the defaults of its
     own default, or else of the fields. A bool that is False by default is a flag
-    without an opposite.
+    without an opposite. Every command has the options of `Talk`.
     """
     text, helps = sections(function.__doc__)
-    parameters = inspect.signature(function, eval_str=True).parameters.values()
+    own = inspect.signature(function, eval_str=True).parameters.values()
+    talk = inspect.Parameter(
+        "talk", inspect.Parameter.KEYWORD_ONLY, annotation=Talk, default=Talk()
+    )
+    parameters = [*own, talk]
 
     @wraps(function)
     def run(**values):
-        return function(**gathered(parameters, values))
+        given = gathered(parameters, values)
+        given.pop("talk").begin()
+        try:
+            return function(**given)
+        except BrokenPipeError as error:  # of which click makes an exit with 1
+            raise typer.Exit(BROKEN_PIPE) from error
 
     run.__doc__ = text
     run.__signature__ = inspect.Signature([*spread(parameters, helps)])

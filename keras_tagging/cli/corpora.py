@@ -1,6 +1,5 @@
 """Commands about corpora: corpora, describe."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from keras_tagging.cli.loading import Reading
 from keras_tagging.cli.options import CORPUS, Dev, File, Test, in_options
+from keras_tagging.cli.talk import note
 from keras_tagging.corpora import PUBLIC, describe
 from keras_tagging.corpora.plots import figure_class, plot_description
 from keras_tagging.data import Corpus
@@ -105,7 +105,7 @@ def describe_corpus(
     description.remarks = list(map(in_options, description.remarks))
     print(description)
     if plot is not None:
-        sys.stderr.write(f"Written to {plot_description(description, plot)}\n")
+        note(f"Written to {plot_description(description, plot)}\n")
 
 
 def _words_of(vectors: str, corpus: Corpus) -> list[str]:

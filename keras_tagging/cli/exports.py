@@ -1,6 +1,5 @@
 """The command that writes models for others to run: export."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,7 @@ import typer
 from keras_tagging import kinds
 from keras_tagging.cli.loading import load_model
 from keras_tagging.cli.options import BeamWidth, Run, one_line, refuse
+from keras_tagging.cli.talk import note
 
 AXES = ("batch", "time", "k")  # of a SavedModel's inputs and outputs
 
@@ -75,7 +75,7 @@ def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
         )
     left_out = pipeline.export(out, format=format, **options)
     for name, reason in left_out.items():
-        sys.stderr.write(one_line("note", f"the {name} is left out: {reason}"))
+        note(one_line("note", f"the {name} is left out: {reason}"))
     written = ", ".join(name for name in pipeline.parts if name not in left_out)
     print(f"Written to {out}: {written}")
 

@@ -9,6 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from keras_tagging.cli.progress import Source
+from keras_tagging.cli.talk import note
 from keras_tagging.data import detect_format, read
 from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.raw_text import sentences_of_lines, text_lines
@@ -124,7 +125,7 @@ def read_text(file: str, kind: str, encoding: str | None) -> tuple[Iterator, Sou
 
     Args:
         file: a path, or "-" for standard input.
-        kind: "text", "tokens" or "conllu".
+        kind: "text", "lines", "tokens" or "conllu".
         encoding: None for UTF-8.
 
     Raises:
@@ -134,7 +135,7 @@ def read_text(file: str, kind: str, encoding: str | None) -> tuple[Iterator, Sou
     if kind == "conllu":
         return read_blocks(source.stream, encoding), source
     lines = text_lines(source.stream, encoding)
-    return (lines if kind == "text" else sentences_of_lines(lines)), source
+    return (sentences_of_lines(lines) if kind == "tokens" else lines), source
 
 
 def recognise(file: str, options: dict, keep: bool = True):
@@ -148,7 +149,7 @@ def recognise(file: str, options: dict, keep: bool = True):
     """
     if Path(file).is_file():  # a pipe can be read only once
         format = detect_format(file, encoding=options.get("encoding"))
-        sys.stderr.write(f"{file} is read as {format}; use --format to change this\n")
+        note(f"{file} is read as {format}; use --format to change this\n")
         return file, format
     name = source_name(file)  # raises if the file does not exist
     source = file

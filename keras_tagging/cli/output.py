@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping
 
 from keras_tagging import kinds
+from keras_tagging.cli.talk import is_quiet
 from keras_tagging.data import Corpus
 from keras_tagging.utils.tables import aligned
 
@@ -17,7 +18,7 @@ MOST_FIGURES = 8  # that stand beside each other
 
 def progress() -> int:
     """`verbose` of Keras: a progress bar on a terminal, a line an epoch elsewhere."""
-    return 1 if sys.stdout.isatty() else 2
+    return 0 if is_quiet() else 1 if sys.stdout.isatty() else 2
 
 
 def summary(corpus: Corpus) -> str:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from itertools import tee
 from pathlib import Path
 
+from keras_tagging.cli.talk import is_quiet
 from keras_tagging.data.compressed import BLOCK, GZIP, Decompressed
 from keras_tagging.utils.estimate import Estimate, time_left
 
@@ -24,7 +25,7 @@ WEIGHTS = {"segmenter": 0.5, "tagger": 1.0, "jackknife": 0.5, "parser": 1.5}
 
 def is_shown() -> bool:
     """Whether progress is shown."""
-    return sys.stderr.isatty() and not sys.stdout.isatty()
+    return sys.stderr.isatty() and not sys.stdout.isatty() and not is_quiet()
 
 
 class Source:
@@ -138,7 +139,7 @@ def steps_shown(steps: Iterable[tuple], count: int) -> Iterator[tuple]:
         steps: tuples that begin with the name of what is done.
         count: of steps of each name.
     """
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         yield from steps
         return
     columns = ["{task.fields[step]} {task.completed:,.0f} of {task.total:,.0f}"]
@@ -213,7 +214,7 @@ class PipelineProgress:
         self.epochs, self.left = dict(epochs), dict(epochs)
         self.part = None
         self.bars, self.tasks = None, {}
-        if sys.stdout.isatty():
+        if sys.stdout.isatty() and not is_quiet():
             of = "epoch {task.completed:.1f} of {task.total:.0f}"
             columns = ("{task.description}", BAR, of, "{task.fields[note]}")
             self.bars = bars(*columns, stderr=False)
@@ -254,9 +255,8 @@ class PipelineProgress:
         if self.bars:
             self._show(self.part, completed=epoch, note=self._note)
         else:
-            print(
-                f"{self.part}: epoch {epoch} of {total}{self._note}{self._left()}",
-                flush=True,
+            self._say(
+                f"{self.part}: epoch {epoch} of {total}{self._note}{self._left()}"
             )
         if epoch == total:
             self.left[self.part] = 0
@@ -269,7 +269,7 @@ class PipelineProgress:
         self.left[self.part] = max(0.0, self.epochs[self.part] - epochs)
 
     def _say(self, text: str) -> None:
-        if not self.bars:
+        if not self.bars and not is_quiet():
             print(text, flush=True)
 
     def _show(self, part: str, **values) -> None:

@@ -19,6 +19,7 @@ from keras_tagging.cli.options import (
     pairs,
     refuse,
 )
+from keras_tagging.cli.talk import note
 from keras_tagging.utils.startup import start_program
 
 
@@ -229,4 +230,4 @@ def start_engine(name: str, store, workers: int | None):
 
 
 def log(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    note(f"{text}\n")

@@ -12,7 +12,6 @@ class Sharding:
     """The options of --engine ray.
 
     Args:
-        out: With --engine ray, the folder that gets a file for each shard.
         workers: With --engine ray, processes; by default as many as it has CPUs.
         threads: With --engine ray, CPUs of each process; by default 1.
         address: Of a Ray cluster, such as HOST:6379 or auto; by default Ray runs on
@@ -21,7 +20,6 @@ class Sharding:
             as it can; by default a million.
     """
 
-    out: Path | None = None
     workers: Count = None
     threads: Count = None
     address: str | None = None
@@ -34,6 +32,7 @@ def annotate_shards(
     input: str | None,
     output: str,
     encoding: str | None,
+    out: Path | None,
     sharding: Sharding,
 ) -> None:
     """Annotate the shards of files that are not yet in a folder, and check all of them.
@@ -44,7 +43,6 @@ def annotate_shards(
     from keras_tagging.scale import cluster, shards
     from keras_tagging.scale.worker import OUTPUTS
 
-    out = sharding.out
     if out is None:
         raise ValueError("--engine ray writes a folder: name it with --out")
     if not files:

@@ -1,6 +1,6 @@
 """The work of `tag`, `parse` and `annotate`, in this process or in another one."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import tee
@@ -19,10 +19,27 @@ from keras_tagging.data.annotation import (
 )
 from keras_tagging.data.conllu import as_conllu, conllu_field
 from keras_tagging.data.named_columns import with_labels
+from keras_tagging.data.rows import CsvWriter
+from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.tagged import WRITERS
 
 #: the --output of `annotate` that writes each sentence for itself
 SENTENCES = {"jsonl": as_json, "text": as_tagged_text, "spans": as_spans}
+
+
+def as_it_is() -> Callable:
+    """The function that writes a text."""
+    return str
+
+
+def csv_writer(columns: Sequence[str]) -> Callable:
+    """The function that writes sentences as CSV."""
+    return CsvWriter(columns).write
+
+
+def conllu_writer() -> Callable:
+    """The function that writes sentences of raw text."""
+    return ConlluWriter().write
 
 
 @dataclass(frozen=True)
@@ -36,14 +53,15 @@ class Work:
         preface: what stands before all results.
         model: what the command needs to know of the model; it can be sent to another
             process.
-        write: the function from a result to its text, for those that follow each other.
+        writer: makes the function from a result to its text, for those that follow each
+            other in one output.
     """
 
     results: Callable[[Iterable], Iterator] | None
     entries: int = 1
     preface: str = ""
     model: SimpleNamespace | None = None
-    write: Callable = str
+    writer: Callable[[], Callable] = as_it_is
 
 
 @dataclass(frozen=True)
@@ -86,6 +104,14 @@ class Tagging:
             def write(sentence, block, tags):
                 return filled(sentence, block, fields(tags))
 
+        elif self.output == "csv":
+            names = [name or "tags" for name in model.column_names]
+
+            def write(sentence, block, tags):
+                given = tags if isinstance(tags, dict) else {"tags": tags}
+                return Sentence(sentence.tokens, columns=given)
+
+            return as_csv(names, partial(results, model.tag, write))
         else:
             check_output(model, self.output, self.beta)
             rows, named = WRITERS[self.output], model.column_names[0] is not None
@@ -143,18 +169,30 @@ class Annotating:
         """The task with its models: see `Tagging.load`."""
         pipeline = self.pipeline or load_pipeline(self.run, threads)
         annotate = partial(annotated, pipeline)
+        if self.output == "csv":
+            return as_csv(pipeline.columns, partial(results, annotate, answer))
         if self.output != "conllu":
             form = SENTENCES[self.output]
             return Work(partial(results, annotate, lambda _s, _b, found: form(found)))
         if not self.keeps:  # in the first process: sentences are numbered
-            own = partial(results, annotate, lambda _s, _b, found: found)
-            return Work(own, write=ConlluWriter().write)
+            return Work(partial(results, annotate, answer), writer=conllu_writer)
         columns = conllu_columns(pipeline.columns)
 
         def write(sentence, block, found):
             return block.with_columns(columns(found))
 
         return Work(partial(results, annotate, write))
+
+
+def as_csv(columns: Sequence[str], results: Callable, entries: int = 1) -> Work:
+    """The work whose results are sentences, which are written as CSV."""
+    writer = partial(csv_writer, columns)
+    return Work(results, entries, CsvWriter(columns).header, writer=writer)
+
+
+def answer(sentence, block, found):
+    """The `write` of `results` that gives what the model says."""
+    return found
 
 
 def results(answer: Callable, write: Callable, items: Iterable) -> Iterator:

@@ -9,6 +9,7 @@ import typer
 
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture
+from keras_tagging.cli.config import ConfigFile, also
 from keras_tagging.cli.loading import Reading, kinds_reading
 from keras_tagging.cli.options import (
     CorpusPath,
@@ -116,6 +117,7 @@ def train(
     out: Annotated[Path, typer.Option(metavar="DIR")],
     source: Data,
     *,
+    config: ConfigFile = None,
     recipe: Recipe = "fast",
     settings: Pairs = None,
     parts: str | None = None,
@@ -143,6 +145,7 @@ def train(
     if out.is_symlink() and not out.exists():
         raise ValueError(f"{out} is a broken link: --out is a folder")
     context.with_resource(lock_run(out))
+    settings = also(context, "settings", settings)
     if arch == "pipeline":
         train_parts(out, source, parts, recipe, settings, start, fitting)
     else:

@@ -13,6 +13,8 @@ LABELS = ("inside", "token", "sentence", "multiword", "multiword-sentence")
 INSIDE, TOKEN, SENTENCE, MULTIWORD, MULTIWORD_SENTENCE = range(len(LABELS))
 ENDS = (TOKEN, SENTENCE, MULTIWORD, MULTIWORD_SENTENCE)
 SENTENCE_ENDS = (SENTENCE, MULTIWORD_SENTENCE)
+#: of each label that of a token inside of a sentence
+WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
 
 
 def ends_of(
@@ -51,7 +53,11 @@ def targets_of(symbols: Symbols, surfaces: Sequence[Surface]) -> np.ndarray:
 
 
 def best_labels(
-    scores: np.ndarray, codes: np.ndarray, following: np.ndarray, spaces: bool
+    scores: np.ndarray,
+    codes: np.ndarray,
+    following: np.ndarray,
+    spaces: bool,
+    paragraphs: bool = False,
 ) -> np.ndarray:
     """The best labels that fit the text.
 
@@ -64,6 +70,7 @@ def best_labels(
         following: `(symbols,)`, the code points of the symbols that follow; behind the
             last one of a text stands the end of a paragraph.
         spaces: whether training had tokens with white space inside.
+        paragraphs: whether a sentence ends nowhere else.
 
     Returns:
         `(symbols,)` labels.
@@ -74,5 +81,8 @@ def best_labels(
         (following == PARAGRAPH, SENTENCE_ENDS),
     ):
         best[places] = np.take(allowed, scores[places][:, allowed].argmax(-1))
+    if paragraphs:
+        inside = following != PARAGRAPH
+        best[inside] = WITHIN[best[inside]]
     best[(codes == BLANK) | (codes == PARAGRAPH)] = INSIDE
     return best

@@ -52,9 +52,14 @@ class Segmentation:
     logits: Callable[[np.ndarray], np.ndarray]
     multiple: int = 1
 
-    def segment(self, text: str | Iterable[str]) -> Iterator[Sentence]:
-        """The sentences of a text, each with its surface, in constant memory."""
-        stream = TextStream(text)
+    def segment(
+        self, text: str | Iterable[str], lines: bool = False
+    ) -> Iterator[Sentence]:
+        """The sentences of a text, each with its surface, in constant memory.
+
+        With `lines` each line is one, but for those beyond the limits.
+        """
+        stream = TextStream(text, lines)
         return self.sentences(stream, self.scored(stream))
 
     def scored(self, stream: TextStream) -> Iterator[tuple[Windows, np.ndarray]]:
@@ -77,7 +82,11 @@ class Segmentation:
             (
                 windows.symbols,
                 best_labels(
-                    scores, windows.symbols.codes, windows.following, self.spaces
+                    scores,
+                    windows.symbols.codes,
+                    windows.following,
+                    self.spaces,
+                    stream.lines,
                 ),
             )
             for windows, scores in scored

@@ -50,12 +50,13 @@ def are_white(codes: np.ndarray) -> np.ndarray:
     return _IS_WHITE[np.minimum(codes, len(_IS_WHITE) - 1)]
 
 
-def symbols_of(text: str, start: int = 0) -> Symbols:
+def symbols_of(text: str, start: int = 0, breaks: int = 2) -> Symbols:
     """The symbols of a text.
 
     Args:
         text: any text.
         start: where it begins in the document.
+        breaks: ends of lines that make a run of white space a `PARAGRAPH`.
     """
     codes = codes_of(text)
     white = are_white(codes)
@@ -68,9 +69,9 @@ def symbols_of(text: str, start: int = 0) -> Symbols:
     blanks = white[places]
     found[blanks] = BLANK
     if blanks.any():
-        breaks = np.add.reduceat(_line_ends(codes), places)
+        ends = np.add.reduceat(_line_ends(codes), places)
         sizes = np.diff(places, append=len(codes))
-        ends = (breaks >= 2) | (sizes > limits.WHITE_CHARACTERS)
+        ends = (ends >= breaks) | (sizes > limits.WHITE_CHARACTERS)
         found[blanks & ends] = PARAGRAPH
     return Symbols(found, start + places, start + len(codes))
 

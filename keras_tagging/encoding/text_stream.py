@@ -17,12 +17,15 @@ class TextStream:
 
     Args:
         chunks: a text, or strings that are one when they are joined.
+        lines: whether each line is a paragraph, whose end is that of a sentence, and
+            no other place.
 
     Raises:
         ValueError: during the iteration, for a chunk that is no string.
     """
 
-    def __init__(self, chunks: str | Iterable[str]):
+    def __init__(self, chunks: str | Iterable[str], lines: bool = False):
+        self.lines = lines
         self.chunks = [chunks] if isinstance(chunks, str) else chunks
         self.end = 0
         self._kept: deque[tuple[int, str]] = deque()
@@ -64,7 +67,7 @@ class TextStream:
         if text:
             self._kept.append((self.end, text))
             self.end += len(text)
-            yield symbols_of(text, self.end - len(text))
+            yield symbols_of(text, self.end - len(text), 1 if self.lines else 2)
 
     def text(self, begin: int, end: int) -> str:
         """The text between two offsets, which must not have been forgotten."""

@@ -135,13 +135,16 @@ class Segmenter(SentenceModel):
 
     # Segmentation
 
-    def segment(self, text: str | Iterable[str]) -> Iterator[Sentence]:
+    def segment(
+        self, text: str | Iterable[str], lines: bool = False
+    ) -> Iterator[Sentence]:
         """Find the sentences of a text, one after the other, in constant memory.
 
         Args:
             text: a text, or strings that are one when they are joined, such as the
                 lines of a file. It may be of any length: the network reads some 60,000
                 characters ahead. However it is cut, the sentences are the same.
+            lines: whether each line with a word is one sentence, which is not split.
 
         Yields:
             Sentences whose tokens are the words of the text, each with its `surface`.
@@ -153,7 +156,7 @@ class Segmenter(SentenceModel):
                 strings.
         """
         self._require_network()
-        return self.segmentation.segment(text)
+        return self.segmentation.segment(text, lines)
 
     @property
     def segmentation(self) -> Segmentation:

@@ -95,7 +95,7 @@ class TextPipeline:
         """Whether its tagger has chunk tags."""
         return any(model.gives_spans for model in self._annotators.values())
 
-    def annotate(self, text) -> Iterator[Sentence]:
+    def annotate(self, text, lines: bool = False) -> Iterator[Sentence]:
         """Annotate a text, or sentences.
 
         Memory does not grow with the text: at most some thousand sentences are read
@@ -105,6 +105,7 @@ class TextPipeline:
             text: a string; an iterable of strings, which are joined to one text, such
                 as an open file; or an iterable of sentences or lists of words, which
                 are not segmented.
+            lines: whether each line of the text is one sentence, which is not split.
 
         Returns:
             Sentences one after the other, with the columns that there are models for:
@@ -116,7 +117,7 @@ class TextPipeline:
             ValueError: here or during the iteration, if the text has a line that is too
                 long, or the parser reads a column that the sentences lack.
         """
-        for part in slices(self.sentences(text), growing=True):
+        for part in slices(self.sentences(text, lines), growing=True):
             yield from self.annotate_together(part)
 
     def annotate_together(self, sentences: list[Sentence]) -> list[Sentence]:
@@ -125,11 +126,11 @@ class TextPipeline:
             sentences = model.annotate(sentences)
         return sentences
 
-    def sentences(self, text) -> Iterator[Sentence]:
+    def sentences(self, text, lines: bool = False) -> Iterator[Sentence]:
         """The sentences of a text, not annotated, one after the other.
 
         Args:
-            text: as in `annotate`.
+            text, lines: as in `annotate`.
         """
         pieces = iter([text] if isinstance(text, str) else text)
         first = next(pieces, "")
@@ -138,7 +139,7 @@ class TextPipeline:
             return map(as_sentence, pieces)
         if self.segmenter is None:
             return sentences_of_lines(pieces)
-        return iter(self.segmenter.segment(pieces))
+        return iter(self.segmenter.segment(pieces, lines))
 
 
 def pipeline_of(model) -> TextPipeline:

@@ -85,9 +85,11 @@ class OnnxSegmenter:
         if shape != (1, 1, len(LABELS)):
             raise ValueError(f"does not give {len(LABELS)} logits for a character")
 
-    def segment(self, text: str | Iterable[str]) -> Iterator[Sentence]:
+    def segment(
+        self, text: str | Iterable[str], lines: bool = False
+    ) -> Iterator[Sentence]:
         """Find the sentences of a text, one by one: see `Segmenter.segment`."""
-        return self._segmentation.segment(text)
+        return self._segmentation.segment(text, lines)
 
     def _logits(self, ids: np.ndarray) -> np.ndarray:
         """The logits `(windows, time, labels)` for ids `(windows, time, 2)`."""

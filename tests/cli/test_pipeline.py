@@ -191,6 +191,30 @@ def test_annotate_conllu(trained, treebank, program):
     assert again == printed
 
 
+def test_files_become_files(trained, program, tmp_path):
+    paths = [tmp_path / "one.txt", tmp_path / "two.txt"]
+    for path, text in zip(paths, ("A cat. I don't\nDogs bark", "Paris."), strict=True):
+        path.write_text(text)
+    args = ["annotate", trained[0], "--input", "lines", "--output", "csv"]
+    assert program(*args, *paths, "--out", tmp_path / "out") == (0, "", "")
+    header, *rows = (tmp_path / "out" / "one.csv").read_text().splitlines()
+    assert header == "sentence,id,text,start,end,upos,xpos,feats,lemma,head,deprel"
+    rows = [row.split(",") for row in rows]
+    # a line is a sentence, whatever its tokens are
+    for line, (begin, end) in (("1", (0, 14)), ("2", (15, 25))):
+        own = [row for row in rows if row[0] == line]
+        assert own and all(begin <= int(r[3]) < int(r[4]) <= end for r in own)
+        assert [int(row[1]) for row in own] == list(range(1, len(own) + 1))
+    assert {row[0] for row in rows} == {"1", "2"}
+    for path in paths:
+        code, alone, _ = program(*args, path)
+        assert alone == (tmp_path / "out" / f"{path.stem}.csv").read_text()
+        assert alone.startswith(header)
+    one = tmp_path / "one.conllu"
+    assert program("annotate", trained[0], paths[0], "-o", one) == (0, "", "")
+    assert one.read_text() == program("annotate", trained[0], paths[0])[1]
+
+
 def test_a_single_model_annotates(trained, program):
     code, printed, err = program("annotate", trained[0] / "tagger", stdin="A cat .\n")
     assert code == 0 and "has no segmenter" in err

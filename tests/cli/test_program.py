@@ -124,7 +124,7 @@ def test_tag_is_quiet_where_its_reader_goes(start, program, run_dir, tmp_path):
         process.stdin.write("a b c\n" * 3)
         process.stdin.close()
         assert process.stderr.read() == ""
-    assert process.returncode == 1
+    assert process.returncode == 141
 
 
 def test_interrupt_is_one_line(start, run_dir, tmp_path):

@@ -13,6 +13,7 @@ from keras_tagging.data.annotation import (
     as_spans,
     as_tagged_text,
 )
+from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.spans import spaced, spans_of
 from keras_tagging.data.surface import Surface
 
@@ -41,6 +42,28 @@ SECOND = Sentence(
     Surface("Yes!", [(0, 3), (3, 4)], [1, 1], 19, ""),
     [Span("Yes", "X", 19, 22, 0.75)],
 )
+
+
+def test_csv_has_a_row_for_each_word():
+    writer = CsvWriter(["pos", "tags", "head"])
+    assert writer.header == "sentence,id,text,start,end,upos,tag,head\n"
+    text = writer.write(FIRST) + writer.write(Sentence([])) + writer.write(SECOND)
+    assert (
+        text
+        == """\
+1,1,I,5,6,PRON,,2
+1,2,do,7,12,AUX,,0
+1,3,n't,7,12,PART,,2
+1,4,",",12,13,PUNCT,,2
+1,5,no,14,16,INTJ,,2
+1,6,.,16,17,PUNCT,,2
+2,1,Yes,19,22,,B-X,
+2,2,!,22,23,,O,
+"""
+    )
+    assert CsvWriter([]).write(Sentence(['a"b', "c\nd"])) == (
+        '1,1,"a""b",,\n1,2,"c\nd",,\n'
+    )
 
 
 def test_conllu_has_the_text_and_the_place_of_every_token():

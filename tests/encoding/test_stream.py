@@ -1,6 +1,7 @@
 """Segmenting: any text, cut into any chunks, and what cannot be one sentence."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -70,6 +71,19 @@ def test_any_text(untrained, segmenter, size):
             found = list(model.segment(text))
             check(found, text)
             assert list(model.segment(chunks_of(text, rng))) == found
+
+
+def test_lines_are_sentences(untrained, segmenter):
+    rng = random.Random(7)
+    for model in (untrained, segmenter):
+        text = "".join(random_text(rng, 20) + rng.choice("\n.") for _ in range(20))
+        found = list(model.segment(text, lines=True))
+        check(found, text)
+        # the ends of lines of `symbols_of`
+        lines = re.split("\r\n|[\r\n\x85\u2028\u2029]", text)
+        words = ["".join(line.split()) for line in lines if line.split()]
+        assert ["".join(s.surface.text.split()) for s in found] == words
+        assert list(model.segment(chunks_of(text, rng), lines=True)) == found
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "\u00a0\r\n", "a", " a ", "\ud800"])

@@ -35,7 +35,7 @@ class Segmenter:
 
     kind = "segmenter"
 
-    def segment(self, text):
+    def segment(self, text, lines=False):
         self.pieces = 0
 
         def pieces():

@@ -57,7 +57,7 @@ class Threes:
 
     kind = "segmenter"
 
-    def segment(self, text):
+    def segment(self, text, lines=False):
         for found in re.finditer(r"\S+(\s+\S+){0,2}", "".join(text)):
             spans = [word.span() for word in re.finditer(r"\S+", found[0])]
             surface = Surface(found[0], spans, [1] * len(spans), found.start())

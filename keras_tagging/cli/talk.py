@@ -1,0 +1,47 @@
+"""What the program says beside its results: notes, progress, the log."""
+
+import logging
+import sys
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import typer
+
+_quiet = False
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The options of every command.
+
+    Args:
+        quiet: Without progress and notes; warnings and errors remain.
+        log_level: Write the log of the package to standard error, from this level on.
+    """
+
+    quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False
+    log_level: Literal["debug", "info", "warning", "error"] | None = None
+
+    def begin(self) -> None:
+        """Hold until the next command begins."""
+        global _quiet
+        _quiet = self.quiet
+        if self.log_level is not None:
+            log = logging.getLogger("keras_tagging")
+            log.setLevel(self.log_level.upper())
+            handler = logging.StreamHandler()
+            handler.setFormatter(
+                logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+            )
+            log.handlers = [handler]
+
+
+def is_quiet() -> bool:
+    """Whether the command was asked to be."""
+    return _quiet
+
+
+def note(text: str) -> None:
+    """Write a line that nobody needs to standard error."""
+    if not _quiet:
+        sys.stderr.write(text)

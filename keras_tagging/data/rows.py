@@ -1,0 +1,57 @@
+"""Annotated sentences as a table with a row for each word: CSV."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+from keras_tagging.data.sentence import Sentence
+
+#: of the columns that JSON and tables call otherwise
+NAMES = {"pos": "upos", "tags": "tag"}
+PLACE = ("sentence", "id", "text", "start", "end")
+
+
+class CsvWriter:
+    """Sentences of one text as CSV: RFC 4180 with line feeds.
+
+    The columns are the number of the sentence and that of the word in it, both from 1;
+    the word; where it begins and ends in the text, empty if the text is not known; and
+    those of the models.
+
+    Args:
+        columns: the names of those, as `Pipeline.columns` has them.
+    """
+
+    def __init__(self, columns: Iterable[str]):
+        self._columns = list(columns)
+        self._count = 0
+        self._buffer = io.StringIO()
+        self._rows = csv.writer(self._buffer, lineterminator="\n")
+
+    @property
+    def header(self) -> str:
+        """The line with the names."""
+        self._rows.writerow([*PLACE, *(NAMES.get(c, c) for c in self._columns)])
+        return self._taken()
+
+    def write(self, sentence: Sentence) -> str:
+        """The rows of the next sentence; "" for one without words."""
+        if not sentence.tokens:
+            return ""
+        self._count += 1
+        given = {"tags": sentence.tags} | sentence.columns
+        unknown = [""] * len(sentence)
+        offsets = [("", "")] * len(sentence)
+        if sentence.surface is not None:
+            offsets = sentence.surface.word_offsets
+        fields = (given.get(name) or unknown for name in self._columns)
+        rows = zip(sentence.tokens, offsets, *fields, strict=True)
+        for number, (word, place, *values) in enumerate(rows, 1):
+            self._rows.writerow([self._count, number, word, *place, *values])
+        return self._taken()
+
+    def _taken(self) -> str:
+        text = self._buffer.getvalue()
+        self._buffer.seek(0)
+        self._buffer.truncate()
+        return text

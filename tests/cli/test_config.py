@@ -1,0 +1,81 @@
+"""Options from a TOML file, and those that every command has."""
+
+import importlib.metadata
+import logging
+
+import pytest
+
+from keras_tagging.cli import config
+
+
+def test_training_takes_the_options_of_a_file(program, tmp_path):
+    """Those of the command line count more; --set is that of both."""
+    path, out = tmp_path / "run.toml", tmp_path / "run"
+    corpus = tmp_path / "corpus.conll"
+    corpus.write_text("a\tX\nb\tY\n\n" * 20)
+    path.write_text(
+        f'arch = "bigru"\ncorpus = "{corpus}"\nout = "{out}"\nepochs = 3\n'
+        "dev_share = 0.1\n[set]\nunits = 16\nnum_layers = 1\n"
+        "word_dim = 8\n"
+    )
+    args = ["--epochs", 1, "--set", "units=4", "--quiet"]
+    code, printed, err = program("train", "--config", path, *args)
+    assert (code, err) == (0, "")
+    assert "epoch" not in printed.lower() and f"Written to {out}" in printed
+    assert (out / "training.csv").read_text().count("\n") == 2
+    metadata = (out / "metadata.json").read_text()
+    assert '"units": 4' in metadata and '"num_layers": 1' in metadata
+
+
+@pytest.mark.parametrize(
+    "text, part",
+    [
+        ("epoch = 3", "unknown option 'epoch'; did you mean 'epochs'?"),
+        ('config = "other.toml"', "unknown option 'config'"),
+        ("epochs = [1, 2]", "epochs has a single value, not [1, 2]"),
+        ("epochs = ", "cannot be read as TOML: Invalid value (at end of document)"),
+        ("[" * 9999, "cannot be read as TOML"),
+        ("\udcff", "cannot be read as TOML"),
+        (" " * 2_000_000, "it is larger than a megabyte"),
+        (None, "cannot be read as TOML: No such file or directory"),
+    ],
+)
+def test_a_wrong_file_is_named(failing, tmp_path, text, part):
+    path = tmp_path / "run.toml"
+    if text is not None:
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    error = failing("train", "--config", path)
+    assert f"{path}: " in error and part in error
+
+
+def test_tables_are_settings():
+    table = {"units": 200, "tagger": {"epochs": 5, "deep": {"er": [1, "a"]}}, "b": True}
+    expected = ["units=200", "tagger.epochs=5", "tagger.deep.er=[1, 'a']", "b=True"]
+    assert list(config.items(table)) == expected
+    assert list(config.items(["a=1"])) == list(config.items("a=1")) == ["a=1"]
+
+
+def test_version(program):
+    code, printed, _ = program("--version")
+    assert code == 0
+    version = importlib.metadata.version("keras-tagging")
+    assert printed.startswith(f"keras-tagging {version} (Python 3.")
+    assert "keras 3." in printed
+
+
+def test_quiet_and_the_log(program, tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("a\tX\n\n")
+    run = tmp_path / "none"
+    what = "is read as"
+    assert what in program("tag", run, path)[2]
+    assert what not in program("tag", run, path, "-q")[2]
+    assert "no such model" in program("tag", run, path, "-q")[2]
+    log = logging.getLogger("keras_tagging")
+    try:
+        assert program("models", "--log-level", "debug")[0] == 0
+        assert log.level == logging.DEBUG and len(log.handlers) == 1
+        assert "Invalid value" in program("models", "--log-level", "loud")[2]
+    finally:
+        log.handlers.clear()
+        log.setLevel(logging.NOTSET)

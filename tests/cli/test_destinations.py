@@ -1,0 +1,47 @@
+"""Where commands write."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from keras_tagging.cli.destinations import destinations, written
+
+
+def test_a_file_or_a_folder(tmp_path):
+    one, two = tmp_path / "one.txt", tmp_path / "two.conllu"
+    files = [str(one), str(two)]
+    assert destinations(["-"], None, "csv") == [None]
+    assert destinations(["-"], tmp_path / "x", "csv") == [tmp_path / "x"]
+    folder = tmp_path / "new"
+    expected = [folder / "one.jsonl", folder / "two.jsonl"]
+    assert destinations(files, folder, "jsonl") == expected
+    (tmp_path / "there").mkdir()
+    found = destinations(files[:1], tmp_path / "there", "spans")
+    assert found == [tmp_path / "there" / "one.tsv"]
+
+
+@pytest.mark.parametrize(
+    "files, out, output, part",
+    [
+        (["a", "b"], None, "csv", "b: is a second file, which needs --out"),
+        (["a", "-"], Path("x"), "csv", "standard input has no name"),
+        (["a.txt", "b/a.text"], Path("x"), "csv", "a.txt and b/a.text would both be"),
+        (["a.txt"], Path("a.txt"), "csv", "a.txt: would be replaced"),
+        (["x/a.csv", "b"], Path("x"), "csv", "x/a.csv: would be replaced"),
+    ],
+)
+def test_nothing_is_lost(files, out, output, part):
+    with pytest.raises(ValueError, match=re.escape(part)):
+        destinations(files, out, output)
+
+
+def test_a_file_is_there_when_it_is_whole(tmp_path):
+    path = tmp_path / "new" / "file"
+    with pytest.raises(KeyboardInterrupt), written(path, "utf-8") as stream:
+        stream.write("ä\n")
+        raise KeyboardInterrupt
+    assert not list(path.parent.iterdir())
+    with written(path, "latin-1") as stream:
+        stream.write("ä\n")
+    assert path.read_bytes() == b"\xe4\n"
