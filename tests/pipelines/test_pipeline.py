@@ -20,6 +20,7 @@ import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
 from keras_tagging.data.surface import Surface
 from keras_tagging.encoding import batching
+from keras_tagging.models import factory
 from keras_tagging.runtime.folder import content_of, list_of, read_pipeline
 from keras_tagging.utils.atomic import replacing
 
@@ -312,6 +313,22 @@ def test_a_link_leads_nowhere_else(saved, tmp_path):
             elsewhere.rename(folder / "data" / name)
             folder.joinpath(name).symlink_to(f"data/{name}")
         assert set(keras_tagging.load(folder).parts) == {"tagger", "parser"}
+
+
+def test_a_file_that_is_replaced_after_its_check(saved, monkeypatch):
+    """The bytes that were checked are those that are loaded."""
+    path = saved[0] / "tagger.keras"
+    whole, check = path.read_bytes(), factory.check_model_file
+
+    def checked(stream):
+        check(stream)
+        path.write_bytes(b"another")
+
+    monkeypatch.setattr(factory, "check_model_file", checked)
+    for model in (path, saved[0]):
+        path.write_bytes(whole)
+        keras_tagging.load(model)
+        assert path.read_bytes() == b"another"
 
 
 def test_a_cache_of_the_hugging_face_hub(saved, tmp_path):
