@@ -6,6 +6,8 @@ Keras is imported for its own models alone: those that are ONNX files need none.
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from keras_tagging import kinds
@@ -54,13 +56,24 @@ def save_pipeline(
             raise ValueError(
                 f"the {name} is an ONNX file, which has no weights to save"
             )
-    busy = f"another process saves in {folder}: wait until it ends"
-    with locked(folder, busy, ".saving"):
-        for left in folder.glob(f"{PARTIAL}*"):  # by killed processes
-            shutil.rmtree(left, ignore_errors=True)
+    with saving(folder):
         with tempfile.TemporaryDirectory(dir=folder, prefix=PARTIAL) as partial:
             _write(pipeline, Path(partial), half_precision)
             _replace(Path(partial), folder, set(pipeline.parts))
+
+
+@contextmanager
+def saving(folder: Path) -> Iterator[None]:
+    """Keep other processes from saving in a folder; remove what killed ones have left.
+
+    Raises:
+        ValueError: if one saves there.
+    """
+    busy = f"another process saves a pipeline in {folder}: wait until it ends"
+    with locked(folder, busy, ".saving"):
+        for left in folder.glob(f"{PARTIAL}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        yield
 
 
 def _write(pipeline, partial: Path, half_precision: bool) -> None:

@@ -22,7 +22,7 @@ from keras_tagging.data.surface import Surface
 from keras_tagging.encoding import batching
 from keras_tagging.models import factory
 from keras_tagging.runtime.folder import content_of, list_of, read_pipeline
-from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.atomic import locked, replacing
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -405,6 +405,7 @@ def test_a_kill_while_saving_leaves_no_mixture(tmp_path, monkeypatch):
         except ValueError as error:
             assert "pipeline.json is missing" in str(error)
             found.append(None)
+        (folder / ".save-left").mkdir()  # by a process that could remove nothing
         new.save(folder)
         kept = {path.name for path in folder.iterdir()}
         assert kept == {
@@ -421,6 +422,19 @@ def test_a_kill_while_saving_leaves_no_mixture(tmp_path, monkeypatch):
         {"tagger": "new", "parser": "p"},
     ]
     assert [key for key, _ in itertools.groupby(found)] == order
+
+
+def test_two_do_not_save_in_one_folder(tmp_path):
+    pipeline = Pipeline(tagger=Part("tagger", "t"))
+    pipeline.save(tmp_path)
+    (tmp_path / ".save-other").mkdir()
+    before = sorted(tmp_path.iterdir())
+    with locked(tmp_path, "it is alone", ".saving"):  # as that process does
+        with pytest.raises(ValueError, match="another process saves a pipeline in"):
+            pipeline.save(tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+    pipeline.save(tmp_path)
+    assert not (tmp_path / ".save-other").exists()
 
 
 def test_exported_it_answers_the_same(tagger, parser, tmp_path):
