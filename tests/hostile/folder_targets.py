@@ -201,7 +201,7 @@ def _training(folder: str):
     own = keras.callbacks
     callbacks = [
         own.ReduceLROnPlateau("loss", patience=5),
-        own.EarlyStopping("loss", "min", patience=3, restore_best_weights=True),
+        own.EarlyStopping("loss", patience=3, restore_best_weights=True),
         TrainingLog(),
         HalvingDecay("accuracy"),
     ]
