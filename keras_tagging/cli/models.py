@@ -50,7 +50,11 @@ def list_models(
     if name is None:
         rows = [["name", "version", *SHOWN]]
         for model in models.values():
-            rows.append([model.name, model.version, *map(model.entry, SHOWN)])
+            try:
+                told = [model.entry(key) for key in SHOWN]
+            except ValueError as error:  # the others are listed all the same
+                told = ["-", "-", str(error)]
+            rows.append([model.name, model.version, *told])
         print(aligned(rows) if models else "No models are installed.")
         print("\nA model is a distribution of its own. In a clone of keras_tagging:")
         print("pip install ./models/en ./models/en-ccg")

@@ -248,6 +248,7 @@ def train_parts(
     own = {name: getattr(fitting, name) for name in own}
     refuse(single, {**vars(start), **own})
     if run_files.is_finished(out) and not fitting.force:
+        run_files.end_run(out)
         raise ValueError(
             f"{out} holds a finished pipeline: choose another --out, or give --force"
         )

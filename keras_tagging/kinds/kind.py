@@ -5,9 +5,10 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from pkgutil import resolve_name
 from typing import Literal
+
+from keras_tagging.utils.installed import offered, only
 
 #: the entry points by which an installed package offers a `Kind`
 GROUP = "keras_tagging.kinds"
@@ -179,12 +180,12 @@ def register(kind: Kind) -> Kind:
 
 @cache
 def _register_installed() -> None:
-    for entry in entry_points(group=GROUP):
+    for name, entries in offered(GROUP).items():
         try:
-            register(entry.load())
+            register(only(entries).load())
         except Exception as error:  # of somebody else's module: ours go on
             warnings.warn(
-                f"the kind {entry.name!r} of {entry.value} cannot be used: {error}; "
+                f"the kind {name!r} of {entries[0].value} cannot be used: {error}; "
                 "mend or uninstall that package",
                 stacklevel=2,
             )

@@ -1,11 +1,10 @@
 """Models by name, or from a file."""
 
+import io
 import warnings
 import zipfile
 from collections.abc import Mapping
 from types import MappingProxyType
-
-import keras
 
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture, of_kind
@@ -113,20 +112,32 @@ def load(path):
         )
     if path.suffix != ".keras":
         raise ValueError(f"{path}: the name of a model's file must end in .keras")
-    with path.open("rb") as stream:
-        try:
-            check_model_file(stream)
-            with warnings.catch_warnings():
-                # a model of half precision has no state of its optimizer
-                warnings.filterwarnings("ignore", "Skipping variable loading for opt")
-                return keras.saving.load_model(path)
-        # A damaged or malicious file can raise anything.
-        except Exception as error:
-            remedy = "copy the file again from where it was saved, or train the model "
-            remedy = f"; {remedy}again"
-            if "install" in str(error):  # the file is whole, and needs another package
-                remedy = ""
-            raise ValueError(f"{path}: {_reason(error)}{remedy}") from error
+    return read(path, path.read_bytes())
+
+
+def read(path, content: bytes):
+    """The model in the bytes of a file: see `load`.
+
+    Raises:
+        ValueError: if they are damaged or hold another model; it names the path.
+    """
+    # keras.saving takes no bytes, and a path may lead to another file after the check
+    from keras.src.saving.saving_lib import load_model
+
+    stream = io.BytesIO(content)
+    try:
+        check_model_file(stream)
+        with warnings.catch_warnings():
+            # a model of half precision has no state of its optimizer
+            warnings.filterwarnings("ignore", "Skipping variable loading for opt")
+            return load_model(stream)
+    # A damaged or malicious file can raise anything.
+    except Exception as error:
+        remedy = "; copy the file again from where it was saved, or train the model "
+        remedy += "again"
+        if "install" in str(error):  # the file is whole, and needs another package
+            remedy = ""
+        raise ValueError(f"{path}: {_reason(error)}{remedy}") from error
 
 
 def _reason(error: Exception) -> str:

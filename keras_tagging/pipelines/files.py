@@ -3,25 +3,29 @@
 Keras is imported for its own models alone: those that are ONNX files need none.
 """
 
-import json
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from keras_tagging import kinds
 from keras_tagging.runtime.folder import (
-    FORMAT,
     PIPELINE,
     SUFFIXES,
     content_of,
     is_onnx,
+    list_of,
     read_pipeline,
 )
 from keras_tagging.runtime.pipeline import TextPipeline, stages
-from keras_tagging.utils.atomic import naming, replacing
+from keras_tagging.utils.atomic import locked, replacing
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
 
+#: of the folder that a pipeline is written into before it replaces another
+PARTIAL = ".save-"
 FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
 
 
@@ -41,11 +45,10 @@ def save_pipeline(
 
     Raises:
         FileExistsError: if the folder has a pipeline, and `overwrite` is false.
-        ValueError: if a part is an ONNX file, which has no weights to save.
+        ValueError: if a part is an ONNX file, which has no weights to save, or another
+            process saves in the folder.
         OSError: if the folder cannot be written.
     """
-    from keras_tagging.models.half_precision import halve
-
     if (folder / PIPELINE).exists() and not overwrite:
         raise FileExistsError(f"{folder} has a pipeline: give overwrite=True")
     for name, model in pipeline.parts.items():
@@ -53,38 +56,63 @@ def save_pipeline(
             raise ValueError(
                 f"the {name} is an ONNX file, which has no weights to save"
             )
-    with naming(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".save-") as partial:
-        partial = Path(partial)
-        described = {}
-        for name, model in pipeline.parts.items():
-            path = partial / f"{name}.keras"
-            model.save(path)
-            if half_precision:
-                whole = path.rename(partial / "whole")
-                halve(whole, path)
-                whole.unlink()
-            described[name] = {"sha256": sha256_of(path)}
-        written = sorted(path.name for path in partial.iterdir())
-        content = _content(pipeline, described)
-        (partial / PIPELINE).write_text(content, encoding="utf-8")
-        # the list goes first and comes last: without it there is no pipeline
-        (folder / PIPELINE).unlink(missing_ok=True)
-        for name in set(stages()) - set(pipeline.parts):  # of the pipeline before
-            for suffix in (".keras", ".metadata.json"):
-                (folder / f"{name}{suffix}").unlink(missing_ok=True)
-        for name in (*written, PIPELINE):
-            os.replace(partial / name, folder / name)
+    with saving(folder):
+        with tempfile.TemporaryDirectory(dir=folder, prefix=PARTIAL) as partial:
+            _write(pipeline, Path(partial), half_precision)
+            _replace(Path(partial), folder, set(pipeline.parts))
 
 
-def _content(pipeline, parts: dict, files: str = "keras") -> str:
+@contextmanager
+def saving(folder: Path) -> Iterator[None]:
+    """Keep other processes from saving in a folder; remove what killed ones have left.
+
+    Raises:
+        ValueError: if one saves there.
+    """
+    busy = f"another process saves a pipeline in {folder}: wait until it ends"
+    with locked(folder, busy, ".saving"):
+        for left in folder.glob(f"{PARTIAL}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        yield
+
+
+def _write(pipeline, partial: Path, half_precision: bool) -> None:
+    """Write the files of a pipeline into an empty folder."""
+    from keras_tagging.models.half_precision import halve
+
+    described = {}
+    for name, model in pipeline.parts.items():
+        path = partial / f"{name}.keras"
+        model.save(path)
+        if half_precision:
+            whole = path.rename(partial / "whole")
+            halve(whole, path)
+            whole.unlink()
+        described[name] = {"sha256": sha256_of(path)}
+    (partial / PIPELINE).write_text(_list(pipeline, described), encoding="utf-8")
+
+
+def _replace(partial: Path, folder: Path, parts: set[str]) -> None:
+    """Move the files of a pipeline where those of another one may be.
+
+    The list goes first and comes last: without it there is no pipeline.
+    """
+    written = sorted(path.name for path in partial.iterdir())
+    written.remove(PIPELINE)
+    (folder / PIPELINE).unlink(missing_ok=True)
+    for name in set(stages()) - parts:  # of the pipeline before
+        for suffix in (".keras", ".metadata.json"):
+            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+    for name in (*written, PIPELINE):
+        os.replace(partial / name, folder / name)
+
+
+def _list(pipeline, parts: dict, files: str = "keras") -> str:
     """The text of `pipeline.json`."""
     from keras_tagging.models.metadata import versions
 
-    content = {"format": FORMAT, "files": files, "parts": parts}
-    content |= {"versions": versions(), "metadata": pipeline.metadata}
-    return json.dumps(content, indent=2) + "\n"
+    content = {"files": files, "parts": parts, "versions": versions()}
+    return list_of(content | {"metadata": pipeline.metadata})
 
 
 def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
@@ -105,9 +133,9 @@ def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
     """
     content = content_of(folder)
     if content["files"] == "onnx":
-        from keras_tagging.runtime import load
+        from keras_tagging.runtime.loading import read as load
     else:
-        from keras_tagging.models.factory import load
+        from keras_tagging.models.factory import read as load
     return read_pipeline(folder, content, load, kind)
 
 
@@ -155,9 +183,11 @@ def export_pipeline(
     if len(left_out) == len(pipeline.parts):
         raise ValueError(f"nothing to export: {'; '.join(left_out.values())}")
     if described:
+        for name in set(stages()) - set(described):  # of an export before
+            (folder / f"{name}{SUFFIXES['onnx']}").unlink(missing_ok=True)
         with replacing(folder / PIPELINE) as partial:
-            content = _content(pipeline, described, "onnx")
-            partial.write_text(content, encoding="utf-8")
+            text = _list(pipeline, described, "onnx")
+            partial.write_text(text, encoding="utf-8")
     return left_out
 
 

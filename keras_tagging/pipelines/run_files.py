@@ -9,6 +9,7 @@ import json
 import shutil
 from pathlib import Path
 
+from keras_tagging.pipelines.files import saving
 from keras_tagging.runtime.folder import PIPELINE
 from keras_tagging.runtime.pipeline import PARTS
 from keras_tagging.utils.atomic import remove_partial, replacing
@@ -20,6 +21,8 @@ REMEDY = "choose another folder, or remove it"
 REPLACES = "replaces"
 #: the taggers of folds, as earlier versions kept them
 FOLDS = "jackknife"
+#: the columns that taggers of folds have predicted, in the folder of the parser
+COLUMNS = "columns"
 
 
 def is_finished(out: Path) -> bool:
@@ -68,13 +71,16 @@ def start_run(out: Path, about: dict, again: bool = False) -> None:
 
 
 def end_run(out: Path) -> None:
-    """Remove what a finished training no longer needs."""
+    """Remove what a finished training no longer needs, in a folder that had one."""
+    if not (out / OPTIONS).exists():
+        return
     about = read_object(out / OPTIONS, REMEDY)
     if about.pop(REPLACES, None):
         _write(out / OPTIONS, about)
-    for path in (out / FOLDS, *out.glob(".save-*")):
+    for path in (out / FOLDS, out / "parser" / COLUMNS):
         shutil.rmtree(path, ignore_errors=True)
-    remove_partial(out)
+    with saving(out):  # which removes what is left of a save
+        remove_partial(out)
 
 
 def _write(path: Path, about: dict) -> None:

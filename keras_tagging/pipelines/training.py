@@ -1,6 +1,5 @@
 """Training of a pipeline: all its parts from one treebank."""
 
-import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.factory import load
 from keras_tagging.models.jackknife import jackknife
 from keras_tagging.models.report import without_nan
-from keras_tagging.models.run_files import STATE, is_finished
+from keras_tagging.models.run_files import STATE, is_finished, tidy
 from keras_tagging.models.run_folder import train_run
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.pipelines.plan import (
@@ -19,7 +18,7 @@ from keras_tagging.pipelines.plan import (
     PipelinePlan,
     columns_to_read,
 )
-from keras_tagging.pipelines.run_files import end_run, start_run
+from keras_tagging.pipelines.run_files import COLUMNS, end_run, start_run
 from keras_tagging.training import check_fitting
 
 
@@ -113,13 +112,14 @@ def train_pipeline(
     start_run(out, _about(corpus, plan, fitting), again)
     parts, tagged = {}, None
     for part in stages:
-        finished = is_finished(out / ("parser" if part == JACKKNIFE else part))
-        if finished:
+        folder = out / ("parser" if part == JACKKNIFE else part)
+        if finished := is_finished(folder):
             progress.skip(part)
+            tidy(folder)
         if part == JACKKNIFE:
             if not finished:
-                folder = out / "parser" / "columns"
-                tagged = _jackknifed(corpus, folder, plan, progress, stages[part])
+                keep = folder / COLUMNS
+                tagged = _jackknifed(corpus, keep, plan, progress, stages[part])
             continue
         if not finished:
             model, own = _built(part, corpus, plan, parts.get("tagger"), tagged)
@@ -129,14 +129,14 @@ def train_pipeline(
             train_run(
                 model,
                 own,
-                out / part,
-                resume=(out / part / STATE).exists(),
+                folder,
+                resume=(folder / STATE).exists(),
                 tensorboard=False,
                 callbacks=[ProgressCallback(progress, model.default_monitor)],
                 verbose=0,
                 **fitting,
             )
-        parts[part] = load(out / part)
+        parts[part] = load(folder)
     pipeline = Pipeline(**parts)
     pipeline.metadata = {
         "corpus": {"name": corpus.name, "fingerprint": corpus.fingerprint()},
@@ -147,7 +147,6 @@ def train_pipeline(
         },
     }
     pipeline.save(out)
-    shutil.rmtree(out / "parser" / "columns", ignore_errors=True)
     end_run(out)
     return pipeline
 

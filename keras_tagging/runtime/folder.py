@@ -1,23 +1,44 @@
-"""The folder of a pipeline: its models, and a file that says which they are."""
+"""The folder of a pipeline: its models, and a list that says which they are."""
 
+import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 from keras_tagging.runtime.pipeline import TextPipeline, stages
-from keras_tagging.utils.stored import read_object, sha256_of
+from keras_tagging.utils.stored import read_object
 
-#: says that a folder holds a pipeline, and of which models
+#: the list, which makes a folder a pipeline
 PIPELINE = "pipeline.json"
-FORMAT = 1
+#: Format 1, of version 0.2.0, has no checksum of itself.
+FORMAT, FORMATS = 2, (1, 2)
+CHECKSUM = "sha256"
 SUFFIXES = {"keras": ".keras", "onnx": ".onnx"}
 REMEDY = "copy the folder again from where it was saved"
+
+
+def list_of(content: dict) -> str:
+    """The text of `pipeline.json`, with its format and its checksum.
+
+    Args:
+        content: "files", "parts" and "metadata", for JSON.
+    """
+    content = json.loads(json.dumps({"format": FORMAT, **content}))
+    return json.dumps(content | {CHECKSUM: _checksum(content)}, indent=2) + "\n"
+
+
+def _checksum(content: dict) -> str:
+    """The SHA-256 of a list, whatever its layout, without that checksum."""
+    rest = {key: value for key, value in content.items() if key != CHECKSUM}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def content_of(folder: Path) -> dict:
     """The content of `pipeline.json`: "files", "parts" by name, and "metadata".
 
     Raises:
-        ValueError: if there is no such file, or it is damaged.
+        ValueError: if there is no such file, it is damaged, or names other models than
+            the folder has.
         OSError: if it cannot be opened.
     """
     path = folder / PIPELINE
@@ -25,31 +46,44 @@ def content_of(folder: Path) -> dict:
         raise ValueError(
             f"{folder}: holds no pipeline, as {PIPELINE} is missing: {REMEDY}"
         )
-    content = read_object(path, REMEDY)
-    if content.get("format") != FORMAT:
+    content = read_object(_inside(folder, PIPELINE), REMEDY)
+    version = content.get("format")
+    if type(version) is not int or version not in FORMATS:
         raise ValueError(
-            f"{path}: has the format {str(content.get('format'))[:20]!r}, and this "
-            f"version reads {FORMAT}: update keras-tagging"
+            f"{path}: has the format {str(version)[:20]!r}, and this version reads "
+            f"{' and '.join(map(str, FORMATS))}: update keras-tagging"
         )
-    content.setdefault("files", "keras")  # earlier files lack it
-    parts, metadata = content.get("parts"), content.get("metadata")
+    if version > 1 and content.get(CHECKSUM) != _checksum(content):
+        raise ValueError(f"{path}: its checksum is wrong: {REMEDY}")
+    files, parts = content.setdefault("files", "keras"), content.get("parts")
     named = isinstance(parts, dict) and parts and set(parts) <= set(stages())
     # in a list: what a stranger wrote there may have no hash
-    if not named or content["files"] not in [*SUFFIXES]:
+    if not named or files not in [*SUFFIXES]:
         raise ValueError(f"{path}: does not name the parts of a pipeline: {REMEDY}")
-    content["metadata"] = metadata if isinstance(metadata, dict) else {}
+    if not isinstance(content.setdefault("metadata", {}), dict):
+        raise ValueError(f"{path}: its metadata are no object: {REMEDY}")
+    for name in set(stages()) - set(parts):
+        if (other := folder / f"{name}{SUFFIXES[files]}").exists():
+            raise ValueError(
+                f"{other}: is no part of the pipeline, says {PIPELINE}: {REMEDY}, or "
+                "remove it"
+            )
     return content
 
 
 def read_pipeline(
-    folder: Path, content: dict, load: Callable[[Path], object], kind=TextPipeline
+    folder: Path,
+    content: dict,
+    load: Callable[[Path, bytes], object],
+    kind=TextPipeline,
 ) -> TextPipeline:
     """The pipeline of a folder.
 
     Args:
         folder: of the pipeline.
         content: see `content_of`.
-        load: function from the file of a model to the model.
+        load: function from the path of a model's file, for messages, and the bytes of
+            the file to the model.
         kind: the class of the pipeline.
 
     Raises:
@@ -57,19 +91,38 @@ def read_pipeline(
             the models make no pipeline.
         OSError: if a file cannot be opened.
     """
-    paths = {}
+    parts = {}
     for name, about in content["parts"].items():
-        path = paths[name] = folder / f"{name}{SUFFIXES[content['files']]}"
+        path = folder / f"{name}{SUFFIXES[content['files']]}"
         if not path.is_file():
             raise ValueError(f"{path}: is missing: {REMEDY}")
+        # read once: a file that is replaced after this check is not what is loaded
+        data = _inside(folder, path.name).read_bytes()
         expected = about.get("sha256") if isinstance(about, dict) else None
-        if sha256_of(path) != expected:
+        if hashlib.sha256(data).hexdigest() != expected:
             raise ValueError(
                 f"{path}: is not the file that {PIPELINE} describes: {REMEDY}"
             )
-    pipeline = kind(**{name: load(path) for name, path in paths.items()})
+        parts[name] = load(path, data)
+    pipeline = kind(**parts)
     pipeline.metadata = content["metadata"]
     return pipeline
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """The path of a file of a folder; a link may not lead out of the folder.
+
+    A cache of the Hugging Face hub is a folder of its own: models are in
+    `snapshots/REVISION`, and are links into `blobs`, beside `snapshots`.
+    """
+    home, path = folder.resolve(), (folder / name).resolve()
+    blobs = home.parent.parent / "blobs" if home.parent.name == "snapshots" else home
+    if path.is_relative_to(home) or path.parent == blobs:
+        return folder / name
+    raise ValueError(
+        f"{folder / name}: is a link that leads out of the folder: copy the folder "
+        "with its files (cp -rL)"
+    )
 
 
 def holds_parts(folder: Path) -> bool:

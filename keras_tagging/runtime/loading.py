@@ -33,9 +33,7 @@ def load(path, *, threads: int | None = None):
         OSError: if it may not be read.
     """
     path = Path(path)
-    if threads is None:
-        threads = os.cpu_count() or 1
-    if type(threads) is not int or threads < 1:
+    if threads is not None and (type(threads) is not int or threads < 1):
         raise ValueError(f"threads={threads!r}: at least one is needed")
     if path.is_dir():
         return _pipeline(path, threads)
@@ -45,15 +43,19 @@ def load(path, *, threads: int | None = None):
         )
     if (size := path.stat().st_size) > limits.ONNX_BYTES:
         raise ValueError(f"{path} has {size:,} bytes, more than any ONNX file")
+    return read(path, path.read_bytes(), threads=threads)
+
+
+def read(path: Path, content: bytes, *, threads: int | None = None):
+    """The model in the bytes of an ONNX file: see `load`; errors name the path."""
     options = session_options()
     check_strings()
-    content = path.read_bytes()
     try:
         check(content)
         session = _session(content, options)
         described = _described(session)
         runs = kinds.find(described["kind"]).at("runtime")
-        return runs(session, described, threads)
+        return runs(session, described, threads or os.cpu_count() or 1)
     except ValueError as error:
         remedy = "" if "install" in str(error) else "; export the model again"
         raise ValueError(f"{path} {error}{remedy}") from error
@@ -66,7 +68,7 @@ def _pipeline(folder, threads):
             f"{folder} holds a pipeline for Keras: keras-tagging export {folder} NAME "
             "--onnx makes the folder that is read here"
         )
-    return read_pipeline(folder, content, partial(load, threads=threads))
+    return read_pipeline(folder, content, partial(read, threads=threads))
 
 
 def _session(content, options):

@@ -13,6 +13,10 @@ from keras_tagging.utils.stored import StoredArrays
 
 # Counters are state. Text is not: it names files and figures of the current run.
 PLAIN = (bool, int, float, type(None))
+# of Keras' callbacks and ours: the weights of the best epoch, numbers of epochs, and
+# figures that are None at first
+WEIGHTS, COUNTERS = "best_weights", ("wait", "best_epoch", "stopped_epoch")
+FIGURES = ("best", "previous_error")
 # callbacks that had another name in 0.2.0
 RENAMED = {"Told": "ProgressCallback"}
 
@@ -92,6 +96,8 @@ class Resume(keras.callbacks.Callback):
                         if isinstance(value, dict):
                             parts = range(value["arrays"])
                             value = [arrays[f"callback{i}.{name}.{j}"] for j in parts]
+                            if name == WEIGHTS:
+                                check_weights(value, self.model.get_weights())
                         setattr(self.callbacks[i], name, value)
         except ValueError as error:
             raise self._damaged(error) from error
@@ -151,28 +157,61 @@ class Resume(keras.callbacks.Callback):
             for name, value in state.items():
                 if self._is_option(i, name, value):
                     raise ValueError(f"it changes {name} of a callback")
-                own = getattr(type(callback), name, None)
-                if name.startswith("_") or callable(own) or isinstance(own, property):
-                    raise ValueError(f"{name!r} is not state of a callback")
-                now, module = vars(callback).get(name), type(callback).__module__
-                is_number = [isinstance(x, int | float) for x in (now, value)]
-                # a best figure is infinite at first
-                if is_number[1] and limits.NUMBER < abs(value) < float("inf"):
-                    raise ValueError(f"{name!r} is larger than any figure or count")
-                is_keras = module.startswith("keras")
-                if is_keras and _rows(value) and not isinstance(now, list):
-                    raise ValueError(f"{name!r} is not a list")
-                if is_keras and is_number == [True, False]:
-                    raise ValueError(f"{name!r} is not a number")
-                if not isinstance(value, PLAIN) and not _rows(value):
-                    count = value.get("arrays") if isinstance(value, dict) else None
-                    if not isinstance(count, int):
-                        raise ValueError(f"{name!r} is not state of a callback")
+                check_value(callback, name, value, self.epoch)
             if isinstance(callback, TrainingLog):
                 rows = state.get("rows")
                 numbers = [row.get("epoch") for row in rows] if _rows(rows) else None
                 if numbers != list(range(1, self.epoch + 1)):
                     raise ValueError(f"epoch is {self.epoch}, but not in its log")
+                if not all(_is_number(x) for row in rows for x in row.values()):
+                    raise ValueError("its log has something else than figures")
+
+
+def check_value(callback, name: str, value, epoch: int) -> None:
+    """Raise a ValueError if a value cannot be that of an attribute of a callback.
+
+    Args:
+        epoch: the number of finished epochs.
+    """
+    own = getattr(type(callback), name, None)
+    if name.startswith("_") or callable(own) or isinstance(own, property):
+        raise ValueError(f"{name!r} is not state of a callback")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if not _is_number(value):
+            raise ValueError(f"{name!r} is larger than any figure or count")
+    elif isinstance(value, dict):
+        count = value.get("arrays")
+        if type(count) is not int or count < 0:
+            raise ValueError(f"{name!r} is not state of a callback")
+    elif not isinstance(value, PLAIN) and not _rows(value):
+        raise ValueError(f"{name!r} is not state of a callback")
+    if not type(callback).__module__.startswith(("keras.", "keras_tagging.")):
+        return
+    now, kind = vars(callback).get(name), None
+    if name == WEIGHTS:
+        kind = "list of weights" if not isinstance(value, dict | None) else None
+    elif name in COUNTERS:
+        if type(value) is not int or not 0 <= value <= epoch:
+            kind = f"number of the {epoch} epochs"
+    elif name in vars(callback):
+        is_figure = _is_number(value) or value is None and name in FIGURES
+        if isinstance(now, list | bool):
+            kind = type(now).__name__ if not isinstance(value, type(now)) else None
+        elif not is_figure or (now is None and name not in FIGURES):
+            kind = "number"
+    if kind:
+        raise ValueError(f"{name!r} is no {kind}")
+
+
+def check_weights(found: list[np.ndarray], own: list[np.ndarray]) -> None:
+    """Raise a ValueError if arrays cannot be the weights of a model.
+
+    Args:
+        found: the arrays.
+        own: the weights that the model has now.
+    """
+    if [(x.shape, x.dtype) for x in found] != [(x.shape, x.dtype) for x in own]:
+        raise ValueError(f"{WEIGHTS!r} do not fit the model")
 
 
 def check_header(header) -> None:
@@ -201,6 +240,13 @@ def _text(arrays: StoredArrays) -> str:
 
 def _values(variable) -> np.ndarray:
     return np.asarray(keras.ops.convert_to_numpy(variable))
+
+
+def _is_number(value) -> bool:
+    """Whether it is a figure or a count; a best figure is infinite at first, or NaN."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) in (float("inf"), 0) or not abs(value) > limits.NUMBER
 
 
 def _rows(value):

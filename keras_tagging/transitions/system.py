@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import NamedTuple
 
 import numpy as np
 
+from keras_tagging.utils.installed import offered, only
 from keras_tagging.utils.suggestions import nearest
 
 #: installed packages offer systems under this group of entry points
@@ -155,7 +155,7 @@ def register(system: TransitionSystem) -> TransitionSystem:
 
 def transition_systems() -> list[str]:
     """The names of all systems: of this package, registered, and installed ones."""
-    return [*_OWN, *sorted({*_REGISTERED, *_installed()} - {*_OWN})]
+    return [*_OWN, *sorted({*_REGISTERED, *offered(GROUP)} - {*_OWN})]
 
 
 def transition_system(name: str) -> TransitionSystem:
@@ -163,13 +163,13 @@ def transition_system(name: str) -> TransitionSystem:
 
     Raises:
         ValueError: if there is none, or what an installed package offers cannot be
-            imported or is none.
+            imported, is none, or clashes with another one's.
     """
     for found in (_OWN, _REGISTERED):
         if name in found:
             return found[name]
-    entry = _installed().get(name)
-    if entry is None:
+    entries = offered(GROUP).get(name)
+    if entries is None:
         near = nearest(name, transition_systems())
         raise ValueError(
             f"system={name!r}: known are {', '.join(map(repr, transition_systems()))}; "
@@ -177,18 +177,14 @@ def transition_system(name: str) -> TransitionSystem:
             + "install or register any other first"
         )
     try:
-        system = entry.load()
+        system = only(entries).load()
     except Exception as error:  # of somebody else's module
         raise ValueError(
-            f"system={name!r}: {entry.value} cannot be used: {error}; mend or "
+            f"system={name!r}: {entries[0].value} cannot be used: {error}; mend or "
             "uninstall that package"
         ) from error
     if not isinstance(system, TransitionSystem) or system.name != name:
         raise ValueError(
-            f"system={name!r}: {entry.value} is no transition system of this name"
+            f"system={name!r}: {entries[0].value} is no transition system of this name"
         )
     return register(system)
-
-
-def _installed():
-    return {entry.name: entry for entry in entry_points(group=GROUP)}

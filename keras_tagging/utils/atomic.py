@@ -70,7 +70,7 @@ def naming(path: str | Path, *partials: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked(folder: Path, message: str) -> Iterator[None]:
+def locked(folder: Path, message: str, name: str = ".lock") -> Iterator[None]:
     """Lock a folder against other processes during a block.
 
     The folder is created if it is missing, and removed again if it is empty at the end.
@@ -83,7 +83,7 @@ def locked(folder: Path, message: str) -> Iterator[None]:
 
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / ".lock"
+    path = folder / name
     lock = FileLock(path)
     try:
         lock.acquire(timeout=0)

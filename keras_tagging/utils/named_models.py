@@ -8,11 +8,12 @@ saved model, and `card.json`, which tells its licence and its figures.
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
 
 from keras_tagging.utils import limits
+from keras_tagging.utils.installed import offered, only
 from keras_tagging.utils.suggestions import nearest
 
 GROUP = "keras_tagging.models"
@@ -26,12 +27,12 @@ class NamedModel:
     Args:
         name: as :func:`keras_tagging.load` takes it.
         version: of its distribution.
-        package: the folder of its package; None if that cannot be found.
+        package: the folder of its package; else why there is none.
     """
 
     name: str
     version: str
-    package: Path | None
+    package: Path | str
 
     @property
     def folder(self) -> Path:
@@ -47,10 +48,8 @@ class NamedModel:
 
     @property
     def _package(self) -> Path:
-        if self.package is None:
-            raise ValueError(
-                f"the package of the model {self.name!r} is gone: {REMEDY}"
-            )
+        if isinstance(self.package, str):
+            raise ValueError(f"the model {self.name!r}: {self.package}")
         return self.package
 
     @cached_property
@@ -80,15 +79,20 @@ class NamedModel:
 
 def installed_models() -> dict[str, NamedModel]:
     """The installed models by name. No code of their packages runs."""
-    found = {entry.name: _model(entry) for entry in entry_points(group=GROUP)}
+    found = {name: _model(name, entries) for name, entries in offered(GROUP).items()}
     return dict(sorted(found.items()))
 
 
-def _model(entry: EntryPoint) -> NamedModel:
-    spec = None if "." in entry.value else find_spec(entry.value)
+def _model(name: str, entries: list[EntryPoint]) -> NamedModel:
+    try:
+        entry = only(entries)
+        spec = None if "." in entry.value else find_spec(entry.value)
+    except ValueError as error:  # of `find_spec` too, for __main__ and the like
+        return NamedModel(name, "-", str(error))
     places = list(spec.submodule_search_locations or ()) if spec else []
     version = entry.dist.version if entry.dist else "-"
-    return NamedModel(entry.name, version, Path(places[0]) if places else None)
+    gone = f"its package {entry.value} is gone: {REMEDY}"
+    return NamedModel(name, version, Path(places[0]) if places else gone)
 
 
 def find_model(model: str | Path) -> Path:

@@ -109,4 +109,4 @@ class StoredArrays:
 
 
 def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -305,8 +305,8 @@ def test_a_finished_pipeline_stays_until_there_is_another(
 
     run = ["train", "pipeline", "--corpus", treebank, "--out", out, *SETTINGS]
     assert "holds a finished pipeline" in failing(*run, "--no-resume")
-    wrong = [*run[:3], treebank / "none", *run[4:], "--force"]
-    failing(*wrong)
+    for options in (["--force"], ["--no-resume"], ["--force", "--no-resume"]):
+        failing(*run[:3], treebank / "none", *run[4:], *options)
     nowhere = [*run, "--force", "--set", "tagger.embeddings=none"]
     assert "none: there is no such file" in failing(*nowhere)
     failing(*run, "--force", "--set", "tagger.units=0")

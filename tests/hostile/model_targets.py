@@ -91,6 +91,11 @@ def check_model(data: bytes) -> str:
         model = keras_tagging.load("input.keras")
     except Exception as error:
         return refused(error)
+    return check_tags(model)
+
+
+def check_tags(model) -> str:
+    """A model that was believed tags, if it has learnt something."""
     if model.network is None:
         return "untrained"
     [tags] = model.tag([["the", "dog"]])
@@ -239,42 +244,9 @@ def check_jackknife(data: bytes) -> str:
 
 
 slow = partial(Target, share=4, quick=4, seconds=20, megabytes=1024)
-# Pipelines
-
-
-def pipelines() -> list[bytes]:
-    """What says of which models a folder with a pipeline consists."""
-    import keras_tagging
-
-    models()
-    tagger = keras_tagging.load("input.keras")
-    keras_tagging.Pipeline(tagger=tagger).save("input.pipeline")
-    return [Path("input.pipeline/pipeline.json").read_bytes()]
-
-
-def check_pipeline(data: bytes) -> str:
-    """Reads the folder of a pipeline, which opens its own models alone."""
-    import keras_tagging
-
-    Path("input.pipeline/pipeline.json").write_bytes(data)
-    try:
-        found = keras_tagging.load("input.pipeline")
-    except Exception as error:
-        return refused(error)
-    if list(found.parts) != ["tagger"] or not isinstance(found.metadata, dict):
-        raise Wrong("a pipeline has other parts", (found.parts, found.metadata))
-    return "read"
 
 
 TARGETS = {
-    "pipeline": slow(
-        pipelines,
-        check_pipeline,
-        nasty=[b"[]", b"null", b'{"format": 1, "parts": {"../x": {}}}', b"[" * 50_000],
-        mutate=mutate_json,
-        share=30,
-        quick=10,
-    ),
     "model": slow(models, check_model, nasty=crafted),
     "model-config": slow(models, check_model, mutate=mutate_config, quick=10),
     "resume": slow(

@@ -2,6 +2,7 @@
 
 from hostile import (
     file_targets,
+    folder_targets,
     model_targets,
     run_targets,
     text_targets,
@@ -14,4 +15,5 @@ TARGETS = {
     **vector_targets.TARGETS,
     **model_targets.TARGETS,
     **run_targets.TARGETS,
+    **folder_targets.TARGETS,
 }

@@ -98,7 +98,31 @@ HEADERS = {
     "none for a number": lambda a: callbacks_with(a, -2, wait=None),
     "rows for a figure": lambda a: callbacks_with(a, -2, best=[{"best": 1.0}]),
     "no arrays": lambda a: callbacks_with(a, -2, best_weights={"arrays": 99}),
+    "texts in the log": lambda a: callbacks_with(
+        a, -1, rows=[{"epoch": 1}, {"epoch": 2, "loss": "x"}]
+    ),
+    "truth in the log": lambda a: callbacks_with(
+        a, -1, rows=[{"epoch": True}, {"epoch": 2}]
+    ),
 }
+# attributes of EarlyStopping, and what they cannot be
+WRONG = {
+    "best_weights": [-1, float("nan"), 2**80, True, "x", [{"a": 1}], {}]
+    + [{"arrays": n} for n in (-1, 0, 1, True, 1.5, None, "1", [1], 2**80)],
+    "wait": [-1, 3, float("nan"), 1.0, True, 2**80, None, {"arrays": 1}],
+    "best_epoch": [-1, 3, float("nan"), 1.0, True, 2**80, None, [], {"arrays": 0}],
+    "stopped_epoch": [-1, 3, float("inf"), "x", [{"a": 1}]],
+    "best": [True, 2**80, -(2**80), 1e308, [{"a": 1}], {"arrays": 1}, "x"],
+    "patience": [None, True, {"arrays": 1}, "x", 2**80],
+    "restore_best_weights": [None, 1, 0.5],
+    "params": [3, True, None, [{"a": 1}], {"arrays": 1}],
+    "monitor_op": [1, True, [{"a": 1}], {"arrays": 1}],
+}
+for name, values in WRONG.items():
+    for i, value in enumerate(values):
+        HEADERS[f"{name} {i}"] = lambda a, name=name, value=value: callbacks_with(
+            a, -2, **{name: value}
+        )
 
 
 @pytest.mark.parametrize("kind", HEADERS)

@@ -13,6 +13,7 @@ from service.conftest import serving
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, cli, kinds, runtime
+from keras_tagging.utils import installed as installed_packages
 
 pytestmark = pytest.mark.usefixtures("installed")
 WORDS = "the dog barks quickly and a cat sees two houses".split()
@@ -142,7 +143,7 @@ def test_unknown_kinds_are_told(installed, onnx_file, tmp_path, model):
 
 def test_a_broken_kind_of_another_package_is_told(monkeypatch):
     broken = EntryPoint("cook", "kitchen:KIND", kinds.kind.GROUP)
-    monkeypatch.setattr(kinds.kind, "entry_points", lambda group: [broken])
+    monkeypatch.setattr(installed_packages, "entry_points", lambda group: [broken])
     kinds.kind._register_installed.cache_clear()
     with pytest.warns(UserWarning, match="kind 'cook' of kitchen:KIND cannot be used"):
         assert kinds.find("tagger") in kinds.known().values()

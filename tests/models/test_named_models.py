@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import zipfile
 
 import h5py
@@ -104,12 +105,46 @@ def test_a_damaged_card_is_told(site, content):
         print(installed_models()["tiny"].card)
 
 
+@pytest.mark.parametrize("package", ["__main__", "os", "no_such", "a.b", "x:y"])
+def test_an_entry_that_is_no_package_is_told(
+    site, tmp_path, package, capsys, monkeypatch
+):
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)  # as of a script
+    (tmp_path / "tiny_model-1.5.dist-info" / "entry_points.txt").write_text(
+        f"[keras_tagging.models]\nodd = {package}\n"
+    )
+    for what in (keras_tagging.load, find_model):
+        with pytest.raises(ValueError, match="the model 'odd': .*__main__|is gone: in"):
+            what("odd")
+    with pytest.raises(SystemExit) as end:
+        main(["models"])
+    assert not end.value.code and "the model 'odd'" in capsys.readouterr().out
+
+
+def test_two_distributions_with_one_name(site, tmp_path, capsys):
+    info = tmp_path / "other-2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 2\n")
+    names = "[keras_tagging.models]\ntiny = other\nlarge = tiny_model\n"
+    (info / "entry_points.txt").write_text(names)
+    match = "the model 'tiny': other and tiny-model offer the same name: uninstall all"
+    for use in (keras_tagging.load, find_model):
+        with pytest.raises(ValueError, match=match):
+            use("tiny")
+    assert find_model("large") == site / "model"
+    with pytest.raises(SystemExit) as end:
+        main(["models"])
+    listed = capsys.readouterr().out
+    assert not end.value.code and re.search(f"^tiny .*{match}", listed, re.M)
+    assert re.search("^large +2 +made-up", listed, re.M)
+
+
 def test_a_model_without_its_files_is_told(site, tmp_path):
     (site / "model").rmdir()
     with pytest.raises(ValueError, match="'tiny' lacks .*model: install it again"):
         find_model("tiny")
     site.rename(tmp_path / "gone")
-    with pytest.raises(ValueError, match="package of the model 'tiny' is gone"):
+    with pytest.raises(ValueError, match="'tiny': its package tiny_model is gone"):
         find_model("tiny")
 
 

@@ -4,9 +4,10 @@ import itertools
 import json
 import os
 import re
+import shutil
 from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
+from functools import partial, reduce
+from operator import getitem
 from types import SimpleNamespace
 
 import pytest
@@ -19,8 +20,9 @@ import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
 from keras_tagging.data.surface import Surface
 from keras_tagging.encoding import batching
-from keras_tagging.runtime.folder import content_of, read_pipeline
-from keras_tagging.utils.atomic import replacing
+from keras_tagging.models import factory
+from keras_tagging.runtime.folder import content_of, list_of, read_pipeline
+from keras_tagging.utils.atomic import locked, replacing
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -229,26 +231,122 @@ def test_damaged_folders(tagger, tmp_path):
     whole = json.loads(path.read_text())
 
     def refused(match, **changes):
-        path.write_text(json.dumps({**whole, **changes}))
-        with pytest.raises(ValueError, match=match):
-            keras_tagging.load(tmp_path)
+        for change in ({}, {"format": 1}):  # which has no checksum
+            path.write_text(list_of({**whole, **change, **changes}))
+            with pytest.raises(ValueError, match=match):
+                keras_tagging.load(tmp_path)
 
     described = whole["parts"]["tagger"]
-    refused("has the format '2'", format=2)
+    refused("has the format '3'", format=3)
+    refused("has the format 'True'", format=True)
+    refused("has the format '1.0'", format=1.0)
+    refused("does not name the parts", files=["keras"])
+    refused("does not name the parts", files=None)
     refused("does not name the parts", parts={})
     refused("does not name the parts", parts={"../tagger": described})
     refused("does not name the parts", parts=["tagger"])
     refused("tagger.keras: is not the file", parts={"tagger": {"sha256": "0"}})
     refused("tagger.keras: is not the file", parts={"tagger": 1})
-    refused("parser.keras: is missing", parts={"parser": described})
+    refused("parser.keras: is missing", parts={"tagger": described, "parser": {}})
+    refused("its metadata are no object", metadata=[])
     path.write_text("{")
     with pytest.raises(ValueError, match="is damaged"):
         keras_tagging.load(tmp_path)
-    path.write_text(json.dumps(whole))
     (tmp_path / "tagger.keras").rename(tmp_path / "parser.keras")
     refused("tagger= is|parser= is a Tagger", parts={"parser": described})
     with pytest.raises(ValueError, match="holds no pipeline"):
         Pipeline.load(tmp_path / "none")
+
+
+@pytest.fixture(scope="module")
+def both(tagger, parser, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved")
+    pipeline = Pipeline(tagger=tagger, parser=parser)
+    pipeline.save(folder / "keras")
+    pipeline.export(folder / "onnx", format="onnx")
+    return folder
+
+
+@pytest.fixture
+def saved(both, tmp_path):
+    """The folder of a pipeline, and one with its ONNX files."""
+    shutil.copytree(both, tmp_path / "saved")
+    return [tmp_path / "saved" / name for name in ("keras", "onnx")]
+
+
+def test_a_part_that_the_list_lacks_is_missed(saved):
+    for folder in saved:
+        path = folder / "pipeline.json"
+        whole = json.loads(path.read_text())
+        for change in (["parts", "parser"], ["metadata"], ["versions"], ["sha256"]):
+            *places, last = change
+            content = json.loads(path.read_text())
+            del reduce(getitem, places, content)[last]
+            path.write_text(json.dumps(content))
+            with pytest.raises(ValueError, match="json: its checksum is wrong: copy"):
+                keras_tagging.load(folder)
+            path.write_text(json.dumps(whole))
+        # a list without a checksum, or one that was made for fewer parts
+        del whole["parts"]["parser"]
+        for version in (1, 2):
+            path.write_text(list_of({**whole, "format": version}))
+            match = f"parser.{folder.name}: is no part of the pipeline, says pipe"
+            with pytest.raises(ValueError, match=match):
+                keras_tagging.load(folder)
+        (folder / f"parser.{folder.name}").unlink()
+        assert set(keras_tagging.load(folder).parts) == {"tagger"}
+
+
+def test_a_link_leads_nowhere_else(saved, tmp_path):
+    for folder in saved:
+        elsewhere = tmp_path / f"elsewhere-{folder.name}"
+        for name in ("pipeline.json", f"tagger.{folder.name}"):
+            folder.joinpath(name).rename(elsewhere)
+            folder.joinpath(name).symlink_to(elsewhere)
+            match = f"{folder / name}: is a link that leads out of the folder: copy"
+            for load in (keras_tagging.load, Pipeline.load):
+                with pytest.raises(ValueError, match=match):
+                    load(folder)
+            folder.joinpath(name).unlink()
+            # within the folder it may: so does a mounted volume of Kubernetes
+            folder.joinpath("data").mkdir(exist_ok=True)
+            elsewhere.rename(folder / "data" / name)
+            folder.joinpath(name).symlink_to(f"data/{name}")
+        assert set(keras_tagging.load(folder).parts) == {"tagger", "parser"}
+
+
+def test_a_file_that_is_replaced_after_its_check(saved, monkeypatch):
+    """The bytes that were checked are those that are loaded."""
+    path = saved[0] / "tagger.keras"
+    whole, check = path.read_bytes(), factory.check_model_file
+
+    def checked(stream):
+        check(stream)
+        path.write_bytes(b"another")
+
+    monkeypatch.setattr(factory, "check_model_file", checked)
+    for model in (path, saved[0]):
+        path.write_bytes(whole)
+        keras_tagging.load(model)
+        assert path.read_bytes() == b"another"
+
+
+def test_a_cache_of_the_hugging_face_hub(saved, tmp_path):
+    """Its files are links out of the folder, but not out of the cache's own."""
+    snapshot = tmp_path / "models--x--y" / "snapshots" / "1a"
+    blobs = snapshot.parent.parent / "blobs"
+    blobs.mkdir(parents=True)
+    snapshot.mkdir(parents=True)
+    for path in saved[0].iterdir():
+        path.rename(blobs / path.name)
+        (snapshot / path.name).symlink_to(f"../../blobs/{path.name}")
+    (tmp_path / "link").symlink_to(snapshot)
+    for folder in (snapshot, tmp_path / "link"):
+        assert set(keras_tagging.load(folder).parts) == {"tagger", "parser"}
+    (blobs / "tagger.keras").rename(tmp_path / "tagger.keras")
+    (blobs / "tagger.keras").symlink_to(tmp_path / "tagger.keras")
+    with pytest.raises(ValueError, match="leads out of the folder"):
+        keras_tagging.load(snapshot)
 
 
 class Part:
@@ -268,7 +366,8 @@ class Part:
 def names_in(folder):
     """The names of the models of a folder, as `Pipeline.load` checks and reads them."""
     content = content_of(folder)
-    return vars(read_pipeline(folder, content, Path.read_text, SimpleNamespace))
+    found = read_pipeline(folder, content, lambda _, data: data, SimpleNamespace)
+    return {k: v.decode() for k, v in vars(found).items() if k != "metadata"}
 
 
 @contextmanager
@@ -302,10 +401,11 @@ def test_a_kill_while_saving_leaves_no_mixture(tmp_path, monkeypatch):
         except KeyboardInterrupt:
             pass
         try:
-            found.append({k: v for k, v in names_in(folder).items() if k != "metadata"})
+            found.append(names_in(folder))
         except ValueError as error:
             assert "pipeline.json is missing" in str(error)
             found.append(None)
+        (folder / ".save-left").mkdir()  # by a process that could remove nothing
         new.save(folder)
         kept = {path.name for path in folder.iterdir()}
         assert kept == {
@@ -322,6 +422,19 @@ def test_a_kill_while_saving_leaves_no_mixture(tmp_path, monkeypatch):
         {"tagger": "new", "parser": "p"},
     ]
     assert [key for key, _ in itertools.groupby(found)] == order
+
+
+def test_two_do_not_save_in_one_folder(tmp_path):
+    pipeline = Pipeline(tagger=Part("tagger", "t"))
+    pipeline.save(tmp_path)
+    (tmp_path / ".save-other").mkdir()
+    before = sorted(tmp_path.iterdir())
+    with locked(tmp_path, "it is alone", ".saving"):  # as that process does
+        with pytest.raises(ValueError, match="another process saves a pipeline in"):
+            pipeline.save(tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+    pipeline.save(tmp_path)
+    assert not (tmp_path / ".save-other").exists()
 
 
 def test_exported_it_answers_the_same(tagger, parser, tmp_path):
@@ -341,7 +454,8 @@ def test_exported_it_answers_the_same(tagger, parser, tmp_path):
     # a second export of other parts takes the place of the first
     Pipeline(tagger=tagger).export(tmp_path, format="onnx")
     assert set(keras_tagging.load(tmp_path).parts) == {"tagger"}
-    (tmp_path / "parser.onnx").rename(tmp_path / "tagger.onnx")
+    assert not (tmp_path / "parser.onnx").exists()
+    (tmp_path / "tagger.onnx").write_bytes(b"another")
     with pytest.raises(ValueError, match="tagger.onnx: is not the file"):
         keras_tagging.load(tmp_path)
 

@@ -22,6 +22,7 @@ from keras_tagging.transitions import (
     transition_system,
     transition_systems,
 )
+from keras_tagging.utils import installed
 
 SENTENCES = random_sentences(10, tree=lambda n, rng: projective_tree(n, rng)[0])
 
@@ -141,7 +142,7 @@ def test_a_system_of_an_installed_package(registered, monkeypatch):
         EntryPoint("code", "its_package:print", system.GROUP),
     ]
     loaded = {"its_package:VALUE": hybrid, "its_package:print": print}
-    monkeypatch.setattr(system, "entry_points", lambda group: entries)
+    monkeypatch.setattr(installed, "entry_points", lambda group: entries)
     monkeypatch.setattr(EntryPoint, "load", lambda self: loaded[self.value])
     assert transition_systems()[2:] == ["arc-hybrid", "code", "other"]
     assert transition_system("arc-hybrid") is hybrid
@@ -152,8 +153,16 @@ def test_a_system_of_an_installed_package(registered, monkeypatch):
 
 def test_a_package_that_cannot_be_imported(monkeypatch):
     entries = [EntryPoint("far", "not_installed:VALUE", system.GROUP)]
-    monkeypatch.setattr(system, "entry_points", lambda group: entries)
+    monkeypatch.setattr(installed, "entry_points", lambda group: entries)
     with pytest.raises(ValueError, match="'far': not_installed:VALUE .* No module .*;"):
+        transition_system("far")
+
+
+def test_two_packages_with_one_name(monkeypatch):
+    entries = [EntryPoint("far", f"{name}:VALUE", system.GROUP) for name in "ba"]
+    monkeypatch.setattr(installed, "entry_points", lambda group: entries)
+    assert transition_systems().count("far") == 1
+    with pytest.raises(ValueError, match="'far': .*: a:VALUE and b:VALUE offer the sa"):
         transition_system("far")
 
 

@@ -1,0 +1,23 @@
+"""What installed distributions offer by their entry points."""
+
+from importlib.metadata import EntryPoint, entry_points
+
+
+def offered(group: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of a group by name: one each, if no two distributions clash."""
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=group):
+        found.setdefault(entry.name, []).append(entry)
+    return found
+
+
+def only(entries: list[EntryPoint]) -> EntryPoint:
+    """The one entry point of a name.
+
+    Raises:
+        ValueError: if there are several; it names their distributions.
+    """
+    if len(entries) == 1:
+        return entries[0]
+    dists = " and ".join(sorted(e.dist.name if e.dist else e.value for e in entries))
+    raise ValueError(f"{dists} offer the same name: uninstall all but one")
