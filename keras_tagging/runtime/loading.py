@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from keras_tagging import kinds
-from keras_tagging.runtime.extensions import check_strings, session_options
+from keras_tagging.runtime.extensions import check_strings
 from keras_tagging.runtime.folder import content_of, read_pipeline
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
@@ -45,12 +45,13 @@ def load(path, *, threads: int | None = None):
         )
     if (size := path.stat().st_size) > limits.ONNX_BYTES:
         raise ValueError(f"{path} has {size:,} bytes, more than any ONNX file")
-    options = session_options()
-    check_strings()
+    check_strings()  # which tells if ONNX Runtime is missing
+    from keras_tagging.runtime.session import Session
+
     content = path.read_bytes()
     try:
         check(content)
-        session = _session(content, options)
+        session = Session(path, content)
         described = _described(session)
         runs = kinds.find(described["kind"]).at("runtime")
         return runs(session, described, threads)
@@ -67,20 +68,6 @@ def _pipeline(folder, threads):
             "--onnx makes the folder that is read here"
         )
     return read_pipeline(folder, content, partial(load, threads=threads))
-
-
-def _session(content, options):
-    import onnxruntime
-
-    # no other format, whatever the bytes look like
-    options.add_session_config_entry("session.load_model_format", "ONNX")
-    try:
-        return onnxruntime.InferenceSession(
-            content, options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:  # classes of the library, all of Exception
-        reason = " ".join(str(error).split())[:300]
-        raise ValueError(f"cannot be run by ONNX Runtime: {reason}") from error
 
 
 def _described(session) -> dict:

@@ -3,6 +3,7 @@
 from hostile import (
     file_targets,
     model_targets,
+    onnx_targets,
     run_targets,
     text_targets,
     vector_targets,
@@ -13,5 +14,6 @@ TARGETS = {
     **file_targets.TARGETS,
     **vector_targets.TARGETS,
     **model_targets.TARGETS,
+    **onnx_targets.TARGETS,
     **run_targets.TARGETS,
 }
