@@ -46,8 +46,9 @@ class OnnxModel(Answers):
             raise ValueError("does not say how many tokens make a batch")
         names = ["columns", cls.inventory]
         columns = described.get("columns")
-        if isinstance(columns, list) and {*RESERVED} & {*map(str, columns)}:
-            raise ValueError(f"has a column {' or '.join(RESERVED)}")
+        named = [*map(str, columns)] if isinstance(columns, list) else []
+        if len({*named, *RESERVED}) < len(named) + len(RESERVED):
+            raise ValueError(f"cannot read the columns {', '.join(named)[:60]}")
         return {key: described.get(key) for key in names if key is not None}
 
     @classmethod
