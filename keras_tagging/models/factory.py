@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import keras
+import numpy as np
 
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture, of_kind
@@ -119,7 +120,9 @@ def load(path):
             with warnings.catch_warnings():
                 # a model of half precision has no state of its optimizer
                 warnings.filterwarnings("ignore", "Skipping variable loading for opt")
-                return keras.saving.load_model(path)
+                model = keras.saving.load_model(path)
+            check_numbers(model)
+            return model
         # A damaged or malicious file can raise anything.
         except Exception as error:
             remedy = "copy the file again from where it was saved, or train the model "
@@ -127,6 +130,13 @@ def load(path):
             if "install" in str(error):  # the file is whole, and needs another package
                 remedy = ""
             raise ValueError(f"{path}: {_reason(error)}{remedy}") from error
+
+
+def check_numbers(model: keras.Model) -> None:
+    """Refuse a model whose answers would be nonsense, such as one that has diverged."""
+    for variable in model.weights:
+        if not np.isfinite(keras.ops.convert_to_numpy(variable)).all():
+            raise ValueError("has weights that are no numbers, but NaN or infinite")
 
 
 def _reason(error: Exception) -> str:
