@@ -13,7 +13,7 @@ TARGETS = {
     **text_targets.TARGETS,
     **file_targets.TARGETS,
     **vector_targets.TARGETS,
+    **onnx_targets.TARGETS,  # before TensorFlow is loaded
     **model_targets.TARGETS,
-    **onnx_targets.TARGETS,
     **run_targets.TARGETS,
 }

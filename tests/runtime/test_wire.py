@@ -1,14 +1,17 @@
 """The check of an ONNX file: what it believes, other readers read in the same way."""
 
 import struct
+from configparser import ConfigParser
 from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from hostile.onnx_targets import check_believed, files, indexed
 from hostile.protobuf import BYTES, END, START, field, key, replaced, varint
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
+from packaging.requirements import Requirement
 
 from keras_tagging import runtime
 from keras_tagging.runtime.wire import check
@@ -127,3 +130,34 @@ def test_weights_that_are_no_numbers(tmp_path, wrong, dtype):
     path.write_bytes(content)
     with pytest.raises(ValueError, match="tagger.onnx has weights that are no numbers"):
         runtime.load(path)
+
+
+def test_onnxruntime_opens_no_file_by_itself(tmp_path, monkeypatch):
+    """For programs that do not check: versions below our floor opened both."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    secret = tmp_path / "secret.bin"
+    np.ones(2, "float32").tofile(secret)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    for location in (str(secret), "../secret.bin"):
+        weights = onnx.TensorProto(name="w", data_type=1, dims=[2], data_location=1)
+        weights.external_data.add(key="location", value=location)
+        nodes = [helper.make_node("Identity", ["w"], ["y"])]
+        found = [helper.make_tensor_value_info("y", 1, [2])]
+        graph = helper.make_graph(nodes, "g", [], found, [weights])
+        opsets = [helper.make_opsetid("", 20)]
+        made = helper.make_model(graph, ir_version=9, opset_imports=opsets)
+        with pytest.raises(ValueError, match="keeps weights in another file"):
+            check(made.SerializeToString())
+        Path("model.onnx").write_bytes(made.SerializeToString())
+        with pytest.raises(Exception, match="External data path"):
+            onnxruntime.InferenceSession("model.onnx", options)
+    project = ConfigParser()
+    project.read(Path(__file__).parents[2] / "setup.cfg")
+    runs = map(
+        Requirement, project["options.extras_require"]["runtime"].split("\n")[1:]
+    )
+    [own] = [each for each in runs if each.name == "onnxruntime"]
+    assert "1.24.1" not in own.specifier and onnxruntime.__version__ in own.specifier
