@@ -19,7 +19,8 @@ def load(path, *, threads: int | None = None):
     """A model of any kind, or a pipeline, that `export` has written as ONNX.
 
     A file from a stranger is checked first: it may have no operations other than those
-    of an export, and nothing outside of itself. It opens no other file.
+    of an export, and nothing outside of itself. It opens no other file. If it gives
+    what cannot be, or cannot be run, the call of the model raises an `OSError`.
 
     Args:
         path: of the file, or of the folder of a pipeline.

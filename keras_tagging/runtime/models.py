@@ -69,12 +69,11 @@ class OnnxModel(Answers):
         self.labels = described.get(self.inventory, [])
         self._outputs = [output.name for output in session.get_outputs()]
         outputs = self.outputs(described).items()
-        here = {k: x for k, x in outputs if k in self._outputs}
-        self.answers = {k: x for k, x in here.items() if x.served}
+        self._given = {k: x for k, x in outputs if k in self._outputs}
+        self.answers = {k: x for k, x in self._given.items() if x.served}
         # probabilities tell of weights that give no numbers, and cost nothing
-        self._telling = [
-            name for name, x in here.items() if x.type == "float" and not x.ranked
-        ]
+        given = self._given.items()
+        self._telling = [k for k, x in given if x.type == "float" and not x.ranked]
         #: the values that an output may have; those that its numbers are for
         self._inventories: dict[str, frozenset] = {}
 
@@ -147,7 +146,8 @@ class OnnxModel(Answers):
         """
         found = self.session.answers([*dict.fromkeys(self._telling + names)], feeds)
         for name, array in found.items():
-            if array.shape[:2] != real.shape:
+            rank = self._given[name].rank
+            if array.shape[:2] != real.shape or array.ndim != rank:
                 raise self.session.wrong(f"does not give {name} for each word")
             if not self._possible(name, array, real):
                 raise self.session.wrong(f"gives {name} that cannot be")

@@ -58,4 +58,5 @@ class Session(onnxruntime.InferenceSession):
 
 
 def _reason(error: Exception) -> str:
-    return f"ONNX Runtime: {' '.join(str(error).split())[:300]}"
+    text = " ".join(str(error).split())[:300]
+    return f"ONNX Runtime: {text or type(error).__name__}"

@@ -27,12 +27,13 @@ OPERATIONS = {
     "ai.onnx.contrib": frozenset(["StringLower", "StringRegexReplace"]),
 }
 VARINT, BYTES, FOUR_BYTES = 0, 2, 5
+#: "e" is an enumeration, of whose numbers readers may drop bits: ours are below 15
 WIRE = {"v": VARINT, "e": VARINT, "b": BYTES, "f": FOUR_BYTES}
-ENUMERATED = 15  # numbers of types, of which readers may drop bits, are below
+ENUMERATED = 15
 
 
 def _fields(once: str, often: str = "") -> dict[int, tuple[str, bool]]:
-    """By the key of each field: the message in it, or type, and if it is repeated."""
+    """By its key: the message or type of each field, and whether it is repeated."""
     found = {}
     for text, repeated in ((once, False), (often, True)):
         for field in text.split():

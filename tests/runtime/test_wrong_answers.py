@@ -54,6 +54,14 @@ FEWER = ending(
     node("Gather", "before first", "all_probabilities", axis=2),
     first=0 * ONE,
 )
+DEEPER = ending(
+    "tags",
+    node("Unsqueeze", "before last", "deep"),
+    # whose number of axes is not known before it runs
+    node("Shape", "deep", "shape"),
+    node("Reshape", "deep shape", "tags"),
+    last=2 * ONE,
+)
 NO_PLACE = ending("tags", node("Gather", "before far", "tags", axis=0), far=99 * ONE)
 
 
@@ -80,6 +88,7 @@ def other_tags(made):
 CASES = {
     "no numbers": ("crf", NAN, "gives probabilities that are no numbers"),
     "cut": ("crf", CUT, "does not give tags for each word"),
+    "deeper": ("crf", DEEPER, "does not give tags for each word"),
     "no place": ("crf", NO_PLACE, "cannot be run by ONNX Runtime: .*99"),
     "other tags": ("crf", other_tags, "gives tags that cannot be"),
     "far heads": ("parser", heads(7), "gives heads that cannot be"),
