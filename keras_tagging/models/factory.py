@@ -6,6 +6,9 @@ import zipfile
 from collections.abc import Mapping
 from types import MappingProxyType
 
+import keras
+import numpy as np
+
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture, of_kind
 from keras_tagging.data.sentence import Corpus
@@ -130,7 +133,9 @@ def read(path, content: bytes):
         with warnings.catch_warnings():
             # a model of half precision has no state of its optimizer
             warnings.filterwarnings("ignore", "Skipping variable loading for opt")
-            return load_model(stream)
+            model = load_model(stream)
+        check_numbers(model)
+        return model
     # A damaged or malicious file can raise anything.
     except Exception as error:
         remedy = "; copy the file again from where it was saved, or train the model "
@@ -138,6 +143,13 @@ def read(path, content: bytes):
         if "install" in str(error):  # the file is whole, and needs another package
             remedy = ""
         raise ValueError(f"{path}: {_reason(error)}{remedy}") from error
+
+
+def check_numbers(model: keras.Model) -> None:
+    """Refuse a model whose answers would be nonsense, such as one that has diverged."""
+    for variable in model.weights:
+        if not np.isfinite(keras.ops.convert_to_numpy(variable)).all():
+            raise ValueError("has weights that are no numbers, but NaN or infinite")
 
 
 def _reason(error: Exception) -> str:

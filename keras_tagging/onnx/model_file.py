@@ -45,6 +45,11 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
         )
     about = model.described(top_k)
     wanted = check_outputs(answers, kinds.of(model), about)
+    if taken := {value.name for value in inputs} & answers.keys():
+        raise ValueError(
+            f"the column {min(taken)!r} that this {model.kind} reads is called as one "
+            "of its outputs: rename it in the corpus and in columns="
+        )
     outputs, axes = [], axes_of(wanted, model)
     for name, array in answers.items():
         builder.nodes().append(helper.make_node("Identity", [array.name], [name]))

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from keras_tagging import kinds
-from keras_tagging.runtime.extensions import check_strings, session_options
+from keras_tagging.runtime.extensions import check_strings
 from keras_tagging.runtime.folder import content_of, read_pipeline
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
@@ -19,7 +19,8 @@ def load(path, *, threads: int | None = None):
     """A model of any kind, or a pipeline, that `export` has written as ONNX.
 
     A file from a stranger is checked first: it may have no operations other than those
-    of an export, and nothing outside of itself. It opens no other file.
+    of an export, and nothing outside of itself. It opens no other file. If it gives
+    what cannot be, or cannot be run, the call of the model raises an `OSError`.
 
     Args:
         path: of the file, or of the folder of a pipeline.
@@ -48,11 +49,12 @@ def load(path, *, threads: int | None = None):
 
 def read(path: Path, content: bytes, *, threads: int | None = None):
     """The model in the bytes of an ONNX file: see `load`; errors name the path."""
-    options = session_options()
-    check_strings()
+    check_strings()  # which tells if ONNX Runtime is missing
+    from keras_tagging.runtime.session import Session
+
     try:
         check(content)
-        session = _session(content, options)
+        session = Session(path, content)
         described = _described(session)
         runs = kinds.find(described["kind"]).at("runtime")
         return runs(session, described, threads or os.cpu_count() or 1)
@@ -69,20 +71,6 @@ def _pipeline(folder, threads):
             "--onnx makes the folder that is read here"
         )
     return read_pipeline(folder, content, partial(read, threads=threads))
-
-
-def _session(content, options):
-    import onnxruntime
-
-    # no other format, whatever the bytes look like
-    options.add_session_config_entry("session.load_model_format", "ONNX")
-    try:
-        return onnxruntime.InferenceSession(
-            content, options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:  # classes of the library, all of Exception
-        reason = " ".join(str(error).split())[:300]
-        raise ValueError(f"cannot be run by ONNX Runtime: {reason}") from error
 
 
 def _described(session) -> dict:

@@ -5,7 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from keras_tagging.data.named_columns import RESERVED
 from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.data.projectivity import find_cycle
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import plan_batches
 from keras_tagging.encoding.label_column import LabelColumn
@@ -43,6 +45,10 @@ class OnnxModel(Answers):
         if not (type(budget) is int and 1 <= budget <= limits.SENTENCE_TOKENS):
             raise ValueError("does not say how many tokens make a batch")
         names = ["columns", cls.inventory]
+        columns = described.get("columns")
+        named = [*map(str, columns)] if isinstance(columns, list) else []
+        if len({*named, *RESERVED}) < len(named) + len(RESERVED):
+            raise ValueError(f"cannot read the columns {', '.join(named)[:60]}")
         return {key: described.get(key) for key in names if key is not None}
 
     @classmethod
@@ -63,7 +69,13 @@ class OnnxModel(Answers):
         self.labels = described.get(self.inventory, [])
         self._outputs = [output.name for output in session.get_outputs()]
         outputs = self.outputs(described).items()
-        self.answers = {k: x for k, x in outputs if x.served and k in self._outputs}
+        self._given = {k: x for k, x in outputs if k in self._outputs}
+        self.answers = {k: x for k, x in self._given.items() if x.served}
+        # probabilities tell of weights that give no numbers, and cost nothing
+        given = self._given.items()
+        self._telling = [k for k, x in given if x.type == "float" and not x.ranked]
+        #: the values that an output may have; those that its numbers are for
+        self._inventories: dict[str, frozenset] = {}
 
     def output_names(self):
         return self._outputs
@@ -116,7 +128,7 @@ class OnnxModel(Answers):
             for name, values in strings.items():
                 feeds[name] = np.full(real.shape, "", object)
                 feeds[name][real] = values[places]
-            return chosen, here, self.session.run(outputs, feeds)
+            return chosen, here, self._checked(outputs, feeds, real)
 
         plan = plan_batches(lengths, token_budget=self._batch_tokens)
         batches = (mapped if len(plan) > 1 else map)(run, plan)
@@ -125,6 +137,29 @@ class OnnxModel(Answers):
             for chosen, here, found in batches
             for row, (i, length) in enumerate(zip(chosen, here, strict=True))
         )
+
+    def _checked(self, names, feeds, real) -> list[np.ndarray]:
+        """Outputs of a batch whose words are at `real`, `(batch, time)`.
+
+        Raises:
+            OSError: if the file cannot be run, or gives what cannot be.
+        """
+        found = self.session.answers([*dict.fromkeys(self._telling + names)], feeds)
+        for name, array in found.items():
+            rank = self._given[name].rank
+            if array.shape[:2] != real.shape or array.ndim != rank:
+                raise self.session.wrong(f"does not give {name} for each word")
+            if not self._possible(name, array, real):
+                raise self.session.wrong(f"gives {name} that cannot be")
+        return [found[name] for name in names]
+
+    def _possible(self, name, array, real) -> bool:
+        """Whether an output is one of those that the file lists."""
+        if (known := self._inventories.get(name)) is None:
+            return True
+        if array.dtype.kind == "f":
+            return array.shape[2:] == (len(known),)
+        return known.issuperset(array[real].ravel().tolist())
 
 
 class OnnxTagger(Tagging, OnnxModel):
@@ -138,6 +173,11 @@ class OnnxTagger(Tagging, OnnxModel):
         super().__init__(session, described, threads)
         tags = self.labels if isinstance(self.labels, dict) else {None: self.labels}
         self.label_columns = tuple(LabelColumn.stored(*item) for item in tags.items())
+        self._inventories = {
+            column.output_names[base]: frozenset(column.labels)
+            for column in self.label_columns
+            for base in ("tags", "top_tags", "all_probabilities")
+        }
 
     def predict(self, sentences) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""
@@ -151,6 +191,19 @@ class OnnxParser(Parsing, OnnxModel):
         "tag it first, or name the column of a file in columns by --option "
         "'columns={{\"{name}\": 1}}'"
     )
+
+    def __init__(self, session, described, threads=1):
+        super().__init__(session, described, threads)
+        self._inventories = {"deprels": frozenset(["", *self.labels])}
+
+    def _possible(self, name, array, real):
+        if name != "heads":
+            return super()._possible(name, array, real)
+        lengths = real.sum(1)
+        if ((array < 0) | (array > lengths[:, None]))[real].any():
+            return False
+        rows = zip(array.tolist(), lengths, strict=True)
+        return not any(find_cycle(row[:length]) for row, length in rows)
 
 
 def one_ahead(values: Iterable) -> Iterator:

@@ -79,10 +79,10 @@ class OnnxSegmenter:
         """Reads one character with the last ids that there are."""
         ids = np.array([[last_ids]], "int32")
         try:
-            shape = self._run(ids).shape
-        except Exception as error:  # classes of the library, all of Exception
+            logits = self.session.answers(["logits"], {"ids": ids})["logits"]
+        except OSError as error:
             raise ValueError("does not read the characters that it lists") from error
-        if shape != (1, 1, len(LABELS)):
+        if not _is_of(logits, ids):
             raise ValueError(f"does not give {len(LABELS)} logits for a character")
 
     def segment(
@@ -100,5 +100,11 @@ class OnnxSegmenter:
             return np.concatenate([*pool.map(self._run, parts)])
 
     def _run(self, ids):
-        [logits] = self.session.run(["logits"], {"ids": ids})
+        logits = self.session.answers(["logits"], {"ids": ids})["logits"]
+        if not _is_of(logits, ids):
+            raise self.session.wrong("does not give logits for each character")
         return logits
+
+
+def _is_of(logits, ids) -> bool:
+    return logits.shape == (*ids.shape[:2], len(LABELS))

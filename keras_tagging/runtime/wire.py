@@ -1,11 +1,13 @@
 """An ONNX file before ONNX Runtime reads it: whether `export` can have written it.
 
-The file is one message of protocol buffers. It is walked through as bytes, without a
-copy of it and without the package onnx: what is to be known are the operations, and
-that nothing lies outside of the file.
+The file is one message of protocol buffers, and readers of these differ: fields that
+they do not know, numbers that are written longer than they need be, what is said twice.
+Nothing of that is let through, so that whoever reads the file sees what is seen here.
+It is walked through as bytes, without a copy and without the package onnx, which a test
+compares.
 """
 
-from collections.abc import Iterator
+import numpy as np
 
 from keras_tagging.utils import limits
 
@@ -24,15 +26,57 @@ OPERATIONS = {
     "ai.onnx.ml": frozenset(["LabelEncoder"]),
     "ai.onnx.contrib": frozenset(["StringLower", "StringRegexReplace"]),
 }
-# numbers of fields in onnx.proto
-MODEL_GRAPH, MODEL_OPSET, MODEL_TRAINING, MODEL_FUNCTIONS = 7, 8, 20, 25
-GRAPH_NODE, GRAPH_INITIALIZER, GRAPH_SPARSE = 1, 5, 15
-NODE_OPERATION, NODE_ATTRIBUTE, NODE_DOMAIN = 4, 5, 7
-ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_TENSORS, ATTRIBUTE_GRAPHS = 5, 6, 10, 11
-ATTRIBUTE_SPARSE = (22, 23)
-TENSOR_EXTERNAL, TENSOR_LOCATION = 13, 14
-OPSET_DOMAIN = 1
-VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
+VARINT, BYTES, FOUR_BYTES = 0, 2, 5
+#: "e" is an enumeration, of whose numbers readers may drop bits: ours are below 15
+WIRE = {"v": VARINT, "e": VARINT, "b": BYTES, "f": FOUR_BYTES}
+ENUMERATED = 15
+
+
+def _fields(once: str, often: str = "") -> dict[int, tuple[str, bool]]:
+    """By its key: the message or type of each field, and whether it is repeated."""
+    found = {}
+    for text, repeated in ((once, False), (often, True)):
+        for field in text.split():
+            number, inner = field.split(":")
+            wire = WIRE.get(inner, BYTES)
+            found[int(number) << 3 | wire] = inner, repeated
+    return found
+
+
+#: onnx.proto, as far as exports need it: the numbers and types of the fields
+MESSAGES = {
+    "model": _fields("1:v 2:b 3:b 4:b 5:v 6:b 7:graph", "8:opset 14:property"),
+    "opset": _fields("1:b 2:v"),
+    "property": _fields("1:b 2:b"),
+    "graph": _fields("2:b 10:b", "1:node 5:tensor 11:value 12:value 13:value"),
+    "node": _fields("3:b 4:b 6:b 7:b", "1:b 2:b 5:attribute"),
+    "attribute": _fields("1:b 2:f 3:v 4:b 6:graph 13:b 20:e", "7:f 8:v 9:b"),
+    "tensor": _fields("2:e 8:b 9:b 12:b 14:e", "1:v 6:b"),
+    "value": _fields("1:b 2:type 3:b"),
+    "type": _fields("1:array 6:b"),
+    "array": _fields("1:e 2:shape"),
+    "shape": _fields("", "1:size"),
+    "size": _fields("1:v 2:b 3:b"),
+}
+UNUSUAL = "is no ONNX file, or is not written as an export is"
+SPARSE = "has sparse constants"
+EXTERNAL = "keeps weights in another file, which is not opened"
+#: what is wrong with fields that others write, by their numbers
+FOREIGN = {
+    ("model", 20): "has functions or training of its own",
+    ("model", 25): "has functions or training of its own",
+    ("graph", 15): SPARSE,
+    ("attribute", 22): SPARSE,
+    ("attribute", 23): SPARSE,
+    ("tensor", 13): EXTERNAL,
+}
+# keys of fields
+GRAPH = 7 << 3 | BYTES
+OPERATION, NODE_DOMAIN, OPSET_DOMAIN = 4 << 3 | BYTES, 7 << 3 | BYTES, 1 << 3 | BYTES
+TENSOR_TYPE, TENSOR_LOCATION = 2 << 3 | VARINT, 14 << 3 | VARINT
+RAW_DATA = 9 << 3 | BYTES
+#: by the number of a type of arrays
+FLOATS = {1: np.dtype("<f4"), 10: np.dtype("<f2"), 11: np.dtype("<f8")}
 
 
 def check(content: bytes) -> None:
@@ -41,108 +85,109 @@ def check(content: bytes) -> None:
     Raises:
         ValueError: naming it.
     """
-    graphs = 0
-    for number, value in fields(memoryview(content)):
-        if number in (MODEL_TRAINING, MODEL_FUNCTIONS):
-            raise ValueError("has functions or training of its own")
-        if number == MODEL_OPSET:
-            domains = [_text(v) for n, v in fields(value) if n == OPSET_DOMAIN]
-            if unknown := set(domains) - set(OPERATIONS):
-                raise ValueError(f"needs operations of {min(unknown)!r}")
-        if number == MODEL_GRAPH:
-            graphs += 1
-            _check_graph(value, 1)
-    if graphs != 1:
-        raise ValueError("is no ONNX file" if not graphs else "has more than one graph")
+    try:
+        found = _walk(content, 0, len(content), "model", 0)
+    except IndexError:
+        raise ValueError("is cut short, or no ONNX file") from None
+    if GRAPH not in found:
+        raise ValueError("is no ONNX file")
 
 
-def fields(message: memoryview) -> Iterator[tuple[int, object]]:
-    """The numbers and values of the fields of a message.
+def _walk(content, at, end, message, depth) -> dict:
+    """The fields that are not repeated, by their keys: integers, or starts and ends."""
+    depth += message == "graph"
+    if depth > limits.ONNX_DEPTH:
+        raise ValueError(f"has graphs inside of graphs, {depth} deep")
+    fields, found = MESSAGES[message], {}
+    while at < end:
+        key, value = content[at], None
+        at += 1
+        if key > 0x7F:
+            key, at = _varint(content, at - 1)
+        if key not in fields:
+            reason = FOREIGN.get((message, key >> 3))
+            raise ValueError(reason or UNUSUAL)
+        wire = key & 7
+        if wire in (VARINT, BYTES):
+            value = content[at]
+            at += 1
+            if value > 0x7F:
+                value, at = _varint(content, at - 1)
+        if wire == BYTES:
+            value = at, at + value
+            at = value[1]
+        elif wire == FOUR_BYTES:
+            at += 4
+        if at > end:
+            raise ValueError("is cut short, or no ONNX file")
+        inner, repeated = fields[key]
+        if not repeated:
+            if key in found:
+                raise ValueError(UNUSUAL)
+            found[key] = value
+        if inner in MESSAGES:
+            _walk(content, *value, inner, depth)
+        elif inner == "e" and value >= ENUMERATED:
+            raise ValueError(UNUSUAL)
+    if message in CHECKS:
+        CHECKS[message](content, found)
+    return found
 
-    A value is a `memoryview`, or an integer.
+
+def _varint(content, at) -> tuple[int, int]:
+    """A number of several bytes, and where it ends.
 
     Raises:
-        ValueError: if the bytes are no message.
+        ValueError: if it needs fewer bytes, or has more than 64 bits.
     """
-    at, end = 0, len(message)
-    while at < end:
-        key, at = _varint(message, at)
-        number, kind = key >> 3, key & 7
-        if kind == VARINT:
-            value, at = _varint(message, at)
-        elif kind in (BYTES, EIGHT_BYTES, FOUR_BYTES):
-            size = {EIGHT_BYTES: 8, FOUR_BYTES: 4}.get(kind)
-            if size is None:
-                size, at = _varint(message, at)
-            value = message[at : at + size]
-            at += size
-            if len(value) < size:
-                raise ValueError("is cut short, or no ONNX file")
-        else:
-            raise ValueError("is no ONNX file")
-        yield number, value
-
-
-def _varint(message, at):
     value = 0
     for shift in range(0, 70, 7):
-        if at >= len(message):
-            raise ValueError("is cut short, or no ONNX file")
-        byte = message[at]
+        byte = content[at]
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, at
-    raise ValueError("is no ONNX file")
+            if byte and value < 1 << 64:
+                return value, at
+            break
+    raise ValueError(UNUSUAL)
 
 
-def _text(value) -> str:
-    return bytes(value[:100]).decode("utf-8", "replace")
+def _text(content, found, key) -> str:
+    start, end = found.get(key, (0, 0))
+    return content[start : min(end, start + 100)].decode("utf-8", "replace")
 
 
-def _check_graph(graph, depth):
-    if depth > limits.ONNX_DEPTH:
-        raise ValueError(f"has graphs inside of graphs, {depth} deep")
-    for number, value in fields(_message(graph)):
-        if number == GRAPH_SPARSE:
-            raise ValueError("has sparse constants")
-        if number == GRAPH_INITIALIZER:
-            _check_tensor(value)
-        if number == GRAPH_NODE:
-            _check_node(value, depth)
+def _check_opset(content, found):
+    if (domain := _text(content, found, OPSET_DOMAIN)) not in OPERATIONS:
+        raise ValueError(f"needs operations of {domain!r}")
 
 
-def _check_node(node, depth):
-    operation = domain = ""
-    for number, value in fields(_message(node)):
-        if number == NODE_OPERATION:
-            operation = _text(value)
-        if number == NODE_DOMAIN:
-            domain = _text(value)
-        if number == NODE_ATTRIBUTE:
-            _check_attribute(value, depth)
+def _check_node(content, found):
+    operation, domain = (_text(content, found, k) for k in (OPERATION, NODE_DOMAIN))
     if operation not in OPERATIONS.get(domain, ()):
         name = f"{domain}.{operation}" if domain else operation
         raise ValueError(f"has an operation {name!r}, which no export writes")
 
 
-def _check_attribute(attribute, depth):
-    for number, value in fields(_message(attribute)):
-        if number in (ATTRIBUTE_TENSOR, ATTRIBUTE_TENSORS):
-            _check_tensor(value)
-        if number in (ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS):
-            _check_graph(value, depth + 1)
-        if number in ATTRIBUTE_SPARSE:
-            raise ValueError("has sparse constants")
+def _check_tensor(content, found):
+    if found.get(TENSOR_LOCATION):
+        raise ValueError(EXTERNAL)
+    kind = FLOATS.get(found.get(TENSOR_TYPE))
+    if kind and RAW_DATA in found:
+        start, end = found[RAW_DATA]
+        count = (end - start) // kind.itemsize
+        if not np.isfinite(np.frombuffer(content, kind, count, start)).all():
+            raise ValueError("has weights that are no numbers, but NaN or infinite")
 
 
-def _check_tensor(tensor):
-    for number, value in fields(_message(tensor)):
-        if number == TENSOR_EXTERNAL or (number == TENSOR_LOCATION and value != 0):
-            raise ValueError("keeps weights in another file, which is not opened")
+def _check_size(content, found):
+    if len(found) > 1:  # the last of a choice is taken
+        raise ValueError(UNUSUAL)
 
 
-def _message(value) -> memoryview:
-    if not isinstance(value, memoryview):
-        raise ValueError("is no ONNX file")
-    return value
+CHECKS = {
+    "opset": _check_opset,
+    "node": _check_node,
+    "tensor": _check_tensor,
+    "size": _check_size,
+}

@@ -34,6 +34,10 @@ class Progress:
     def lines(self) -> int:
         return sum(known["lines"] for known in self.targets.values())
 
+    @property
+    def inputs(self) -> int:
+        return sum(known["next"] for known in self.targets.values())
+
     def target(self, name: str) -> dict:
         empty = {"next": 0, "lines": 0, "slowest": [0, 0], "largest": [0, 0]}
         return self.targets.setdefault(name, {**empty, "kinds": {}, "findings": 0})
@@ -74,8 +78,7 @@ class Progress:
             rows.append((name, *counts, *places, str(known["findings"]), told))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        inputs = sum(known["next"] for known in self.targets.values())
-        lines.append(f"\n{inputs:,} inputs, {self.lines:,} lines")
+        lines.append(f"\n{self.inputs:,} inputs, {self.lines:,} lines")
         lines.append(f"{len(self.findings)} kinds of findings")
         for key, found in sorted(self.findings.items()):
             lines.append(f"\n{found['count']} x {key}")
@@ -94,7 +97,9 @@ def fuzz(options: argparse.Namespace) -> bool:
         names = options.only or list(runner.targets)
         goal = f"of {options.lines:,} lines"
         try:
-            while progress.lines < options.lines and time.monotonic() < end:
+            while time.monotonic() < end and (
+                progress.lines < options.lines or progress.inputs < options.inputs
+            ):
                 for name in names:
                     start = progress.target(name)["next"]
                     share = range(start, start + runner.targets[name].share)
@@ -132,6 +137,7 @@ def replay(name: str, seed: int, save: Path | None) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=10**6, help="to read in all")
+    parser.add_argument("--inputs", type=int, default=0, help="and so many inputs")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--only", nargs="+", metavar="TARGET")
     parser.add_argument("--state", type=Path, default=STATE, help="where to go on")

@@ -4,6 +4,7 @@ from hostile import (
     file_targets,
     folder_targets,
     model_targets,
+    onnx_targets,
     run_targets,
     text_targets,
     vector_targets,
@@ -13,6 +14,7 @@ TARGETS = {
     **text_targets.TARGETS,
     **file_targets.TARGETS,
     **vector_targets.TARGETS,
+    **onnx_targets.TARGETS,  # before TensorFlow is loaded
     **model_targets.TARGETS,
     **run_targets.TARGETS,
     **folder_targets.TARGETS,

@@ -115,6 +115,19 @@ def test_missing_weights_are_told(tmp_path):
     refused(tmp_path / "model.keras", with_weights(whole("tagger"), change))
 
 
+@pytest.mark.parametrize("part, value", [("tagger", np.nan), ("scorer", np.inf)])
+def test_weights_that_are_no_numbers_are_told(tmp_path, part, value):
+    """With them a model gives the first label to every word."""
+
+    def change(file):
+        name = next(name for name in datasets(file) if part in name)
+        file[name][0] = value
+
+    content = with_weights(whole("parser"), change)
+    told = refused(tmp_path / "model.keras", content)
+    assert "has weights that are no numbers" in told
+
+
 def test_weights_that_claim_more_than_the_file_holds_are_not_read(tmp_path):
     def change(file):
         name = datasets(file)[0]

@@ -19,7 +19,7 @@ from keras_tagging.cli import main
 from keras_tagging.encoding import batching
 from keras_tagging.runtime import extensions
 from keras_tagging.runtime.models import one_ahead
-from keras_tagging.runtime.wire import check, fields
+from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
 
 HEAVY = ("tensorflow", "keras", "gensim", "jax", "torch", "onnx", "sklearn", "pandas")
@@ -326,13 +326,6 @@ def test_no_thread(path):
 def test_no_such_file(tmp_path):
     with pytest.raises(ValueError, match="no such file; keras-tagging export"):
         runtime.load(tmp_path / "tagger.onnx")
-
-
-def test_bytes_that_are_no_message():
-    for content in (b"\x0b", b"\xff" * 20, b"\x0a\x05ab", b"\x80"):
-        with pytest.raises(ValueError, match="no ONNX file"):
-            check(content)
-    assert list(fields(memoryview(b"\x08\x96\x01\x1d1234"))) == [(1, 150), (3, b"1234")]
 
 
 # The command line
