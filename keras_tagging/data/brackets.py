@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
+    PART,
     Line,
     Malformed,
     Record,
+    check_nodes,
     is_blank,
     parse_each,
     sentence_of,
-    split_blanks,
 )
 from keras_tagging.data.sentence import Sentence
 
@@ -118,10 +119,13 @@ def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
 def _tree(record: list[Line]) -> Tree:
     # each open bracket: its label, its children, its word
     outer: list[list] = [[None, [], ""]]
+    nodes = 0
     for number, line in record:
-        for token in _TOKEN.findall(line):
-            top = outer[-1]
+        for found in _TOKEN.finditer(line):
+            top, token = outer[-1], found[0]
             if token == "(":
+                nodes += 1
+                check_nodes(nodes)
                 if top[2]:
                     raise _beside(number, top[2])
                 outer.append([None, [], ""])
@@ -181,10 +185,12 @@ def pos(
         record = Record()
         ended = is_open = False
         for number, line in lines:
-            if isinstance(line, str) and line.startswith("*x*"):
+            is_text = isinstance(line, str)
+            if is_text and line.startswith("*x*"):
                 continue
-            is_rule = isinstance(line, str) and re.fullmatch(r"={5,}[ \t]*", line)
-            items = split_blanks(line) if isinstance(line, str) else [line]
+            is_rule = is_text and re.fullmatch(r"={5,}[ \t]*", line)
+            # of a line that has many sentences, one item after the other
+            items = map(re.Match.group, PART.finditer(line)) if is_text else [line]
             for item in () if is_rule else items:
                 if not isinstance(item, str):
                     record.add(number, item)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -62,7 +63,7 @@ def sentences_of_lines(chunks: Iterable[str]) -> Iterator[Sentence]:
     """
     held, start, space = None, 0, ""
     for number, line in enumerate(_lines(chunks), 1):
-        words = list(_WORD.finditer(line))
+        words = list(islice(_WORD.finditer(line), limits.SENTENCE_TOKENS + 1))
         _check(number, line, words)
         if words:
             begin = words[0].start()

@@ -36,10 +36,11 @@ def read(
 ) -> Iterator[Sentence]:
     """Read the sentences of a file one after the other, in constant memory.
 
-    A line ends with a line feed; a carriage return before it is dropped. In a file
-    without any line feed, a line ends with a carriage return. A byte order mark is
-    dropped. Tokens are normalised to NFC. Lines, tokens and sentences beyond the limits
-    of `utils.limits` are malformed.
+    A line ends with a line feed; a carriage return before it is dropped. If the file
+    has no line feed, or three carriage returns before the first one, a line ends with
+    a carriage return, and only the last line may end with a line feed. A byte order
+    mark is dropped. Tokens are normalised to NFC. Lines, tokens and sentences beyond
+    the limits of `utils.limits` are malformed.
 
     Args:
         path: a file, gzip-compressed if its name ends in `.gz`; an open stream; or "-"
