@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
-    PART,
     Line,
     Malformed,
     Record,
     check_nodes,
+    each_part,
     is_blank,
     parse_each,
     sentence_of,
@@ -119,13 +119,11 @@ def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
 def _tree(record: list[Line]) -> Tree:
     # each open bracket: its label, its children, its word
     outer: list[list] = [[None, [], ""]]
-    nodes = 0
+    check_nodes(sum(line.count("(") for _, line in record))
     for number, line in record:
-        for found in _TOKEN.finditer(line):
-            top, token = outer[-1], found[0]
+        for token in _TOKEN.findall(line):
+            top = outer[-1]
             if token == "(":
-                nodes += 1
-                check_nodes(nodes)
                 if top[2]:
                     raise _beside(number, top[2])
                 outer.append([None, [], ""])
@@ -189,8 +187,7 @@ def pos(
             if is_text and line.startswith("*x*"):
                 continue
             is_rule = is_text and re.fullmatch(r"={5,}[ \t]*", line)
-            # of a line that has many sentences, one item after the other
-            items = map(re.Match.group, PART.finditer(line)) if is_text else [line]
+            items = each_part(line) if is_text else [line]
             for item in () if is_rule else items:
                 if not isinstance(item, str):
                     record.add(number, item)

@@ -210,7 +210,8 @@ def _tree(number: int, line: str, notation: str | None):
     leaves: list[Leaf] = []
     outer: list[tuple] = []  # the headers of open nodes, and the siblings before them
     siblings: list[Node | Leaf] = []
-    nodes = 0
+    check_count(line.count("(<L "))
+    check_nodes(line.count("(<"))
     # Stop at the first malformed token: the search for one goes through the whole line.
     for token in _TOKEN.finditer(line):
         tag, pos, original, word, predicate, *rest = token.groups()
@@ -220,10 +221,7 @@ def _tree(number: int, line: str, notation: str | None):
             leaf = Leaf(tag, pos, original, word, predicate)
             leaves.append(leaf)
             siblings.append(leaf)
-            check_count(len(leaves))
         elif category:
-            nodes += 1
-            check_nodes(nodes)
             category = category_at(number, category, notation)
             outer.append((category, int(head), int(count), siblings))
             siblings = []
