@@ -91,8 +91,8 @@ VECTOR_WORD = 2**16
 VECTOR_PIECE = 64
 #: Bytes that any compressed file of vectors may expand to, and the expansion allowed
 #: beyond that. Numbers written as text shrink to a third; only a zip bomb shrinks to a
-#: hundredth.
-VECTOR_CONTENT = 2**28
+#: hundredth. Words with a single value take thirteen times their bytes.
+VECTOR_CONTENT = 2**25
 VECTOR_EXPANSION = 100
 
 # Saved models and runs

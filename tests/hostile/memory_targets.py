@@ -169,13 +169,14 @@ XML = {
 }
 
 VECTORS = {
-    "one dimension": partial(numbered, "%d 0\n"),
+    "one dimension": partial(numbered, "w%07d 0\n"),
     "many dimensions": partial(filled, b"a" + b" 0" * 9_999 + b"\n"),
     "announced": partial(filled, b"aa 0\n", b"9999999 1\n"),
     "a line": partial(filled, b"a"),
     "values": partial(filled, b" 0", b"a"),
     "binary": lambda: (
-        b"99999 1\n" + b"".join(b"%d 0000" % n for n in range(SIZE // 12))
+        b"%d 1\n" % (SIZE // 13)
+        + b"".join(b"%07d \0\0\x80?" % n for n in range(SIZE // 13))
     ),
 }
 
@@ -274,7 +275,7 @@ READERS = {
         partial(vectors_of, "input.gz"),
         {
             "vectors": lambda: gzip.compress(VECTORS["one dimension"](), 1),
-            "one word": lambda: gzip.compress(b"a 0\n" * (SIZE * 25), 1),
+            "one word": lambda: gzip.compress(b"a 0\n" * SIZE, 1),
         },
     ),
 }
