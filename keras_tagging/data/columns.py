@@ -191,6 +191,8 @@ def _blocks(lines, split, width: int) -> Iterator[list[Line]]:
 
 
 def _identifying_column(found: list, split, width: int) -> int | None:
+    if width == 1:
+        return None
     lines = (line for block in found for _, line in block if isinstance(line, str))
     return identifying_column([row for row in map(split, lines) if len(row) == width])
 

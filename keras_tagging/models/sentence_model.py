@@ -56,8 +56,8 @@ class SentenceModel(SentenceCalls):
     * `serving(top_k)`: the computation of a SavedModel;
 
     and, if there is more to say, `objectives()` and `batch_loss` for another loss,
-    `report(sentences, **options)` with `report_options`, and
-    `counts(sentences, figures)` for tests of significance.
+    `check_development(sentences)`, `report(sentences, **options)` with
+    `report_options`, and `counts(sentences, figures)` for tests of significance.
 
     A model opens no file: a setting that names a file of vectors is only a record.
 

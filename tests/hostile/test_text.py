@@ -633,6 +633,7 @@ def test_columns_that_seem_to_number_sentences():
     assert [len(s) for s in read_all(text, "conll", token_column=1)] == [300, 300]
     again = "".join(f"w{i}\tX{i // 5 % 10}\tN\n" for i in range(300))
     assert len(read_all(again, "conll")) == 1
+    assert len(read_all("1\n1\n1\n2\n2\n2\n3\n3\n3\n", "tokens")) == 1
     assert len(read_all("The\t1\tD\n" * 9 + "dog\t2\tN\n" * 9, "conll")) == 1
 
 
