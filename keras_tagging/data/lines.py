@@ -203,7 +203,7 @@ def _batches(chunks: Iterator, encoding: str):
         if chunk is None:
             break
         head += chunk
-    if not _ends_in_returns(head, feed, end):
+    if not ends_in_returns(head, feed, end):
         end = feed
     rest, is_cut = head[:0], False
     for chunk in chain([head], chunks):
@@ -227,7 +227,7 @@ def _batches(chunks: Iterator, encoding: str):
         yield lines, last, is_plain
 
 
-def _ends_in_returns(head: bytes | str, feed: bytes | str, end: bytes | str) -> bool:
+def ends_in_returns(head: bytes | str, feed="\n", end="\r") -> bool:
     """Whether lines end in a carriage return, by the text before the first line feed.
 
     One or two there are part of a comment or word.

@@ -10,7 +10,12 @@ from typing import IO
 
 from keras_tagging.data.columns import as_rows
 from keras_tagging.data.formats import FORMATS
-from keras_tagging.data.lines import first_lines, numbered_lines, source_name
+from keras_tagging.data.lines import (
+    ends_in_returns,
+    first_lines,
+    numbered_lines,
+    source_name,
+)
 from keras_tagging.data.recognition import recognise
 from keras_tagging.data.records import (
     CorpusError,
@@ -151,7 +156,8 @@ def write(
     becomes an extra blank line.
 
     Raises:
-        ValueError: for another format, or a value that a column cannot hold.
+        ValueError: for another format, or a value that a column cannot hold, such as
+            three carriage returns in the first line, which would end lines.
     """
     if format not in WRITTEN:
         known = ", ".join(map(repr, WRITTEN))
@@ -162,7 +168,7 @@ def write(
             open(target, "w", encoding="utf-8", newline="\n") as stream,
         ):
             return write(sentences, stream, format)
-    is_first = True
+    is_first = is_start = True
     for sentence in sentences:
         tags = {} if sentence.tags is None else {"tags": sentence.tags}
         if format == "jsonl":
@@ -177,6 +183,13 @@ def write(
             text = as_rows(list(zip(*columns, strict=True)), is_first) + "\n"
             is_first &= not sentence.tokens
         check_writable(text)
+        if is_start and ends_in_returns(text):
+            words = " ".join(sentence.tokens[:4])[:40]
+            raise ValueError(
+                f"{words!r} has carriage returns, and as the first line it "
+                "cannot be a CoNLL row: write 'jsonl' instead"
+            )
+        is_start = False
         target.write(text)
 
 

@@ -88,6 +88,15 @@ def test_carriage_returns_alone(tmp_path, format, is_compressed):
     assert len(list(read(path, format, encoding="utf-16"))) == 200
 
 
+@pytest.mark.parametrize("format", ["conll", "conllu"])
+def test_carriage_returns_that_would_end_lines_are_not_written(format):
+    with pytest.raises(ValueError, match="cannot be a CoNLL row: write 'jsonl' inste"):
+        write([Sentence(["a\rb\rc\rd"], ["N"])], io.StringIO(), format)
+    stream = io.StringIO()  # in the first line alone they would
+    write([Sentence(["a", "a\rb\rc\rd"], ["N", "N"])], stream, format)
+    assert read_all(stream.getvalue(), format)[0].tokens == ["a", "a\rb\rc\rd"]
+
+
 @pytest.mark.parametrize("name", ["X.GZ", "x.conll.Gz"])
 def test_a_compressed_file_is_known_by_its_name_in_any_case(tmp_path, name):
     path = tmp_path / name
