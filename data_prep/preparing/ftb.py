@@ -72,7 +72,7 @@ def read_ftb(
     """
     for sentence in elements(member, "SENT", encoding=encoding):
         rows = []
-        with left_out(skipped):
+        with left_out(skipped, member, sentence):
             for word in sentence.elements("w"):
                 rows += _rows(member, word, compounds, tagset)
             columns = list(zip(*rows, strict=True)) or [()] * 4

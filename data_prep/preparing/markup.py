@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import ParseError
 
 from keras_tagging.data import CorpusError
+from keras_tagging.data.normalisation import LimitError
 from keras_tagging.data.records import MalformedSentence
 from keras_tagging.utils import limits
 from preparing.archives import Member
@@ -99,14 +100,18 @@ def elements(
 
 
 @contextmanager
-def left_out(skipped: list[str] | None) -> Iterator[None]:
-    """Collect the message of a malformed item in the list; None: raise the error."""
+def left_out(
+    skipped: list[str] | None, member: Member, element: Element
+) -> Iterator[None]:
+    """Collect the message of a malformed element in the list; None: raise the error."""
     try:
         yield
-    except CorpusError as error:
+    except (CorpusError, LimitError) as error:
+        where = f"{member.name}:{element.line}: "
+        message = f"{where if isinstance(error, LimitError) else ''}{error}"
         if skipped is None:
-            raise MalformedSentence(str(error)) from None
-        skipped.append(str(error))
+            raise MalformedSentence(message) from None
+        skipped.append(message)
 
 
 class _Builder:

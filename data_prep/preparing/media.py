@@ -69,7 +69,7 @@ def read_media(
         for turn in dialogue.elements("turn"):
             if _attribute(member, turn, "speaker") != "spk":
                 continue
-            with left_out(skipped):
+            with left_out(skipped, member, turn):
                 segments = list(_official(member, turn, relax))
                 yield _turn(name, segments, spoken)
 
@@ -114,7 +114,7 @@ def read_test2(
         elif len(speakers) > 1:
             yield Turn(dialogue, Sentence([], []), [], [], is_shared=True)
         else:
-            with left_out(skipped):
+            with left_out(skipped, member, element):
                 segments = _segments(member, element)
                 named = [(relaxed_of(name, relaxed), text) for name, text in segments]
                 yield _turn(dialogue, named, spoken)

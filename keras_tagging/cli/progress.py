@@ -43,7 +43,7 @@ class Source:
         if is_shown() and Path(file).is_file():
             self._file = bytes_of = open(file, "rb", buffering=0)  # noqa: SIM115
             self._size = max(1, Path(file).stat().st_size)
-            if file.endswith(".gz"):
+            if file.lower().endswith(".gz"):
                 bytes_of = Decompressed(file, bytes_of, GZIP)
             self.stream = io.BufferedReader(bytes_of, BLOCK)
 

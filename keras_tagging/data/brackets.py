@@ -9,10 +9,11 @@ from keras_tagging.data.records import (
     Line,
     Malformed,
     Record,
+    check_nodes,
+    each_part,
     is_blank,
     parse_each,
     sentence_of,
-    split_blanks,
 )
 from keras_tagging.data.sentence import Sentence
 
@@ -118,6 +119,7 @@ def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
 def _tree(record: list[Line]) -> Tree:
     # each open bracket: its label, its children, its word
     outer: list[list] = [[None, [], ""]]
+    check_nodes(sum(line.count("(") for _, line in record))
     for number, line in record:
         for token in _TOKEN.findall(line):
             top = outer[-1]
@@ -181,10 +183,11 @@ def pos(
         record = Record()
         ended = is_open = False
         for number, line in lines:
-            if isinstance(line, str) and line.startswith("*x*"):
+            is_text = isinstance(line, str)
+            if is_text and line.startswith("*x*"):
                 continue
-            is_rule = isinstance(line, str) and re.fullmatch(r"={5,}[ \t]*", line)
-            items = split_blanks(line) if isinstance(line, str) else [line]
+            is_rule = is_text and re.fullmatch(r"={5,}[ \t]*", line)
+            items = each_part(line) if is_text else [line]
             for item in () if is_rule else items:
                 if not isinstance(item, str):
                     record.add(number, item)

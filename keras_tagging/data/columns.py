@@ -4,9 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
 from keras_tagging.data.categories import category_at
+from keras_tagging.data.column_checks import (
+    are_positions,
+    identifying_column,
+    other_separator,
+)
 from keras_tagging.data.records import (
     MARK,
     Line,
@@ -30,6 +35,7 @@ def conll(
     separator: str | None = None,
     token_column: int = 0,
     tag_column: int | None = -1,
+    sentence_column: int | None = None,
     columns: dict[str, int] | None = None,
     comments: bool = True,
     categories: str | None = None,
@@ -52,6 +58,8 @@ def conll(
             rows have one, else any run of blanks and tabs.
         token_column: index of the word; negative indices count from the right.
         tag_column: index of the tag. None, or the token's column: no tags.
+        sentence_column: index of a column with another value in each sentence, for
+            files without blank lines.
         columns: indices of further columns, by the name they get.
         comments: False if no line is a comment or a document mark.
         categories: "ccgbank" or "pmb" if the tags are CCG categories: they are brought
@@ -61,7 +69,9 @@ def conll(
     is_given = separator is not None
     if separator is None and 2 * sum("\t" in row for row in rows) > len(rows):
         separator = "\t"
-    split = partial(str.split, sep=separator) if separator else split_blanks
+    most, split = limits.COLUMNS, split_blanks
+    if separator:
+        split = partial(str.split, sep=separator, maxsplit=most)
     # The usual width of the first rows, so that one bad row does not decide it.
     width = Counter(len(split(row)) for row in rows).most_common(1)
     width = width[0][0] if width else 0
@@ -72,10 +82,20 @@ def conll(
         )
         raise ValueError(f"columns={columns!r} names no index: write {example}")
     indices = {"token_column": token_column, "tag_column": tag_column, **columns}
+    if sentence_column is not None:
+        indices["sentence_column"] = sentence_column
     for name, index in indices.items():
         if width and index is not None and not -width <= index < width:
             what = f"{name}={index}, but the rows have {width} columns"
             raise Malformed(1, what, f"give an index from 0 to {width - 1}")
+    if width == 1 and not is_given and (found := other_separator(rows)):
+        what = f"the rows have a single column, with {found!r} in each"
+        raise Malformed(1, what, f"pass separator={found!r}, or format='tokens'")
+    cells = (cells for cells in map(split, rows) if len(cells) == width)
+    if width > 2 and are_positions([row[token_column] for row in cells]):
+        what = f"column {token_column % width + 1} has the positions of words"
+        remedy = "pass token_column= with the column of words, from 0"
+        raise Malformed(1, what, f"{remedy}, or format='conllu' if there are ten")
     if width and tag_column is not None and tag_column % width == token_column % width:
         tag_column = None
 
@@ -104,7 +124,7 @@ def conll(
         # line.
         rows = [split(line) for _, line in block]
         is_odd = set(map(len, rows)) != {width} or any("" in row for row in rows)
-        if is_odd or any(line.startswith(NO_ROW) for _, line in block):
+        if is_odd or width > most or any(line.startswith(NO_ROW) for _, line in block):
             rows = checked_rows(block)
         if not rows:
             return None
@@ -135,8 +155,9 @@ def conll(
                 what = f"the document mark {MARK} is inside a sentence"
                 remedy = "put a blank line before it, or pass comments=False"
                 raise Malformed(number, what, remedy)
-            if len(cells) != width:
-                what = f"{len(cells)} columns where the file has {width}"
+            if len(cells) != width or width > most:
+                count = str(len(cells)) if len(cells) <= most else f"over {most:,}"
+                what = f"{count} columns where the file has {min(width, most)}"
                 remedy = "mend the row"
                 if not is_given:
                     remedy += ", or pass separator= if it is split wrongly"
@@ -148,7 +169,44 @@ def conll(
             rows.append(cells)
         return rows
 
-    yield from parse_each(blocks(lines), parse)
+    if sentence_column is None:
+        records = _blocks(lines, split, width)
+    else:
+        records = blocks(_separated(lines, split, width, sentence_column))
+    yield from parse_each(records, parse)
+
+
+def _blocks(lines, split, width: int) -> Iterator[list[Line]]:
+    """The blocks; one is refused that is the whole file and numbers its sentences."""
+    found = blocks(lines)
+    first = list(islice(found, 1))
+    column = _identifying_column(first, split, width)
+    if column is not None:
+        first += islice(found, 1)
+        if len(first) == 1:
+            what = f"no blank line ends a sentence, but column {column + 1} seems to"
+            remedy = f"pass sentence_column={column}, or put blank lines between them"
+            raise Malformed(first[0][0][0], f"{what} number them", remedy)
+    yield from chain(first, found)
+
+
+def _identifying_column(found: list, split, width: int) -> int | None:
+    if width == 1:
+        return None
+    lines = (line for block in found for _, line in block if isinstance(line, str))
+    return identifying_column([row for row in map(split, lines) if len(row) == width])
+
+
+def _separated(lines, split, width: int, column: int) -> Iterator[Line]:
+    """The lines, with a blank one where the column changes."""
+    before = None
+    for number, line in lines:
+        cells = split(line) if isinstance(line, str) else []
+        if len(cells) == width:
+            if before not in (None, cells[column]):
+                yield number, ""
+            before = cells[column]
+        yield number, line
 
 
 def as_rows(rows: Sequence[tuple[str, ...]], is_first: bool = False) -> str:

@@ -12,6 +12,8 @@ from keras_tagging.data.categories import category_at
 from keras_tagging.data.records import (
     Line,
     Malformed,
+    check_count,
+    check_nodes,
     is_blank,
     parse_each,
     sentence_of,
@@ -106,7 +108,8 @@ class Derivation(NamedTuple):
 _BLANKS = "[ \t]+"
 _FIELD = "([^ \t]+)"
 _COUNT = f"([0-9]{{1,{INTEGER_DIGITS}}})"
-_EXTRAS = r"(?:[ \t]+[{\[][^ \t>]*)*[ \t]*"  # PropBank's {join.01:ARG0} and [ARG0,ARG1]
+# PropBank's {join.01:ARG0} and [ARG0,ARG1]. A possessive plus remembers no other way.
+_EXTRAS = r"(?:[ \t]++[{\[][^ \t>]*+)*+[ \t]*+"
 _TOKEN = re.compile(
     rf"\(<L{_BLANKS}{_BLANKS.join([_FIELD] * 4)}{_BLANKS}([^ \t>]+){_EXTRAS}>\)"
     rf"|\(<T{_BLANKS}{_FIELD}{_BLANKS}{_COUNT}{_BLANKS}{_COUNT}{_EXTRAS}>"
@@ -207,6 +210,8 @@ def _tree(number: int, line: str, notation: str | None):
     leaves: list[Leaf] = []
     outer: list[tuple] = []  # the headers of open nodes, and the siblings before them
     siblings: list[Node | Leaf] = []
+    check_count(line.count("(<L "))
+    check_nodes(line.count("(<"))
     # Stop at the first malformed token: the search for one goes through the whole line.
     for token in _TOKEN.finditer(line):
         tag, pos, original, word, predicate, *rest = token.groups()

@@ -13,6 +13,7 @@ from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
     Line,
     Malformed,
+    check_count,
     is_blank,
     parse_each,
     sentence_of,
@@ -40,7 +41,9 @@ def pipe(
 
     def parse(record: list[Line]) -> Sentence:
         [(number, line)] = record
-        items = [item.rsplit("|", 2) for item in split_blanks(line)]
+        items = split_blanks(line)
+        check_count(len(items))
+        items = [item.rsplit("|", 2) for item in items]
         for position, item in enumerate(items, 1):
             if len(item) != 3 or not all(item):
                 what = f"item {position}, {'|'.join(item)[:60]!r}, is not word|pos|tag"
@@ -83,6 +86,7 @@ def atis(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
             what = "no tab between the words and the labels"
             raise Malformed(number, what, "write BOS words EOS, a tab, the labels")
         words, labels = split_blanks(words), split_blanks(labels)
+        check_count(max(len(words), len(labels)))
         if words[:1] != ["BOS"] or words[1:][-1:] != ["EOS"]:
             what = "the words are not between BOS and EOS"
             raise Malformed(number, what, "write BOS words EOS, a tab, the labels")

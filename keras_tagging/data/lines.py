@@ -151,7 +151,7 @@ def _opened(path: str | Path | IO, encoding: str | None):
     if str(path) == "-":
         path = getattr(sys.stdin, "buffer", sys.stdin)
     if isinstance(path, str | Path):
-        is_compressed = str(path).endswith(".gz")
+        is_compressed = str(path).lower().endswith(".gz")
         context = open_gzip(path) if is_compressed else open(path, "rb")
     else:
         # A text stream has its own line ends: read the bytes below it if possible.
@@ -203,7 +203,7 @@ def _batches(chunks: Iterator, encoding: str):
         if chunk is None:
             break
         head += chunk
-    if feed in head or end not in head:
+    if not ends_in_returns(head, feed, end):
         end = feed
     rest, is_cut = head[:0], False
     for chunk in chain([head], chunks):
@@ -222,8 +222,18 @@ def _batches(chunks: Iterator, encoding: str):
     if is_cut:
         yield [too_long], "", False
     elif rest:
-        lines, is_plain = _decoded(rest, end, encoding)
-        yield lines, "", is_plain
+        last = "\n" if end != feed and rest.endswith(feed) else ""
+        lines, is_plain = _decoded(rest[: len(rest) - len(last)], end, encoding)
+        yield lines, last, is_plain
+
+
+def ends_in_returns(head: bytes | str, feed="\n", end="\r") -> bool:
+    """Whether lines end in a carriage return, by the text before the first line feed.
+
+    One or two there are part of a comment or word.
+    """
+    before, found, _ = head.partition(feed)
+    return before.removesuffix(end).count(end) > 2 if found else end in before
 
 
 def _decoded(text: bytes | str, end: bytes | str, encoding: str):

@@ -1,9 +1,10 @@
 """Raw text: its lines from a file, and sentences of lines with blanks between words."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -45,6 +46,27 @@ def _text_lines(lines, name: str) -> Iterator[str]:
             yield line.removeprefix("\ufeff") if number == 1 else line
 
 
+def pieces_of(text: str | Iterable[str]) -> Iterator[str]:
+    """The pieces of a text: the string, or those that are one when they are joined.
+
+    Raises:
+        ValueError: during the iteration, if a list has two pieces without white space
+            between them. Those of an open file or generator may be cut anywhere.
+    """
+    before = ""
+    for piece in [text] if isinstance(text, str) else text:
+        if isinstance(text, Sized) and isinstance(piece, str):
+            ends = before[-1:], piece[:1]
+            if all(ends) and not any(map(str.isspace, ends)):
+                raise ValueError(
+                    f"{before[-20:]!r} and {piece[:20]!r} would be joined to one text "
+                    "without a blank: give documents to annotate_documents, and "
+                    "pieces of a text as ''.join(pieces)"
+                )
+            before = piece or before
+        yield piece
+
+
 def sentences_of_lines(chunks: Iterable[str]) -> Iterator[Sentence]:
     """Sentences of a text that has one in each line, with blanks between its words.
 
@@ -62,7 +84,7 @@ def sentences_of_lines(chunks: Iterable[str]) -> Iterator[Sentence]:
     """
     held, start, space = None, 0, ""
     for number, line in enumerate(_lines(chunks), 1):
-        words = list(_WORD.finditer(line))
+        words = list(islice(_WORD.finditer(line), limits.SENTENCE_TOKENS + 1))
         _check(number, line, words)
         if words:
             begin = words[0].start()

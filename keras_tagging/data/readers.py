@@ -10,7 +10,12 @@ from typing import IO
 
 from keras_tagging.data.columns import as_rows
 from keras_tagging.data.formats import FORMATS
-from keras_tagging.data.lines import first_lines, numbered_lines, source_name
+from keras_tagging.data.lines import (
+    ends_in_returns,
+    first_lines,
+    numbered_lines,
+    source_name,
+)
 from keras_tagging.data.recognition import recognise
 from keras_tagging.data.records import (
     CorpusError,
@@ -36,10 +41,11 @@ def read(
 ) -> Iterator[Sentence]:
     """Read the sentences of a file one after the other, in constant memory.
 
-    A line ends with a line feed; a carriage return before it is dropped. In a file
-    without any line feed, a line ends with a carriage return. A byte order mark is
-    dropped. Tokens are normalised to NFC. Lines, tokens and sentences beyond the limits
-    of `utils.limits` are malformed.
+    A line ends with a line feed; a carriage return before it is dropped. If the file
+    has no line feed, or three carriage returns before the first one, a line ends with
+    a carriage return, and only the last line may end with a line feed. A byte order
+    mark is dropped. Tokens are normalised to NFC. Lines, tokens and sentences beyond
+    the limits of `utils.limits` are malformed.
 
     Args:
         path: a file, gzip-compressed if its name ends in `.gz`; an open stream; or "-"
@@ -150,7 +156,8 @@ def write(
     becomes an extra blank line.
 
     Raises:
-        ValueError: for another format, or a value that a column cannot hold.
+        ValueError: for another format, or a value that a column cannot hold, such as
+            three carriage returns in the first line, which would end lines.
     """
     if format not in WRITTEN:
         known = ", ".join(map(repr, WRITTEN))
@@ -161,7 +168,7 @@ def write(
             open(target, "w", encoding="utf-8", newline="\n") as stream,
         ):
             return write(sentences, stream, format)
-    is_first = True
+    is_first = is_start = True
     for sentence in sentences:
         tags = {} if sentence.tags is None else {"tags": sentence.tags}
         if format == "jsonl":
@@ -176,6 +183,13 @@ def write(
             text = as_rows(list(zip(*columns, strict=True)), is_first) + "\n"
             is_first &= not sentence.tokens
         check_writable(text)
+        if is_start and ends_in_returns(text):
+            words = " ".join(sentence.tokens[:4])[:40]
+            raise ValueError(
+                f"{words!r} has carriage returns, and as the first line it "
+                "cannot be a CoNLL row: write 'jsonl' instead"
+            )
+        is_start = False
         target.write(text)
 
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from keras_tagging.data.column_checks import other_separator
 from keras_tagging.data.records import (
     CorpusError,
     Line,
@@ -99,7 +100,8 @@ def _recognise_blanks(
         for before, line, after in zip(lines, lines[1:], lines[2:], strict=False)
     )
     if has_blocks:
-        return "tokens" if width == 1 else "conll"
+        is_bare = width == 1 and not other_separator(rows)
+        return "tokens" if is_bare else "conll"
     if default:
         return default
     columns = "'tokens'" if width == 1 else "'conll'"

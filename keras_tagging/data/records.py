@@ -10,7 +10,9 @@ Lines are split at ASCII blanks and tabs only, so a token may contain any other 
 space (a non-breaking space, a zero-width space, U+2028).
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from sys import intern
 
 from keras_tagging.data.normalisation import LimitError, shown, to_nfc
@@ -19,6 +21,7 @@ from keras_tagging.utils import limits
 
 BLANK = " \t"
 MARK = "-DOCSTART-"
+_PART = re.compile("[^ \t]+")
 
 
 class CorpusError(ValueError):
@@ -45,9 +48,21 @@ def message(name: str, problem: Malformed, hint: str = "") -> str:
 
 
 def split_blanks(text: str) -> list[str]:
-    """The parts of the text between runs of ASCII blanks and tabs."""
+    """The parts of the text between runs of ASCII blanks and tabs.
+
+    They are at most one more than the tokens of a sentence, which readers then refuse.
+    """
+    if len(text) > 2 * limits.SENTENCE_TOKENS:
+        return list(islice(each_part(text), limits.SENTENCE_TOKENS + 1))
     parts = text.replace("\t", " ").split(" ")  # three times as fast as `re.split`
     return list(filter(None, parts)) if "" in parts else parts
+
+
+def each_part(text: str) -> Iterable[str]:
+    """All parts of a text, whether or not they are those of one sentence."""
+    if len(text) > 2 * limits.SENTENCE_TOKENS:
+        return map(re.Match.group, _PART.finditer(text))
+    return split_blanks(text)
 
 
 def is_blank(line: str | Exception) -> bool:
@@ -94,8 +109,6 @@ def parse_each(records: Iterable[list[Line]], parse: Callable) -> Iterator:
                 if not isinstance(line, str):
                     raise unread(number, line)
             result = parse(record)
-            if isinstance(result, Sentence):
-                _check_length(len(result.tokens))
         except LimitError as error:
             lines = (number for number, line in record if error.text in line)
             number = next(lines, record[0][0])
@@ -139,8 +152,10 @@ def sentence_of(tokens, tags=None, columns=None) -> Sentence:
     """Make a sentence, with its tokens in NFC.
 
     Raises:
-        LimitError: if a token is too long, or has too many combining marks.
+        LimitError: if there are too many tokens, or one is too long or has too many
+            combining marks.
     """
+    check_count(len(tokens))
     text = "".join(tokens)
     if len(text) > limits.TOKEN_CHARACTERS:
         _check_lengths(tokens)
@@ -154,12 +169,18 @@ def sentence_of(tokens, tags=None, columns=None) -> Sentence:
     )
 
 
-def _check_length(count: int) -> None:
+def check_count(count: int) -> None:
+    """Raise a LimitError if a sentence cannot have so many tokens."""
     if count > limits.SENTENCE_TOKENS:
-        what = (
-            f"a sentence has {count:,} tokens, at most {limits.SENTENCE_TOKENS:,} are"
-        )
-        raise LimitError(f"{what} allowed", "split it where its sentences end")
+        what = f"a sentence has more than {limits.SENTENCE_TOKENS:,} tokens"
+        raise LimitError(what, "split it where its sentences end")
+
+
+def check_nodes(count: int) -> None:
+    """Raise a LimitError if a tree cannot have so many nodes."""
+    if count > limits.TREE_NODES:
+        what = f"a tree has more than {limits.TREE_NODES:,} brackets"
+        raise LimitError(what, "split it where its sentences end")
 
 
 def _check_lengths(tokens) -> None:

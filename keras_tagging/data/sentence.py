@@ -1,7 +1,7 @@
 """Sentences, and corpora of them."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from keras_tagging.data.spans import Span
@@ -139,10 +139,20 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
     """Turn a list of words into a sentence without tags; a `Sentence` stays as it is.
 
     Raises:
-        ValueError: for a string, or a list of anything but strings.
+        ValueError: for a string, a mapping, or a list of anything but strings.
     """
     if isinstance(sentence, Sentence):
         return sentence
+    if isinstance(sentence, Mapping):
+        remedy = "give lists of words, or Sentence objects"
+        if "tokens" in sentence:
+            remedy = 'give what it has as "tokens", or Sentence(tokens, tags, columns)'
+        elif "text" in sentence:
+            remedy = 'give what it has as "text" to annotate or annotate_documents'
+        raise ValueError(
+            f"a {type(sentence).__name__} with the keys "
+            f"{', '.join(map(repr, [*sentence][:5]))} is no sentence: {remedy}"
+        )
     if isinstance(sentence, str):
         raise ValueError(
             f"{sentence[:40]!r} is a string; a sentence is a list of words: "
@@ -154,14 +164,22 @@ def as_sentence(sentence: Sentence | Iterable[str]) -> Sentence:
     return Sentence(words)
 
 
+def check_several(sentences: Iterable) -> None:
+    """Raise a ValueError for a corpus, a string or a mapping: it is no list."""
+    if isinstance(sentences, Corpus):
+        raise ValueError("this is a whole corpus: give its train, dev or test")
+    if isinstance(sentences, str | Mapping):
+        as_sentence(sentences)
+
+
 def as_sentences(sentences: Iterable, *, tagged: bool = False) -> list[Sentence]:
     """Turn sentences, or lists of words, into a list of sentences.
 
     Raises:
-        ValueError: for a whole corpus; with `tagged`, for a sentence without tags.
+        ValueError: for a whole corpus, a string or a mapping, or one in place of a
+            sentence; with `tagged`, for a sentence without tags.
     """
-    if isinstance(sentences, Corpus):
-        raise ValueError("this is a whole corpus: give its train, dev or test")
+    check_several(sentences)
     sentences = [as_sentence(sentence) for sentence in sentences]
     if tagged:
         for number, sentence in enumerate(sentences, 1):

@@ -17,6 +17,7 @@ from keras_tagging.data.surfaces import SurfaceReader
 from keras_tagging.utils.limits import INTEGER_DIGITS
 
 COLUMNS = 10
+_NO_WORD = re.compile(f"#|[0-9]{{1,{INTEGER_DIGITS}}}[-.][0-9]{{1,{INTEGER_DIGITS}}}\t")
 _HEAD = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL = range(8)
 
@@ -128,7 +129,7 @@ def _with_surfaces(lines, fields, tag, trees):
 
 def is_no_word(line: str) -> bool:
     """Whether the line is a comment, a multiword token or an empty node."""
-    return re.match(r"#|[0-9]+[-.][0-9]+\t", line) is not None
+    return _NO_WORD.match(line) is not None
 
 
 def word_rows(
@@ -146,13 +147,14 @@ def word_rows(
     """
     rows: list[Row] = []
     for number, line in block:
-        cells = line.split("\t")
+        cells = line.split("\t", COLUMNS)
         is_next = cells[ID] == str(len(rows) + 1)
         if is_next and len(cells) == COLUMNS and "" not in cells:
             rows.append((number, cells))
             continue
         if not line.startswith("#") and len(cells) != COLUMNS:
-            what = f"{len(cells)} tab-separated columns where {name} has {COLUMNS}"
+            count = line.count("\t") + 1
+            what = f"{count} tab-separated columns where {name} has {COLUMNS}"
             raise Malformed(number, what, "put `_` where a field is empty")
         if is_no_word(line):
             if name == "CoNLL-X":

@@ -7,6 +7,7 @@ import numpy as np
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surface import Surface
+from keras_tagging.encoding.batching import padded_rows
 from keras_tagging.encoding.characters import CharacterFeatures
 from keras_tagging.encoding.multiword import MultiwordSplitter
 from keras_tagging.encoding.segment_labels import (
@@ -62,16 +63,62 @@ class Segmentation:
         stream = TextStream(text, lines)
         return self.sentences(stream, self.scored(stream))
 
-    def scored(self, stream: TextStream) -> Iterator[tuple[Windows, np.ndarray]]:
-        """The windows of a stream, and the logits `(symbols, labels)` of each."""
-        for windows in windows_of(
+    def segment_each(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        """The sentences of each text, which is read alone.
+
+        Windows of several texts share a call of the network.
+        """
+        group, rows = [], 0
+        for text in texts:
+            own = 1 + len(text) // WINDOW
+            if group and rows + own > self._rows:
+                yield from self._together(group)
+                group, rows = [], 0
+            group.append(text)
+            rows += own
+        yield from self._together(group)
+
+    def _together(self, texts: list[str]) -> Iterator[list[Sentence]]:
+        if len(texts) == 1:  # which may be long
+            yield list(self.segment(texts[0]))
+            return
+        streams = [TextStream(text) for text in texts]
+        windows = [list(self._windows(stream)) for stream in streams]
+        logits = self._logits_of([each.ids for own in windows for each in own])
+        for stream, own in zip(streams, windows, strict=True):
+            scored = [(each, each.own(next(logits))) for each in own]
+            yield list(self.sentences(stream, scored))
+
+    def _logits_of(self, parts: list[np.ndarray]) -> Iterator[np.ndarray]:
+        """The logits of several batches of windows, computed as one."""
+        if not parts:
+            return
+        sizes = [len(part) for part in parts]
+        rows, time = sum(sizes), max(part.shape[1] for part in parts)
+        rows = padded_rows(rows, self._rows) if self.multiple > 1 else rows
+        ids, ends = np.zeros((rows, time, parts[0].shape[2]), "int32"), np.cumsum(sizes)
+        for part, end in zip(parts, ends, strict=True):
+            ids[end - len(part) : end, : part.shape[1]] = part
+        yield from np.split(self.logits(ids), ends)[:-1]
+
+    @property
+    def _rows(self) -> int:
+        """Windows in one call of the network."""
+        return max(1, SYMBOLS // (WINDOW + 2 * self.context))
+
+    def _windows(self, stream: TextStream) -> Iterator[Windows]:
+        return windows_of(
             stream,
             self.features.encode,
             size=WINDOW,
             context=self.context,
-            rows=max(1, SYMBOLS // (WINDOW + 2 * self.context)),
+            rows=self._rows,
             multiple=self.multiple,
-        ):
+        )
+
+    def scored(self, stream: TextStream) -> Iterator[tuple[Windows, np.ndarray]]:
+        """The windows of a stream, and the logits `(symbols, labels)` of each."""
+        for windows in self._windows(stream):
             yield windows, windows.own(self.logits(windows.ids))
 
     def sentences(

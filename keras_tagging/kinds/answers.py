@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
-from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
+from keras_tagging.data.sentence import (
+    Sentence,
+    as_sentence,
+    as_sentences,
+    check_several,
+)
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds.kind import Output, of
 from keras_tagging.utils.suggestions import check_known
@@ -122,12 +127,11 @@ class Answers:
             at most `PREDICTION_SENTENCES` ahead.
 
         Raises:
-            ValueError: at once, for a string, a whole corpus, or a model that is not
+            ValueError: at once, for a string, a mapping, a whole corpus, or a model not
                 ready.
         """
         self._require_network()
-        if isinstance(sentences, (str, Corpus)):
-            as_sentences(sentences)  # refuses them at once, not in a generator
+        check_several(sentences)  # at once, not in a generator
         whole = isinstance(sentences, (list, tuple))
         chunks = slices(map(as_sentence, sentences), entries, growing=not whole)
         rows = self._items(chunks, names, item)

@@ -46,19 +46,33 @@ def check_labels(
     Raises:
         ValueError: if there are labels, and the model knows none of them.
     """
+    refuse_unknown(kind, labels, known, "training")
     unknown = Counter({k: n for k, n in labels.items() if k not in known})
-    if unknown and len(unknown) == len(labels):
-        raise ValueError(
-            f"this model knows none of the {kind} of the training sentences "
-            f"({some(unknown)}): its own are {some(known)}; build a new model for "
-            "these sentences"
-        )
     if missed := Counter({k: n for k, n in unknown.items() if n >= least}):
         warnings.warn(
             f"{missed.total():,} of {labels.total():,} training tokens have {kind} "
             f"that this model does not know ({some(missed)}), and it learns nothing "
             "from them: build a new model to learn these",
             stacklevel=5,  # the line that calls fit
+        )
+
+
+def refuse_unknown(
+    kind: str, labels: Collection[str], known: Collection[str], split: str
+) -> None:
+    """Raise a ValueError if there are labels, and the model knows none of them.
+
+    Args:
+        kind, labels, known: as in `check_labels`.
+        split: "training" or "development".
+    """
+    if labels and not any(label in known for label in labels):
+        remedy = "build a new model for these sentences"
+        if split == "development":
+            remedy = "read both in the same format, with the same columns"
+        raise ValueError(
+            f"this model knows none of the {kind} of the {split} sentences "
+            f"({some(labels)}): its own are {some(known)}; {remedy}"
         )
 
 

@@ -14,7 +14,12 @@ from keras_tagging.encoding.label_column import (
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.metrics import looks_like_chunks
 from keras_tagging.models.constraint import decoding_scheme
-from keras_tagging.models.known_labels import check_labels, some, tags_to_learn
+from keras_tagging.models.known_labels import (
+    check_labels,
+    refuse_unknown,
+    some,
+    tags_to_learn,
+)
 
 Names = Sequence[str | None]
 
@@ -125,6 +130,16 @@ def restored_columns(
 def check_known_labels(sentences, columns: Sequence[LabelColumn], least: int) -> None:
     """Refuse, or warn of, labels that a trained model does not know."""
     for column in columns:
-        kind = "tags" if column.name is None else f"labels in {column.name!r}"
-        counts = Counter(label for row in column.learnt(sentences) for label in row)
-        check_labels(kind, counts, column.ids, least)
+        check_labels(*_counted(sentences, column), column.ids, least)
+
+
+def check_development(sentences, columns: Sequence[LabelColumn]) -> None:
+    """Refuse development sentences of whose labels in a column none is known."""
+    for column in columns:
+        refuse_unknown(*_counted(sentences, column), column.ids, "development")
+
+
+def _counted(sentences, column: LabelColumn) -> tuple[str, Counter]:
+    """What the labels of a column are called, and their numbers."""
+    kind = "tags" if column.name is None else f"labels in {column.name!r}"
+    return kind, Counter(label for row in column.learnt(sentences) for label in row)

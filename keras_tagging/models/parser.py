@@ -29,7 +29,7 @@ from keras_tagging.models.jackknife import (
     new_tagger,
     tagged_in,
 )
-from keras_tagging.models.known_labels import some
+from keras_tagging.models.known_labels import refuse_unknown, some
 from keras_tagging.models.report import tree_report
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tree_answer
@@ -222,6 +222,10 @@ class Parser(Parsing, SentenceModel):
         sentences = as_sentences(sentences)
         trees_of(sentences)
         return sentences
+
+    def check_development(self, sentences):
+        labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
+        refuse_unknown("dependency labels", labels, self.labels, "development")
 
     def prepared(self, sentences, keep, verbose):
         """Add jackknifed tags, if the parser reads predicted ones."""

@@ -158,6 +158,15 @@ class Segmenter(SentenceModel):
         self._require_network()
         return self.segmentation.segment(text, lines)
 
+    def segment_each(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        """The sentences of each text as `segment` finds them, but in less time.
+
+        Args:
+            texts: strings. Those that are short are read together.
+        """
+        self._require_network()
+        return self.segmentation.segment_each(texts)
+
     @property
     def segmentation(self) -> Segmentation:
         """The way from text to sentences, by its network."""

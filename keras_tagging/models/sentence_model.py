@@ -56,8 +56,8 @@ class SentenceModel(SentenceCalls):
     * `serving(top_k)`: the computation of a SavedModel;
 
     and, if there is more to say, `objectives()` and `batch_loss` for another loss,
-    `report(sentences, **options)` with `report_options`, and
-    `counts(sentences, figures)` for tests of significance.
+    `check_development(sentences)`, `report(sentences, **options)` with
+    `report_options`, and `counts(sentences, figures)` for tests of significance.
 
     A model opens no file: a setting that names a file of vectors is only a record.
 
@@ -397,8 +397,9 @@ class SentenceModel(SentenceCalls):
             A `keras.callbacks.History` of all epochs, resumed ones included.
 
         Raises:
-            ValueError: if the annotation is missing, `resume` has another run, or the
-                model cannot learn from soft targets, or from these.
+            ValueError: if the annotation is missing, no label of the development
+                sentences is known, `resume` has another run, or the model cannot learn
+                from soft targets, or from these.
         """
         if y is not None:
             raise ValueError(
@@ -414,6 +415,7 @@ class SentenceModel(SentenceCalls):
         dev = self.annotated(validation_data or [])
         if self.network is None:
             self.adapt(sentences)
+        self.check_development(dev)
         fitting = self._fitting(epochs, batch_size, token_budget)
         watched = self.default_monitor if dev and monitor is None else monitor
         training.check_fitting(
@@ -483,6 +485,9 @@ class SentenceModel(SentenceCalls):
 
     def before_fit(self, sentences, verbose):
         """Hook that runs once before the first epoch, but not when a run resumes."""
+
+    def check_development(self, sentences):
+        """Raise a ValueError if development sentences have no label of training."""
 
     def check_pupil(self):
         """Raise a ValueError if the model cannot learn from soft targets."""

@@ -175,6 +175,9 @@ class Tagger(Tagging, SentenceModel):
         learnt_columns.check_known_labels(sentences, self.label_columns, least)
         return super().batches(sentences, fitting)
 
+    def check_development(self, sentences):
+        learnt_columns.check_development(sentences, self.label_columns)
+
     def dataset(self, batches):
         """The data for training: see `training.dataset`."""
         tokens = training.token_signature(self.features)

@@ -91,6 +91,10 @@ class OnnxSegmenter:
         """Find the sentences of a text, one by one: see `Segmenter.segment`."""
         return self._segmentation.segment(text, lines)
 
+    def segment_each(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        """The sentences of each text: see `Segmenter.segment_each`."""
+        return self._segmentation.segment_each(texts)
+
     def _logits(self, ids: np.ndarray) -> np.ndarray:
         """The logits `(windows, time, labels)` for ids `(windows, time, 2)`."""
         parts = np.array_split(ids, min(self._threads, len(ids)))

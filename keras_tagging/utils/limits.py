@@ -11,12 +11,16 @@ This module imports nothing, so that every room can read it.
 # Text
 
 # Length of a line, and of all lines of a sentence, in bytes of a file or characters of
-# a text stream. The longest lines of real corpora, CCG derivations, have 70,000;
-# parsing a line of this length takes a few hundred megabytes.
+# a text stream. The longest lines of real corpora, CCG derivations, have 70,000. No
+# reader takes more than 600 MB for a line of this length, whatever is in it.
 SENTENCE_CHARACTERS = 10_000_000
 # Tokens of a sentence. Real ones have a few hundred; a corpus without blank lines is a
 # single sentence.
 SENTENCE_TOKENS = 100_000
+# Brackets of the tree or derivation of a sentence, those of its tokens included
+TREE_NODES = 5 * SENTENCE_TOKENS
+# Columns of a row. Feature files of CRFs have a hundred.
+COLUMNS = 10_000
 # Characters of a token. A longer one is not a word but some embedded file.
 TOKEN_CHARACTERS = 1_000_000
 # Tokens and characters of a sentence of raw text: a longer one is cut behind its last
@@ -87,8 +91,8 @@ VECTOR_WORD = 2**16
 VECTOR_PIECE = 64
 #: Bytes that any compressed file of vectors may expand to, and the expansion allowed
 #: beyond that. Numbers written as text shrink to a third; only a zip bomb shrinks to a
-#: hundredth.
-VECTOR_CONTENT = 2**28
+#: hundredth. Words with a single value take thirteen times their bytes.
+VECTOR_CONTENT = 2**25
 VECTOR_EXPANSION = 100
 
 # Saved models and runs

@@ -123,7 +123,7 @@ def opened(path: str) -> Iterator[Stream]:
         raise IsADirectoryError(f"{path}: is a folder; name the file of vectors in it")
     # a pipe has no size
     size = os.path.getsize(path) if Path(path).is_file() else sys.maxsize
-    magic = _COMPRESSED.get(Path(path).suffix)
+    magic = _COMPRESSED.get(Path(path).suffix.lower())
     with open(path, "rb") as file:
         if magic is None:
             yield Stream(path, file, size, False)

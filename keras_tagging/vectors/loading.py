@@ -37,7 +37,7 @@ def load_vectors(
     vocabulary: Words | None = None,
     normalise: Normalise = None,
     limit: int | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     cache: str | Path | bool | None = None,
     allow_pickle: bool = False,
 ) -> WordVectors:
@@ -73,7 +73,7 @@ def load_vectors(
         normalise: with a vocabulary, the normal form of a word: "kadari", "wu" or
             "lower", as in `TokenFeatures`, or a function.
         limit: read only this many vectors; files are usually sorted by frequency.
-        encoding: the encoding of the words.
+        encoding: the encoding of the words; by default UTF-8.
         cache: a folder for the cache, or False for none. By default it is `vectors` in
             the folder that the environment variable KERAS_TAGGING_CACHE names, else in
             the user's cache folder, beside the downloaded corpora.
@@ -89,7 +89,7 @@ def load_vectors(
     """
     if limit is not None and limit < 1:
         raise ValueError(f"limit is {limit}; it must be at least 1, or None for all")
-    path = str(path)
+    path, encoding = str(path), "utf-8" if encoding is None else encoding
     forms = None if vocabulary is None else _forms(vocabulary, normalise)
     wanted = None if forms is None else _wanted(forms)
     with opened(path) as stream:

@@ -44,7 +44,7 @@ class Selection:
         self.example = ""
         try:
             is_text = b" 09\n".decode(encoding, "replace") == " 09\n"
-        except (LookupError, UnicodeError):
+        except (LookupError, TypeError, UnicodeError):
             is_text = False
         if not is_text:
             raise ValueError(

@@ -46,6 +46,13 @@ def test_lists_of_words_are_sentences_without_tags():
         ([[["a"]]], "a list of words, not"),
         ([[b"a"]], "a list of words, not"),
         (Corpus([]), "a whole corpus: give its train, dev or test"),
+        (
+            [{"tokens": ["a"], "tags": ["X"]}],
+            'keys .tokens., .tags. .* as "tokens", or',
+        ),
+        ({"tokens": [["a"]]}, 'keys .tokens. is no sentence: give what .* as "tokens"'),
+        ([{"text": "a b"}], 'keys .text. .* as "text" to annotate or annotate_docum'),
+        ([{"words": ["a"]}], "a dict with .* is no sentence: give lists of words, or"),
     ],
 )
 def test_anything_else_is_refused(sentences, message):

@@ -1,3 +1,4 @@
+import re
 import zipfile
 
 import pytest
@@ -138,6 +139,17 @@ def test_malformed_turns_stop_or_are_left_out(run, disc, tmp_path):
     code, told, _ = run("media", disc, out, "--skip-malformed")
     assert code == 0 and f"left out: {path}:1: <sem> has no concept" in told
     assert words(load_corpus(out).train) == [f"Voici Aix {i}" for i in (1, 3, 4)]
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_a_word_beyond_the_limits(run, disc, tmp_path, skip):
+    path = disc / "MEDIA1FR" / "DATA" / "media_lot2.xml"
+    text = path.read_text("latin-1").replace("Aix", "Aix" + "&#769;" * 101, 1)
+    path.write_text(text, "latin-1")
+    options = ["--skip-malformed"] * skip
+    code, told, error = run("media", disc, tmp_path / "out", *options)
+    assert code == (0 if skip else 1)
+    assert re.search(rf"{path}:\d+: 'Aix.* combining marks", told if skip else error)
 
 
 @pytest.mark.parametrize("script", ["media", "ftb", "ud", "atis"])

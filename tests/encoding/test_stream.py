@@ -107,6 +107,24 @@ def test_batches_and_chunks_change_nothing(segmenter, everything, monkeypatch):
         assert spans(segmenter.segment(chunks_of(text, rng))) == spans(whole)
 
 
+def test_several_texts_share_windows(segmenter, monkeypatch):
+    """And each is read as if it were alone."""
+    rng, calls = random.Random(5), []
+    texts = [random_text(rng, rng.choice([0, 1, 30, 300, 2_000])) for _ in range(40)]
+    network = segmenter.predict_on_batch
+    monkeypatch.setattr(
+        segmenter,
+        "predict_on_batch",
+        lambda ids: calls.append(len(ids)) or network(ids),
+    )
+    together = list(segmenter.segment_each(iter(texts)))
+    several, calls[:] = len(calls), []
+    assert together == [list(segmenter.segment(text)) for text in texts]
+    assert several < len(calls) / 5
+    assert list(segmenter.segment_each([])) == []
+    assert list(segmenter.segment_each(["", " "])) == [[], []]
+
+
 def test_memory_is_constant(untrained, monkeypatch):
     monkeypatch.setattr(text_stream, "PIECE", 512)
     monkeypatch.setattr(segmentation_module, "SYMBOLS", 2_000)

@@ -26,6 +26,7 @@ from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.lines import CHUNK
 from keras_tagging.data.normalisation import LimitError, to_nfc
 from keras_tagging.data.recognition import recognise
+from keras_tagging.data.records import MalformedSentence
 from keras_tagging.data.trees import trees_of
 from keras_tagging.utils import limits
 from preparing.media import words_of
@@ -87,6 +88,22 @@ def test_carriage_returns_alone(tmp_path, format, is_compressed):
     assert len(list(read(path, format, encoding="utf-16"))) == 200
 
 
+@pytest.mark.parametrize("format", ["conll", "conllu"])
+def test_carriage_returns_that_would_end_lines_are_not_written(format):
+    with pytest.raises(ValueError, match="cannot be a CoNLL row: write 'jsonl' inste"):
+        write([Sentence(["a\rb\rc\rd"], ["N"])], io.StringIO(), format)
+    stream = io.StringIO()  # in the first line alone they would
+    write([Sentence(["a", "a\rb\rc\rd"], ["N", "N"])], stream, format)
+    assert read_all(stream.getvalue(), format)[0].tokens == ["a", "a\rb\rc\rd"]
+
+
+@pytest.mark.parametrize("name", ["X.GZ", "x.conll.Gz"])
+def test_a_compressed_file_is_known_by_its_name_in_any_case(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b"a\tN\n\n"))
+    assert [s.tokens for s in read(path)] == [["a"]]
+
+
 def test_carriage_returns_in_a_large_file():
     count = 3 * CHUNK // 100
     text = "".join(f"w{i:0100}\tN\r\r" for i in range(count))
@@ -101,6 +118,20 @@ def test_carriage_returns_a_byte_at_a_time():
         chunks = (data[i : i + 1] for i in range(len(data)))
         found = list(read(chunks, "text", encoding=encoding))
         assert [s.tokens for s in found] == [["\u00e9", "b"], ["c"]]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_line_feed_behind_carriage_returns(format, end):
+    words = [f"w{i}" for i in range(200)]
+    data = corpus(format, words).replace("\n", "\r").removesuffix("\r") + end
+    found, messages = skipping(data, format)
+    if end == "\n\n":  # not one, so it is said where they are
+        assert len(messages) == 1 and "; end all its lines alike" in messages[0]
+        return
+    # "\r\n" is the end of a line, and a blank line: an empty sentence in some formats
+    assert (found[:200], messages) == ([[word] for word in words], [])
+    assert found[200:] in ([], [[]])
 
 
 def test_a_carriage_return_inside_a_line_is_text():
@@ -474,7 +505,7 @@ def test_more_tokens_than_a_sentence_has(monkeypatch, format):
     good = corpus(format, "ab")
     found, [message] = skipping(good + line + "\n" + good, format)
     assert found == [["a"], ["b"]] * 2
-    assert ": a sentence has 51 tokens, at most 50 are allowed; split it" in message
+    assert ": a sentence has more than 50 tokens; split it where" in message
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -550,6 +581,105 @@ def test_document_marks_that_are_none():
     assert skipping(text, "conll", comments=False) == (kept, [])
     with pytest.raises(ValueError, match="cannot be a CoNLL row: write 'jsonl'"):
         write([Sentence(["a", "-DOCSTART-"], ["N", "N"])], io.StringIO())
+
+
+# Columns that are not what they are taken for
+
+
+def refusal(text, format=None, **options):
+    with pytest.raises(CorpusError) as caught:
+        read_all(text, format, **options)
+    assert not isinstance(caught.value, MalformedSentence)  # which "skip" leaves out
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("format", ["conll", None])
+@pytest.mark.parametrize("separator", [",", ";", "|"])
+def test_values_between_commas(format, separator):
+    text = "Laura,B-PER\nruns,O\n.,O\n\nBob,B-PER\n".replace(",", separator)
+    told = refusal(text, format)
+    assert "<stream>:1: the rows have a single column, with" in told
+    assert f"pass separator={separator!r}, or format='tokens'" in told
+    [first, _] = read_all(text, "conll", separator=separator)
+    assert (first.tokens, first.tags) == (["Laura", "runs", "."], ["B-PER", "O", "O"])
+    assert read_all(text, "tokens")[1].tokens == [f"Bob{separator}B-PER"]
+
+
+def test_words_with_commas_are_words():
+    text = "1,000\nor\n2,000\n\n,\n\na,b\n"
+    for format in ("conll", "tokens", None):
+        assert len(read_all(text, format)) == 3
+
+
+def test_positions_of_words_are_no_words():
+    text = "1\tThe\tthe\tD\tX\n2\tdog\tdog\tN\tX\n\n1\tc\tc\tV\tX\n"
+    for source in (text, text.replace("\t", " "), text.replace("\n\n", "\n")):
+        told = refusal(source, "conll")
+        assert "<stream>:1: column 1 has the positions of words; pass token_" in told
+    assert read_all(text, "conll", token_column=1)[0].tokens == ["The", "dog"]
+    counted = "1\tCD\n2\tCD\n3\tCD\n"  # of two columns these are words
+    assert read_all(counted, "conll")[0].tokens == ["1", "2", "3"]
+
+
+IDENTIFIED = "".join(f"s{i // 5}\tw{i % 7}\tN\n" for i in range(300))
+
+
+@pytest.mark.parametrize("comment", ["", "# a comment\n"])
+def test_sentences_that_a_column_numbers(comment):
+    for text in (IDENTIFIED, IDENTIFIED.replace("s", ""), IDENTIFIED + "\n\n"):
+        told = refusal(comment + text, "conll", token_column=1)
+        assert "no blank line ends a sentence, but column 1 seems to number" in told
+        assert "; pass sentence_column=0, or put blank lines between them" in told
+        options = {"token_column": 1, "sentence_column": 0}
+        found = read_all(comment + text, "conll", **options)
+        assert [len(sentence) for sentence in found] == [5] * 60
+        assert found[1].tokens == ["w5", "w6", "w0", "w1", "w2"]
+
+
+def test_columns_that_seem_to_number_sentences():
+    # one of several blocks, each a document; and values that come again
+    text = IDENTIFIED + "\n" + IDENTIFIED
+    assert [len(s) for s in read_all(text, "conll", token_column=1)] == [300, 300]
+    again = "".join(f"w{i}\tX{i // 5 % 10}\tN\n" for i in range(300))
+    assert len(read_all(again, "conll")) == 1
+    assert len(read_all("1\n1\n1\n2\n2\n2\n3\n3\n3\n", "tokens")) == 1
+    assert len(read_all("The\t1\tD\n" * 9 + "dog\t2\tN\n" * 9, "conll")) == 1
+
+
+def test_the_column_of_sentences_is_there():
+    assert "sentence_column=3, but the rows have 3 columns" in refusal(
+        IDENTIFIED, "conll", sentence_column=3
+    )
+
+
+def test_rows_of_too_many_columns(monkeypatch):
+    monkeypatch.setattr(limits, "COLUMNS", 10)
+    text = "a\tN\n\n" * 3 + "\t".join("b" * 30) + "\n"
+    found, [message] = skipping(text, "conll")
+    assert found == [["a"]] * 3
+    assert message.startswith("<stream>:7: over 10 columns where the file has 2; mend")
+    [message] = skipping("\t".join("b" * 30) + "\n", "conll")[1]
+    assert message.startswith("<stream>:1: over 10 columns where the file has 10; mend")
+
+
+@pytest.mark.parametrize("number", ["1234567890", "1-1234567890", "1.1234567890"])
+@pytest.mark.parametrize("surface", [False, True])
+def test_numbers_of_words_with_too_many_digits(number, surface):
+    text = f"{number}\ta{chr(9)}{chr(9).join('_' * 8)}\n" + CONLLU.format("a", "N")
+    found, [message] = skipping(text, "conllu", surface=surface)
+    assert found == []
+    assert message.startswith(f"<stream>:1: the word's number is '{number}', not 1; nu")
+
+
+@pytest.mark.parametrize("format", ["mrg", "auto"])
+def test_more_brackets_than_a_sentence_has(monkeypatch, format):
+    monkeypatch.setattr(limits, "TREE_NODES", 50)
+    opening = "(S " if format == "mrg" else "(<T S 0 1> "
+    good = corpus(format, "ab")
+    for text in (opening * 51, opening * 51 + good.split("\n")[-2] + " )" * 51):
+        found, [message] = skipping(f"{good}{text}\n{good}", format)
+        assert found == [["a"], ["b"]] * 2
+        assert ": a tree has more than 50 brackets; split it" in message
 
 
 CUT = "# sent_id = 1\n1\ta\ta\tD\tX\n2\tb\tb\tN\tX\n\n1\tc\tc\tV\tX\n"

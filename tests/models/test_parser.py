@@ -1,5 +1,7 @@
 """Parsers on a small part of the demo corpus: training and trees."""
 
+from dataclasses import replace
+
 import keras
 import numpy as np
 import pytest
@@ -51,6 +53,15 @@ def test_training_learns_the_training_trees(name):
     assert figures["las"] == max(history.history["val_las"])
     assert figures["uas"] >= figures["las"]
     assert model.metadata["epochs"] == 18
+
+
+def test_development_trees_of_other_relations(model):
+    others = [
+        replace(s, columns={**s.columns, "deprel": ["else"] * len(s)}) for s in DEV
+    ]
+    message = "none of the dependency labels of the development sentences .'else'.: its"
+    with pytest.raises(ValueError, match=message):
+        model.fit(TRAIN, validation_data=others, verbose=0)
 
 
 @pytest.fixture(scope="module")

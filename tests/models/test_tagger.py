@@ -296,6 +296,11 @@ def test_sentences_without_what_training_needs(sentences, settings, message):
         ({"batch_size": 0}, "batch_size=0: it is 1 or more"),
         ({"batch_size": 2, "token_budget": 9}, "not both"),
         ({"validation_data": [["a"]]}, "sentence 1 has no tags"),
+        (
+            {"validation_data": [Sentence(["a", "b"], ["X", "Y"])]},
+            "none of the tags of the development sentences .'X', 'Y'.: its own are .*; "
+            "read both in the same format, with the same columns",
+        ),
         ({"monitor": "val_accuracy"}, "needs development sentences"),
         (
             {"monitor": "val_acc", "validation_data": GOLD},

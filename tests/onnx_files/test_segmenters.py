@@ -68,6 +68,9 @@ def test_in_a_pipeline(path, treebanks):
     pipeline = Pipeline(segmenter=runtime.load(path))
     text = text_of(treebanks["french"])
     assert spans(pipeline.annotate(text)) == spans(treebanks["french"])
+    texts = [text, "", text[:200], " \n", text[:9]]
+    found = list(pipeline.annotate_documents(texts))
+    assert found == [list(pipeline.annotate(text)) for text in texts]
 
 
 def test_integers_of_8_bits(segmenter, path, treebanks, tmp_path):

@@ -122,6 +122,63 @@ def test_a_text_may_come_in_pieces(pipeline):
     assert list(pipeline.annotate([])) == list(pipeline.annotate("")) == []
 
 
+def test_pieces_whose_words_would_be_joined(pipeline):
+    for pieces in (["I do", "n't know."], ("I know.", "", "We know.")):
+        with pytest.raises(ValueError, match="would be joined .* annotate_documents"):
+            list(pipeline.annotate(pieces))
+        assert list(pipeline.annotate(iter(pieces)))  # which may be cut anywhere
+    whole = list(pipeline.annotate("I know. We know."))
+    assert list(pipeline.annotate(["I know.", " ", "We ", "know."])) == whole
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"text": "I know."}, "a dict with the keys 'text' .* annotate_documents"),
+        ([{"text": "I know."}], "a dict with the keys 'text' .* annotate_documents"),
+        (
+            [{"tokens": ["I"], "x": 1}],
+            "keys 'tokens', 'x' .* what it has as \"tokens\"",
+        ),
+        (keras_tagging.data.Corpus([]), "a whole corpus"),
+    ],
+)
+def test_what_is_no_text(pipeline, given, message):
+    for call in (pipeline.annotate, Pipeline(tagger=pipeline.tagger).annotate):
+        with pytest.raises(ValueError, match=message):
+            list(call(given))
+
+
+DOCUMENTS = ["I don't. We do .", "", "Who?", " \n", "A b. C d."]
+
+
+def test_documents(pipeline, tagger, monkeypatch):
+    for each in (pipeline, Pipeline(tagger=tagger), Pipeline(Segmenter())):
+        found = list(each.annotate_documents(iter(DOCUMENTS)))
+        assert found == [list(each.annotate(text)) for text in DOCUMENTS]
+        assert list(each.annotate_documents([])) == []
+        assert list(each.annotate_documents(["", " "])) == [[], []]
+    assert found[4][1].surface.offsets == [(5, 6), (7, 8), (8, 9)]
+    monkeypatch.setattr(batching, "PREDICTION_SENTENCES", 3)
+    documents = iter([f"Document {i}." for i in range(1_000)])
+    next(pipeline.annotate_documents(documents))
+    assert next(documents) < "Document 6"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("I know.", "^'I know.' is one text: give a list of texts, or annotate it"),
+        ({"text": "I know."}, "a dict with the keys 'text'"),
+        (["I know.", ["We", "know"]], "^document 2 is a list, not a string: annotate"),
+        ([{"text": "I know."}], "^document 1 is a dict, not a string: annotate takes"),
+    ],
+)
+def test_what_are_no_documents(pipeline, given, message):
+    with pytest.raises(ValueError, match=message):
+        list(pipeline.annotate_documents(given))
+
+
 def test_sentences_are_not_segmented(pipeline):
     whole = list(pipeline.annotate("I don't. We do ."))
     again = list(pipeline.annotate([s.tokens for s in whole]))

@@ -140,6 +140,10 @@ def test_errors_are_those_of_the_tagger(path):
         found.tag([], beta=-1)
     with pytest.raises(ValueError, match="is a string; a sentence is a list"):
         found.tag("a b")
+    for given in ([{"tokens": ["a", "b"]}], {"tokens": [["a"]]}):
+        for method in (found.tag, found.annotate, found.predict):
+            with pytest.raises(ValueError, match='is no sentence: .* as "tokens"'):
+                list(method(given))
     with pytest.raises(ValueError, match="sentence 1 has no column 'pos'"):
         found.tag([["a"]])
     many = Sentence(["e" + "\u0301" * 101], None, {"pos": ["x"]})

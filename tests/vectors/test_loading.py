@@ -67,6 +67,15 @@ def test_the_first_of_two_equal_words_is_kept(tmp_path):
 def test_encoding(tmp_path):
     path = write(tmp_path / "v", GLOVE.encode("latin-1"))
     assert_are(load_vectors(path, encoding="latin-1"), ALL)
+    path = write(tmp_path / "u", GLOVE)
+    assert_are(load_vectors(path, encoding=None), ALL)
+    with pytest.raises(ValueError, match="^encoding=7 does not work for word vectors"):
+        load_vectors(path, encoding=7)
+
+
+def test_a_compressed_file_is_known_by_its_name_in_any_case(tmp_path):
+    path = write(tmp_path / "V.GZ", gzip.compress(GLOVE.encode()))
+    assert_are(load_vectors(path), ALL)
 
 
 @pytest.mark.parametrize(
