@@ -18,6 +18,8 @@ def serve(
     max_tokens: Annotated[int, typer.Option(min=1, max=limits.SENTENCE_TOKENS)] = 2000,
     max_batch: Annotated[int, typer.Option(min=1, max=100000)] = 64,
     max_wait_ms: Annotated[float, typer.Option(min=0, max=1000)] = 0,
+    allowed_host: Annotated[list[str], typer.Option(metavar="NAME")] = (),
+    cors_origin: Annotated[list[str], typer.Option(metavar="ORIGIN")] = (),
 ) -> None:
     """Serve taggers, parsers and pipelines over HTTP, with a page to try them.
 
@@ -37,6 +39,10 @@ def serve(
         max_batch: Sentences to run together.
         max_wait_ms: That a request waits for others while a worker is free. Those that
             come while all are busy run together anyway.
+        allowed_host: A further name by which the service may be asked, such as that
+            which a proxy gives it; "*" is any. Once for each.
+        cors_origin: A web page that may use the service, such as
+            https://www.example.org; "*" is any. Once for each.
     """
     # of the workers, which compute with one thread: numpy would start others
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -52,4 +58,6 @@ def serve(
         max_tokens=max_tokens,
         max_batch=max_batch,
         max_wait_ms=max_wait_ms,
+        allowed_hosts=allowed_host,
+        cors_origins=cors_origin,
     )
