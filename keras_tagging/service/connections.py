@@ -42,15 +42,21 @@ class Connections:
         address = connection.address
         self._of[address][connection] = None
         self.owes(connection)
-        if len(self) > limits.SERVICE_CONNECTIONS:
-            address = max(self._of, key=lambda other: len(self._of[other]))
-        elif len(self._of[address]) <= limits.SERVICE_CLIENT_CONNECTIONS:
+        if self._has_room(address):
             return True
-        first = next((c for c in self._of[address] if c in self._owing), connection)
+        most = address
+        if len(self) > limits.SERVICE_CONNECTIONS:
+            most = max(self._of, key=lambda other: len(self._of[other]))
+        first = next((c for c in self._of[most] if c in self._owing), connection)
         if first is connection:
             return False
         first.end()
-        return True
+        return self._has_room(address)
+
+    def _has_room(self, address):
+        of_address = len(self._of[address])
+        right = of_address <= limits.SERVICE_CLIENT_CONNECTIONS
+        return right and len(self) <= limits.SERVICE_CONNECTIONS
 
     def owes(self, connection: "Connection") -> None:
         """Its client owes a request."""

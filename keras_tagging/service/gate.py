@@ -21,6 +21,7 @@ from keras_tagging.utils import limits
 
 log = logging.getLogger(__name__)
 HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:/@]+?))\.?(?::\d*)?")
+PLAIN = re.compile(r"[^][/@\s]+")
 ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/@?#\s]+")
 #: what tells orchestrators that the service is there, whatever they call it
 HEALTH = ("/v2/health/live", "/v2/health/ready")
@@ -43,13 +44,14 @@ class Hosts:
     """
 
     def __init__(self, host: str, more: list[str] = ()):
-        for name in more:
-            if not name or not HOST.fullmatch(name.lower()) or ":" in name.strip("[]"):
+        names = [name.lower().strip("[]") for name in more]
+        for name in names:
+            if ":" in name and not _address(name) or not PLAIN.fullmatch(name):
                 raise ValueError(
                     f"--allowed-host {name}: give a name or address alone, such as "
                     "tagger.example.org"
                 )
-        self._names = {"localhost", *(name.lower().strip("[]") for name in more)}
+        self._names = {"localhost", *names}
         self._patterns = [name for name in self._names if "*" in name]
         self.anywhere = not _is_local(host)
         if self.anywhere:
