@@ -18,6 +18,7 @@ health meanwhile.
 import argparse
 import http.client
 import json
+import multiprocessing
 import random
 import resource
 import socket
@@ -105,15 +106,23 @@ def load(url, model, given, expected, requests, clients, pid=None) -> None:
     print(f"  {len(errors)} errors, {wrong} wrong answers", *errors[:3])
 
 
-def ask(url, model, given, expected, requests, clients, told=lambda done: None):
-    """The seconds of each answer, the number of wrong ones, and the errors."""
+def ask(
+    url, model, given, expected, requests, clients, told=lambda done: None, most=1e9
+):
+    """The seconds of each answer, the number of wrong ones, and the errors.
+
+    It ends after so many requests, or the most seconds.
+    """
     wrong, errors, seconds = 0, [], []
+    until = time.perf_counter() + most
 
     def client(number):
         nonlocal wrong
         connection = Client(url, model)
         rng = random.Random(number)
         for _ in range(requests // clients):
+            if time.perf_counter() > until:
+                return
             i = rng.randrange(len(given))
             try:
                 tags, took = connection.ask(given[i])
@@ -131,68 +140,72 @@ def ask(url, model, given, expected, requests, clients, told=lambda done: None):
 
 
 class Hostile:
-    """Clients that harm others, while the block runs.
+    """Clients in a process of their own that harm others, while the block runs.
 
     Args:
         url: of the service.
-        connections: that say nothing, each opened anew when it is closed.
+        connections: that say nothing. One that is closed is opened anew.
         slow: how many of them send a byte of a header twice a second.
         long: clients that send long sentences, as many as they can.
         path, body: where they send them, and what.
     """
 
     def __init__(self, url, connections=0, slow=0, long=0, path="", body=None):
-        self._address = urlsplit(url).hostname, urlsplit(url).port
-        self._connections, self._slow = connections, slow
-        self._path, self._body, self._over = path, body, threading.Event()
-        self._threads = [threading.Thread(target=self._send) for _ in range(long)]
-        self.sent = 0
-        if connections:
-            self._threads.append(threading.Thread(target=self._hold))
+        address = urlsplit(url).hostname, urlsplit(url).port
+        context = multiprocessing.get_context("spawn")
+        runs = [(send_long, (address, path, json.dumps(body)))] * long
+        runs += [(hold, (address, connections, slow))] * bool(connections)
+        self._processes = [
+            context.Process(target=run, args=args, daemon=True) for run, args in runs
+        ]
 
     def __enter__(self):
-        for thread in self._threads:
-            thread.start()
-        time.sleep(2 if self._threads else 0)
-        return self
+        for process in self._processes:
+            process.start()
+        time.sleep(4 if self._processes else 0)
 
     def __exit__(self, *_):
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
+        for process in self._processes:
+            process.kill()
+            process.join()
 
-    def _send(self):
-        while not self._over.is_set():
-            connection = http.client.HTTPConnection(*self._address, timeout=90)
-            with suppress(OSError, http.client.HTTPException):
-                connection.request("POST", self._path, json.dumps(self._body))
-                connection.getresponse().read()
-                self.sent += 1
-            connection.close()
 
-    def _hold(self):
-        held = []
-        while not self._over.wait(0.5):
-            while len(held) < self._connections:
-                with suppress(OSError):
-                    held.append(socket.create_connection(self._address, timeout=1))
-                    held[-1].setblocking(False)
-                    if len(held) <= self._slow:
-                        held[-1].send(b"POST /tag HTTP/1.1\r\nX: ")
-            held = [c for i, c in enumerate(held) if self._alive(c, i < self._slow)]
-        for connection in held:
-            connection.close()
+def send_long(address, path, body):
+    while True:
+        connection = http.client.HTTPConnection(*address, timeout=90)
+        with suppress(OSError, http.client.HTTPException):
+            connection.request("POST", path, body)
+            connection.getresponse().read()
+        connection.close()
 
-    @staticmethod
-    def _alive(connection, slow):
-        try:
-            if slow:
-                connection.send(b"x")
-            return bool(connection.recv(1000)) and False
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
+
+def hold(address, count, slow):
+    """Holds connections: it opens all at once, then 100 anew twice a second."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (8192,) * 2)
+    held, most = [], count
+    while True:
+        for _ in range(min(count - len(held), most)):
+            with suppress(OSError):
+                held.append(socket.create_connection(address, timeout=1))
+                held[-1].setblocking(False)
+                if len(held) <= slow:
+                    held[-1].send(b"POST /tag HTTP/1.1\r\nX: ")
+        time.sleep(0.5)
+        held = [c for i, c in enumerate(held) if is_open(c, i < slow)]
+        most = 100
+
+
+def is_open(connection, slow) -> bool:
+    try:
+        if slow:
+            connection.send(b"x")
+        connection.recv(1000)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    connection.close()
+    return False
 
 
 def health(url, over, seconds, errors):
@@ -224,7 +237,6 @@ def long_request(url, model):
 
 def hostile(urls, model, long, given, expected, args) -> None:
     """Asks beside each kind of hostile clients, in turn, and prints what was found."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (8192,) * 2)
     path, body = long_request(urls[0], long) if long else ("", None)
     kinds = {
         "none": {},
@@ -238,16 +250,17 @@ def hostile(urls, model, long, given, expected, args) -> None:
         for (url, kind), (seconds, errors, probed, sick) in found.items():
             over = threading.Event()
             probing = (url, over, probed, sick)
-            with Hostile(url, **kinds[kind]) as others:
+            with Hostile(url, **kinds[kind]):
                 probe = threading.Thread(target=health, args=probing)
                 probe.start()
                 sizes = (args.requests, args.clients)
-                took, wrong, failed = ask(url, model, given, expected, *sizes)
+                took, wrong, failed = ask(
+                    url, model, given, expected, *sizes, most=args.seconds
+                )
                 over.set()
                 probe.join()
             seconds += took
             errors += failed + ["wrong"] * wrong
-            print(f"  {url} {kind}: {others.sent} long ones answered", flush=True)
     print("beside, p50 and p99 in ms, errors; of health p99 in ms, errors:")
     for (url, kind), (seconds, errors, probed, sick) in found.items():
         cut = [1000 * x for x in statistics.quantiles(seconds or [0, 0], n=100)]
@@ -272,6 +285,7 @@ def main():
     parser.add_argument("--hostile", action="store_true")
     parser.add_argument("--long", help="the model that hostile clients ask")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=10, help="of each, at most")
     args = parser.parse_args()
     given = sentences(args.sentences, args.longest)
     expected = runtime.load(args.file).tag(given)

@@ -7,7 +7,7 @@ makes room for others.
 
 import asyncio
 import time
-from collections import defaultdict
+from collections import Counter
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -26,8 +26,8 @@ class Connections:
 
     def __init__(self):
         self.stopping = False
-        self._of = defaultdict(dict)  # address: its connections, the oldest first
-        self._owing = {}  # connection: since when, the oldest first
+        self._of = Counter()  # address: how many are its
+        self._owing = {}  # connection: since when it owes a request, the oldest first
         self._running = {}  # connection: since when it has owed nothing
 
     def __len__(self) -> int:
@@ -40,22 +40,21 @@ class Connections:
             Whether there is room for it.
         """
         address = connection.address
-        self._of[address][connection] = None
+        self._of[address] += 1
         self.owes(connection)
         if self._has_room(address):
             return True
         most = address
         if len(self) > limits.SERVICE_CONNECTIONS:
-            most = max(self._of, key=lambda other: len(self._of[other]))
-        first = next((c for c in self._of[most] if c in self._owing), connection)
-        if first is connection:
-            return False
-        first.end()
+            [(most, _)] = self._of.most_common(1)
+        owing = [c for c in self._owing if c.address == most and c is not connection]
+        # who has asked before may do so again in a moment
+        for other in [c for c in owing if not c.has_asked][:1] or owing[:1]:
+            other.end()
         return self._has_room(address)
 
     def _has_room(self, address):
-        of_address = len(self._of[address])
-        right = of_address <= limits.SERVICE_CLIENT_CONNECTIONS
+        right = self._of[address] <= limits.SERVICE_CLIENT_CONNECTIONS
         return right and len(self) <= limits.SERVICE_CONNECTIONS
 
     def owes(self, connection: "Connection") -> None:
@@ -69,11 +68,10 @@ class Connections:
             self._running[connection] = time.monotonic()
 
     def remove(self, connection: "Connection") -> None:
-        self._owing.pop(connection, None)
-        self._running.pop(connection, None)
-        self._of[connection.address].pop(connection, None)
-        if not self._of[connection.address]:
-            del self._of[connection.address]
+        """Counts a connection no more, if it was counted."""
+        there = [d.pop(connection, None) for d in (self._owing, self._running)]
+        if any(there):
+            self._of -= Counter([connection.address])  # and forgets those with none
 
     async def watch(self) -> None:
         """Ends those that are late, for ever."""
@@ -107,6 +105,11 @@ class Connection(H11Protocol):
     @property
     def address(self) -> str:
         return self.client[0] if self.client else ""
+
+    @property
+    def has_asked(self) -> bool:
+        """Whether there was a request before."""
+        return self.cycle is not None and not self.in_request
 
     @property
     def in_request(self) -> bool:
@@ -155,6 +158,12 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, connections: Connections):
         super().__init__(config)
         self._all = connections
+
+    async def startup(self, sockets=None):
+        await super().startup(sockets)
+        for listener in sockets or []:
+            # uvicorn's backlog is also how many asyncio lets in before it goes on
+            listener.listen(limits.SERVICE_CONNECTIONS)
 
     async def shutdown(self, sockets=None):
         self._all.stopping = True

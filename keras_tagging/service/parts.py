@@ -22,8 +22,7 @@ def is_large(items: Sequence) -> bool:
     """Whether sentences are run in parts; a text is not, until it is cut into them."""
     if items and isinstance(items[0], str):
         return False
-    sizes = [*map(len, items)]
-    return sum(sizes) > limits.SERVICE_PART_TOKENS or any(map(_is_long, sizes))
+    return sum(map(len, items)) > limits.SERVICE_PART_TOKENS
 
 
 def parts(items: Sequence) -> Iterator[tuple[Lane, list]]:
@@ -35,20 +34,16 @@ def parts(items: Sequence) -> Iterator[tuple[Lane, list]]:
     if not is_large(items):
         yield Lane.SMALL, [*items]
         return
-    part, tokens = [], 0
+    most, part, tokens = limits.SERVICE_PART_TOKENS, [], 0
     for item in items:
         size = len(item)
-        if part and (_is_long(size) or tokens + size > limits.SERVICE_PART_TOKENS):
+        if part and tokens + size > most:
             yield Lane.LARGE, part
             part, tokens = [], 0
-        if _is_long(size):
+        if size > most:
             yield Lane.LONG, [item]
         else:
             part.append(item)
             tokens += size
     if part:
         yield Lane.LARGE, part
-
-
-def _is_long(size):
-    return size > limits.SERVICE_LONG_SENTENCE

@@ -117,7 +117,7 @@ async def _serve(listener, files, count, settings, hosts, pages):
             ws="none",
             server_header=False,
             proxy_headers=False,
-            backlog=limits.SERVICE_CONNECTIONS,
+            backlog=64,
             timeout_graceful_shutdown=limits.SERVICE_STOP_SECONDS,
         )
         print(f"Serving {', '.join(models)} at {address(listener)}", flush=True)

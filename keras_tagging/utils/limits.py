@@ -151,11 +151,9 @@ SERVICE_CONNECTIONS = 1_000
 SERVICE_CLIENT_CONNECTIONS = 500
 #: Sentences of a request, those without tokens included.
 SERVICE_SENTENCES = 1_000
-#: Tokens of a part of a request that is run in parts, and of a sentence that others
-#: need not wait for: parsing either takes some tenths of a second. The longest of UD
-#: English EWT has 159.
-SERVICE_PART_TOKENS = 500
-SERVICE_LONG_SENTENCE = 250
+#: Tokens of a part of a request that is run in parts, which a parser takes a tenth of
+#: a second for. A sentence with more runs apart; the longest of UD English EWT has 159.
+SERVICE_PART_TOKENS = 250
 #: Seconds in which the head of a request must have arrived, and its body.
 SERVICE_HEAD_SECONDS = 10
 SERVICE_READ_SECONDS = 20

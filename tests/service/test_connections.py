@@ -149,7 +149,7 @@ def test_the_address_with_the_most_connections_loses_one(monkeypatch):
     ended, connections = [], Connections()
 
     class Fake:
-        in_request = False
+        has_asked = in_request = False
 
         def __init__(self, address):
             self.address = address
@@ -162,7 +162,8 @@ def test_the_address_with_the_most_connections_loses_one(monkeypatch):
     assert all(map(connections.add, [few, *many])) and not ended
     assert connections.add(Fake("c")) and ended == [many[0]]
     connections.runs(many[1])
-    assert connections.add(Fake("c")) and ended == [many[0], many[2]]
+    many[2].has_asked = True
+    assert connections.add(Fake("c")) and ended == [many[0], many[3]]
 
 
 def test_heads_have_a_time(monkeypatch):
