@@ -26,7 +26,8 @@ def serve(
     It speaks the Open Inference Protocol (KServe V2) and TensorFlow Serving's V1, and
     has a page at its address. It needs neither TensorFlow nor Keras for ONNX files.
     Ctrl+C or SIGTERM ends it, once the requests in flight are answered. Anyone who
-    reaches its address can use it: there are no passwords.
+    reaches its address can use it, but web pages of others cannot: there are no
+    passwords.
 
     Args:
         models: An .onnx file or a pipeline's folder of them; or the --out of train, a
