@@ -18,13 +18,16 @@ def serve(
     max_tokens: Annotated[int, typer.Option(min=1, max=limits.SENTENCE_TOKENS)] = 2000,
     max_batch: Annotated[int, typer.Option(min=1, max=100000)] = 64,
     max_wait_ms: Annotated[float, typer.Option(min=0, max=1000)] = 0,
+    allowed_host: Annotated[list[str], typer.Option(metavar="NAME")] = (),
+    cors_origin: Annotated[list[str], typer.Option(metavar="ORIGIN")] = (),
 ) -> None:
     """Serve taggers, parsers and pipelines over HTTP, with a page to try them.
 
     It speaks the Open Inference Protocol (KServe V2) and TensorFlow Serving's V1, and
     has a page at its address. It needs neither TensorFlow nor Keras for ONNX files.
     Ctrl+C or SIGTERM ends it, once the requests in flight are answered. Anyone who
-    reaches its address can use it: there are no passwords.
+    reaches its address can use it, but web pages of others cannot: there are no
+    passwords.
 
     Args:
         models: An .onnx file or a pipeline's folder of them; or the --out of train, a
@@ -37,6 +40,10 @@ def serve(
         max_batch: Sentences to run together.
         max_wait_ms: That a request waits for others while a worker is free. Those that
             come while all are busy run together anyway.
+        allowed_host: A further name by which the service may be asked, such as that
+            which a proxy gives it; "*" is any. Once for each.
+        cors_origin: A web page that may use the service, such as
+            https://www.example.org; "*" is any. Once for each.
     """
     # of the workers, which compute with one thread: numpy would start others
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -52,4 +59,6 @@ def serve(
         max_tokens=max_tokens,
         max_batch=max_batch,
         max_wait_ms=max_wait_ms,
+        allowed_hosts=allowed_host,
+        cors_origins=cors_origin,
     )

@@ -1,5 +1,6 @@
 """The routes of the service."""
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -11,6 +12,8 @@ from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -25,6 +28,8 @@ from keras_tagging.service import (
 )
 from keras_tagging.service.batches import Batcher
 from keras_tagging.service.bodies import Bodies, parsed
+from keras_tagging.service.connections import Connections
+from keras_tagging.service.gate import Gate, Hosts
 from keras_tagging.service.metrics import CONTENT_TYPE, Metrics
 from keras_tagging.service.problems import Problem, an_object, bad, shown
 from keras_tagging.service.tensors import VERSION, Model
@@ -60,17 +65,36 @@ class Service:
         metrics.waiting.set_function(lambda: batcher.waiting)
         metrics.ready.set_function(lambda: sum(w.ready for w in workers))
 
-    def app(self) -> Starlette:
-        """The application, which runs the batches while it is served."""
+    def app(
+        self,
+        connections: Connections,
+        hosts: Hosts,
+        origins: frozenset[str] = frozenset(),
+    ) -> Starlette:
+        """The application, which runs the batches while it is served.
+
+        Args:
+            connections: through which it is asked.
+            hosts: by which it may be asked.
+            origins: of pages that may ask it, beside its own.
+        """
+        self._connections = connections
 
         @asynccontextmanager
         async def running(app):
             self._batcher.start()
+            watching = asyncio.create_task(connections.watch())
             yield
+            watching.cancel()
             await self._batcher.stop()
 
+        layers = [Middleware(Gate, connections, hosts, origins, _refused)]
+        if origins:
+            cors = {"allow_methods": ["GET", "POST"], "allow_headers": ["*"]}
+            layers.insert(0, Middleware(CORSMiddleware, allow_origins=origins, **cors))
         return Starlette(
             routes=[*self._own_routes(), *self._v1_routes(), *self._v2_routes()],
+            middleware=layers,
             exception_handlers={Problem: _refused, HTTPException: _no_such_page},
             lifespan=running,
         )
@@ -173,6 +197,8 @@ class Service:
             given, written = protocol.read(model, body, self._max_tokens)
             outputs = [*model.outputs]
             answers = await self._batcher.answer(model.name, given, outputs)
+            if protocol is texts and (rest := texts.unfinished(answers)):
+                answers = await self._batcher.answer(model.name, rest, outputs)
             words = protocol.words_of(given, answers)
             self._metrics.tokens.labels(model.name).inc(words)
             milliseconds = round(1000 * (time.perf_counter() - start), 2)
@@ -212,7 +238,8 @@ class Service:
         return Response(self._metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
     def _readiness(self, **about):
-        return _state({**about, "ready": any(w.ready for w in self._workers)})
+        ready = any(w.ready for w in self._workers) and not self._connections.stopping
+        return _state({**about, "ready": ready})
 
     def _model_ready(self, request):
         return self._readiness(name=self._model(request.path_params["name"]).name)

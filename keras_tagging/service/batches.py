@@ -1,7 +1,8 @@
 """Dynamic batching: requests that come together are run together.
 
-No server that was tried does it as needed (see docs/serve.rst), so this is our own: one
-queue, and for each worker a loop that takes the oldest request and those that fit it.
+No server that was tried does it as needed (see docs/serve.rst), so this is our own: a
+queue for each lane, and for each worker a loop that takes the oldest request of one and
+those that fit it, from another lane each time.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.service.parts import Lane, parts
 from keras_tagging.service.problems import Problem
 from keras_tagging.service.workers import Worker, WorkerDied
 from keras_tagging.utils import limits
@@ -20,15 +22,17 @@ log = logging.getLogger(__name__)
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """A request for one model.
+    """A request for one model, or a part of it.
 
     Attributes:
+        lane: where it waits.
         sentences: of the request; for a pipeline its text alone, whose characters
             count as tokens.
         arrived: in seconds of the event loop.
         alone: it was in a batch whose worker has died, and is not put with others.
     """
 
+    lane: Lane
     model: str
     sentences: list[Sentence] | list[str]
     outputs: list[str]
@@ -82,6 +86,7 @@ class Batcher:
 
     Args:
         workers: that have started.
+        patient: a worker for long sentences, which starts with the first of them.
         max_batch: sentences of a batch. A request with more is a batch of its own.
         max_tokens: tokens of a batch.
         max_wait: seconds that a request waits for others while a worker is free.
@@ -91,25 +96,28 @@ class Batcher:
     def __init__(
         self,
         workers: list[Worker],
+        patient: Worker,
         *,
         max_batch: int,
         max_tokens: int,
         max_wait: float,
         ran=lambda model, sentences: None,
     ):
-        self._workers, self._ran = workers, ran
-        self._max_batch, self._max_tokens = max_batch, max_tokens
-        self._max_wait = max_wait
-        self._waiting: deque[Job] = deque()
+        self._ran, self._max_batch, self._max_wait = ran, max_batch, max_wait
+        self._served = [(worker, [Lane.SMALL, Lane.LARGE]) for worker in workers]
+        self._served.append((patient, [Lane.LONG]))
+        part = min(max_tokens, limits.SERVICE_PART_TOKENS)
+        self._max_tokens = {Lane.SMALL: max_tokens, Lane.LARGE: part, Lane.LONG: 1}
+        self._waiting: dict[Lane, deque[Job]] = {lane: deque() for lane in Lane}
         self._arrived = asyncio.Event()
         self._tasks = []
 
     @property
     def waiting(self) -> int:
-        return len(self._waiting)
+        return sum(map(len, self._waiting.values()))
 
     def start(self) -> None:
-        self._tasks = [asyncio.create_task(self._serve(w)) for w in self._workers]
+        self._tasks = [asyncio.create_task(self._serve(*x)) for x in self._served]
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -123,19 +131,34 @@ class Batcher:
             Problem: if the model cannot answer it, or not in time.
         """
         loop = asyncio.get_running_loop()
-        job = Job(model, sentences, outputs, loop.time(), loop.create_future())
-        self._waiting.append(job)
+        now = loop.time()
+        jobs = [
+            Job(lane, model, part, outputs, now, loop.create_future())
+            for lane, part in parts(sentences)
+        ]
+        for job in jobs:
+            self._waiting[job.lane].append(job)
         self._arrived.set()
-        done, _ = await asyncio.wait([job.future], timeout=limits.SERVICE_SECONDS)
-        if not done:
-            job.future.cancel()
+        futures = [job.future for job in jobs]
+        await asyncio.wait(
+            futures,
+            timeout=limits.SERVICE_SECONDS,
+            return_when=asyncio.FIRST_EXCEPTION,
+        )
+        late = [future for future in futures if future.cancel()]
+        problems = [f.exception() for f in futures if not f.cancelled()]
+        for problem in filter(None, problems):
+            raise problem
+        if late:
             raise Problem(503, "the service is too busy for this request: try later")
-        return job.future.result()
+        return [row for future in futures for row in future.result()]
 
-    async def _serve(self, worker):
+    async def _serve(self, worker, lanes):
         while True:
+            while not any(self._waiting[lane] for lane in lanes):
+                await self._arrival(None)
             await worker.up()
-            batch = await self._next()
+            batch = await self._next(lanes)
             jobs = batch.jobs
             self._ran(batch.model, batch.sentences)
             try:
@@ -164,40 +187,44 @@ class Batcher:
         for job in reversed(jobs):
             if not job.alone:
                 job.alone = True
-                self._waiting.appendleft(job)
+                self._waiting[job.lane].appendleft(job)
             elif not job.future.done():
                 job.future.set_exception(
                     Problem(503, "the process that ran this request ended, twice")
                 )
         self._arrived.set()
 
-    async def _next(self) -> Batch:
-        """The next batch."""
+    async def _next(self, lanes) -> Batch:
+        """The next batch. The lane that it is of comes last the next time."""
         loop = asyncio.get_running_loop()
-        while (batch := self._oldest()) is None:
+        while (batch := self._oldest(lanes)) is None:
             await self._arrival(None)
-        self._fill(batch)
+        lane = batch.jobs[0].lane
+        lanes.remove(lane)
+        lanes.append(lane)
+        self._fill(batch, self._waiting[lane])
         until = batch.since + self._max_wait
         while not batch.full and (left := until - loop.time()) > 0:
             await self._arrival(left)
-            self._fill(batch)
+            self._fill(batch, self._waiting[lane])
         return batch
 
-    def _oldest(self):
-        while self._waiting:
-            job = self._waiting.popleft()
-            if not job.future.done():  # else its client has given up
-                return Batch(job, self._max_batch, self._max_tokens)
+    def _oldest(self, lanes):
+        for lane in lanes:
+            while self._waiting[lane]:
+                job = self._waiting[lane].popleft()
+                if not job.future.done():  # else its client has given up
+                    return Batch(job, self._max_batch, self._max_tokens[lane])
         return None
 
-    def _fill(self, batch):
+    def _fill(self, batch, waiting):
         """Adds those that wait and fit."""
         passed = []
-        while self._waiting and not batch.full:
-            job = self._waiting.popleft()
+        while waiting and not batch.full:
+            job = waiting.popleft()
             if not (job.future.done() or batch.add(job)):
                 passed.append(job)
-        self._waiting.extendleft(reversed(passed))
+        waiting.extendleft(reversed(passed))
 
     async def _arrival(self, seconds):
         self._arrived.clear()

@@ -9,7 +9,14 @@ from math import prod
 
 from keras_tagging.service import binary
 from keras_tagging.service.problems import bad, shown
-from keras_tagging.service.tensors import V2, VERSION, Model, padded, sentences
+from keras_tagging.service.tensors import (
+    V2,
+    VERSION,
+    Model,
+    check_text,
+    padded,
+    sentences,
+)
 
 WHOLE = set(binary.NUMBERS) - {"FP32"}  # types of `lengths`
 
@@ -65,6 +72,8 @@ def read(model: Model, body, tail: memoryview, max_tokens: int):
     """
     if not isinstance(body, dict) or not isinstance(body.get("inputs"), list):
         raise bad("send an object with inputs: a list of tensors")
+    if isinstance(body.get("id"), str):
+        check_text(body["id"])
     reader, strings, lengths = binary.Reader(tail), {}, None
     for tensor in body["inputs"]:
         name, values, shape = _tensor(tensor, reader)

@@ -1,10 +1,12 @@
 """From files to a service that listens."""
 
 import asyncio
+import resource
 import signal
 import socket
 import tempfile
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -12,6 +14,8 @@ import uvicorn
 from keras_tagging.runtime.folder import is_onnx
 from keras_tagging.service.app import Service
 from keras_tagging.service.batches import Batcher
+from keras_tagging.service.connections import Connection, Connections, Server
+from keras_tagging.service.gate import Hosts, origins
 from keras_tagging.service.metrics import Metrics
 from keras_tagging.service.model_files import as_onnx, named
 from keras_tagging.service.tensors import Model
@@ -31,6 +35,8 @@ def serve(
     max_tokens: int,
     max_batch: int,
     max_wait_ms: float,
+    allowed_hosts: list[str] = (),
+    cors_origins: list[str] = (),
 ) -> None:
     """Serves models until a signal ends it.
 
@@ -43,11 +49,15 @@ def serve(
         max_tokens: of a request, and of a batch.
         max_batch: sentences of a batch.
         max_wait_ms: that a request waits for others while a worker is free.
+        allowed_hosts: names by which it may be asked, beside those of `gate.Hosts`.
+        cors_origins: of pages that may ask it, beside its own.
 
     Raises:
-        ValueError: for models that cannot be served, or an address that is taken.
+        ValueError: for models that cannot be served, an address that is taken, or a
+            name or origin that is none.
         OSError: if it may not listen there.
     """
+    hosts, pages = Hosts(host, allowed_hosts), origins(cors_origins)
     paths = named(arguments)
     settings = {
         "max_batch": max_batch,
@@ -56,7 +66,7 @@ def serve(
     }
     with stoppable(), listening(host, port) as listener, exported(paths) as made:
         files = {n: (str(p), stamp(p)) for n, p in made.items()}
-        asyncio.run(_serve(listener, files, workers, settings))
+        asyncio.run(_serve(listener, files, workers, settings, hosts, pages))
 
 
 @contextmanager
@@ -81,37 +91,56 @@ def exported(paths: dict[str, Path]):
         yield {n: as_onnx(n, path, Path(folder)) for n, path in paths.items()}
 
 
-async def _serve(listener, files, count, settings):
+async def _serve(listener, files, count, settings, hosts, pages):
+    _raise_descriptors()
+    connections = Connections()
     metrics = Metrics()
     workers = [Worker(files, metrics.replaced.inc) for _ in range(count)]
+    # others need not wait for it, neither in a queue nor for a core
+    patient = Worker(files, metrics.replaced.inc, niceness=10)
     try:
         await _start(workers)
         models = {n: Model.of(n, x) for n, x in workers[0].models.items()}
         batcher = Batcher(
             workers,
+            patient,
             **settings,
             ran=lambda model, n: metrics.batches.labels(model).observe(n),
         )
         service = Service(models, workers, batcher, metrics, settings["max_tokens"])
         config = uvicorn.Config(
-            service.app(),
+            service.app(connections, hosts, pages),
             log_level="error",  # strangers who send no HTTP are not to fill the log
             access_log=False,
-            http="h11",  # unlike httptools, it limits the size of headers
+            # of h11, which unlike httptools limits the size of headers
+            http=partial(Connection, connections),
             ws="none",
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=limits.SERVICE_CONNECTIONS,
+            backlog=64,
             timeout_graceful_shutdown=limits.SERVICE_STOP_SECONDS,
         )
         print(f"Serving {', '.join(models)} at {address(listener)}", flush=True)
+        if hosts.anywhere:
+            told = f"It may be asked for as {hosts}; --allowed-host adds other names"
+            print(told, flush=True)
         for number in SIGNALS:
             # uvicorn has both while it serves, and at the end sends them once more
             signal.signal(number, lambda *_: None)
-        await uvicorn.Server(config).serve([listener])
+        await Server(config, connections).serve([listener])
     finally:
-        for worker in workers:
+        for worker in (*workers, patient):
             await worker.stop()
+
+
+def _raise_descriptors():
+    """Has the system allow all connections, and as many that are to be refused."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * limits.SERVICE_CONNECTIONS + 200
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _start(workers):

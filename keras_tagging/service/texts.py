@@ -3,8 +3,10 @@
 from itertools import chain
 
 from keras_tagging.data.annotation import as_object
+from keras_tagging.data.sentence import Sentence
 from keras_tagging.kinds import Output
 from keras_tagging.runtime import TextPipeline
+from keras_tagging.service.parts import is_large
 from keras_tagging.service.problems import Problem, bad, check_keys, shown
 from keras_tagging.service.tensors import Model, check_text
 from keras_tagging.utils import limits
@@ -33,13 +35,30 @@ class TextModel:
         self.answer(["It begins with this. And this is the second one."], ())
         return 0
 
-    def answer(self, texts: list[str], names) -> list[dict[str, list]]:
-        """For each text its sentences: see `data.annotation.as_object`."""
-        parts = [[*self._pipeline.sentences(text)] for text in texts]
-        annotated = iter(self._pipeline.annotate_together([*chain(*parts)]))
+    def answer(self, given: list[str] | list[Sentence], names) -> list[dict[str, list]]:
+        """For each text, or sentence of one, its annotated sentences.
+
+        They are as `data.annotation.as_object` gives them. The sentences of a text that
+        is to be run in parts are not annotated: see `unfinished`.
+        """
+        texts, later = [], []
+        for item in given:
+            raw = isinstance(item, str)
+            texts.append([*self._pipeline.sentences(item)] if raw else [item])
+            later.append(raw and is_large(texts[-1]))
+        pairs = [*zip(texts, later, strict=True)]
+        now = chain.from_iterable(text for text, wait in pairs if not wait)
+        annotated = map(as_object, self._pipeline.annotate_together([*now]))
         return [
-            {"sentences": [as_object(next(annotated)) for _ in part]} for part in parts
+            {"sentences": text if wait else [next(annotated) for _ in text]}
+            for text, wait in pairs
         ]
+
+
+def unfinished(answers: list[dict[str, list]]) -> list[Sentence]:
+    """The sentences of a text that are still to be annotated."""
+    [answer] = answers
+    return [s for s in answer["sentences"] if isinstance(s, Sentence)]
 
 
 def read(model: Model, body: dict, max_tokens: int):
@@ -60,11 +79,18 @@ def read(model: Model, body: dict, max_tokens: int):
             "a paragraph at a time",
         )
     check_text(text)
-    return [text], lambda answers: {"model": model.name, **answers[0]}
+
+    def written(answers):
+        return {"model": model.name, "sentences": [*_sentences(answers)]}
+
+    return [text], written
 
 
 def words_of(texts, answers: list[dict]) -> int:
     """The number of words in the answer."""
-    [answer] = answers
-    tokens = (token for s in answer["sentences"] for token in s["tokens"])
+    tokens = (token for s in _sentences(answers) for token in s["tokens"])
     return sum(len(token["words"]) for token in tokens)
+
+
+def _sentences(answers):
+    return chain.from_iterable(answer["sentences"] for answer in answers)

@@ -20,7 +20,7 @@ READERS = {"tokens": TokenModel, "text": TextModel}
 _models = {}
 
 
-def begin() -> None:
+def begin(niceness: int) -> None:
     """The first thing in a worker process.
 
     Signals are for the process that speaks HTTP, which lets its workers finish. If it
@@ -28,6 +28,7 @@ def begin() -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
+    os.nice(niceness)
 
     def follow():
         parent_process().join()

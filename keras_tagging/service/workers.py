@@ -30,14 +30,15 @@ class Worker:
     Args:
         files: see `worker.load`.
         replaced: called when there is a new process.
+        niceness: that the system is to add to the process'.
 
     Attributes:
         models: what `worker.load` says of each model.
         pid: of the process.
     """
 
-    def __init__(self, files: dict, replaced=lambda: None):
-        self._files, self._replaced = files, replaced
+    def __init__(self, files: dict, replaced=lambda: None, niceness: int = 0):
+        self._files, self._replaced, self._niceness = files, replaced, niceness
         self._up = asyncio.Event()
         self._pool = self._sentinel = self._replacing = None
         self.models, self.pid = {}, None
@@ -56,7 +57,7 @@ class Worker:
         """
         # no fork: it would have the locks of this process' threads
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(1, context, initializer=worker.begin)
+        pool = ProcessPoolExecutor(1, context, worker.begin, (self._niceness,))
         self._pool = pool
         try:
             loading = pool.submit(worker.load, self._files)
@@ -86,14 +87,14 @@ class Worker:
         self._up.clear()
         pool.shutdown(wait=False)
         log.warning("worker %s has ended and is replaced", self.pid)
-        self._replacing = asyncio.create_task(self._replace())
+        self._replacing = asyncio.create_task(self._replace(self._replaced))
 
     def _unwatch(self):
         if self._sentinel is not None:
             asyncio.get_running_loop().remove_reader(self._sentinel)
             self._sentinel = None
 
-    async def _replace(self):
+    async def _replace(self, done=lambda: None):
         pause = 0.5
         while True:
             try:
@@ -103,11 +104,16 @@ class Worker:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
-                self._replaced()
+                done()
                 return
 
     async def up(self) -> None:
-        """Waits until there is a process with the models loaded."""
+        """Waits until there is a process with the models loaded.
+
+        One is started if none ever was.
+        """
+        if self._pool is None and self._replacing is None:
+            self._replacing = asyncio.create_task(self._replace())
         await self._up.wait()
 
     async def answer(self, name: str, jobs: list) -> list:

@@ -150,14 +150,23 @@ SERVICE_TOKEN_CHARACTERS = 5
 #: Bytes of all requests together that are being read or wait. Beyond it the next one is
 #: asked to come back later.
 SERVICE_WAITING_BYTES = 2**26
-#: Connections at the same time.
+#: Connections at the same time, of all clients and of one address.
 SERVICE_CONNECTIONS = 1_000
+SERVICE_CLIENT_CONNECTIONS = 500
 #: Sentences of a request, those without tokens included.
 SERVICE_SENTENCES = 1_000
-#: Seconds in which a body must have arrived.
+#: Tokens of a part of a request that is run in parts, which a parser takes a tenth of
+#: a second for. A sentence with more runs apart; the longest of UD English EWT has 159.
+SERVICE_PART_TOKENS = 250
+#: Seconds in which the head of a request must have arrived, and its body.
+SERVICE_HEAD_SECONDS = 10
 SERVICE_READ_SECONDS = 20
 #: Seconds from a request to its answer; a worker that takes longer for one batch is
 #: ended and replaced.
 SERVICE_SECONDS = 60
+#: Seconds from a request to the last byte of its answer that its client has taken.
+SERVICE_ANSWER_SECONDS = 120
+#: Seconds in which a service that is stopped tells its clients so.
+SERVICE_REFUSING_SECONDS = 1
 #: Seconds that requests in flight are given when the service is stopped.
 SERVICE_STOP_SECONDS = 30

@@ -31,7 +31,7 @@ def run(worker, asked, left=0, **options):
     settings = {"max_batch": 4, "max_tokens": 20, "max_wait": 0.02} | options
 
     async def all_of_them():
-        batcher = Batcher([worker], **settings)
+        batcher = Batcher([worker], Worker(), **settings)
         batcher.start()
         sentences = [(model, [Sentence(words)]) for model, words in asked]
         answers = await asyncio.gather(

@@ -47,6 +47,7 @@ REFUSED = {
     "no object": (TAG, [1], 400, "the body is no object: send sentences"),
     # Open Inference Protocol
     "no inputs": (INFER, {}, 400, "send an object with inputs"),
+    "id": (INFER, {"inputs": [tensor()], "id": "\ud800"}, 400, "send UTF-8"),
     "no tensor": (INFER, {"inputs": ["tokens"]}, 400, "each input must be an object"),
     "no data": (
         INFER,
@@ -184,6 +185,22 @@ def test_bytes_of_no_tensor(service):
     headers = {"Inference-Header-Content-Length": str(len(head))}
     found = service.http.post(service.url + INFER, data=head + b"xy", headers=headers)
     assert "2 bytes of the body belong to no tensor" in found.json()["error"]
+
+
+def test_a_page_from_elsewhere(service):
+    """What any page may have a browser send without asking."""
+    body, elsewhere = json.dumps(own(sentences=["a"])), {"Origin": "http://a.example"}
+    for headers, status in (
+        ({"Content-Type": "text/plain", **elsewhere}, 403),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Origin": service.url}, 200),
+    ):
+        found = service.http.post(service.url + TAG, data=body, headers=headers)
+        assert found.status_code == status
+        assert "Access-Control-Allow-Origin" not in found.headers
+    asking = {"Access-Control-Request-Method": "POST", **elsewhere}
+    found = service.http.options(service.url + TAG, headers=asking)
+    assert found.status_code == 403
 
 
 def test_a_body_without_an_announced_end(service):
