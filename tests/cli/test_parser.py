@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import WORDS_ONLY, short
+from conftest import short
 
-from keras_tagging import build, load, load_corpus
+from keras_tagging import load, load_corpus
 from keras_tagging.data import read
 from keras_tagging.data.conllu import as_conllu
 
@@ -21,7 +21,7 @@ TINY = [part for size in SIZES for part in ("--set", size)] + ["--epochs", "1"]
 
 @pytest.fixture(scope="module")
 def treebank(tmp_path_factory):
-    """CoNLL-U with comments, UPOS for its tags; in training, trees with crossing arcs."""
+    """CoNLL-U with comments and UPOS; in training, some trees with crossing arcs."""
     folder = tmp_path_factory.mktemp("treebank")
     for name, sentences in load_corpus("demo").splits():
         # the longer a sentence, the more moves are computed without a graph
@@ -123,15 +123,8 @@ def test_parse(program, parser_dir, treebank):
     assert next(words, None) is None
 
 
-def test_predicted_tags_are_xpos_of_text_alone(
-    program, treebank, tmp_path, monkeypatch
-):
-    def small(architecture, seed):
-        """Not of the sizes of the fast recipe: it is trained three times."""
-        sizes = {"units": 8, "num_layers": 1, "word_dim": 4, **WORDS_ONLY}
-        return build(architecture, seed=seed, **sizes)
-
-    monkeypatch.setattr("keras_tagging.models.parser.new_tagger", small)
+@pytest.mark.usefixtures("small_taggers")
+def test_predicted_tags_are_xpos_of_text_alone(program, treebank, tmp_path):
     args = ["--corpus", treebank, "--out", tmp_path / "x", *TINY, "--tags", "predicted"]
     args += ["--set", "folds=2", "--set", "tagger_epochs=1"]
     assert program("train", "ffn-parser", *args)[0] == 0
