@@ -33,7 +33,11 @@ demo: $(VENV)/installed-test $(VENV)/installed-models  ## annotate a sentence, t
 # come last, and one process does the last of them alone.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
+# What XLA compiles here runs once: to compile it as it stands takes half the time.
+QUICK_XLA := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
+
 test: $(VENV)/installed-test  ## run the tests and the docstring examples
+	XLA_FLAGS="$$XLA_FLAGS $(QUICK_XLA)" \
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 $(BY_FILE) $(ARGS)
 
 quick: $(VENV)/installed-test  ## run the tests of what changed that take no time, in a minute

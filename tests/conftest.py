@@ -151,6 +151,18 @@ def tagger(train_sentences):
     return randomize(model)
 
 
+@pytest.fixture(scope="module")
+def small_taggers():
+    """Parsers train small taggers of their own, not those of the fast recipe."""
+
+    def small(architecture, seed):
+        sizes = {"units": 8, "word_dim": 4, "num_layers": 1, **WORDS_ONLY}
+        return keras_tagging.build(architecture, seed=seed, **sizes)
+
+    with mock.patch("keras_tagging.models.parser.new_tagger", small):
+        yield
+
+
 # Segmenters of five treebanks
 
 

@@ -3,6 +3,7 @@ from keras import ops
 
 from keras_tagging.cells.options import GRU
 from keras_tagging.cells.recurrent_cell import RecurrentCell
+from keras_tagging.cells.splitting import split
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -72,7 +73,7 @@ class GRUCell(RecurrentCell):
         They are split once before the time loop and not in each step, which makes a
         training step a fifth faster.
         """
-        return ops.split(self.recurrent_kernel, [2 * self.units], axis=1)
+        return split(self.recurrent_kernel, [2 * self.units], axis=1)
 
     def step(self, projected, states, weights=None):
         """The recurrent part of one time step.
@@ -87,7 +88,7 @@ class GRUCell(RecurrentCell):
         """
         recurrent_zr, recurrent_h = weights or self.recurrent_weights()
         [h_tm1] = self.listed(states)
-        x_zr, x_h = ops.split(projected, [2 * self.units], axis=-1)
+        x_zr, x_h = split(projected, [2 * self.units])
         zr = self.recurrent_activation(x_zr + ops.matmul(h_tm1, recurrent_zr))
         z, r = ops.split(zr, 2, axis=-1)  # K18 Eq. 3-4
         candidate = self.activation(

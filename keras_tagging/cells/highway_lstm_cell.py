@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.layered_cell import LayeredCell
+from keras_tagging.cells.splitting import split
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -106,14 +107,14 @@ class HighwayLSTMCell(LayeredCell):
         h_tm1, c_tm1 = self.listed(states)
         sigmoid, n = self.recurrent_activation, self.units
         if self.depth_gate:
-            projected, depth, c_below = ops.split(projected, [4 * n, 5 * n], axis=-1)
+            projected, depth, c_below = split(projected, [4 * n, 5 * n])
         z = projected + ops.matmul(h_tm1, recurrent)
         if self.peepholes:
             i, f, o, s = ops.split(z, 4, axis=-1)
             i = sigmoid(i + c_tm1 * self.peephole_i)
             f = sigmoid(f + c_tm1 * self.peephole_f)
         else:
-            sigmoids, s = ops.split(z, [3 * n], axis=-1)
+            sigmoids, s = split(z, [3 * n])
             i, f, o = ops.split(sigmoid(sigmoids), 3, axis=-1)
         c = f * c_tm1 + i * self.activation(s)
         if self.depth_gate:

@@ -1,6 +1,7 @@
 from keras import ops
 
 from keras_tagging.cells.recurrent_cell import RecurrentCell
+from keras_tagging.cells.splitting import split
 
 
 class LayeredCell(RecurrentCell):
@@ -61,7 +62,7 @@ class LayeredCell(RecurrentCell):
         """The layer input, then what `reads` names; `inputs` `(..., features)`."""
         width = inputs.shape[-1] - len(self.reads) * self.units
         ends = [width + i * self.units for i in range(len(self.reads))]
-        return ops.split(inputs, ends, axis=-1) if ends else [inputs]
+        return split(inputs, ends)
 
     def vertical_gate(self, x, k, kernel, skip_kernel, bias):
         """sigma(U h^{l-1} + V h^{l-2} + b); W17 Eq. 6."""

@@ -3,6 +3,7 @@ from keras import ops
 
 from keras_tagging.cells.options import RecurrentHighway
 from keras_tagging.cells.recurrent_cell import RecurrentCell
+from keras_tagging.cells.splitting import split
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -119,7 +120,7 @@ class RecurrentHighwayCell(RecurrentCell):
         [state] = self.listed(states)
         micro = len(self.micro_gates) * self.units
         z = projected + ops.matmul(state, first)
-        z, *o = ops.split(z, [micro], axis=-1) if self.output_gate else [z]
+        z, *o = split(z, [micro]) if self.output_gate else [z]
         state = self._micro_step(z, state)
         for recurrent, bias in zip(others, self.biases[1:], strict=True):
             state = self._micro_step(self.affine(state, recurrent, bias), state)
@@ -128,7 +129,7 @@ class RecurrentHighwayCell(RecurrentCell):
         return state, [state]
 
     def _micro_step(self, z, state):
-        a, gates = ops.split(z, [self.units], axis=-1)
+        a, gates = split(z, [self.units])
         a, gates = self.activation(a), self.recurrent_activation(gates)
         if self.coupled:
             return a * gates + state * (1 - gates)

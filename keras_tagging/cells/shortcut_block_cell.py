@@ -4,6 +4,7 @@ from keras import ops
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.options import ShortcutBlock
 from keras_tagging.cells.recurrent_cell import MAPPINGS
+from keras_tagging.cells.splitting import split
 
 # The weights of each gate, which read h^{l-1}, h^{l-2} or h_tm1.
 GATES = {
@@ -265,13 +266,13 @@ class ShortcutBlockCell(LayeredCell):
         n = self.units
         width = recurrent.shape[1]
         ends = [width + j * n for j in range(len(self._parts))]
-        z, *parts = ops.split(projected, ends, axis=-1) if ends else [projected]
+        z, *parts = split(projected, ends)
         parts = dict(zip(self._parts, parts, strict=True))
         h_tm1, *c_tm1 = self.listed(states)
         z = z + ops.matmul(h_tm1, recurrent)
         num_sigmoids = len(self.gates) - 1
         ends = [num_sigmoids * n] + [len(self.gates) * n] * (self.gate == "recurrent")
-        sigmoids, s, *g = ops.split(z, ends, axis=-1)
+        sigmoids, s, *g = split(z, ends)
         if g:
             parts["gate"] = self.recurrent_activation(g[0])
             parts["gated"] = parts["gate"] * parts["plain"]

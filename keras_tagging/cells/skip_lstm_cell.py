@@ -4,6 +4,7 @@ from keras import ops
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.options import SkipLSTM
 from keras_tagging.cells.recurrent_cell import MAPPINGS
+from keras_tagging.cells.splitting import split
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -155,17 +156,16 @@ class SkipLSTMCell(LayeredCell):
         h_tm1, c_tm1 = self.listed(states)
         skip = None
         if self.skip in ("outputs", "internals"):
-            projected, skip = ops.split(projected, [recurrent.shape[1]], axis=-1)
+            projected, skip = split(projected, [recurrent.shape[1]])
         z = projected + ops.matmul(h_tm1, recurrent)
         if self.gate == "joint":
-            sigmoids, s = ops.split(z, [4 * self.units], axis=-1)
+            sigmoids, s = split(z, [4 * self.units])
             sigmoids = self.recurrent_activation(sigmoids)
             i, f, o, g = ops.split(sigmoids, 4, axis=-1)
             skip = g * skip  # W16 Eq. 15
         else:
-            sigmoids, s, *g = ops.split(
-                z, [n * self.units for n in range(3, z.shape[-1] // self.units)], -1
-            )
+            ends = [n * self.units for n in range(3, z.shape[-1] // self.units)]
+            sigmoids, s, *g = split(z, ends)
             i, f, o = ops.split(self.recurrent_activation(sigmoids), 3, axis=-1)
             if g:  # exclusive, W16 6.1.4
                 skip = self.recurrent_activation(g[0]) * skip

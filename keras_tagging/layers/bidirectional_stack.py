@@ -3,6 +3,7 @@ from keras import ops
 
 from keras_tagging.cells.initializers import reseed
 from keras_tagging.cells.recurrent_cell import RecurrentCell
+from keras_tagging.cells.splitting import split
 from keras_tagging.layers.packing import packing
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 
@@ -191,7 +192,7 @@ class BidirectionalStack(keras.layers.Layer):
                     # it starts at the padding, whose steps the mask skips
                     returned = ops.flip(returned, axis=1)
                 if self.carries_cell:
-                    returned, cell = ops.split(returned, [rnn.cell.output_size], -1)
+                    returned, cell = split(returned, [rnn.cell.output_size])
                     cells.append(cell)
                 outputs.append(returned)
             both = dropout(ops.concatenate(outputs, axis=-1), training=training)

@@ -3,6 +3,7 @@ from functools import partial
 import keras
 from keras import ops
 
+from keras_tagging.cells.splitting import split
 from keras_tagging.layers.hoisted_gradient import can_hoist, hoist_gradient
 from keras_tagging.layers.loop import run_loop
 
@@ -91,7 +92,7 @@ class ProjectedRNN(keras.layers.RNN):
         )
         if hoisted:
             width = outputs.shape[-1] - states[0].shape[-1]
-            outputs, h_tm1 = ops.split(outputs, [width], axis=-1)
+            outputs, h_tm1 = split(outputs, [width])
             receive(ops.flip(h_tm1, axis=1) if self.go_backwards else h_tm1)
         return last_output, outputs, states
 

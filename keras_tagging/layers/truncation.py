@@ -4,6 +4,7 @@ from functools import partial
 
 from keras import ops
 
+from keras_tagging.cells.splitting import split
 from keras_tagging.layers.loop import over_time
 
 TRUNCATIONS = ("sliding", "chunked")
@@ -54,7 +55,7 @@ def _split(states, like):
     sizes = [state.shape[-1] for state in like]
     ends = [sum(sizes[: i + 1]) for i in range(len(sizes) - 1)]
     flat = ops.reshape(states, (-1, sum(sizes)))
-    return ops.split(flat, ends, axis=-1) if ends else [flat]
+    return split(flat, ends)
 
 
 def _sliding(step, projected, states, limit, like):

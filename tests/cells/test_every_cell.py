@@ -131,21 +131,27 @@ def outputs_of_sequences(make_layer):
 
     One set of weights serves all layers, and both directions of a bidirectional one.
     """
-    inputs = keras.Input((None, SENTENCES.shape[-1]))
-    masks = keras.Input((None,), dtype="bool")
-    outputs = {}
+    layers = {}
     for name, case in CASES.items():
-        layer = make_layer(make(case), return_state=True, **SEQUENCES)
-        size = width(random_cell(name))
-        layer.build((None, None, size))
+        layers[name] = layer = make_layer(make(case), return_state=True, **SEQUENCES)
+        layer.build((None, None, width(random_cell(name))))
         forward = getattr(layer, "forward_layer", layer)
         for one in {forward, getattr(layer, "backward_layer", forward)}:
             randomize(one)
-        outputs[name] = layer(inputs[..., :size], mask=masks)
-    model = keras.Model([inputs, masks], outputs)
-    # JAX compiles loops in any case; all at once is the quicker way.
-    model.compile(run_eagerly=keras.backend.backend() != "jax")
-    return model.predict([SENTENCES, MASK], verbose=0)
+
+    def computed(sentences, mask):
+        return {
+            name: layer(sentences[..., : width(random_cell(name))], mask=mask)
+            for name, layer in layers.items()
+        }
+
+    if keras.backend.backend() == "jax":
+        # it compiles loops in any case; all at once is the quicker way
+        inputs = keras.Input((None, SENTENCES.shape[-1]))
+        masks = keras.Input((None,), dtype="bool")
+        model = keras.Model([inputs, masks], computed(inputs, masks))
+        return model.predict([SENTENCES, MASK], verbose=0)
+    return keras.tree.map_structure(ops.convert_to_numpy, computed(SENTENCES, MASK))
 
 
 @pytest.fixture(scope="module")
@@ -222,8 +228,13 @@ def make_unrolled(layer_class):
     return keras.Model([inputs, masks], keras.layers.Concatenate()(outputs)), layers
 
 
-def test_keras_file_round_trip(tmp_path):
-    model, _ = make_unrolled(ProjectedRNN)
+@pytest.fixture(scope="module")
+def unrolled():
+    return make_unrolled(ProjectedRNN)
+
+
+def test_keras_file_round_trip(unrolled, tmp_path):
+    model, _ = unrolled
     model.save(tmp_path / "model.keras")
     again = keras.saving.load_model(tmp_path / "model.keras")
     found, expected = (ops.convert_to_numpy(m(FEW)) for m in (again, model))
@@ -235,9 +246,8 @@ def test_keras_file_round_trip(tmp_path):
         assert case.settings.items() <= layer.cell.get_config().items()
 
 
-def weights_around_training(layer_class):
+def weights_around_training(model, layers):
     """By case and weight name: the values before and after one step of SGD."""
-    model, layers = make_unrolled(layer_class)
     model.compile(
         keras.optimizers.SGD(10.0),
         keras.losses.MeanSquaredError(reduction="sum"),
@@ -250,13 +260,13 @@ def weights_around_training(layer_class):
 
 
 @pytest.fixture(scope="module")
-def projected_training():
-    return weights_around_training(ProjectedRNN)
+def projected_training(unrolled):
+    return weights_around_training(*unrolled)
 
 
 @pytest.fixture(scope="module")
 def stock_training():
-    return weights_around_training(keras.layers.RNN)
+    return weights_around_training(*make_unrolled(keras.layers.RNN))
 
 
 @EVERY

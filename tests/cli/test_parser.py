@@ -21,10 +21,12 @@ TINY = [part for size in SIZES for part in ("--set", size)] + ["--epochs", "1"]
 
 @pytest.fixture(scope="module")
 def treebank(tmp_path_factory):
-    """CoNLL-U with comments, UPOS for its tags, and some trees with crossing arcs."""
+    """CoNLL-U with comments and UPOS; in training, some trees with crossing arcs."""
     folder = tmp_path_factory.mktemp("treebank")
     for name, sentences in load_corpus("demo").splits():
-        sentences = sorted(short(sentences, 150), key=lambda s: not crosses(s))
+        # the longer a sentence, the more moves are computed without a graph
+        first = (lambda s: not crosses(s)) if name == "train" else len
+        sentences = sorted(short(sentences, 150), key=first)
         with open(folder / f"{name}.conllu", "w", encoding="utf-8") as stream:
             for number, s in enumerate(sentences[:40], 1):
                 stream.write(f"# sent_id = {number}\n")
@@ -121,6 +123,7 @@ def test_parse(program, parser_dir, treebank):
     assert next(words, None) is None
 
 
+@pytest.mark.usefixtures("small_taggers")
 def test_predicted_tags_are_xpos_of_text_alone(program, treebank, tmp_path):
     args = ["--corpus", treebank, "--out", tmp_path / "x", *TINY, "--tags", "predicted"]
     args += ["--set", "folds=2", "--set", "tagger_epochs=1"]

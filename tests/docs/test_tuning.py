@@ -1,11 +1,13 @@
-"""The examples of docs/tuning.rst run as printed, but with fewer sentences."""
+"""The examples of docs/tuning.rst run as printed, but with fewer sentences and small
+models."""
 
 import re
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import pytest
-from conftest import short
+from conftest import WORDS_ONLY, short
 from ray_clusters import cluster
 
 import keras_tagging
@@ -33,8 +35,12 @@ def run(code, names):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the tuner's own code
-def test_keras_tuner_loads_the_best_model(names, eager, capsys):
-    names = run(WITH_KERAS_TUNER, names)
+def test_keras_tuner_loads_the_best_model(names, eager, monkeypatch, capsys):
+    small = {"num_layers": 1, "word_dim": 4, **WORDS_ONLY}
+    build = partial(keras_tagging.build, **small)
+    monkeypatch.setattr(keras_tagging, "build", build)
+    code = WITH_KERAS_TUNER.replace("max_trials=3", "max_trials=2")
+    names = run(code.replace("epochs=2", "epochs=1"), names)
     [trial] = names["tuner"].oracle.get_best_trials(1)
     dev = names["corpus"].dev
     scores = names["best"].evaluate(dev, return_dict=True)

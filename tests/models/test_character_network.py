@@ -272,7 +272,7 @@ def test_parsers_read_characters(tmp_path, encoder):
 
 
 @pytest.mark.one_backend
-@pytest.mark.usefixtures("eager")  # but for what is exported
+@pytest.mark.usefixtures("eager", "small_taggers")  # but for what is exported
 def test_a_served_parser_gives_the_same(tmp_path):
     tagging = {"tags": "predicted", "folds": 2, "tagger_epochs": 1}
     parser = build_parser(character_network="cnn", **SMALL, **tagging)

@@ -6,7 +6,7 @@ JAX compiles in all its tests.
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, random_sentences
+from conftest import TINY, WORDS_ONLY, random_sentences
 from models.parsers import PLAIN, TRAIN
 from models.parsers import TINY as PARSER
 from treebanks import TINY as SEGMENTER
@@ -20,14 +20,15 @@ pytestmark = pytest.mark.one_backend
 
 DRY = {"dropout": 0.0, "layer_dropout": 0.0}  # XLA draws other random numbers
 TAGGER = {**TINY, **DRY, "units": 3}
+PLAINER = {**TAGGER, **WORDS_ONLY}  # the tables are compiled with the first
 LABELS = {"units": 3, "word_dim": 4, "label_dim": 3, "seed": 3, "pretrain": None, **DRY}
 # architecture -> settings; None where another one stands for its recurrence: what the
 # cells compute is compiled in tests/cells
 CASES = {
     "bigru": {**TAGGER, "character_network": "cnn", "character_units": 3},
     "bilstm": None,  # that of bilstm-crf
-    "bilstm-crf": {**TAGGER, "character_network": "lstm", "character_units": 3},
-    "skip-bilstm": TAGGER | {"num_layers": 2},
+    "bilstm-crf": {**PLAINER, "character_network": "lstm", "character_units": 3},
+    "skip-bilstm": {**PLAINER, "num_layers": 2},
     **dict.fromkeys(("shortcut-bilstm", "highway-bilstm", "rhn")),  # skip-bilstm
     **dict.fromkeys(("elman-rnn", "jordan-rnn", "i-rnn")),  # ie-rnn
     "ie-rnn": LABELS,

@@ -18,7 +18,7 @@ from keras_tagging.architectures import resolve_settings
 from keras_tagging.models import jackknife as module
 from keras_tagging.models.run_folder import take_folds
 
-pytestmark = pytest.mark.usefixtures("eagerly")
+pytestmark = pytest.mark.usefixtures("eagerly", "small_taggers")
 
 PREDICTED = {"tags": "predicted", "folds": 2, "tagger_epochs": 1}
 WORDS = [sentence.tokens for sentence in DEV]

@@ -62,7 +62,7 @@ def test_batches_with_junk_in_the_padding(tmp_path):
             assert (heads[i, n:] == -1).all() and not any(deprels[i, n:])
 
 
-@pytest.mark.usefixtures("eager")
+@pytest.mark.usefixtures("eager", "small_taggers")
 def test_a_parser_with_a_tagger_of_its_own(tmp_path):
     own = {"tags": "predicted", "tagger_epochs": 1, "folds": 2}
     model = build("gru-parser", **own)

@@ -1,4 +1,8 @@
-"""Ray with two workers on this machine, which are killed, and so is the run itself."""
+"""Ray with two workers on this machine, which are killed, and so is the run itself.
+
+What takes long is left to `make test-slow`: one run, with an error in it, shows that
+Ray does what is asked of it.
+"""
 
 import json
 import os
@@ -66,6 +70,7 @@ def processes(name):
     return [int(pid) for pid, rest in lines if rest.startswith(f"ray::{name}")]
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced(ray, onnx, plan, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "Worker", Slow)
     work = cluster.work_of(onnx, tmp_path / "out", "jsonl")
@@ -87,6 +92,7 @@ def test_a_killed_worker_is_replaced(ray, onnx, plan, tmp_path, monkeypatch):
         assert sum(x[second] for x in done if x[0] == first) == 12 * COUNT
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on(ray, onnx, plan, rows, tmp_path, capsys):
     out = tmp_path / "out"
     size = str(rows.stat().st_size // 12)
@@ -140,17 +146,23 @@ def test_a_killed_run_goes_on(ray, onnx, plan, rows, tmp_path, capsys):
     check(work, plan.shards[3])
 
 
-def test_an_error_in_a_shard_is_one_line(ray, onnx, tmp_path):
-    path = tmp_path / "bad.conllu"
-    path.write_text("1\ta" + "\t_" * 8 + "\n\n1\ta\n\n")
-    plan = shards.plan([path], size=1)
+def test_a_run_and_an_error_in_one_line(ray, onnx, tmp_path):
+    row = "1\ta" + "\t_" * 8 + "\n\n"
+    good, bad = tmp_path / "good.conllu", tmp_path / "bad.conllu"
+    good.write_text(row + row)
+    bad.write_text(f"{row}1\ta\n\n")
+    plan = shards.plan([good], size=1)
+    done = list(cluster.run(cluster.work_of(onnx, tmp_path / "all"), plan, workers=1))
+    assert done == [("annotated", 1, 1)] * 2 + [("checked", 1, 1)] * 2
+    plan = shards.plan([bad], size=1)
     work = cluster.work_of(onnx, tmp_path / "out")
-    with pytest.raises(ValueError, match=f"^{path}:3: "):
+    with pytest.raises(ValueError, match=f"^{bad}:3: "):
         list(cluster.run(work, plan, workers=1))
     with pytest.raises(ValueError, match="0 workers: give at least 1"):
         list(cluster.run(work, plan, workers=0))
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page(ray, folder, tmp_path):
     """As printed, by a pipeline that is not the English one."""
     code = textwrap.dedent(BLOCK.search(PAGE.read_text("utf-8"))[1])

@@ -91,16 +91,16 @@ def _process():
         import sys
 
         with open(log, "ab") as output:
-            child = subprocess.Popen(
+            with subprocess.Popen(
                 [sys.executable, *program],
                 stdin=subprocess.PIPE,  # the job ends when Ray's worker is gone
                 stdout=output,
                 stderr=output,
                 env={**os.environ, **environment},
-            )
-            try:
-                return child.wait()
-            finally:
-                child.kill()
+            ) as child:
+                try:
+                    return child.wait()
+                finally:
+                    child.kill()
 
     return process

@@ -13,9 +13,9 @@ from keras_tagging.experiments.reproduction.engines import arguments
 from keras_tagging.experiments.reproduction.store import Store
 
 
-def write_corpus(folder, longest):
-    """24, 8 and 8 sentences of the demo corpus, of so many tokens at most."""
-    sizes = {"train": 24, "dev": 8, "test": 8}
+def write_corpus(folder, longest, sizes=(24, 8, 8)):
+    """So many sentences of the demo corpus, of so many tokens at most."""
+    sizes = dict(zip(("train", "dev", "test"), sizes, strict=True))
     for name, sentences in load_corpus("demo").splits():
         some = [s for s in sentences if len(s) <= longest][: sizes[name]]
         write(some, folder / f"{name}.jsonl", "jsonl")
@@ -30,8 +30,8 @@ def small_corpus(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def shortest_corpus(tmp_path_factory):
-    """The same of half the tokens, where networks run without graphs."""
-    return write_corpus(tmp_path_factory.mktemp("shortest"), longest=4)
+    """Less of half the tokens, where networks run without graphs."""
+    return write_corpus(tmp_path_factory.mktemp("shortest"), 4, sizes=(12, 4, 4))
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,13 @@
-"""A Ray cluster of two cores on this machine."""
+"""A Ray cluster of two cores on this machine, or a stand-in for it.
+
+What takes a cluster is slow; the stand-in has what the engine asks of Ray.
+"""
 
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 import ray_clusters
@@ -14,6 +19,7 @@ from keras_tagging.experiments.reproduction.progress import Progress
 from keras_tagging.experiments.reproduction.ray_engine import RayEngine, resources
 from keras_tagging.experiments.reproduction.schedule import run_jobs
 
+SLOW = pytest.mark.slow
 A, B = Job("A", 1, "a"), Job("B", 1, "b")
 
 
@@ -23,6 +29,30 @@ def cluster():
         yield ray
 
 
+@pytest.fixture
+def threads(monkeypatch):
+    """Ray without processes of its own: a thread does what is sent to the cluster."""
+    pool = ThreadPoolExecutor(2)
+
+    def remote(function):
+        def send(*arguments):
+            done = pool.submit(function, *arguments)
+            return SimpleNamespace(future=lambda: done)
+
+        return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=send))
+
+    ray = SimpleNamespace(
+        is_initialized=lambda: True,
+        nodes=lambda: [{"Alive": True, "Resources": {"CPU": 2.0}}],
+        remote=remote,
+        cancel=lambda reference, force: None,
+    )
+    monkeypatch.setattr(ray_engine, "imported_ray", lambda: ray)
+    yield ray
+    pool.shutdown()
+
+
+@SLOW
 def test_jobs_on_a_cluster(cluster, store, describe):
     table = papers.table("dinarelli2016", 7)
     scale = {"units": 4, "word_dim": 4, "label_dim": 3, "pretrain": None}
@@ -46,7 +76,9 @@ def stand_in(engine, code, tmp_path, monkeypatch):
     engine.environment["PYTHONPATH"] = str(tmp_path)
 
 
-def test_failures_are_told(cluster, store, describe, monkeypatch, tmp_path):
+@pytest.mark.parametrize("ray", ["threads", pytest.param("cluster", marks=SLOW)])
+def test_failures_are_told(ray, request, store, describe, monkeypatch, tmp_path):
+    request.getfixturevalue(ray)
     table = papers.table("kadari2018", 2)
     store.open(describe(table))
     [job], _ = make_jobs(table, choose_rows(table, None), [1])
@@ -57,6 +89,7 @@ def test_failures_are_told(cluster, store, describe, monkeypatch, tmp_path):
     assert failed == {job: "the reason"}
 
 
+@SLOW
 def test_closing_ends_what_runs(cluster, store, monkeypatch, tmp_path):
     code = "import sys, os\nprint(os.getpid(), flush=True)\nos.read(0, 1)\n"
     engine = RayEngine(store, 2)

@@ -40,9 +40,9 @@ ROWS = [
     ("dinarelli2016", 6, "E-RNN, forward", LABELS),
     ("dinarelli2016", 7, "I+E-RNN, forward", LABELS),
     ("elkaref2017", 2, "Our bootstrapped model", LABELS),
-    ("elkaref2017", 3, "bootstrapped Elman, random", LABELS),
+    ("elkaref2017", 3, "Elman baseline, random", LABELS),
     ("elkaref2017", 4, "bootstrapped j gate, pre", LABELS),
-    ("elkaref2017", 5, "bootstrapped z gate, random", LABELS),
+    ("elkaref2017", 5, "GRU baseline, random", LABELS),
 ]
 
 
