@@ -8,6 +8,7 @@ import numpy as np
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import plan_batches
+from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
@@ -138,6 +139,7 @@ class OnnxTagger(Tagging, OnnxModel):
         super().__init__(session, described, threads)
         tags = self.labels if isinstance(self.labels, dict) else {None: self.labels}
         self.label_columns = tuple(LabelColumn.stored(*item) for item in tags.items())
+        self.rules = ColumnRules.restored(described.get("rules"), self.label_columns)
 
     def predict(self, sentences) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""
