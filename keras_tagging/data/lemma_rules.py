@@ -21,6 +21,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from keras_tagging.data.lemmas import lemma_of, script_of
+from keras_tagging.data.lines import numbered_lines, source_name
+from keras_tagging.data.normalisation import to_nfc
+from keras_tagging.data.records import CorpusError
 
 #: a script that fewer words have is theirs alone, and not one of their ending
 WORDS_OF_SCRIPT = 3
@@ -89,7 +92,8 @@ class LemmaRules:
                 called for most words.
 
         Returns:
-            The lemma, and the script that made it; None if it has been made without.
+            The lemma, and the script that made it, which need not be among those that
+            are ranked; None for numbers.
         """
         if NUMBER.fullmatch(form):
             return form.translate(self._lost), None
@@ -134,7 +138,8 @@ class LemmaRules:
             return best
         own, _ = parts_of(script, shape)
         own = own if not cases or own in cases else cases[0]
-        return _made(form, own, given[0] if given else "|"), None
+        edits = given[0] if given else "|"
+        return _made(form, own, edits), f"{own};{edits}"
 
     def _given(self, tag, labels, lower) -> list[str] | None:
         for label in (tag, *labels.values()):
@@ -202,7 +207,9 @@ class LemmaRules:
         irregular = defaultdict(dict)
         for (tag, lower), row in forms.items():
             if list(row) != rules._of_ending(tag, lower):
-                if edits := [x for x, n in row.most_common() if n > 1 or x[0] not in "=!"]:
+                if edits := [
+                    x for x, n in row.most_common() if n > 1 or x[0] not in "=!"
+                ]:
                     irregular[tag][lower] = edits
         for form, label, lemma in lexicon:
             lower = form.lower()
@@ -214,6 +221,27 @@ class LemmaRules:
                     irregular[label].setdefault(lower, []).append(edits)
         kept = {label: list(dict.fromkeys(row)) for label, row in kept.items()}
         return replace(rules, words=dict(irregular), lemmas=kept)
+
+
+def read_lexicon(path) -> list[tuple[str, str, str]]:
+    """The rows of a list of words: form, label and lemma, with tabs between.
+
+    Args:
+        path: of a text file in UTF-8, which may be compressed (`.gz`).
+
+    Raises:
+        CorpusError: if there is no such file, or a line has other than three fields.
+    """
+    name, found = source_name(path), []
+    for number, line in numbered_lines(path, name, None):
+        row = line.split("\t") if isinstance(line, str) else []
+        if len(row) != 3 or not all(row):
+            raise CorpusError(
+                f"{name}:{number}: no row of a list of words; write a form, a label "
+                "and a lemma, with tabs between"
+            )
+        found.append(tuple(map(to_nfc, row)))
+    return found
 
 
 def tag_of(columns: Sequence[str], labels: Mapping[str, str]) -> str:
@@ -237,7 +265,7 @@ def parts_of(script: str, shape: str) -> tuple[str, str]:
 
 
 def shape_of(form: str) -> str:
-    """How a form is written: "x", "X", "Xx", "XX", MIXED, "" without letters of a case."""
+    """How a form is written: "x", "X", "Xx", "XX" or MIXED; "" without case."""
     upper = [x.lower() != x for x in form if x.lower() != x.upper()]
     if not any(upper):
         return "x" if upper else ""

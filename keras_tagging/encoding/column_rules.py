@@ -1,5 +1,6 @@
 """What the labels of a word in several columns must keep to, learnt from training."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations, product
@@ -8,13 +9,19 @@ import numpy as np
 
 from keras_tagging.data.lemma_rules import LemmaRules
 from keras_tagging.data.named_columns import field_of, labels_of
-from keras_tagging.data.normalisation import to_nfc
+from keras_tagging.data.normalisation import (
+    STRAIGHT,
+    straight_table,
+    straightened,
+    to_nfc,
+)
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_column import LabelColumn
 
 #: columns that describe a word together; those of chunks or names do not
 MORPHOLOGY = ("pos", "xpos", "feats")
 CANDIDATES = 8
+KEYS = ("seen", "lemmas", "marks")
 Row = Mapping[str, Sequence[str]]
 
 
@@ -32,21 +39,27 @@ class ColumnRules:
         seen: for two columns, by their names with a blank between, and each label of
             the first, the labels of the second that it occurs with.
         lemmas: None without a column of scripts.
+        marks: see `data.normalisation.straightened`.
     """
 
     seen: dict[str, dict[str, list[str]]]
     lemmas: LemmaRules | None = None
+    marks: str = ""
 
     def __post_init__(self):
         pairs = {
             tuple(names.split(" ")): {(a, b) for a, row in table.items() for b in row}
             for names, table in self.seen.items()
         }
-        columns = tuple(dict.fromkeys(name for names in pairs for name in names))
+        read = [name for names in pairs for name in names]
+        if self.lemmas:
+            read += [*self.lemmas.columns, *filter(None, [self.lemmas.lemma_column])]
+        read = tuple(dict.fromkeys(read))
         object.__setattr__(self, "_pairs", pairs)
-        object.__setattr__(self, "agreeing", columns)
+        object.__setattr__(self, "_straight", straight_table(self.marks))
+        object.__setattr__(self, "_read", read)
         lemma = ("lemma",) if self.lemmas else ()
-        object.__setattr__(self, "columns", columns + lemma)
+        object.__setattr__(self, "columns", read + lemma)
 
     @classmethod
     def learnt(
@@ -62,7 +75,7 @@ class ColumnRules:
             columns: of the tagger.
             lexicon: see `LemmaRules.learnt`.
         """
-        names = [c.name for c in columns if c.name and field_of(c.name) in MORPHOLOGY]
+        names = _agreeing(columns)
         scripts = any(column.scripts for column in columns)
         read = names + ["lemma"] * scripts
         words = []  # forms and their labels
@@ -74,14 +87,16 @@ class ColumnRules:
             table = seen[f"{a} {b}"] = {}
             for one, other in sorted({(word[i], word[j]) for word in words}):
                 table.setdefault(one, []).append(other)
-        lemmas = None
+        lemmas, counts = None, Counter(x for form, *_ in words for x in form)
+        marks = straightened(counts)
         if scripts:
+            table = straight_table(marks)
             given = (
-                (to_nfc(form), labels[-1], dict(zip(names, labels, strict=False)))
+                (to_nfc(form).translate(table), labels[-1], dict(zip(names, labels, strict=False)))
                 for form, *labels in words
             )
             lemmas = LemmaRules.learnt(given, lexicon)
-        return cls(seen, lemmas) if seen or lemmas else None
+        return cls(seen, lemmas, marks) if seen or lemmas else None
 
     # Decoding
 
@@ -104,7 +119,7 @@ class ColumnRules:
             In the column of lemmas the lemmas, each with the probability of its
             script, or 0 if no script made it.
         """
-        found = {name: list(labels[name]) for name in self.agreeing}
+        found = {name: list(labels[name]) for name in self._read}
         for i in range(len(tokens)):
             word = {name: row[i] for name, row in found.items()}
             if not self._agree(word):
@@ -123,7 +138,8 @@ class ColumnRules:
             ):
                 word = {name: row[i] for name, row in found.items()}
                 ranked = _Ranked(column.labels, rows[i])
-                made = self.lemmas.chosen(to_nfc(token), script, word, ranked)
+                form = to_nfc(token).translate(self._straight)
+                made = self.lemmas.chosen(form, script, word, ranked)
                 lemmas.append(made[0])
                 scripts.append(made[1])
             chosen["lemma"] = lemmas, _probabilities(scripts, rows, column)
@@ -151,7 +167,8 @@ class ColumnRules:
 
     def config(self) -> dict:
         """A value for JSON, from which `restored` makes the rules again."""
-        return {"seen": self.seen, "lemmas": self.lemmas and asdict(self.lemmas)}
+        lemmas = self.lemmas and asdict(self.lemmas)
+        return {"seen": self.seen, "lemmas": lemmas, "marks": self.marks}
 
     @classmethod
     def restored(cls, config, columns: Sequence[LabelColumn]) -> "ColumnRules | None":
@@ -166,18 +183,20 @@ class ColumnRules:
         """
         if config is None:
             return None
-        names = {c.name for c in columns if c.name and field_of(c.name) in MORPHOLOGY}
+        names = {*_agreeing(columns)}
         scripts = {c.name for c in columns if c.scripts}
-        if not isinstance(config, dict) or config.keys() != {"seen", "lemmas"}:
+        if not isinstance(config, dict) or config.keys() != {*KEYS}:
             raise ValueError("has rules of columns that are none")
-        seen, lemmas = config["seen"], config["lemmas"]
+        seen, lemmas, marks = (config[key] for key in KEYS)
+        if not isinstance(marks, str) or not set(marks) <= STRAIGHT.keys():
+            raise ValueError("has rules of marks that are none")
         if not _is_table(seen) or not all(
             len(pair := key.split(" ")) == 2 and names.issuperset(pair) for key in seen
         ):
             raise ValueError("has rules of other columns than its own")
         if lemmas is not None:
             lemmas = _lemma_rules(lemmas, names, scripts)
-        return cls(seen, lemmas)
+        return cls(seen, lemmas, marks)
 
 
 class _Ranked:
@@ -189,6 +208,11 @@ class _Ranked:
     def __call__(self):
         order = np.argsort(-self.row, kind="stable").tolist()
         return ((self.labels[j], float(self.row[j])) for j in order)
+
+
+def _agreeing(columns: Iterable[LabelColumn]) -> list[str]:
+    known = (c for c in columns if c.name and field_of(c.name) in MORPHOLOGY)
+    return [column.name for column in known if not column.has_chunks]
 
 
 def _probabilities(labels, rows: np.ndarray, column: LabelColumn) -> list[float]:
@@ -219,7 +243,9 @@ def _is_table(value) -> bool:
     return isinstance(value, dict) and all(
         isinstance(row, dict)
         and all(
-            isinstance(items, list | tuple) and items and all(type(x) is str for x in items)
+            isinstance(items, list | tuple)
+            and items
+            and all(type(x) is str for x in items)
             for items in row.values()
         )
         for row in value.values()

@@ -33,6 +33,8 @@ class Answers:
     #: the columns of sentences that `annotate` fills
     gives: tuple[str, ...] = ()
     gives_spans = False
+    #: that are read as straight ones: see `data.normalisation.straightened`
+    marks = ""
 
     @classmethod
     def outputs(cls, about: Mapping) -> dict[str, Output]:

@@ -69,7 +69,8 @@ class Parsing(Answers):
 
     def row(self, sentence, found, more):
         heads, deprels = tree_of(found.pop("heads"), found.pop("deprels"))
-        return {"heads": heads, "deprels": deprels, **super().row(sentence, found, more)}
+        others = super().row(sentence, found, more)
+        return {"heads": heads, "deprels": deprels, **others}
 
 
 def tree_of(heads, deprels) -> tuple[list[int], list[str]]:

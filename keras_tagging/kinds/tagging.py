@@ -55,6 +55,11 @@ class Tagging(Answers):
         return tuple(column.name for column in self.label_columns)
 
     @property
+    def marks(self) -> str:
+        """See `Answers.marks`."""
+        return self.rules.marks if self.rules else ""
+
+    @property
     def tags(self):
         """The tag inventory, in the order of the outputs; one by column if named."""
         self._require_network()

@@ -174,7 +174,8 @@ class Tagger(Tagging, SentenceModel):
 
     def get_config(self):
         own = {"training_words": self.training_words, "chunk_scheme": self.chunk_scheme}
-        own |= {"frozen": list(self.frozen), "rules": self.rules and self.rules.config()}
+        rules = self.rules and self.rules.config()
+        own |= {"frozen": list(self.frozen), "rules": rules}
         return {**super().get_config(), **own}
 
     def call(self, inputs, training=False):

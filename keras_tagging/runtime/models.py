@@ -100,7 +100,7 @@ class OnnxModel(Answers):
             mapped: `map`, or that of threads: ONNX Runtime computes without Python's
                 lock.
         """
-        strings = flat_strings(sentences, self.columns)
+        strings = flat_strings(sentences, self.columns, self.marks)
         # a request to the file itself has these done in it, but for U+0000
         strings = {
             name: np.array([*map(encodable, values)], object)
