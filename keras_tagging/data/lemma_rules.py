@@ -121,7 +121,7 @@ class LemmaRules:
                     return None
             return lemma
 
-        lemma, best = made(script), None
+        lemma, best, least = made(script), None, 0.0
         if lemma is not None and (given or lemma.lower() in known):
             return lemma, script
         if given is None or len(given) > 1:

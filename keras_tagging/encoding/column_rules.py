@@ -92,8 +92,12 @@ class ColumnRules:
         if scripts:
             table = straight_table(marks)
             given = (
-                (to_nfc(form).translate(table), labels[-1], dict(zip(names, labels, strict=False)))
-                for form, *labels in words
+                (
+                    to_nfc(form).translate(table),
+                    lemma,
+                    dict(zip(names, row, strict=True)),
+                )
+                for form, *row, lemma in words
             )
             lemmas = LemmaRules.learnt(given, lexicon)
         return cls(seen, lemmas, marks) if seen or lemmas else None
