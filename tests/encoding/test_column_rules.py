@@ -50,7 +50,7 @@ def test_labels_that_training_has_together_stay():
 
 
 def test_curly_quotes_are_read_as_straight_ones():
-    assert RULES.marks == "\u2019"
+    assert RULES.marks == "\u2019\u2018"
     found = chosen(RULES, [0.9, 0.1], [0.8, 0.1, 0.1], token="it\u2019s")
     assert found["lemma"][0] == ["it's"]
 
