@@ -6,8 +6,12 @@
     keras-tagging train bigru --corpus TREEBANK --out runs/ccg-1 --seed 1
     python models/make.py en-ccg runs/ccg-1 --corpus TREEBANK
 
+    python models/make.py en      # the model that is there, with rules learnt anew
+
 The first run is the model; the others, of other seeds, are for the spread of the
-figures. `models/NAME/about.json` has what no run can tell: language, licence, corpus,
+figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes one), the
+taggers learn what their answers keep to with it, and the figures are computed anew;
+no weight changes. That file has what no run can tell: language, licence, corpus,
 limits, and for runs of a tagger alone the model by name whose segmenter goes before it.
 The weights are stored in half precision, and the figures that the development sentences
 have with them are printed beside those of the run.
@@ -15,15 +19,21 @@ have with them are printed beside those of the run.
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import keras_tagging
+from keras_tagging.data.lemma_rules import read_lexicon
 from keras_tagging.models.run_files import METADATA
+from keras_tagging.runtime.folder import PIPELINE
+from keras_tagging.utils.stored import sha256_of
 
 HERE = Path(__file__).parent
+TAGGER = "tagger.metadata.json"
 FIGURES = {
     "tokens": "tokens",
     "sentences": "sentences",
@@ -112,8 +122,34 @@ def pipeline_of(run: Path, segmenter: str | None) -> keras_tagging.Pipeline:
     return pipeline
 
 
+def learn_rules(pipeline, corpus, lexicon: Path) -> None:
+    """Have the tagger learn its rules, and compute the figures with them."""
+    pipeline.tagger.learn_rules(corpus.train, read_lexicon(lexicon))
+    splits = {"dev": corpus.dev, "test": corpus.test}
+    scores = {split: pipeline.evaluate(rows) for split, rows in splits.items()}
+    pipeline.metadata = {**pipeline.metadata, "scores": scores}
+
+
+def replace_tagger(pipeline, folder: Path) -> None:
+    """Write a pipeline into its folder, whose other parts stay byte for byte.
+
+    A model holds the date on which it was saved.
+    """
+    with TemporaryDirectory(dir=folder.parent) as made:
+        pipeline.save(made, half_precision=True)
+        content = json.loads((Path(made) / PIPELINE).read_text(encoding="utf-8"))
+        for name in ("tagger.keras", "tagger.metadata.json"):
+            os.replace(Path(made) / name, folder / name)
+    for name, part in content["parts"].items():
+        part["sha256"] = sha256_of(folder / f"{name}.keras")
+    text = json.dumps(content, indent=2) + "\n"
+    (folder / PIPELINE).write_text(text, encoding="utf-8")
+
+
 def seed_of(run: Path) -> int:
-    """The seed of a run."""
+    """The seed of a run, or of the tagger of a model."""
+    if (run / TAGGER).exists():
+        return json.loads((run / TAGGER).read_text(encoding="utf-8"))["seed"]
     plan = run / "training.json"
     if plan.exists():
         return json.loads(plan.read_text(encoding="utf-8"))["plan"]["seed"]
@@ -123,27 +159,34 @@ def seed_of(run: Path) -> int:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name")
-    parser.add_argument("runs", nargs="+", type=Path)
+    parser.add_argument("runs", nargs="*", type=Path, help="without: the model itself")
     parser.add_argument("--corpus", help="of the runs, if it is not one by name")
     args = parser.parse_args()
     root = HERE / args.name
     about = json.loads((root / "about.json").read_text(encoding="utf-8"))
     package, segmenter = root / about["package"], about.get("segmenter")
-    pipelines = [pipeline_of(run, segmenter) for run in args.runs]
-    runs = [pipeline.metadata for pipeline in pipelines]
-    shutil.rmtree(package / "model", ignore_errors=True)
-    pipelines[0].save(package / "model", half_precision=True)
-    kept = keras_tagging.load(package / "model")
+    if not args.runs and "lexicon" not in about:
+        parser.error(f"{root} has no lexicon to learn from: give runs")
+    sources = args.runs or [package / "model"]
+    pipelines = [pipeline_of(run, segmenter) for run in sources]
     corpus = args.corpus or about["treebank"]
+    corpus = keras_tagging.load_corpus(corpus, surface=segmenter is None)
+    for pipeline in pipelines if "lexicon" in about else ():
+        learn_rules(pipeline, corpus, root / about["lexicon"])
+    runs = [pipeline.metadata for pipeline in pipelines]
+    if args.runs:
+        shutil.rmtree(package / "model", ignore_errors=True)
+        pipelines[0].save(package / "model", half_precision=True)
+    else:
+        replace_tagger(pipelines[0], package / "model")
+    kept, dev = keras_tagging.load(package / "model"), corpus.dev
     if segmenter is None:
-        dev = keras_tagging.load_corpus(corpus, surface=True).dev
         check_halved(kept.evaluate, dev, runs[0]["scores"]["dev"])
     else:
-        dev = keras_tagging.load_corpus(corpus).dev
         evaluate = partial(kept.tagger.evaluate, return_dict=True)
         check_halved(evaluate, dev, runs[0]["scores"]["dev"])
     figures = figures_of(runs)
-    seeds = ", ".join(str(seed_of(run)) for run in args.runs)
+    seeds = ", ".join(str(seed_of(run)) for run in sources)
     seeds = f"seeds {seeds}, of which the first is this model" if runs[1:] else seeds
     card = {**about, "seeds": seeds, "figures": figures}
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"

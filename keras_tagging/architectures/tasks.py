@@ -28,6 +28,8 @@ class TaggerSettings:
         tags: columns of the sentences that are learnt together, each with an output of
             its own: "upos", "xpos" and "feats" for instance. None for `Sentence.tags`.
         tag_weights: of the loss of each of these columns; None for 1.
+        consistent: whether answers keep to what training has: labels of one word that
+            occur together, and lemmas that are words. See `encoding.column_rules`.
         min_count: tags that occur less often are left out of the inventory.
         pretrain: how the embeddings of words and labels are learnt before the first
             epoch: "window", "cbow" or None.
@@ -38,6 +40,7 @@ class TaggerSettings:
     vectors: Vectors | None = None
     tags: Names | None = None
     tag_weights: Weights | None = None
+    consistent: bool = True
     min_count: NonNegative = 1
     pretrain: Literal["window", "cbow"] | None = None
     monitor: Literal["val_accuracy", "val_f1"] | None = None

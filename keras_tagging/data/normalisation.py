@@ -1,11 +1,14 @@
 """Normal form of words, before they are looked up."""
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils import limits
+
+#: marks that a text has in one of two ways, as its writer's program made them
+STRAIGHT = dict(zip("\u2019\u2018\u201c\u201d\u2013\u2014", "''\"\"--", strict=True))
 
 
 class LimitError(ValueError):
@@ -56,14 +59,30 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= 40 else f"{text[:40]}...")
 
 
+def straightened(counts: Mapping[str, int]) -> str:
+    """The marks of `STRAIGHT` to be read as straight ones, which are more frequent.
+
+    Args:
+        counts: of characters in training.
+    """
+    pairs = STRAIGHT.items()
+    return "".join(a for a, b in pairs if counts.get(a, 0) < counts.get(b, 0))
+
+
+def straight_table(marks: str) -> dict[int, str]:
+    """A table for `str.translate` that makes these marks straight."""
+    return str.maketrans({mark: STRAIGHT[mark] for mark in marks})
+
+
 def flat_strings(
-    sentences: Sequence[Sentence], columns: Iterable[str] = ()
+    sentences: Sequence[Sentence], columns: Iterable[str] = (), marks: str = ""
 ) -> dict[str, list[str]]:
     """All tokens of the sentences end to end, in NFC, as `TokenFeatures` reads them.
 
     Args:
         sentences: the sentences.
         columns: names of the further columns that are features.
+        marks: those that become straight: see `straightened`.
 
     Returns:
         A dict of flat lists: the tokens under "tokens", each column under its name.
@@ -72,7 +91,10 @@ def flat_strings(
         ValueError: if a sentence has no such column, or a value has too many combining
             marks (`to_nfc`).
     """
-    strings = {"tokens": [to_nfc(w) for s in sentences for w in s.tokens]}
+    words = (to_nfc(w) for s in sentences for w in s.tokens)
+    table = straight_table(marks)
+    words = (w if w.isascii() else w.translate(table) for w in words)
+    strings = {"tokens": list(words)}
     for name in columns:
         for number, sentence in enumerate(sentences, 1):
             if sentence.tokens and name not in sentence.columns:

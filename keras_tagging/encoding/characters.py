@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 
+from keras_tagging.data.normalisation import STRAIGHT, straight_table, straightened
 from keras_tagging.encoding.symbols import BLANK, PARAGRAPH, Symbols
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
@@ -32,7 +33,8 @@ class CharacterFeatures:
     """The function from symbols of a text to two ids each, with NumPy alone.
 
     ============  ==============================================================
-    `character`   the character as it is written; one unseen in training is unknown
+    `character`   the character as it is written; one unseen in training is unknown;
+                  curly quotes and dashes are straight, if these are more frequent
     `class`       one of `CLASSES`, a blank, or the end of a paragraph
     ============  ==============================================================
 
@@ -64,6 +66,11 @@ class CharacterFeatures:
         self.vocabularies = vocabularies
         known = vocabularies["character"]
         self._ids = {character: i for i, character in enumerate(known, FIRST_ID)}
+        # they are sorted by frequency
+        counts = {character: -i for character, i in self._ids.items()}
+        rare = -len(known) - FIRST_ID
+        counts |= {mark: counts.get(mark, rare) for mark in STRAIGHT}
+        self._straight = straight_table(straightened(counts))
         self._rows = np.zeros((CODES, 2), "int32")
 
     @property
@@ -85,7 +92,8 @@ class CharacterFeatures:
         return rows
 
     def _row(self, code: int) -> tuple[int, int]:
-        character = chr(code)
+        character = chr(code).translate(self._straight)
+        code = ord(character)
         kind = _SPECIAL.get(code)
         if kind is None:
             kind = _CLASS[unicodedata.category(character)]

@@ -38,6 +38,8 @@ class Answers:
     #: the columns of sentences that `annotate` fills
     gives: tuple[str, ...] = ()
     gives_spans = False
+    #: that are read as straight ones: see `data.normalisation.straightened`
+    marks = ""
 
     @classmethod
     def outputs(cls, about: Mapping) -> dict[str, Output]:
@@ -70,8 +72,17 @@ class Answers:
         """An output for a sentence without tokens."""
         return np.zeros(0, object)
 
-    def row(self, sentence: Sentence, found: dict[str, np.ndarray]) -> dict[str, list]:
-        """Outputs of one sentence, as the service gives them."""
+    def more(self, names: list[str]) -> list[str]:
+        """Further outputs that `row` needs for these."""
+        return []
+
+    def row(
+        self,
+        sentence: Sentence,
+        found: dict[str, np.ndarray],
+        more: dict[str, np.ndarray],
+    ) -> dict[str, list]:
+        """Outputs of one sentence, as the service gives them; not those of `more`."""
         return {name: array.tolist() for name, array in found.items()}
 
     def _require_network(self) -> None:
@@ -107,11 +118,14 @@ class Answers:
         names, known = list(names), self.output_names()
         for name in names:
             check_known("output", name, known)
+        names = list(dict.fromkeys(names))
+        more = [name for name in self.more(names) if name not in names]
 
         def row(sentence, *arrays):
-            return self.row(sentence, dict(zip(names, arrays, strict=True)))
+            rows = dict(zip([*names, *more], arrays, strict=True))
+            return self.row(sentence, rows, {name: rows.pop(name) for name in more})
 
-        return self.items(slices(as_sentences(sentences)), names, row)
+        return self.items(slices(as_sentences(sentences)), [*names, *more], row)
 
     def streamed(self, sentences, names: list[str], item: Callable, entries: int = 1):
         """The results of a function for each sentence, a slice at a time.

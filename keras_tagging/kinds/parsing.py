@@ -67,9 +67,10 @@ class Parsing(Answers):
         rows = super().answer(sentences, self.answers)
         return [{name: row[name] for name in names} for row in rows]
 
-    def row(self, sentence, found):
+    def row(self, sentence, found, more):
         heads, deprels = tree_of(found.pop("heads"), found.pop("deprels"))
-        return {"heads": heads, "deprels": deprels, **super().row(sentence, found)}
+        others = super().row(sentence, found, more)
+        return {"heads": heads, "deprels": deprels, **others}
 
 
 def tree_of(heads, deprels) -> tuple[list[int], list[str]]:

@@ -15,6 +15,7 @@ from keras_tagging.data.named_columns import (
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced, spans_of
 from keras_tagging.encoding.batching import slices
+from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.kind import Output
@@ -34,10 +35,13 @@ class Tagging(Answers):
 
     Attributes:
         label_columns: the `LabelColumn` of each of its columns.
+        rules: what its answers keep to; None if each column is answered alone. You may
+            set it to None.
     """
 
     kind, inventory = "tagger", "tags"
     label_columns: tuple[LabelColumn, ...] = ()
+    rules: ColumnRules | None = None
 
     @classmethod
     def outputs(cls, about):
@@ -49,6 +53,11 @@ class Tagging(Answers):
     def column_names(self) -> tuple[str | None, ...]:
         """The columns of the sentences that it fills; (None,) for their tags."""
         return tuple(column.name for column in self.label_columns)
+
+    @property
+    def marks(self) -> str:
+        """See `Answers.marks`."""
+        return self.rules.marks if self.rules else ""
 
     @property
     def tags(self):
@@ -68,8 +77,9 @@ class Tagging(Answers):
         """Tag sentences.
 
         With a CRF the tags are those of the best path, and chunk tags are those of the
-        best path with consistent chunks (`constrained`): they need not be the most
-        probable of each token. `beta` uses the probabilities alone.
+        best path with consistent chunks (`constrained`); labels and lemmas keep to
+        `rules`. So they need not be the most probable of each token. `beta` uses the
+        probabilities alone.
 
         Args:
             sentences: an iterable of sentences, or of lists of words. A list or tuple
@@ -92,8 +102,7 @@ class Tagging(Answers):
 
             levels = betas_of(beta, self.column_names)
             entries = entries_of(levels, list(map(len, self.label_columns)))
-        pairs = zip(self.label_columns, levels, strict=True)
-        parts = [_part(column, level, probabilities) for column, level in pairs]
+        parts = self._parts(levels, [probabilities] * len(levels))
         return self.streamed(sentences, *self._joined(parts), entries)
 
     def predictions(self, sentences, *calls) -> list:
@@ -110,26 +119,75 @@ class Tagging(Answers):
         return self.items(slices(sentences), *self._joined(parts), *calls)
 
     def _joined(self, parts):
-        """The outputs and the function of several parts; it gives an item a column."""
-        wanted = [name for names, _ in parts for name in names]
+        """The outputs and the function of several parts; it gives an item a column.
+
+        A part without outputs is one that `rules` choose: its function takes the
+        labels and their probabilities in the place of arrays.
+        """
+        ruled = [] if all(names for names, _ in parts) else self._ruled_outputs()
+        wanted = ruled + [name for names, _ in parts for name in names]
 
         def items(sentence, *arrays):
             found, rest = [], iter(arrays)
-            for names, item in parts:
-                own = [next(rest) for _ in names]
+            given = {name: next(rest) for name in ruled}
+            chosen = self._chosen(sentence.tokens, given) if ruled else {}
+            for column, (names, item) in zip(self.label_columns, parts, strict=True):
+                own = [next(rest) for _ in names] if names else chosen[column.name]
                 found.append(item(sentence.tokens, *own))
             return by_column(self.column_names, found)
 
         return wanted, items
 
-    def row(self, sentence, found):
-        """See `Answers.row`: where a column learns scripts, they are lemmas here."""
-        rows = super().row(sentence, found)
-        for column in (c for c in self.label_columns if c.scripts):
+    def _parts(self, levels, probabilities):
+        """The part of each column: see `_part`."""
+        ruled = self._ruled_columns
+        return [
+            _ruled_part(pairs)
+            if level is None and column in ruled
+            else _part(column, level, pairs)
+            for column, level, pairs in zip(
+                self.label_columns, levels, probabilities, strict=True
+            )
+        ]
+
+    @property
+    def _ruled_columns(self) -> list[LabelColumn]:
+        """Those whose labels `rules` choose."""
+        ruled = self.rules.columns if self.rules else ()
+        return [column for column in self.label_columns if column.name in ruled]
+
+    def _ruled_outputs(self) -> list[str]:
+        """The outputs that `rules` choose from."""
+        bases = ("tags", "all_probabilities")
+        return [c.output_names[base] for c in self._ruled_columns for base in bases]
+
+    def _chosen(self, tokens, outputs):
+        """The labels of a sentence that `rules` choose, with their probabilities."""
+        columns = {column.name: column for column in self._ruled_columns}
+        labels, rows = {}, {}
+        for name, column in columns.items():
+            labels[name] = outputs[column.output_names["tags"]].tolist()
+            rows[name] = outputs[column.output_names["all_probabilities"]]
+        return self.rules.chosen(tokens, labels, rows, columns)
+
+    def more(self, names):
+        """See `Answers.more`: the outputs that `rules` choose from."""
+        bases = ("tags", "probabilities")
+        ruled = {c.output_names[base] for c in self._ruled_columns for base in bases}
+        return self._ruled_outputs() if ruled & {*names} else []
+
+    def row(self, sentence, found, more):
+        """See `Answers.row`: labels as `tag` gives them."""
+        chosen = self._chosen(sentence.tokens, found | more) if self.more(found) else {}
+        rows = super().row(sentence, found, more)
+        for column in self.label_columns:
             names, tokens = column.output_names, sentence.tokens
-            if names["tags"] in rows:
+            if column.name in chosen:
+                pair = zip(("tags", "probabilities"), chosen[column.name], strict=True)
+                rows |= {names[base]: x for base, x in pair if names[base] in rows}
+            elif column.scripts and names["tags"] in rows:
                 rows[names["tags"]] = lemmas_of(tokens, rows[names["tags"]])
-            if names["top_tags"] in rows:
+            if column.scripts and names["top_tags"] in rows:
                 ranked = zip(tokens, rows[names["top_tags"]], strict=True)
                 rows[names["top_tags"]] = [
                     lemmas_of([token] * len(row), row) for token, row in ranked
@@ -160,7 +218,8 @@ class Tagging(Answers):
     def annotation(self):
         """The sentences have the labels; those of chunks give spans, too."""
         columns, place = self.label_columns, self._tag_column
-        parts = [_part(column, probabilities=column.has_chunks) for column in columns]
+        levels = [None] * len(columns)
+        parts = self._parts(levels, [column.has_chunks for column in columns])
         names, items = self._joined(parts)
 
         def annotated(sentence, *arrays):
@@ -203,6 +262,15 @@ def _part(column: LabelColumn, beta=None, probabilities=False):
     if probabilities:
         return [outputs["tags"], outputs["probabilities"]], pairs
     return [outputs["tags"]], best
+
+
+def _ruled_part(probabilities: bool):
+    """The same of a column whose labels `ColumnRules` choose."""
+
+    def item(tokens, labels, values):
+        return list(zip(labels, values, strict=True)) if probabilities else labels
+
+    return [], item
 
 
 def _spans(sentence: Sentence, pairs: list[tuple[str, float]]):

@@ -10,6 +10,7 @@ from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.metrics import chunk_scores, token_accuracy
 from keras_tagging.metrics.accuracy import share
+from keras_tagging.models.decoding import softmax
 
 
 def figure_names(columns: Sequence[LabelColumn]) -> list[str]:
@@ -77,12 +78,13 @@ def evaluator(model, sentences, calls):
 
     def evaluate():
         batches = model.network_outputs(encoded, calls)
-        return figures(sentences, encoded, batches, model.label_columns, words)
+        own = model.label_columns, model.rules
+        return figures(sentences, encoded, batches, *own, words)
 
     return evaluate
 
 
-def figures(sentences, encoded, batches, columns, words) -> dict[str, float]:
+def figures(sentences, encoded, batches, columns, rules, words) -> dict[str, float]:
     """The figures of `Tagger.evaluate`.
 
     Args:
@@ -90,9 +92,11 @@ def figures(sentences, encoded, batches, columns, words) -> dict[str, float]:
         encoded: the same sentences as `EncodedSentences`, with targets.
         batches: the outputs of the network for them: see `Tagger.network_outputs`.
         columns: the `LabelColumn` of each output.
+        rules: the `ColumnRules` that their labels keep to, or None.
         words: the output of `normal_words`.
     """
     predicted = [[[] for _ in sentences] for _ in columns]
+    ruled = {c.name: c for c in columns if rules and c.name in rules.columns}
     totals, counts = np.zeros(len(columns)), np.zeros(len(columns), int)
     for chosen, outputs in batches:
         _, targets, _ = encoded.batch(chosen)
@@ -106,7 +110,18 @@ def figures(sentences, encoded, batches, columns, words) -> dict[str, float]:
             for place, ids in zip(chosen, best, strict=True):
                 ids = ids[: len(sentences[place])].tolist()
                 labels = [column.labels[j] for j in ids]
-                predicted[i][place] = column.shown(labels, sentences[place].tokens)
+                if column.name not in ruled:
+                    labels = column.shown(labels, sentences[place].tokens)
+                predicted[i][place] = labels
+        for row, place in enumerate(chosen if ruled else ()):
+            tokens, labels, rows = sentences[place].tokens, {}, {}
+            for i, column in enumerate(columns):
+                labels[column.name] = predicted[i][place]
+                rows[column.name] = softmax(outputs[i][0][row, : len(tokens)])
+            found = rules.chosen(tokens, labels, rows, ruled)
+            for i, column in enumerate(columns):
+                if column.name in ruled:
+                    predicted[i][place] = found[column.name][0]
     gold = [column.gold(sentences) for column in columns]
     found = {}
     for i, column in enumerate(columns):

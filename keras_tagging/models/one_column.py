@@ -51,6 +51,14 @@ class OneColumn(Tagging):
         """See `Answers.answered`: the answers of the tagger in this column."""
         return self.model.answered(chunks, [self._outputs[k] for k in names], *calls)
 
+    def tag(self, sentences, *, beta=None, probabilities=False):
+        """As `Tagger.tag` of one column."""
+        if beta is not None or not self.model.rules:
+            return super().tag(sentences, beta=beta, probabilities=probabilities)
+        found = self.model.tag(sentences, probabilities=probabilities)
+        rows = (row[self.name] for row in found)
+        return list(rows) if isinstance(found, list) else rows
+
     @property
     def default_monitor(self):
         return f"val_{best_figure(self.label_columns)}"

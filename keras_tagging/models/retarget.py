@@ -6,6 +6,7 @@ import numpy as np
 from keras import ops
 
 from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import is_inventory
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.models.learnt_columns import columns_to_learn, schemes_of
@@ -13,7 +14,7 @@ from keras_tagging.training.settings import FitSettings, OptimizerSettings
 from keras_tagging.utils.suggestions import check_known
 
 #: further keywords, beside those of training, that do not change shapes of weights
-FREE = ("dropout", "layer_dropout", "constrained", "monitor")
+FREE = ("dropout", "layer_dropout", "constrained", "consistent", "monitor")
 # metadata of the first tagger that the new one keeps
 KEPT = ("training_sentences", "corpus", "scores")
 #: the axes with one entry for each tag, by the name of the weight
@@ -74,6 +75,8 @@ def retargeted(model, sentences, keep_labels, frozen, seed, changes):
         },
     )
     _carry_weights(model, new)
+    if settings.task.consistent:
+        new.rules = ColumnRules.learnt(sentences, new.label_columns)
     new.optimizer.build(new.trainable_variables)
     return new
 

@@ -174,7 +174,8 @@ class SentenceModel(SentenceCalls):
         """The ids of all tokens; with `targets` those to learn, too."""
         self._require_network()
         offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)])
-        found = self.features.encode(flat_strings(sentences, self.features.columns))
+        strings = flat_strings(sentences, self.features.columns, self.marks)
+        found = self.features.encode(strings)
         if self.features.letters:
             found["letter_column"] = self.features.names.index("letters")
         else:

@@ -8,6 +8,7 @@ import numpy as np
 from keras_tagging import training
 from keras_tagging.architectures.output import read_outputs, reads_labels, run_network
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import targets_of, vocabulary_of
 from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
@@ -48,6 +49,7 @@ class Tagger(Tagging, SentenceModel):
         chunk_scheme: "iob2", "iob1" or "iobes", if its tags must be consistent in it;
             for `from_config`.
         frozen: names of layers that are not trained; for `from_config`.
+        rules: the configuration of its `ColumnRules`; for `from_config`.
         **kwargs: arguments of `SentenceModel`.
     """
 
@@ -60,6 +62,7 @@ class Tagger(Tagging, SentenceModel):
         training_words=None,
         chunk_scheme=None,
         frozen=(),
+        rules=None,
         **kwargs,
     ):
         self.training_words = training_words
@@ -68,6 +71,7 @@ class Tagger(Tagging, SentenceModel):
         self.frozen = tuple(frozen)
         self._pretraining_due = False
         super().__init__(architecture, settings, **kwargs)
+        self.rules = ColumnRules.restored(rules, self.label_columns)
 
     # Vocabularies and network
 
@@ -128,6 +132,29 @@ class Tagger(Tagging, SentenceModel):
             table = self.network.get_layer("vector_embedding").embeddings
             table.assign(vector_table(vectors, table.shape[0]))
         self._pretraining_due = self.settings.task.pretrain is not None
+        if self.settings.task.consistent:
+            self.rules = ColumnRules.learnt(sentences, self.label_columns)
+
+    def learn_rules(self, sentences, lexicon=()) -> None:
+        """Learn anew what answers keep to; no weight changes.
+
+        The first `fit` does so without a lexicon. Models of earlier versions have no
+        rules, and get some here.
+
+        Args:
+            sentences: the training sentences.
+            lexicon: words that these may lack, as triples of a form, a label of it in
+                any column and its lemma: `("stolen", "VBN", "steal")`. Where form and
+                lemma are the same, it is a lemma that is known: `("provoke", "VERB",
+                "provoke")`. `data.lemma_rules.read_lexicon` reads a file of them.
+
+        Raises:
+            ValueError: if the sentences are not annotated, or the model has no
+                vocabularies yet.
+        """
+        self._require_network()
+        sentences = self.annotated(sentences)
+        self.rules = ColumnRules.learnt(sentences, self.label_columns, lexicon)
 
     def _restore(self, vocabularies):
         self.label_columns = learnt_columns.restored_columns(
@@ -147,7 +174,9 @@ class Tagger(Tagging, SentenceModel):
 
     def get_config(self):
         own = {"training_words": self.training_words, "chunk_scheme": self.chunk_scheme}
-        return {**super().get_config(), **own, "frozen": list(self.frozen)}
+        rules = self.rules and self.rules.config()
+        own |= {"frozen": list(self.frozen), "rules": rules}
+        return {**super().get_config(), **own}
 
     def call(self, inputs, training=False):
         """The outputs of the network for ids `(batch, time, features)`.
@@ -357,6 +386,11 @@ class Tagger(Tagging, SentenceModel):
         return [found[name] for name in names]
 
     # Serving
+
+    def described(self, top_k=5):
+        """See `SentenceModel.described`."""
+        rules = {"rules": self.rules.config()} if self.rules else {}
+        return super().described(top_k) | rules
 
     def serving(self, top_k):
         """The function from ids and their mask to the outputs that `export` lists."""

@@ -10,6 +10,7 @@ from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.projectivity import find_cycle
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import plan_batches
+from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
@@ -111,7 +112,7 @@ class OnnxModel(Answers):
             mapped: `map`, or that of threads: ONNX Runtime computes without Python's
                 lock.
         """
-        strings = flat_strings(sentences, self.columns)
+        strings = flat_strings(sentences, self.columns, self.marks)
         # a request to the file itself has these done in it, but for U+0000
         strings = {
             name: np.array([*map(encodable, values)], object)
@@ -178,6 +179,7 @@ class OnnxTagger(Tagging, OnnxModel):
             for column in self.label_columns
             for base in ("tags", "top_tags", "all_probabilities")
         }
+        self.rules = ColumnRules.restored(described.get("rules"), self.label_columns)
 
     def predict(self, sentences) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""

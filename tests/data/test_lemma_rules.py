@@ -1,0 +1,122 @@
+"""Rules that say which scripts of lemmas may win."""
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keras_tagging.data.lemma_rules import (
+    MIXED,
+    LemmaRules,
+    changed,
+    read_lexicon,
+    shape_of,
+)
+from keras_tagging.data.lemmas import script_of
+from keras_tagging.data.records import CorpusError
+
+UPOS = {"VBG": "VERB", "VBD": "VERB", "NNS": "NOUN", "NN": "NOUN", "NNP": "PROPN"}
+UPOS |= {"CD": "NUM"}
+
+
+def word(form, tag, lemma):
+    return form, lemma, {"upos": UPOS[tag], "xpos": tag}
+
+
+TRAIN = [
+    *(word(f"{x}ating", "VBG", f"{x}ate") for x in ("cre", "rel", "st", "don")),
+    *(word(f"{x}ing", "VBG", x) for x in ("walk", "talk", "ask", "think", "mark")),
+    word("lying", "VBG", "lie"),
+    *(word(f"{x}ed", "VBD", x) for x in ("walk", "talk", "ask", "mark")),
+    word("chose", "VBD", "choose"),
+    *(word(f"{x}s", "NNS", x) for x in ("dog", "cat", "tree", "talk")),
+    *(word(x, "NN", x) for x in ("dog", "cat", "tree", "house")),
+    *(word(x, "NNP", x) for x in ("Paris", "McCoy", "McAdam", "London", "Rome") * 2),
+    *(word(x, "CD", x.replace(",", "")) for x in ("1,000", "20,000", "7", "3.5")),
+    *[word("k", "CD", "thousand")] * 2,
+]
+RULES = LemmaRules.learnt(TRAIN, [("taught", "VBD", "teach"), ("rove", "VERB", "rove")])
+
+
+def lemma(form, tag, *scripts, rules=RULES):
+    """The lemma of a word whose scripts are these, each half as probable as before."""
+    ranked = [(script, 0.5 ** (i + 1)) for i, script in enumerate(scripts)]
+    labels = {"upos": UPOS[tag], "xpos": tag}
+    return rules.chosen(form, scripts[0], labels, lambda: ranked)[0]
+
+
+@pytest.mark.parametrize(
+    ("form", "tag", "scripts", "found"),
+    [
+        ("estimating", "VBG", [";|---", ";|---+e"], "estimate"),  # its ending
+        ("lying", "VBG", [";|---"], "lie"),  # training has it
+        ("chose", "VBD", [";..-+i|"], "choose"),
+        ("taught", "VBD", [";.-+i|", ";|-+i."], "teach"),  # the list has it
+        ("roving", "VBG", [";|---", ";|---+e"], "rove"),  # a lemma that is known
+        ("sung", "VBG", [";|---+e", ";|---"], "sung"),  # without the letters it drops
+        ("YouTube", "NNP", ["U0,L1;|"], "YouTube"),
+        ("YouTube", "NNP", ["U0,L1,U2,L3;|"], "YouTube"),
+        ("YOUTUBE", "NNP", ["U0,L1;|"], "Youtube"),
+        ("Athens", "NNP", ["U0,L1;|-", ";|"], "Athens"),
+        ("250,000", "CD", [";..-|", ";|"], "250000"),
+        ("m", "CD", [";=thousand", ";|"], "m"),  # a lemma that is one word's alone
+        ("k", "CD", [";|"], "thousand"),
+    ],
+)
+def test_no_lemma_is_invented(form, tag, scripts, found):
+    assert lemma(form, tag, *scripts) == found
+
+
+def test_the_most_probable_script_that_may_win_does():
+    """A lemma that is known goes before one that is not, up to a hundred times."""
+    assert lemma("talking", "VBG", ";|---", ";|---+e") == "talk"
+    assert lemma("roving", "VBG", ";|---", *[";x"] * 9, ";|---+e") == "rov"
+
+
+@given(
+    form=st.from_regex(r"[-+]?[0-9]{1,9}([.,:/-][0-9]{1,4}){0,4}", fullmatch=True),
+    like=st.sampled_from(["12,345", "1,2", "ab", "7"]),
+    other=st.text("0123,.;|-+", max_size=6),
+)
+def test_a_number_keeps_its_digits(form, like, other):
+    found = lemma(form, "CD", script_of(like, other))
+    assert [x for x in found if x.isdigit()] == [x for x in form if x.isdigit()]
+
+
+@given(form=st.text(max_size=9), other=st.text(max_size=9), like=st.text(max_size=9))
+def test_any_word_and_script_give_some_lemma(form, other, like):
+    for tag in UPOS:
+        assert isinstance(lemma(form, tag, script_of(like, other)), str)
+
+
+def test_the_separators_of_numbers_are_those_of_training():
+    assert lemma("1,234.5", "CD", ";|") == "1234.5"
+    kept = LemmaRules.learnt([word("1,000", "CD", "1,000"), word("a", "NN", "a")])
+    assert lemma("2,500", "CD", ";.-|", rules=kept) == "2,500"
+
+
+def test_words_of_no_tag_have_their_own_forms():
+    bare = LemmaRules.learnt([(f, x, {}) for f, x, _ in TRAIN])
+    assert bare.columns == () and bare.lemma_column is None
+    assert bare.chosen("chose", ";|", {}, lambda: [(";|", 1.0)])[0] == "choose"
+
+
+def test_shapes_and_changed_letters():
+    shapes = [shape_of(x) for x in ("dog", "Dog", "DOG", "D", "YouTube", "iPod", "1")]
+    assert shapes == ["x", "Xx", "XX", "X", MIXED, MIXED, ""]
+    assert changed("lying", "|---+i+e") == "|ing" and changed("a", "|---") == "|a"
+
+
+def test_a_list_of_words_is_read(tmp_path):
+    path = tmp_path / "words.tsv.gz"
+    path.write_bytes(gzip.compress(b"taught\tVBD\tteach\nteach\tVERB\tteach\n"))
+    assert read_lexicon(path) == [
+        ("taught", "VBD", "teach"),
+        ("teach", "VERB", "teach"),
+    ]
+    (bad := tmp_path / "bad.tsv").write_text("taught\tVBD\tteach\ntaught teach\n")
+    with pytest.raises(
+        CorpusError, match="bad.tsv:2: no row of a list .* write a form"
+    ):
+        read_lexicon(bad)
