@@ -26,6 +26,10 @@ OPERATIONS = {
     "ai.onnx.ml": frozenset(["LabelEncoder"]),
     "ai.onnx.contrib": frozenset(["StringLower", "StringRegexReplace"]),
 }
+#: those that may lack an input between others: extensions read a null pointer then
+OPTIONAL = frozenset(
+    "GRU LSTM Loop Pad ReduceLogSumExp ReduceMax ReduceMin ReduceSum".split()
+)
 VARINT, BYTES, FOUR_BYTES = 0, 2, 5
 #: "e" is an enumeration, of whose numbers readers may drop bits: ours are below 15
 WIRE = {"v": VARINT, "e": VARINT, "b": BYTES, "f": FOUR_BYTES}
@@ -73,6 +77,7 @@ FOREIGN = {
 # keys of fields
 GRAPH = 7 << 3 | BYTES
 OPERATION, NODE_DOMAIN, OPSET_DOMAIN = 4 << 3 | BYTES, 7 << 3 | BYTES, 1 << 3 | BYTES
+NODE_INPUT, NODE_OUTPUT = 1 << 3 | BYTES, 2 << 3 | BYTES
 TENSOR_TYPE, TENSOR_LOCATION = 2 << 3 | VARINT, 14 << 3 | VARINT
 RAW_DATA = 9 << 3 | BYTES
 #: by the number of a type of arrays
@@ -94,7 +99,10 @@ def check(content: bytes) -> None:
 
 
 def _walk(content, at, end, message, depth) -> dict:
-    """The fields that are not repeated, by their keys: integers, or starts and ends."""
+    """The fields that are not repeated, by their keys: integers, or starts and ends.
+
+    Of a node's inputs and outputs, those without a name are among them.
+    """
     depth += message == "graph"
     if depth > limits.ONNX_DEPTH:
         raise ValueError(f"has graphs inside of graphs, {depth} deep")
@@ -125,6 +133,8 @@ def _walk(content, at, end, message, depth) -> dict:
             if key in found:
                 raise ValueError(UNUSUAL)
             found[key] = value
+        elif inner == "b" and message == "node" and value[0] == value[1]:
+            found[key] = value  # one that is left out
         if inner in MESSAGES:
             _walk(content, *value, inner, depth)
         elif inner == "e" and value >= ENUMERATED:
@@ -167,6 +177,8 @@ def _check_node(content, found):
     if operation not in OPERATIONS.get(domain, ()):
         name = f"{domain}.{operation}" if domain else operation
         raise ValueError(f"has an operation {name!r}, which no export writes")
+    if NODE_OUTPUT in found or (NODE_INPUT in found and operation not in OPTIONAL):
+        raise ValueError(f"leaves out what an operation {operation!r} needs")
 
 
 def _check_tensor(content, found):

@@ -107,6 +107,17 @@ def test_what_no_export_writes(tagger, message, new):
         check(with_field(tagger, message, new))
 
 
+@pytest.mark.parametrize("place", ["input", "output"])
+@pytest.mark.parametrize("operation", ["StringRegexReplace", "StringLower", "Gather"])
+def test_what_an_operation_lacks(operation, place):
+    """onnxruntime-extensions would end the process."""
+    made = onnx.ModelProto.FromString(files()[0])
+    node = next(node for node in made.graph.node if node.op_type == operation)
+    getattr(node, place)[-1] = ""
+    with pytest.raises(ValueError, match=f"leaves out what an operation '{operation}'"):
+        check(made.SerializeToString())
+
+
 @pytest.mark.parametrize(
     "content", [b"\x0b", b"\xff" * 20, b"\x0a\x05ab", b"\x80", b""]
 )
