@@ -80,6 +80,7 @@ OPERATION, NODE_DOMAIN, OPSET_DOMAIN = 4 << 3 | BYTES, 7 << 3 | BYTES, 1 << 3 | 
 NODE_INPUT, NODE_OUTPUT = 1 << 3 | BYTES, 2 << 3 | BYTES
 TENSOR_TYPE, TENSOR_LOCATION = 2 << 3 | VARINT, 14 << 3 | VARINT
 RAW_DATA = 9 << 3 | BYTES
+FIXED_SIZE = 1 << 3 | VARINT
 #: by the number of a type of arrays
 FLOATS = {1: np.dtype("<f4"), 10: np.dtype("<f2"), 11: np.dtype("<f8")}
 
@@ -195,6 +196,8 @@ def _check_tensor(content, found):
 def _check_size(content, found):
     if len(found) > 1:  # the last of a choice is taken
         raise ValueError(UNUSUAL)
+    if found.get(FIXED_SIZE, 0) > limits.ONNX_AXIS:  # it takes memory at once
+        raise ValueError(f"has an array with an axis of {found[FIXED_SIZE]:,}")
 
 
 CHECKS = {

@@ -136,6 +136,8 @@ ONNX_BYTES = 2**31 - 1
 #: Bytes of all arrays of all ONNX files that a process runs, weights included. A batch
 #: of the largest models of the papers takes some hundred million.
 ONNX_MEMORY = 2**33
+#: Entries of an axis whose size the file names: words, labels, units.
+ONNX_AXIS = 10**8
 #: Graphs inside of graphs, such as the bodies of loops and branches; ours have two.
 ONNX_DEPTH = 5
 

@@ -99,6 +99,7 @@ def test_harmless_fields_are_not_written_otherwise(tagger, way):
         ("TensorProto", field(4, struct.pack("<f", 1))),
         ("TensorProto", field(2, 1, (0, 1))),
         ("Dimension", field(1, 3) + field(2, b"three")),
+        ("ValueInfoProto", field(2, field(1, field(2, field(1, field(1, 10**9)))))),
         ("GraphProto", field(2, b"again")),
     ],
 )
