@@ -61,20 +61,23 @@ class CoupledLSTMCell(RecurrentCell):
         """`recurrent_kernel`, then W_ci and W_co."""
         return [self.recurrent_kernel, *ops.split(self.peephole_kernel, 2, axis=1)]
 
-    def step(self, projected, states, weights=None):
+    def step(self, projected, states, weights=None, mask=None):
         """The recurrent part of one time step.
 
         Args:
             projected: `(batch, 3 * units)`, what `project` returned.
             states: `[h_tm1, c_tm1]`, each `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
+            mask: `(batch, units)`, of `recurrent_dropout`; None drops nothing.
 
         Returns:
             `h_t` and `[h_t, c_t]`, each `(batch, units)`.
         """
         recurrent, cell_to_i, cell_to_o = weights or self.recurrent_weights()
         h_tm1, c_tm1 = self.listed(states)
-        i, o, candidate = ops.split(projected + ops.matmul(h_tm1, recurrent), 3, -1)
+        i, o, candidate = ops.split(
+            projected + self.recur(h_tm1, recurrent, mask), 3, -1
+        )
         i = self.recurrent_activation(i + ops.matmul(c_tm1, cell_to_i))
         c = (1 - i) * c_tm1 + i * self.activation(candidate)
         o = self.recurrent_activation(o + ops.matmul(c, cell_to_o))

@@ -1,5 +1,4 @@
 import keras
-from keras import ops
 
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 
@@ -42,18 +41,19 @@ class ElmanCell(RecurrentCell):
         """The input product and the bias: `(..., units)`."""
         return self.affine(inputs, self.kernel, self.bias)
 
-    def step(self, projected, states, weights=None):
+    def step(self, projected, states, weights=None, mask=None):
         """The recurrent part of one time step.
 
         Args:
             projected: `(batch, units)`, what `project` returned.
             states: `[h_tm1]` or `h_tm1`, `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
+            mask: `(batch, units)`, of `recurrent_dropout`; None drops nothing.
 
         Returns:
             `h_t` and `[h_t]`, `(batch, units)`.
         """
         (recurrent,) = weights or self.recurrent_weights()
         [h_tm1] = self.listed(states)
-        h = self.activation(projected + ops.matmul(h_tm1, recurrent))
+        h = self.activation(projected + self.recur(h_tm1, recurrent, mask))
         return h, [h]

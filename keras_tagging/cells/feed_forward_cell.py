@@ -25,12 +25,17 @@ class FeedForwardCell(RecurrentCell):
     Weights:
         kernel: `(features, units)`.
         bias: `(units,)`.
+
+    Raises:
+        ValueError: for `recurrent_dropout`, as nothing is recurrent.
     """
 
     gates = ("h",)
 
     def __init__(self, units, activation="relu", **kwargs):
         super().__init__(units, activation=activation, **kwargs)
+        if self.recurrent_dropout:
+            raise ValueError("recurrent_dropout: a FeedForwardCell reads no h_tm1")
 
     def build(self, input_shape):
         self.kernel = self.add_kernel("kernel", input_shape[-1])
@@ -44,7 +49,7 @@ class FeedForwardCell(RecurrentCell):
         """None: nothing is read of the step before."""
         return []
 
-    def step(self, projected, states, weights=None):
+    def step(self, projected, states, weights=None, mask=None):
         """`h` and `[h]`, of the shape of `projected`, which is any."""
         h = self.activation(projected)
         return h, [h]

@@ -75,13 +75,14 @@ class GRUCell(RecurrentCell):
         """
         return split(self.recurrent_kernel, [2 * self.units], axis=1)
 
-    def step(self, projected, states, weights=None):
+    def step(self, projected, states, weights=None, mask=None):
         """The recurrent part of one time step.
 
         Args:
             projected: `(batch, 3 * units)`, what `project` returned.
             states: `[h_tm1]` or `h_tm1`, `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
+            mask: `(batch, units)`, of `recurrent_dropout`; None drops nothing.
 
         Returns:
             `h_t` and `[h_t]`, `(batch, units)`.
@@ -89,10 +90,10 @@ class GRUCell(RecurrentCell):
         recurrent_zr, recurrent_h = weights or self.recurrent_weights()
         [h_tm1] = self.listed(states)
         x_zr, x_h = split(projected, [2 * self.units])
-        zr = self.recurrent_activation(x_zr + ops.matmul(h_tm1, recurrent_zr))
+        zr = self.recurrent_activation(x_zr + self.recur(h_tm1, recurrent_zr, mask))
         z, r = ops.split(zr, 2, axis=-1)  # K18 Eq. 3-4
         candidate = self.activation(
-            x_h + ops.matmul(r * h_tm1, recurrent_h)
+            x_h + self.recur(r * h_tm1, recurrent_h, mask)
         )  # K18 Eq. 5
         if self.update == "new":
             h = (1 - z) * h_tm1 + z * candidate  # K18 Eq. 6

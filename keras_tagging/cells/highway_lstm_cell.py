@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.layered_cell import LayeredCell
+from keras_tagging.cells.recurrent_cell import forget_start
 from keras_tagging.cells.splitting import split
 
 
@@ -28,6 +29,8 @@ class HighwayLSTMCell(LayeredCell):
             input brings the cell below; a plain LSTM without it.
         peepholes: whether the gates read the cell.
         forget_bias: float, added to the initial bias of f.
+        unit_forget_bias: True is `forget_bias=1`, as in Keras' LSTM, which has it by
+            default.
         **kwargs: `appended_inputs` and all others of
             :class:`keras_tagging.cells.LayeredCell`.
 
@@ -43,19 +46,28 @@ class HighwayLSTMCell(LayeredCell):
         depth_kernel: `(features, units)`, W_d.
         depth_recurrent, depth_below, depth_bias: `(units,)`: w_c, w_l, b_d.
         peephole_i, peephole_f, peephole_o: `(units,)`.
+
+    Raises:
+        ValueError: for both `forget_bias` and `unit_forget_bias`.
     """
 
     gates = ("i", "f", "o", "s")
 
     def __init__(
-        self, units, depth_gate=True, peepholes=False, forget_bias=0.0, **kwargs
+        self,
+        units,
+        depth_gate=True,
+        peepholes=False,
+        forget_bias=0.0,
+        unit_forget_bias=False,
+        **kwargs,
     ):
         super().__init__(units, **kwargs)
         self.state_size = [units, units]
         self.could_read = depth_gate
         self.depth_gate = depth_gate and self.appended_inputs
         self.peepholes = peepholes
-        self.forget_bias = forget_bias
+        self.forget_bias = forget_start(forget_bias, unit_forget_bias)
         self.reads = ("below_cell",) if self.depth_gate else ()
 
     def build(self, input_shape):
@@ -92,13 +104,14 @@ class HighwayLSTMCell(LayeredCell):
         depth = depth + below[0] * self.depth_below
         return ops.concatenate([projected, depth, below[0]], axis=-1)
 
-    def step(self, projected, states, weights=None):
+    def step(self, projected, states, weights=None, mask=None):
         """The recurrent part of one time step.
 
         Args:
             projected: what `project` returned.
             states: `[h_tm1, c_tm1]`, each `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
+            mask: `(batch, units)`, of `recurrent_dropout`; None drops nothing.
 
         Returns:
             `h_t` and `[h_t, c_t]`, each `(batch, units)`.
@@ -108,7 +121,7 @@ class HighwayLSTMCell(LayeredCell):
         sigmoid, n = self.recurrent_activation, self.units
         if self.depth_gate:
             projected, depth, c_below = split(projected, [4 * n, 5 * n])
-        z = projected + ops.matmul(h_tm1, recurrent)
+        z = projected + self.recur(h_tm1, recurrent, mask)
         if self.peepholes:
             i, f, o, s = ops.split(z, 4, axis=-1)
             i = sigmoid(i + c_tm1 * self.peephole_i)

@@ -59,7 +59,8 @@ class LabelEmbeddingCell(RegularizedLayer):
         label_initializer: of the label embeddings.
         dtype: float32 or float64; half precision becomes float32.
         **kwargs: those of :class:`keras_tagging.cells.RegularizedLayer`; the label
-            embeddings have no regularizer.
+            embeddings have no regularizer. There is no dropout of the input: put a
+            `keras.layers.Dropout` before the layer.
 
     Call arguments:
         inputs: `(batch, features)`: :math:`I_t`.

@@ -4,10 +4,16 @@ from keras import ops
 from keras_tagging.cells.initializers import per_gate, reseeded
 from keras_tagging.cells.regularized_layer import RegularizedLayer
 
+# Keras draws the masks of such cells once for all steps. It exports no name for the
+# class, only cells that are of it.
+DropoutRNNCell = next(
+    base for base in keras.layers.LSTMCell.__mro__ if base.__name__ == "DropoutRNNCell"
+)
+
 MAPPINGS = {"identity": "linear", "sigmoid": "sigmoid", "tanh": "tanh"}
 
 
-class RecurrentCell(RegularizedLayer):
+class RecurrentCell(DropoutRNNCell, RegularizedLayer):
     """Base of the cells: options, weights, and `call` as `project` then `step`.
 
     A cell states its equations in three methods:
@@ -17,7 +23,8 @@ class RecurrentCell(RegularizedLayer):
     * `recurrent_weights()`: the matrices the step multiplies with. The first one
       multiplies `states[0]`, and the product is added to the leading columns of what
       `project` returns: `ProjectedRNN` relies on that;
-    * `step(projected, states, weights)`: the recurrent part of one time step.
+    * `step(projected, states, weights, mask)`: the recurrent part of one time step. It
+      multiplies :math:`h_{t-1}` by the mask, if there is one, where a matrix reads it.
 
     `step` and `call` take the states as a list; a cell with one state also takes the
     bare tensor, as Keras' own cells do. They always return a list.
@@ -36,13 +43,20 @@ class RecurrentCell(RegularizedLayer):
         recurrent_initializer: initializer of each square block that reads
             :math:`h_{t-1}`.
         bias_initializer: initializer of the biases.
+        dropout: fraction of the layer's input dropped in training, the same features
+            at all steps of a sequence; never what a stack appends to it.
+        recurrent_dropout: fraction of :math:`h_{t-1}` dropped in training where a
+            matrix reads it, the same units at all steps and for all gates. What is
+            carried on without a matrix, as in a GRU, is not dropped.
+        seed: int, of what the cell draws; by default Keras' global seed.
         **kwargs: the regularizers and constraints of
             :class:`keras_tagging.cells.RegularizedLayer`, `name`, `dtype`,
             `trainable`.
 
     Raises:
-        ValueError: if `units` is no positive integer, or for an
-            `activity_regularizer`, which belongs to the layer around the cell.
+        ValueError: if `units` is no positive integer, a rate of dropout not from 0 to
+            below 1, or for an `activity_regularizer`, which belongs to the layer around
+            the cell.
     """
 
     gates = ()
@@ -58,10 +72,17 @@ class RecurrentCell(RegularizedLayer):
         kernel_initializer="glorot_uniform",
         recurrent_initializer="orthogonal",
         bias_initializer="zeros",
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        seed=None,
         **kwargs,
     ):
         if not isinstance(units, int) or units < 1:
             raise ValueError(f"units={units!r}: a positive whole number is meant")
+        rates = {"dropout": dropout, "recurrent_dropout": recurrent_dropout}
+        for name, rate in rates.items():
+            if not 0 <= rate < 1:
+                raise ValueError(f"{name}={rate}: a number from 0 to below 1 is meant")
         if kwargs.get("activity_regularizer") is not None:
             raise ValueError(
                 "activity_regularizer has no effect in a cell: give it to the RNN layer"
@@ -74,6 +95,11 @@ class RecurrentCell(RegularizedLayer):
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)
+        self.dropout = dropout
+        self.recurrent_dropout = recurrent_dropout
+        self.seed = seed
+        draws = dropout or recurrent_dropout
+        self.seed_generator = keras.random.SeedGenerator(seed) if draws else None
 
     @property
     def state_sizes(self):
@@ -157,8 +183,40 @@ class RecurrentCell(RegularizedLayer):
         parts = [self.recurrent_kernel, self.gate_recurrent_kernel]
         return [ops.concatenate(parts, axis=1)]
 
+    def drop(self, inputs, states, training):
+        """Dropout of the inputs and of h_tm1, with the masks of this sequence.
+
+        `keras.layers.RNN` has them drawn before its loop. Who calls a cell without it
+        gets the same masks until `reset_dropout_mask` and
+        `reset_recurrent_dropout_mask`, as with the cells of Keras.
+
+        Args:
+            inputs: `(batch, features)`, or `(batch, time, features)`.
+            states: as in `call`.
+            training: whether anything is dropped.
+
+        Returns:
+            The inputs, and the keyword `mask` for `step`, if it needs one.
+        """
+        if training and self.dropout:
+            steps = len(inputs.shape) == 3
+            mask = self.get_dropout_mask(inputs[:, 0] if steps else inputs)
+            if appended := len(self.reads) * self.units:
+                kept = ops.ones_like(mask[:, -appended:])
+                mask = ops.concatenate([mask[:, :-appended], kept], axis=-1)
+            inputs = inputs * (ops.expand_dims(mask, 1) if steps else mask)
+        if training and self.recurrent_dropout:
+            h_tm1 = self.listed(states)[0]
+            return inputs, {"mask": self.get_recurrent_dropout_mask(h_tm1)}
+        return inputs, {}
+
+    def recur(self, h_tm1, matrix, mask=None):
+        """`h_tm1 @ matrix`, with `h_tm1` dropped by the mask of `drop`."""
+        return ops.matmul(h_tm1 if mask is None else h_tm1 * mask, matrix)
+
     def call(self, inputs, states, training=False):
-        return self.step(self.project(inputs, training=training), states)
+        inputs, options = self.drop(inputs, states, training)
+        return self.step(self.project(inputs, training=training), states, **options)
 
     def get_initial_state(self, batch_size=None):
         return [
@@ -186,4 +244,20 @@ class RecurrentCell(RegularizedLayer):
                 self.recurrent_initializer
             ),
             "bias_initializer": keras.initializers.serialize(self.bias_initializer),
+            "dropout": self.dropout,
+            "recurrent_dropout": self.recurrent_dropout,
+            "seed": self.seed,
         }
+
+
+def forget_start(forget_bias, unit_forget_bias):
+    """Where the bias of the forget gate starts, by either of two keywords.
+
+    Raises:
+        ValueError: if both are given.
+    """
+    if unit_forget_bias and forget_bias:
+        raise ValueError(
+            f"unit_forget_bias=True is forget_bias=1, not {forget_bias}: give one"
+        )
+    return 1.0 if unit_forget_bias else forget_bias

@@ -105,13 +105,14 @@ class RecurrentHighwayCell(RecurrentCell):
         """The matrices of the micro-steps, in their order."""
         return list(self.recurrent_kernels)
 
-    def step(self, projected, states, weights=None):
+    def step(self, projected, states, weights=None, mask=None):
         """The recurrent part of one time step.
 
         Args:
             projected: what `project` returned, `(batch, G * units)`.
             states: `[y_tm1]` or `y_tm1`, `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
+            mask: `(batch, units)`, of `recurrent_dropout`; None drops nothing.
 
         Returns:
             `y_t` and `[y_t]`, `(batch, units)`.
@@ -119,7 +120,7 @@ class RecurrentHighwayCell(RecurrentCell):
         first, *others = weights or self.recurrent_weights()
         [state] = self.listed(states)
         micro = len(self.micro_gates) * self.units
-        z = projected + ops.matmul(state, first)
+        z = projected + self.recur(state, first, mask)
         z, *o = split(z, [micro]) if self.output_gate else [z]
         state = self._micro_step(z, state)
         for recurrent, bias in zip(others, self.biases[1:], strict=True):

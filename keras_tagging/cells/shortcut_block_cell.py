@@ -83,7 +83,6 @@ class ShortcutBlockCell(LayeredCell):
         cell_shortcut: whether c reads c_t^{l-2}, with a gate g_c of its own (Table 2,
             "shortcuts for both"): c = c~ + g_c * c_t^{l-2}, g_c as in Eq. 6.
         bernoulli_p: probability of 1 of the fixed Bernoulli gate.
-        seed: int. Seed of the Bernoulli gates; by default Keras' global seed.
         **kwargs: `appended_inputs` and all others of
             :class:`keras_tagging.cells.LayeredCell`.
 
@@ -119,7 +118,6 @@ class ShortcutBlockCell(LayeredCell):
         mapping="identity",
         cell_shortcut=False,
         bernoulli_p=0.5,
-        seed=None,
         **kwargs,
     ):
         ShortcutBlock(
@@ -150,10 +148,9 @@ class ShortcutBlockCell(LayeredCell):
         self.mapping = mapping
         self.cell_shortcut = cell_shortcut
         self.bernoulli_p = bernoulli_p
-        self.seed = seed
-        self.seed_generator = None
-        if gate in ("bernoulli", "learned-bernoulli"):
-            self.seed_generator = keras.random.SeedGenerator(seed)
+        self._draws_gate = gate in ("bernoulli", "learned-bernoulli")
+        if self._draws_gate and self.seed_generator is None:
+            self.seed_generator = keras.random.SeedGenerator(self.seed)
         self.state_size = [units, units] if self_connection else units
         self.gates = tuple("ifos" if self_connection else "ios")
         self.reads = () if places == {None} else ("skip",)
@@ -245,19 +242,20 @@ class ShortcutBlockCell(LayeredCell):
         else:  # W17 Eq. 16 and 18
             p = self.affine(x, self.gate_kernel, self.gate_bias)
             p = self.recurrent_activation(p)
-        if self.seed_generator is None or not training:
+        if not (self._draws_gate and training):
             return p
         draw = keras.random.uniform(ops.shape(p), seed=self.seed_generator)
         sample = ops.cast(draw < ops.cast(p, draw.dtype), p.dtype)  # W17 Eq. 17
         return p + ops.stop_gradient(sample - p)
 
-    def step(self, projected, states, weights=None):
+    def step(self, projected, states, weights=None, mask=None):
         """The recurrent part of one time step.
 
         Args:
             projected: what `project` returned, `(batch, G * units)`.
             states: `[h_tm1]` or `h_tm1`, or `[h_tm1, c_tm1]`, each `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
+            mask: `(batch, units)`, of `recurrent_dropout`; None drops nothing.
 
         Returns:
             `h_t` and the new states, each `(batch, units)`.
@@ -269,7 +267,7 @@ class ShortcutBlockCell(LayeredCell):
         z, *parts = split(projected, ends)
         parts = dict(zip(self._parts, parts, strict=True))
         h_tm1, *c_tm1 = self.listed(states)
-        z = z + ops.matmul(h_tm1, recurrent)
+        z = z + self.recur(h_tm1, recurrent, mask)
         num_sigmoids = len(self.gates) - 1
         ends = [num_sigmoids * n] + [len(self.gates) * n] * (self.gate == "recurrent")
         sigmoids, s, *g = split(z, ends)
@@ -305,7 +303,6 @@ class ShortcutBlockCell(LayeredCell):
             **self._given,
             "mapping": self.mapping,
             "bernoulli_p": self.bernoulli_p,
-            "seed": self.seed,
         }
 
 

@@ -3,7 +3,7 @@ from keras import ops
 
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.options import SkipLSTM
-from keras_tagging.cells.recurrent_cell import MAPPINGS
+from keras_tagging.cells.recurrent_cell import MAPPINGS, forget_start
 from keras_tagging.cells.splitting import split
 
 
@@ -52,6 +52,8 @@ class SkipLSTMCell(LayeredCell):
         gate: "joint", "exclusive", "vertical" or None.
         mapping: "identity", "sigmoid" or "tanh", of the skipped output.
         forget_bias: float, added to the initial bias of f (Table 2's b_f).
+        unit_forget_bias: True is `forget_bias=1`, as in Keras' LSTM, which has it by
+            default.
         **kwargs: `appended_inputs` and all others of
             :class:`keras_tagging.cells.LayeredCell`.
 
@@ -72,7 +74,8 @@ class SkipLSTMCell(LayeredCell):
         gate_bias: `(units,)`, of these two.
 
     Raises:
-        ValueError: for an unknown choice, or a gate where nothing is to be gated.
+        ValueError: for an unknown choice, a gate where nothing is to be gated, or both
+            `forget_bias` and `unit_forget_bias`.
     """
 
     def __init__(
@@ -82,8 +85,10 @@ class SkipLSTMCell(LayeredCell):
         gate="joint",
         mapping="identity",
         forget_bias=0.0,
+        unit_forget_bias=False,
         **kwargs,
     ):
+        forget_bias = forget_start(forget_bias, unit_forget_bias)
         SkipLSTM(skip=skip, gate=gate, mapping=mapping, forget_bias=forget_bias)
         super().__init__(units, **kwargs)
         self.state_size = [units, units]
@@ -141,13 +146,14 @@ class SkipLSTMCell(LayeredCell):
             mapped = self.vertical_gate(x, k, *weights) * mapped
         return ops.concatenate([*parts, mapped], axis=-1)
 
-    def step(self, projected, states, weights=None):
+    def step(self, projected, states, weights=None, mask=None):
         """The recurrent part of one time step.
 
         Args:
             projected: what `project` returned, `(batch, G * units)`.
             states: `[h_tm1, c_tm1]`, each `(batch, units)`.
             weights: what `recurrent_weights` returned, if that is at hand.
+            mask: `(batch, units)`, of `recurrent_dropout`; None drops nothing.
 
         Returns:
             `h_t` and `[h_t, c_t]`, each `(batch, units)`.
@@ -157,7 +163,7 @@ class SkipLSTMCell(LayeredCell):
         skip = None
         if self.skip in ("outputs", "internals"):
             projected, skip = split(projected, [recurrent.shape[1]])
-        z = projected + ops.matmul(h_tm1, recurrent)
+        z = projected + self.recur(h_tm1, recurrent, mask)
         if self.gate == "joint":
             sigmoids, s = split(z, [4 * self.units])
             sigmoids = self.recurrent_activation(sigmoids)

@@ -1,11 +1,11 @@
 import keras
 from keras import ops
 
-from keras_tagging.cells.recurrent_cell import RecurrentCell
+from keras_tagging.cells.recurrent_cell import DropoutRNNCell, RecurrentCell
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
-class SkipStackCell(keras.layers.Layer):
+class SkipStackCell(DropoutRNNCell, keras.layers.Layer):
     r"""Cells on top of each other, each with the skips that it reads.
 
     What `keras.layers.StackedRNNCells`, and so `keras.layers.RNN([...])`, is for other
@@ -69,6 +69,7 @@ class SkipStackCell(keras.layers.Layer):
 
     def build(self, input_shape):
         batch, width = input_shape[0], input_shape[-1]
+        self.widths = []  # of the inputs of each cell
         for layer, cell in enumerate(self.cells, 1):
             if layer == 2 and "skip" in cell.reads and input_shape[-1] != cell.units:
                 raise ValueError(
@@ -76,7 +77,8 @@ class SkipStackCell(keras.layers.Layer):
                     f"features, not units={cell.units}: put a Dense({cell.units}) "
                     "before the layer"
                 )
-            cell.build((batch, width + len(cell.reads) * cell.units))
+            self.widths.append(width + len(cell.reads) * cell.units)
+            cell.build((batch, self.widths[-1]))
             cell.built = True
             width = cell.output_size
 
@@ -96,6 +98,27 @@ class SkipStackCell(keras.layers.Layer):
             c.append(own[-1])
             new_states = own + new_states
         return h[-1], new_states
+
+    # Keras calls these before and after its loop: each cell has masks of its own
+
+    def get_dropout_mask(self, step_input):
+        for cell, width in zip(self.cells, self.widths, strict=True):
+            cell.get_dropout_mask(self._ones(step_input, width))
+
+    def get_recurrent_dropout_mask(self, step_input):
+        for cell in self.cells:
+            cell.get_recurrent_dropout_mask(self._ones(step_input, cell.units))
+
+    def reset_dropout_mask(self):
+        for cell in self.cells:
+            cell.reset_dropout_mask()
+
+    def reset_recurrent_dropout_mask(self):
+        for cell in self.cells:
+            cell.reset_recurrent_dropout_mask()
+
+    def _ones(self, like, width):
+        return ops.ones((ops.shape(like)[0], width), dtype=self.compute_dtype)
 
     def get_initial_state(self, batch_size=None):
         return [

@@ -6,6 +6,7 @@ from keras_tagging.layers.crf_objectives import (
     CRFAccuracy,
     CRFLoss,
     remember,
+    with_gradient,
     with_path,
 )
 from keras_tagging.layers.loop import over_time
@@ -89,7 +90,8 @@ class CRF(keras.layers.Layer):
 
     Raises:
         ValueError: for `num_tags` below 1, `constrained` without `tags`, tags that are
-            not those of chunks, or a number of scores other than that of the tags.
+            not those of chunks, or a number of scores other than that of the tags; in
+            training if another loss than `loss` has read the output.
     """
 
     def __init__(
@@ -159,7 +161,8 @@ class CRF(keras.layers.Layer):
             emissions = ops.matmul(inputs, self.kernel) + self.bias
         if not self.return_dict:
             scores, mask = self._real(emissions, mask)
-            return with_path(scores, self.viterbi(emissions, mask), mask)
+            marked = with_path(scores, self.viterbi(emissions, mask), mask)
+            return self._for_its_loss(marked) if training else marked
         logits = self.log_marginals(emissions, mask)
         if training:
             tags = ops.cast(ops.argmax(logits, -1), "int32")
@@ -167,11 +170,32 @@ class CRF(keras.layers.Layer):
             tags = self.viterbi(emissions, mask)
         return {"logits": logits, "tags": tags, "emissions": emissions}
 
+    def _for_its_loss(self, marked):
+        """`marked`, whose gradient only a `CRFLoss` may ask for.
+
+        To any other loss, such as a cross-entropy, it is nonsense, and trains none of
+        the transitions. A layer does not know its loss before there is a gradient.
+        """
+        self.has_loss = False  # the loss sets it, between the call and the gradient
+
+        def gradient(upstream):
+            if not self.has_loss:
+                raise ValueError(
+                    f"the output of {self.name} marks a path: it is no logits or "
+                    "probabilities for another loss than its own, crf.loss"
+                )
+            return upstream
+
+        return with_gradient(marked, gradient)
+
     def compute_mask(self, inputs, mask=None):
         return None if self.return_dict else mask
 
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.num_tags or input_shape[-1])
+
     def compute_output_spec(self, inputs, mask=None, training=False):
-        shape = (*inputs.shape[:-1], self.num_tags or inputs.shape[-1])
+        shape = self.compute_output_shape(inputs.shape)
         dtype = self.compute_dtype
         if not self.return_dict:
             return keras.KerasTensor(shape, dtype)
@@ -192,16 +216,31 @@ class CRF(keras.layers.Layer):
             tags: `(batch, time)` integers, gold tag ids or -1.
         """
         scores, mask = self._scores(emissions, mask)
-        tags = ops.expand_dims(ops.cast(tags, "int32"), -1)
-        possible = (tags < 0) | (tags == ops.arange(scores.shape[-1], dtype="int32"))
-        gold = ops.where(possible, scores, ops.cast(IMPOSSIBLE, scores.dtype))
+        gold = gold_scores(scores, tags)
         chains = ops.concatenate([gold, scores], 0)
         sums = self._sums(chains, ops.concatenate([mask, mask], 0))
         gold, every = ops.split(sums, 2)
+        return ops.sum(gold - every, -1) + self._unread()
+
+    def token_log_likelihoods(self, emissions, tags, mask=None):
+        """log p of each tag after the tags before it, `(batch, time)`; 0 where masked.
+
+        By the chain rule their sum is `log_likelihood`. The tags that follow are free.
+        A tag of -1 is unobserved: it has 0, and no later tag is conditioned on it.
+
+        Args:
+            emissions, tags, mask: as in `log_likelihood`.
+        """
+        scores, mask = self._scores(emissions, mask)
+        gold = gold_scores(scores, tags)
+        others = self._messages(gold, mask) + self._messages(scores, mask, True)
+        found = ops.logsumexp(others + gold, -1) - ops.logsumexp(others + scores, -1)
+        return ops.where(mask, found, 0.0) + self._unread()
+
+    def _unread(self):
         # sentences of one token read no transition: then PyTorch has no gradient
         # for them, not even 0, and Keras warns
-        unread = 0 * ops.sum(self.transitions)
-        return ops.sum(gold - every, -1) + unread
+        return 0 * ops.sum(self.transitions)
 
     def log_partition(self, emissions, mask=None):
         """log of the sum over all paths of exp s(x, y), `(batch,)`."""
@@ -291,3 +330,10 @@ class CRF(keras.layers.Layer):
     def from_config(cls, config):
         # layers saved before there was the keyword returned a dict
         return cls(**{"return_dict": True, **config})
+
+
+def gold_scores(scores, tags):
+    """The scores of gold tags; all others are impossible, and at -1 none is."""
+    tags = ops.expand_dims(ops.cast(tags, "int32"), -1)
+    possible = (tags < 0) | (tags == ops.arange(scores.shape[-1], dtype="int32"))
+    return ops.where(possible, scores, ops.cast(IMPOSSIBLE, scores.dtype))

@@ -10,6 +10,13 @@ from keras_tagging.layers.label_decoding import (
 from keras_tagging.layers.loop import reverse
 
 FEEDBACKS = ("gold", "predicted")
+# What other recurrent layers of Keras take: the one value of it here, and why.
+FIXED = {
+    "return_sequences": (True, "it gives the logits of all tokens"),
+    "return_state": (False, "return_dict=True returns its labels and hidden states"),
+    "stateful": (False, "every row of a batch is a sentence, which starts anew"),
+    "unroll": (False, "training is one pass over all positions, without a loop"),
+}
 OPTIONS = ("feedback", "go_backwards", "beam_width", "dropout", "seed", "return_dict")
 
 
@@ -26,7 +33,9 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         model.fit(token_ids, label_ids)
 
     In `keras.layers.Bidirectional` the two directions do not know of each other, so
-    give `merge_mode="ave"`, whose logits multiply their probabilities.
+    give `merge_mode="ave"` or `"sum"`, whose logits multiply their probabilities. What
+    Keras does by default, "concat", gives `2 * num_labels` features, which are no
+    logits: a loss would read the forward half alone. A `Dense(num_labels)` makes some.
 
     As what is fed back is a constant for the gradient, training is one pass over all
     positions at once. With gold labels and no hidden context it is all there is; else
@@ -52,6 +61,8 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         dropout: fraction of the hidden layer dropped before the output layer.
         seed: int, of dropout and the random feedback.
         return_dict: whether to return labels and states beside the logits.
+        return_sequences, return_state, stateful, unroll: True, False, False, False:
+            other values are errors that say why.
 
     Call arguments:
         inputs: `(batch, time, features)`: :math:`I_t`.
@@ -102,6 +113,9 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         return_dict=False,
         **kwargs,
     ):
+        for name, (only, why) in FIXED.items():
+            if kwargs.pop(name, only) != only:
+                raise ValueError(f"a LabelEmbeddingRNN has {name}={only}: {why}")
         self.mixed = isinstance(feedback, float) or type(feedback) is int
         if not (feedback in FEEDBACKS or (self.mixed and 0 <= feedback <= 1)):
             raise ValueError(

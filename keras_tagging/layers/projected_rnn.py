@@ -19,7 +19,8 @@ class ProjectedRNN(keras.layers.RNN):
         cell: a cell with `project(inputs, training)` and `step(projected, states)`.
             One that also has `recurrent_weights()` is asked for them once, before
             the loop, and `step` then receives them as `weights`; see
-            `keras_tagging.cells.RecurrentCell` for what they must be.
+            `keras_tagging.cells.RecurrentCell` for what they must be. One that has
+            `drop` has its dropout.
         return_cell: whether `states[1]`, the cell of an LSTM, follows the output of
             every step; needs `return_sequences` and `zero_output_for_mask`.
         dtype: the cell's by default.
@@ -71,13 +72,16 @@ class ProjectedRNN(keras.layers.RNN):
         if mask is not None and self.unroll and self.go_backwards:
             raise ValueError("a mask cannot be read with unroll and go_backwards")
         cell_step, weights = self._step()
+        options = {}
+        if hasattr(cell, "drop"):
+            sequences, options = cell.drop(sequences, initial_state, training)
         projected = cell.project(sequences, training=training)
         hoisted = training and weights and self.return_sequences and can_hoist()
         if hoisted:
             projected, weights[0], receive = hoist_gradient(projected, weights[0])
 
         def step(projected, states):
-            output, new_states = cell_step(projected, states)
+            output, new_states = cell_step(projected, states, **options)
             emitted = [output]
             if self.return_cell:
                 emitted.append(new_states[1])
@@ -93,6 +97,8 @@ class ProjectedRNN(keras.layers.RNN):
         if hoisted:
             width = outputs.shape[-1] - states[0].shape[-1]
             outputs, h_tm1 = split(outputs, [width])
+            if "mask" in options:
+                h_tm1 = h_tm1 * ops.expand_dims(options["mask"], 1)
             receive(ops.flip(h_tm1, axis=1) if self.go_backwards else h_tm1)
         return last_output, outputs, states
 

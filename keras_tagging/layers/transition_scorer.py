@@ -98,8 +98,8 @@ class TransitionScorer(keras.layers.Layer):
         labels.
 
     Raises:
-        ValueError: for an unknown choice or system, a beam or a limit below 1, or
-            `arc_labels` that leave an arc no label.
+        ValueError: for an unknown choice or system, a beam or a limit below 1,
+            `arc_labels` that leave an arc no label, or a cell with dropout.
     """
 
     def __init__(
@@ -130,6 +130,11 @@ class TransitionScorer(keras.layers.Layer):
             any(1 <= label <= num_labels for label in labels) for labels in arc_labels
         ):
             raise ValueError(f"arc_labels={arc_labels!r}: each needs a label")
+        if cell.dropout or cell.recurrent_dropout:
+            raise ValueError(
+                "a parser has no dropout of the cell: give input_dropout or "
+                "hidden_dropout, not dropout or recurrent_dropout of the cell"
+            )
         super().__init__(**kwargs)
         self.supports_masking = True  # what is beyond the end is never read
         self.cell = cell

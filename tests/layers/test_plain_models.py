@@ -56,6 +56,7 @@ LAYERS = {
     "window": lambda: ContextWindow(3, gated=True, dropout=0.25, seed=1),
     "labels": label_rnn,
     "bidirectional labels": lambda: layers.Bidirectional(label_rnn(), merge_mode="ave"),
+    # features, for which `make_model` has a Dense
     "bidirectional labels, concatenated": lambda: layers.Bidirectional(label_rnn()),
 }
 LOGITS = {"label cell", "labels", "bidirectional labels"}
@@ -267,6 +268,22 @@ def test_gold_labels_as_an_input():
 def test_label_layer_has_no_initial_state():
     with pytest.raises(ValueError, match="no initial_state"):
         label_rnn()(np.zeros((1, 2, WORD_DIM), "float32"), initial_state=[1])
+
+
+@pytest.mark.one_backend
+def test_label_layer_says_why_it_lacks_options_of_other_layers():
+    same = label_rnn(
+        return_sequences=True, return_state=False, stateful=False, unroll=False
+    )
+    assert same.get_config().keys() == label_rnn().get_config().keys()
+    for option, why in {
+        "return_sequences": "has return_sequences=True: it gives the logits of all",
+        "return_state": "has return_state=False: return_dict=True returns its labels",
+        "stateful": "has stateful=False: every row of a batch is a sentence",
+        "unroll": "has unroll=False: training is one pass",
+    }.items():
+        with pytest.raises(ValueError, match=why):
+            label_rnn(**{option: option != "return_sequences"})
 
 
 def test_label_layer_is_regularized():

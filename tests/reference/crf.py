@@ -45,6 +45,17 @@ def log_likelihood(emissions, tags, weights):
     return log_sum(scores[agree]) - log_sum(scores)
 
 
+def chain_rule(emissions, tags, weights):
+    """log p of each tag after those before it, `(time,)`; 0 of a tag that is -1."""
+    every, scores = paths(emissions, weights)
+    found = []
+    for t, tag in enumerate(tags):
+        agree = ((every == tags) | (np.asarray(tags) < 0))[:, :t].all(-1)
+        chosen = agree & ((every[:, t] == tag) | (tag < 0))
+        found.append(log_sum(scores[chosen]) - log_sum(scores[agree]))
+    return np.array(found)
+
+
 def marginals(emissions, weights):
     """`(time, num_tags)`: the share of the paths through each tag."""
     every, scores = paths(emissions, weights)

@@ -1,0 +1,267 @@
+"""Dropout of the inputs and of h_{t-1}: one mask for all steps, as in Keras' cells.
+
+A mask multiplies what a matrix reads, so it may as well multiply the matrix's rows: a
+cell without dropout, with rows scaled by the mask of one sentence, is the reference.
+"""
+
+import keras
+import numpy as np
+import pytest
+from cells.cases import CASES, FEATURES, UNITS, make, op_by_op, random_inputs, width
+from keras import ops
+
+from keras_tagging.cells import (
+    ElmanCell,
+    FeedForwardCell,
+    GRUCell,
+    HighwayLSTMCell,
+    SkipLSTMCell,
+    SkipStackCell,
+)
+from keras_tagging.layers import BidirectionalStack, ProjectedRNN, TransitionScorer
+
+BATCH, TIME = 2, 3
+NAMED = ("coupled-lstm", "outputs-joint", "internals-exclusive", "block", "mixed")
+NAMED += ("highway-lstm-peepholes", "rhn-depth-2", "block-recurrent")
+RATES = {"dropout": 0.5, "recurrent_dropout": 0.5}
+CELLS = {
+    **{name: lambda name=name, **kwargs: make(CASES[name], **kwargs) for name in NAMED},
+    "gru": lambda **kwargs: GRUCell(UNITS, **kwargs),
+    "gru-keep": lambda **kwargs: GRUCell(UNITS, update="keep", **kwargs),
+    "elman": lambda **kwargs: ElmanCell(UNITS, "tanh", **kwargs),
+}
+EVERY = pytest.mark.parametrize("name", CELLS)
+ON_EVERY_BACKEND = {"outputs-joint", "gru"}
+
+
+def build(cell, seed=0):
+    """The cell with small random weights, equal ones for equal seeds."""
+    cell.build((None, width(cell)))
+    rng = np.random.default_rng(seed)
+    cell.set_weights([rng.normal(scale=0.5, size=w.shape) for w in cell.weights])
+    return cell
+
+
+def random_masks(cell, seed=5):
+    rng = np.random.default_rng(seed)
+    sizes = width(cell), cell.units
+    return [2.0 * rng.integers(0, 2, (BATCH, n)).astype("float32") for n in sizes]
+
+
+def scaled(cell, x_mask, h_mask):
+    """The weights whose rows that read x or h_tm1 are scaled."""
+    arrays = []
+    for weight, array in zip(cell.weights, cell.get_weights(), strict=True):
+        reads_h = weight.name in ("recurrent_kernel", "gate_recurrent_kernel")
+        if reads_h:
+            array = array * h_mask[:, None]
+        elif len(array.shape) == 2 and len(array) == FEATURES:
+            array = array * x_mask[:FEATURES, None]
+        arrays.append(array)
+    return arrays
+
+
+@pytest.mark.parametrize("layer_class", [keras.layers.RNN, ProjectedRNN])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[] if name in ON_EVERY_BACKEND else pytest.mark.one_backend
+        )
+        for name in CELLS
+    ],
+)
+def test_masks_are_those_of_all_steps_and_gates(name, layer_class):
+    cell, plain = build(CELLS[name](**RATES)), build(CELLS[name]())
+    x = random_inputs(BATCH, TIME, width(cell))
+    masks = random_masks(cell)
+    cell._dropout_mask, cell._recurrent_dropout_mask = map(ops.convert_to_tensor, masks)
+    with op_by_op():
+        layer = layer_class(cell, return_sequences=True)
+        found = ops.convert_to_numpy(layer(x, training=True))
+        reference = keras.layers.RNN(plain, return_sequences=True)
+        for row, sentence, *of_row in zip(found, x, *masks, strict=True):
+            plain.set_weights(scaled(cell, *of_row))
+            expected = ops.convert_to_numpy(reference(sentence[None]))[0]
+            np.testing.assert_allclose(row, expected, rtol=1e-4, atol=1e-5)
+        plain.set_weights(cell.get_weights())
+        outputs = layer(x), reference(x)
+        np.testing.assert_allclose(*map(ops.convert_to_numpy, outputs), atol=1e-5)
+
+
+@pytest.mark.parametrize("stock", ["lstm", "gru"])
+def test_equals_the_layers_of_keras(stock):
+    """Theirs draw a mask for each gate: they are given equal ones."""
+    options = {"return_sequences": True} | RATES
+    if stock == "lstm":
+        theirs = keras.layers.LSTM(UNITS, **options)
+        cell = SkipLSTMCell(UNITS, unit_forget_bias=True, **RATES)
+    else:
+        theirs = keras.layers.GRU(UNITS, reset_after=False, **options)
+        cell = GRUCell(UNITS, update="keep", **RATES)
+    ours = keras.layers.RNN(cell, return_sequences=True)
+    x = random_inputs(BATCH, TIME, FEATURES)
+    theirs.build(x.shape)
+    ours.build(x.shape)
+    weights = [np.split(w, len(cell.gates), axis=-1) for w in theirs.get_weights()]
+    if stock == "lstm":  # its gates are i, f, c, o
+        weights = [[i, f, o, c] for i, f, c, o in weights]
+        np.testing.assert_array_equal(
+            ops.convert_to_numpy(cell.bias), np.concatenate(weights[2])
+        )
+    cell.set_weights([np.concatenate(blocks, -1) for blocks in weights])
+    masks = list(map(ops.convert_to_tensor, random_masks(cell)))
+    cell._dropout_mask, cell._recurrent_dropout_mask = masks
+    count = len(cell.gates)
+    theirs.cell._dropout_mask, theirs.cell._recurrent_dropout_mask = (
+        [mask] * count for mask in masks
+    )
+    found, expected = ours(x, training=True), theirs(x, training=True)
+    np.testing.assert_allclose(*map(ops.convert_to_numpy, (found, expected)), atol=1e-5)
+
+
+def identity(**rates):
+    """h_t = x_t + h_{t-1}, with its dropout."""
+    options = {"kernel_initializer": "identity", "recurrent_initializer": "identity"}
+    return ElmanCell(UNITS, "linear", use_bias=False, **options, **rates)
+
+
+def copy(**rates):
+    """h_t = x_t, with its dropout."""
+    options = {"kernel_initializer": "identity", "use_bias": False}
+    return FeedForwardCell(UNITS, "linear", **options, **rates)
+
+
+@pytest.mark.parametrize("layer_class", [keras.layers.RNN, ProjectedRNN])
+def test_each_sequence_and_batch_has_masks_of_its_own(layer_class):
+    ones, many = np.ones((1, 1, 1), "float32"), 200
+    layer = layer_class(copy(dropout=0.2, seed=1), return_sequences=True)
+    x = np.broadcast_to(ones, (many, TIME, UNITS))
+    first, second = (ops.convert_to_numpy(layer(x, training=True)) for _ in range(2))
+    assert sorted(set(first.ravel())) == [0, 1.25]
+    np.testing.assert_array_equal(first, np.broadcast_to(first[:, :1], x.shape))
+    assert (first != second).any() and (first[0] != first).any()
+    np.testing.assert_allclose(first.mean(), 1, atol=0.1)
+    np.testing.assert_array_equal(ops.convert_to_numpy(layer(x)), x)
+
+    layer = layer_class(identity(recurrent_dropout=0.5, seed=1), return_sequences=True)
+    start = [np.broadcast_to(ones[0], (many, UNITS))]
+    found = ops.convert_to_numpy(layer(0 * x, initial_state=start, training=True))
+    mask = found[:, 0]
+    assert sorted(set(mask.ravel())) == [0, 2]
+    for step in range(TIME):
+        np.testing.assert_array_equal(found[:, step], mask ** (step + 1))
+    np.testing.assert_allclose(mask.mean(), 1, atol=0.15)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_each_cell_of_a_stack_has_masks_of_its_own(own):
+    """Our stack and that of Keras: every unit is dropped by either of the two cells."""
+    cells = [copy(dropout=0.5, seed=seed) for seed in (1, 2)]
+    cell = SkipStackCell(cells) if own else cells
+    layer = keras.layers.RNN(cell, return_sequences=True)
+    x = np.ones((50, TIME, UNITS), "float32")
+    found = ops.convert_to_numpy(layer(x, training=True))
+    assert sorted(set(found.ravel())) == [0, 4]
+    np.testing.assert_array_equal(found, np.broadcast_to(found[:, :1], x.shape))
+    assert 0.15 < (found > 0).mean() < 0.35
+    again = ops.convert_to_numpy(layer(x, training=True))
+    assert (found != again).any()
+
+
+def test_a_stack_with_skips_has_the_dropout_of_its_cells():
+    """Layer 2 reads a state and a skip; without it both cells are dropped as well."""
+    cells = [SkipLSTMCell(UNITS, seed=seed, **RATES) for seed in (1, 2)]
+    layer = keras.layers.RNN(SkipStackCell(cells), return_sequences=True)
+    x = random_inputs(BATCH, TIME, UNITS)
+    runs = [ops.convert_to_numpy(layer(x, training=t)) for t in (True, True, False)]
+    assert all(np.isfinite(run).all() for run in runs)
+    assert abs(runs[0] - runs[1]).max() > 1e-3 < abs(runs[0] - runs[2]).max()
+
+
+@pytest.mark.parametrize(
+    "name", ["gru", pytest.param("internals-exclusive", marks=pytest.mark.one_backend)]
+)
+def test_one_training_step_equals_the_stock_layers(name):
+    """Equal weights after SGD with the same seed: the gradient outside the loop is
+    that of the dropped h_{t-1}. Compiled by XLA where there is one."""
+    after = []
+    for layer_class in (ProjectedRNN, keras.layers.RNN):
+        cell = build(CELLS[name](seed=3, **RATES))
+        before = cell.get_weights()
+        inputs = keras.Input((TIME, width(cell)))
+        outputs = layer_class(cell, return_sequences=True)(inputs)
+        model = keras.Model(inputs, outputs)
+        compiled = keras.backend.backend() != "torch"
+        model.compile(keras.optimizers.SGD(1.0), "mse", jit_compile=compiled)
+        x = random_inputs(8, TIME, width(cell))
+        model.train_on_batch(x, np.ones((8, TIME, UNITS), "float32"))
+        after.append(cell.get_weights())
+    for start, ours, stock in zip(before, *after, strict=True):
+        assert (abs(ours - start).max(axis=0) > 1e-7).all()
+        np.testing.assert_allclose(ours, stock, atol=1e-5)
+
+
+@pytest.mark.one_backend
+def test_keras_file_round_trip(tmp_path):
+    inputs = keras.Input((None, FEATURES))
+    cell = GRUCell(UNITS, seed=7, **RATES)
+    model = keras.Model(inputs, BidirectionalStack(cell, num_layers=2)(inputs))
+    x = random_inputs(BATCH, TIME, FEATURES)
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(
+        again.predict(x, verbose=0), model.predict(x, verbose=0), atol=1e-6
+    )
+    stack = again.layers[-1]
+    cells = [rnn.cell for rnn in (*stack.forward_layers, *stack.backward_layers)]
+    assert len({cell.seed for cell in cells}) == 4
+    assert {(cell.dropout, cell.recurrent_dropout) for cell in cells} == {(0.5, 0.5)}
+
+
+@pytest.mark.one_backend
+@EVERY
+def test_without_dropout_there_is_no_seed(name):
+    cell = build(CELLS[name]())
+    assert cell.seed_generator is None
+    assert len(cell.variables) == len(cell.weights)
+
+
+@pytest.mark.one_backend
+def test_mixed_precision():
+    cell = build(GRUCell(UNITS, dtype="mixed_bfloat16", **RATES))
+    x = ops.cast(random_inputs(BATCH, TIME, FEATURES), "bfloat16")
+    for layer_class in (keras.layers.RNN, ProjectedRNN):
+        outputs = layer_class(cell, dtype="mixed_bfloat16")(x, training=True)
+        assert keras.backend.standardize_dtype(outputs.dtype) == "bfloat16"
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize(
+    "make_cell, message",
+    [
+        (lambda: GRUCell(UNITS, dropout=1.0), "dropout=1.0: a number from 0 to below"),
+        (lambda: ElmanCell(UNITS, recurrent_dropout=-0.1), "recurrent_dropout=-0.1: a"),
+        (lambda: FeedForwardCell(UNITS, recurrent_dropout=0.1), "reads no h_tm1"),
+        (
+            lambda: TransitionScorer(GRUCell(UNITS, dropout=0.1), 3),
+            "no dropout of the cell: give input_dropout or hidden_dropout",
+        ),
+        (
+            lambda: SkipLSTMCell(UNITS, forget_bias=2.0, unit_forget_bias=True),
+            "unit_forget_bias=True is forget_bias=1, not 2.0: give one",
+        ),
+    ],
+)
+def test_impossible_settings_are_named(make_cell, message):
+    with pytest.raises(ValueError, match=message):
+        make_cell()
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("cell_class", [SkipLSTMCell, HighwayLSTMCell])
+def test_unit_forget_bias_is_a_forget_bias_of_one(cell_class):
+    cell = cell_class(UNITS, unit_forget_bias=True)
+    assert cell.get_config()["forget_bias"] == 1
+    assert cell_class.from_config(cell.get_config()).forget_bias == 1
+    assert cell_class(UNITS).forget_bias == 0

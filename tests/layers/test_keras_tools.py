@@ -1,0 +1,144 @@
+"""The table at the end of docs/layers.rst: each of its cells is tried here."""
+
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+from keras import layers
+
+from keras_tagging.cells import GRUCell
+from keras_tagging.layers import CRF, BidirectionalStack, LabelEmbeddingRNN
+
+PAGE = Path(__file__).parents[2] / "docs" / "layers.rst"
+NAMES = ("CRF", "BidirectionalStack", "LabelEmbeddingRNN")
+EVERY = pytest.mark.parametrize("name", NAMES)
+pytestmark = pytest.mark.one_backend
+
+RNG = np.random.default_rng(0)
+IDS = RNG.integers(1, 9, (4, 5)) * (np.arange(5) < 4)
+TAGS = RNG.integers(0, 3, IDS.shape)
+
+
+def ending(name, units=4):
+    """The last layers of a model, and its loss."""
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    if name == "CRF":
+        crf = CRF(3)
+        return [layers.Dense(units), crf], crf.loss
+    if name == "BidirectionalStack":
+        return [BidirectionalStack(GRUCell(units)), layers.Dense(3)], loss
+    return [LabelEmbeddingRNN(units, 3, label_dim=2, label_context=2)], loss
+
+
+def make_model(name, eagerly=True, units=4, **options):
+    last, loss = ending(name, units)
+    first = [
+        layers.Input((None,), dtype="int32"),
+        layers.Embedding(9, 6, mask_zero=True),
+    ]
+    model = keras.Sequential([*first, *last])
+    options |= {} if options else {"run_eagerly": eagerly}
+    model.compile("adam", loss, metrics=["accuracy"], **options)
+    return model
+
+
+def own_layer(model, name):
+    return next(layer for layer in model.layers if type(layer).__name__ == name)
+
+
+def learns(model):
+    before = [array.copy() for array in model.get_weights()]
+    history = model.fit(IDS, TAGS, verbose=0).history
+    assert np.isfinite(history["loss"]).all()
+    pairs = zip(before, model.get_weights(), strict=True)
+    assert all((old != new).any() for old, new in pairs)
+    return model.predict(IDS, verbose=0)
+
+
+@EVERY
+def test_sequential(name):
+    assert learns(make_model(name)).shape == (4, 5, 3)
+
+
+@EVERY
+def test_time_distributed(name):
+    """As for the sentences of documents, `(documents, sentences, time, features)`."""
+    last, loss = ending(name)
+    inputs = h = keras.Input((2, 5, 6))
+    for layer in last:
+        h = layers.TimeDistributed(layer)(h)
+    model = keras.Model(inputs, h)
+    model.compile("adam", loss, run_eagerly=True)
+    x = RNG.normal(size=(4, 2, 5, 6)).astype("float32")
+    found = model.predict(x, verbose=0)
+    assert found.shape == (4, 2, 5, 3)
+    alone = keras.Sequential(last).predict(x[:, 1], verbose=0)
+    np.testing.assert_allclose(found[:, 1], alone, atol=1e-5)
+    tags = RNG.integers(0, 3, x.shape[:3])
+    if name == "CRF":
+        with pytest.raises(ValueError, match="let the model end in that layer"):
+            model.fit(x, tags, verbose=0)
+    else:
+        assert np.isfinite(model.fit(x, tags, verbose=0).history["loss"]).all()
+
+
+@EVERY
+def test_mixed_precision(name):
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    try:
+        model = make_model(name)
+    finally:
+        keras.config.set_dtype_policy("float32")
+    assert np.isfinite(learns(model).astype("float32")).all()
+    computes = "bfloat16" if name == "BidirectionalStack" else "float32"
+    assert own_layer(model, name).compute_dtype == computes
+
+
+@pytest.mark.slow
+@EVERY
+def test_compiled_by_xla(name):
+    model = make_model(name, jit_compile=True)
+    assert np.isfinite(model.train_on_batch(IDS, TAGS)).all()
+
+
+# of Keras: of layers without weights, and of NumPy in its own code
+@pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize`")
+@pytest.mark.filterwarnings("ignore:__array__ implementation")
+@EVERY
+def test_quantized(name):
+    model = make_model(name)
+    before = model.predict(IDS, verbose=0)
+    with pytest.raises(NotImplementedError, match=f"Layer {name} does not have"):
+        own_layer(model, name).quantize("int8")
+    model.quantize("int8")
+    assert "int8" in model.layers[0].dtype_policy.name
+    assert own_layer(model, name).dtype_policy.name == "float32"
+    np.testing.assert_allclose(model.predict(IDS, verbose=0), before, atol=0.05)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the tuner's own code
+@pytest.mark.filterwarnings("ignore:Skipping variable loading")  # of any new model
+@EVERY
+def test_keras_tuner(name, tmp_path):
+    import keras_tuner
+
+    tuner = keras_tuner.RandomSearch(
+        lambda choice: make_model(name, units=choice.Choice("units", [3])),
+        objective="val_loss",
+        max_trials=1,
+        directory=tmp_path,
+    )
+    data = IDS, TAGS
+    tuner.search(*data, validation_data=data, verbose=0)
+    [best] = tuner.get_best_models()
+    [trial] = tuner.oracle.get_best_trials()
+    assert best.evaluate(*data, verbose=0)[0] == pytest.approx(trial.score, rel=1e-4)
+
+
+def test_the_table_has_no_other_rows():
+    table = PAGE.read_text("utf-8").split("With the tools of Keras")[1]
+    rows = [
+        line.removeprefix("   * - ") for line in table.splitlines() if "* -" in line
+    ]
+    assert len(rows) == 8 and table.count("     - ") == 8 * len(NAMES)
