@@ -1,0 +1,76 @@
+"""Labels that agree and lemmas that are words, by every road to a tagger's answers."""
+
+import keras
+import pytest
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from models.columns import NAMES, columned
+
+import keras_tagging
+from keras_tagging import Sentence, runtime
+
+COLUMNS = (NAMES[0], NAMES[1], "lemma")
+
+
+def lemma(word):
+    return word.lower().removesuffix("s") or word
+
+
+def lemmatised(sentences):
+    return [
+        Sentence(s.tokens, None, {**s.columns, "lemma": [*map(lemma, s.tokens)]})
+        for s in columned(sentences)
+    ]
+
+
+TRAIN = lemmatised(random_sentences(30, 1))
+GIVEN = [s.tokens for s in random_sentences(20, 2)] + [["12,000", "Zebras"], []]
+
+
+@pytest.fixture(scope="module")
+def model():
+    built = keras_tagging.build("bigru", **TINY, **WORDS_ONLY, tags=COLUMNS)
+    built.adapt(TRAIN)
+    return randomize(built)  # so that its labels mostly contradict each other
+
+
+def seen(sentences):
+    return {
+        pair
+        for s in sentences
+        for pair in zip(s.columns["pos"], s.columns["xpos"], strict=True)
+    }
+
+
+def test_labels_are_those_of_a_word_of_training(model):
+    known = seen(TRAIN)
+    assert seen(model.annotate(GIVEN)) <= known
+    rules, model.rules = model.rules, None
+    try:
+        assert not seen(model.annotate(GIVEN)) <= known
+    finally:
+        model.rules = rules
+    [numbers] = model.annotate([["12,000"]])
+    assert numbers.columns["lemma"] == ["12,000"]
+
+
+def test_every_road_gives_the_same(model, tmp_path):
+    expected = model.tag(GIVEN)
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    assert again.rules == model.rules and again.tag(GIVEN) == expected
+    model.export(tmp_path / "model.onnx", format="onnx")
+    served = runtime.load(tmp_path / "model.onnx")
+    assert served.rules == model.rules and served.tag(GIVEN) == expected
+    assert list(served.annotate(GIVEN)) == list(model.annotate(GIVEN))
+    # as the service asks, in one column alone too
+    for name in COLUMNS:
+        rows = served.answer([*map(Sentence, GIVEN)], [name])
+        assert [row[name] for row in rows] == [row[name] for row in expected]
+
+
+def test_damaged_rules_are_refused(model, tmp_path):
+    config = model.get_config()
+    for damage in ({"seen": 3}, {"marks": "x"}, {"seen": {"upos nothing": {}}}):
+        wrong = {**config, "rules": {**config["rules"], **damage}}
+        with pytest.raises(ValueError, match="has rules"):
+            type(model).from_config(keras.tree.map_structure(lambda x: x, wrong))
