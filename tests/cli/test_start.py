@@ -133,7 +133,7 @@ def test_a_docstring_tells_of_options_and_a_group_has_one_for_each_field():
         seen.append((name, size, loud, polite))
 
     made = as_command(say)
-    names = ["name", "width", "depth", "loud", "polite"]
+    names = ["name", "width", "depth", "loud", "polite", "quiet", "log_level"]
     assert [*inspect.signature(made).parameters] == names
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command()(made)

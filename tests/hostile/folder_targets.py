@@ -262,10 +262,10 @@ def mutate_training(rng: Random, known) -> bytes:
 
 def check_training(data: bytes) -> str:
     """Goes on from a state for two epochs, to the end, or refuses it."""
-    Path("input").mkdir(exist_ok=True)
-    Path("input/resume.npz").write_bytes(data)
+    Path("input.run").mkdir(exist_ok=True)
+    Path("input.run/resume.npz").write_bytes(data)
     try:
-        model, callbacks = _training("input")
+        model, callbacks = _training("input.run")
         for callback in callbacks:
             callback.on_train_begin()
     except Exception as error:
@@ -278,7 +278,7 @@ def check_training(data: bytes) -> str:
         callback.on_train_end()
     if [weight.shape for weight in model.get_weights()] != [(2,)]:
         raise Wrong("other weights than the model has")
-    _training("input")  # and what it has written is sound
+    _training("input.run")  # and what it has written is sound
     return "read"
 
 
