@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations, product
+from math import prod
 
 import numpy as np
 
@@ -160,7 +161,7 @@ class ColumnRules:
             best[name] = [(columns[name].labels[j], float(row[j])) for j in order]
         found, most = dict(word), -1.0
         for several in product(*best.values()):
-            value = float(np.prod([p for _, p in several]))
+            value = prod(p for _, p in several)
             if value > most:
                 other = {n: x for n, (x, _) in zip(best, several, strict=True)}
                 if self._agree(other):
