@@ -22,8 +22,9 @@ def tags_of(form: str, kind: str) -> list[str]:
     if kind == "noun":
         return ["NNS"]
     if kind == "verb":
-        ends = {"g": ["VBG"], "s": ["VBZ"]}
-        return ends.get(form[-1], ["VBD", "VBN"])
+        if form.endswith("ing"):
+            return ["VBG"]
+        return ["VBZ"] if form.endswith("s") else ["VBD", "VBN"]
     return ["JJS"] if form.endswith("st") else ["JJR"]
 
 

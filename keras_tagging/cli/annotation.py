@@ -191,7 +191,8 @@ def annotate(
     """
     if engine == "ray":
         refuse("--engine ray has --workers, and no", {"jobs": jobs > 1})
-        annotate_shards(run, files, input, output, encoding, out, sharding)
+        folder = out and Path(out)
+        annotate_shards(run, files, input, output, encoding, folder, sharding)
         return
     refuse("without --engine ray there is no", vars(sharding))
     files, input = files or ["-"], input or "text"

@@ -55,9 +55,10 @@ def contents(path: Path) -> dict:
         if len(text) > MOST_BYTES:
             raise ValueError("it is larger than a megabyte")
         return tomllib.loads(text.decode())
-    except (OSError, ValueError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ValueError(f"{path}: cannot be read as TOML: {reason}") from error
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: cannot be read as TOML: {error}") from error
 
 
 def items(value, prefix: str = "") -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Where commands write: standard output, or files that appear when they are whole."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ import typer
 from keras_tagging.utils.atomic import replacing
 
 Out = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--out",
         "-o",
@@ -24,7 +25,7 @@ Out = Annotated[
 SUFFIXES = {"text": ".txt", "spans": ".tsv", "candc": ".txt", "easyccg": ".txt"}
 
 
-def destinations(files: Sequence[str], out: Path | None, output: str) -> list:
+def destinations(files: Sequence[str], out: str | None, output: str) -> list:
     """The path to write for each input, or None for standard output.
 
     Args:
@@ -44,13 +45,18 @@ def destinations(files: Sequence[str], out: Path | None, output: str) -> list:
                 "gets a file for each"
             )
         return [None]
-    if len(files) == 1 and not out.is_dir() and not str(out).endswith("/"):
-        paths = [out]
+    folder = Path(out)
+    if len(files) == 1 and not folder.is_dir() and not out.endswith(("/", os.sep)):
+        paths = [folder]
     elif "-" in files:
         raise ValueError(f"--out {out}: standard input has no name: name a file")
+    elif folder.is_file():
+        raise ValueError(
+            f"--out {out}: is a file, and {len(files)} inputs need a folder"
+        )
     else:
         suffix = SUFFIXES.get(output, f".{output}")
-        paths = [out / f"{Path(file).stem}{suffix}" for file in files]
+        paths = [folder / f"{Path(file).stem}{suffix}" for file in files]
     writers = {}
     for path, file in zip(paths, files, strict=True):
         if path in writers:

@@ -88,6 +88,10 @@ def conll(
         if width and index is not None and not -width <= index < width:
             what = f"{name}={index}, but the rows have {width} columns"
             raise Malformed(1, what, f"give an index from 0 to {width - 1}")
+    if width and sentence_column is not None:
+        if sentence_column % width == token_column % width:
+            what = f"sentence_column={sentence_column} is the column of the words"
+            raise Malformed(1, what, "pass token_column= with theirs, from 0")
     if width == 1 and not is_given and (found := other_separator(rows)):
         what = f"the rows have a single column, with {found!r} in each"
         raise Malformed(1, what, f"pass separator={found!r}, or format='tokens'")
@@ -170,13 +174,13 @@ def conll(
         return rows
 
     if sentence_column is None:
-        records = _blocks(lines, split, width)
+        records = _blocks(lines, split, width, token_column)
     else:
         records = blocks(_separated(lines, split, width, sentence_column))
     yield from parse_each(records, parse)
 
 
-def _blocks(lines, split, width: int) -> Iterator[list[Line]]:
+def _blocks(lines, split, width: int, words: int) -> Iterator[list[Line]]:
     """The blocks; one is refused that is the whole file and numbers its sentences."""
     found = blocks(lines)
     first = list(islice(found, 1))
@@ -185,7 +189,10 @@ def _blocks(lines, split, width: int) -> Iterator[list[Line]]:
         first += islice(found, 1)
         if len(first) == 1:
             what = f"no blank line ends a sentence, but column {column + 1} seems to"
-            remedy = f"pass sentence_column={column}, or put blank lines between them"
+            remedy = f"pass sentence_column={column}"
+            if column == words % width:
+                remedy += " and token_column= with that of the words, from 0"
+            remedy += "; or put blank lines between them"
             raise Malformed(first[0][0][0], f"{what} number them", remedy)
     yield from chain(first, found)
 

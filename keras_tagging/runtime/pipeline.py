@@ -148,6 +148,9 @@ class TextPipeline:
                 f"{documents[:40]!r} is one text: give a list of texts, or annotate it"
             )
         check_several(documents)
+        if hasattr(documents, "columns"):
+            kind = type(documents).__name__
+            raise ValueError(f"a {kind} is no list of texts: give one of its columns")
         return self._annotated(documents)
 
     def _annotated(self, documents: Iterable[str]) -> Iterator[list[Sentence]]:
@@ -188,6 +191,9 @@ class TextPipeline:
         """
         if not isinstance(text, str):
             check_several(text)
+        if not isinstance(text, Iterable) or isinstance(text, bytes | bytearray):
+            remedy = "give a string, the lines of an open file, or sentences"
+            raise ValueError(f"{text!r:.40} is no text: {remedy}")
         pieces = pieces_of(text)
         first = next(pieces, "")
         pieces = chain([first], pieces)

@@ -20,7 +20,7 @@ def test_training_takes_the_options_of_a_file(program, tmp_path):
     )
     args = ["--epochs", 1, "--set", "units=4", "--quiet"]
     code, printed, err = program("train", "--config", path, *args)
-    assert (code, err) == (0, "")
+    assert code == 0 and "keras-tagging" not in err  # TensorFlow may say something
     assert "epoch" not in printed.lower() and f"Written to {out}" in printed
     assert (out / "training.csv").read_text().count("\n") == 2
     metadata = (out / "metadata.json").read_text()
@@ -37,7 +37,7 @@ def test_training_takes_the_options_of_a_file(program, tmp_path):
         ("[" * 9999, "cannot be read as TOML"),
         ("\udcff", "cannot be read as TOML"),
         (" " * 2_000_000, "it is larger than a megabyte"),
-        (None, "cannot be read as TOML: No such file or directory"),
+        (None, "No such file or directory"),
     ],
 )
 def test_a_wrong_file_is_named(failing, tmp_path, text, part):

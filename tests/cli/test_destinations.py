@@ -12,12 +12,13 @@ def test_a_file_or_a_folder(tmp_path):
     one, two = tmp_path / "one.txt", tmp_path / "two.conllu"
     files = [str(one), str(two)]
     assert destinations(["-"], None, "csv") == [None]
-    assert destinations(["-"], tmp_path / "x", "csv") == [tmp_path / "x"]
+    assert destinations(["-"], "x", "csv") == [Path("x")]
+    assert destinations(["a.txt"], "new/", "csv") == [Path("new/a.csv")]
     folder = tmp_path / "new"
     expected = [folder / "one.jsonl", folder / "two.jsonl"]
-    assert destinations(files, folder, "jsonl") == expected
+    assert destinations(files, str(folder), "jsonl") == expected
     (tmp_path / "there").mkdir()
-    found = destinations(files[:1], tmp_path / "there", "spans")
+    found = destinations(files[:1], str(tmp_path / "there"), "spans")
     assert found == [tmp_path / "there" / "one.tsv"]
 
 
@@ -25,10 +26,11 @@ def test_a_file_or_a_folder(tmp_path):
     "files, out, output, part",
     [
         (["a", "b"], None, "csv", "b: is a second file, which needs --out"),
-        (["a", "-"], Path("x"), "csv", "standard input has no name"),
-        (["a.txt", "b/a.text"], Path("x"), "csv", "a.txt and b/a.text would both be"),
-        (["a.txt"], Path("a.txt"), "csv", "a.txt: would be replaced"),
-        (["x/a.csv", "b"], Path("x"), "csv", "x/a.csv: would be replaced"),
+        (["a", "-"], "x", "csv", "standard input has no name"),
+        (["a.txt", "b/a.text"], "x", "csv", "a.txt and b/a.text would both be"),
+        (["a.txt"], "a.txt", "csv", "a.txt: would be replaced"),
+        (["x/a.csv", "b"], "x", "csv", "x/a.csv: would be replaced"),
+        (["a", "b"], __file__, "csv", "is a file, and 2 inputs need a folder"),
     ],
 )
 def test_nothing_is_lost(files, out, output, part):

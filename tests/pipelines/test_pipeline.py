@@ -10,6 +10,7 @@ from functools import partial, reduce
 from operator import getitem
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 from conftest import TINY, randomize
 from models.columns import columned
@@ -141,6 +142,8 @@ def test_pieces_whose_words_would_be_joined(pipeline):
             "keys 'tokens', 'x' .* what it has as \"tokens\"",
         ),
         (keras_tagging.data.Corpus([]), "a whole corpus"),
+        (None, "^None is no text: give a string"),
+        (b"I know.", "^b'I know.' is no text: give a string"),
     ],
 )
 def test_what_is_no_text(pipeline, given, message):
@@ -170,6 +173,7 @@ def test_documents(pipeline, tagger, monkeypatch):
     [
         ("I know.", "^'I know.' is one text: give a list of texts, or annotate it"),
         ({"text": "I know."}, "a dict with the keys 'text'"),
+        (pd.DataFrame({"text": ["I know."]}), "^a DataFrame is no list of texts"),
         (["I know.", ["We", "know"]], "^document 2 is a list, not a string: annotate"),
         ([{"text": "I know."}], "^document 1 is a dict, not a string: annotate takes"),
     ],
