@@ -29,7 +29,7 @@ from tempfile import TemporaryDirectory
 import keras_tagging
 from keras_tagging.data.lemma_rules import read_lexicon
 from keras_tagging.models.run_files import METADATA
-from keras_tagging.runtime.folder import PIPELINE
+from keras_tagging.runtime.folder import CHECKSUM, PIPELINE, list_of
 from keras_tagging.utils.stored import sha256_of
 
 HERE = Path(__file__).parent
@@ -142,8 +142,8 @@ def replace_tagger(pipeline, folder: Path) -> None:
             os.replace(Path(made) / name, folder / name)
     for name, part in content["parts"].items():
         part["sha256"] = sha256_of(folder / f"{name}.keras")
-    text = json.dumps(content, indent=2) + "\n"
-    (folder / PIPELINE).write_text(text, encoding="utf-8")
+    del content[CHECKSUM]
+    (folder / PIPELINE).write_text(list_of(content), encoding="utf-8")
 
 
 def seed_of(run: Path) -> int:

@@ -79,6 +79,8 @@ def test_only_files_of_models_are_read(tmp_path):
         ValueError, match="the name of a model's file must end in .keras"
     ):
         keras_tagging.load(path)
+    with pytest.raises(ValueError, match="is an ONNX file: keras_tagging.runtime.load"):
+        keras_tagging.load(path.rename(tmp_path / "model.onnx"))
 
 
 # Weights
