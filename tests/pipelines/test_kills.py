@@ -221,7 +221,7 @@ def test_a_process_that_is_killed(tmp_path):
     done = run(0, out)
     assert done.returncode == 0, done.stderr
     count = int(done.stderr.split()[-2])
-    for number in range(1, count, count // 9):
+    for number in range(1, count, count // 3):
         folder = tmp_path / str(number)
         assert run(number, folder).returncode == -signal.SIGKILL
         code, _, err = program(*command, "--out", folder)
