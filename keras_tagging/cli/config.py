@@ -62,7 +62,7 @@ def contents(path: Path) -> dict:
 
 
 def items(value, prefix: str = "") -> Iterator[str]:
-    """What an option that can be repeated is given.
+    """The values of an option that can be repeated.
 
     Args:
         value: a string, a list of strings, or a table, whose keys and values are

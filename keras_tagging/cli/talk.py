@@ -1,4 +1,4 @@
-"""What the program says beside its results: notes, progress, the log."""
+"""Notes, progress and the log: all that the program says beside its results."""
 
 import logging
 import sys

@@ -1,4 +1,4 @@
-"""What the labels of a word in several columns must keep to, learnt from training."""
+"""Rules, learnt from training, that make a word's labels in several columns agree."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -10,7 +10,7 @@ from keras_tagging.layers.label_decoding import (
 from keras_tagging.layers.loop import reverse
 
 FEEDBACKS = ("gold", "predicted")
-# What other recurrent layers of Keras take: the one value of it here, and why.
+# keywords of Keras' recurrent layers: the one value that each has here, and why
 FIXED = {
     "return_sequences": (True, "it gives the logits of all tokens"),
     "return_state": (False, "return_dict=True returns its labels and hidden states"),

@@ -115,13 +115,13 @@ def figures(sentences, encoded, batches, columns, rules, words) -> dict[str, flo
                 predicted[i][place] = labels
         for row, place in enumerate(chosen if ruled else ()):
             tokens, labels, rows = sentences[place].tokens, {}, {}
-            for i, column in enumerate(columns):
-                labels[column.name] = predicted[i][place]
-                rows[column.name] = softmax(outputs[i][0][row, : len(tokens)])
+            places = [i for i, column in enumerate(columns) if column.name in ruled]
+            for i in places:
+                labels[columns[i].name] = predicted[i][place]
+                rows[columns[i].name] = softmax(outputs[i][0][row, : len(tokens)])
             found = rules.chosen(tokens, labels, rows, ruled)
-            for i, column in enumerate(columns):
-                if column.name in ruled:
-                    predicted[i][place] = found[column.name][0]
+            for i in places:
+                predicted[i][place] = found[columns[i].name][0]
     gold = [column.gold(sentences) for column in columns]
     found = {}
     for i, column in enumerate(columns):

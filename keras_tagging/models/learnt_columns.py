@@ -140,6 +140,6 @@ def check_development(sentences, columns: Sequence[LabelColumn]) -> None:
 
 
 def _counted(sentences, column: LabelColumn) -> tuple[str, Counter]:
-    """What the labels of a column are called, and their numbers."""
+    """The name for the labels of a column, and their numbers."""
     kind = "tags" if column.name is None else f"labels in {column.name!r}"
     return kind, Counter(label for row in column.learnt(sentences) for label in row)

@@ -1,4 +1,4 @@
-"""What installed distributions offer by their entry points."""
+"""Entry points by which installed distributions offer models, kinds and systems."""
 
 from importlib.metadata import EntryPoint, entry_points
 
