@@ -196,7 +196,7 @@ def _check_node(content, found):
 
 
 def _check_graph(content, found):
-    """An output is a node's: ONNX Runtime aborts where a loop gives what it is given."""
+    """A node computes each output: else ONNX Runtime may end the process."""
     computed = {name for node in found.get(NODE, ()) for name in node[NODE_OUTPUT]}
     names = [value.get(VALUE_NAME, (0, 0)) for value in found.get(OUTPUT, ())]
     if not computed.issuperset(content[start:end] for start, end in names):
