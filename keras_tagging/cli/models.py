@@ -63,6 +63,8 @@ def list_models(
     check_known("model", name, models)
     model = models[name]
     print(f"{name} {model.version}\nin {model.folder}")
+    if model.onnx:
+        print(f"for ONNX Runtime in {model.onnx}")
     print(card_text(model.card))
 
 

@@ -49,7 +49,7 @@ def start_keras(one_thread: bool = False) -> None:
     if find_spec("tensorflow") is None:
         raise ImportError(
             "TensorFlow is not installed, and this needs it: pip install tensorflow "
-            "(what was exported as ONNX does not)"
+            "(what keras_tagging.runtime loads does not)"
         )
     with silenced():
         import tensorflow as tf
