@@ -12,11 +12,11 @@ from keras_tagging.architectures.token_inputs import (
     sizes_of,
 )
 from keras_tagging.utils.checks import (
+    Checked,
     PartsOrNone,
     Share,
     Steps,
     Units,
-    check_fields,
 )
 
 # which inputs an option needs, to have an effect
@@ -27,7 +27,7 @@ _NEEDED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelNetwork:
+class LabelNetwork(Checked):
     r"""Look-up tables, a window of words, and a network that reads its own labels.
 
     Sections 2.2 to 2.4 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`; the
@@ -63,9 +63,6 @@ class LabelNetwork:
     activation: Activation = "sigmoid"
     feedback: Feedback = "predicted"
     beam_width: Steps = 1
-
-    def __post_init__(self):
-        check_fields(self)
 
     def refuse_unused(self, given) -> None:
         """Refuses options of labels that are given where no label is read."""

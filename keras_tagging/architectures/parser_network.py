@@ -20,11 +20,11 @@ from keras_tagging.cells.options import (
 )
 from keras_tagging.transitions import DEPRELS, Outputs, transition_system
 from keras_tagging.utils.checks import (
+    Checked,
     Parts,
     Share,
     Steps,
     Units,
-    check_fields,
 )
 
 #: the stacked taggers whose cell an encoder may have
@@ -36,13 +36,11 @@ ENCODERS = {
     "highway-bilstm": HighwayLSTM(),
     "rhn": RecurrentHighway(),
 }
-Encoder = Literal[
-    "bilstm", "bigru", "skip-bilstm", "shortcut-bilstm", "highway-bilstm", "rhn"
-]
+Encoder = Literal[*ENCODERS]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParserNetwork:
+class ParserNetwork(Checked):
     r"""A vector for each token, and the layer that scores the parser's moves.
 
     Section 3 of Elkaref & Bohnet (2017), :cite:`elkaref2017`. With an encoder it is
@@ -80,9 +78,6 @@ class ParserNetwork:
     encoder_layers: Parts = 2
     encoder_merge: Literal["top", "layer"] = "layer"
     encoder_dropout: Share = 0.3
-
-    def __post_init__(self):
-        check_fields(self)
 
     def refuse_unused(self, given) -> None:
         """Nothing here lacks an effect."""
@@ -167,10 +162,8 @@ class ParserNetwork:
         if self.encoder:
             count += stack_weights(inputs, self.encoder_units, self.encoder_layers)
             inputs = 2 * self.encoder_units
-        system, labels = (
-            transition_system(settings.task.system),
-            sum(sizes_of(vocabularies)),
-        )
+        system = transition_system(settings.task.system)
+        labels = sum(sizes_of(vocabularies))
         moves = len(Outputs(system, {DEPRELS: labels}))
         count += moves * self.units
         if system.num_labels:

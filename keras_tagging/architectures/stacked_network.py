@@ -12,6 +12,7 @@ from keras_tagging.architectures.token_inputs import (
     stack_weights,
 )
 from keras_tagging.utils.checks import (
+    Checked,
     Parts,
     PartsOrNone,
     Rate,
@@ -19,7 +20,6 @@ from keras_tagging.utils.checks import (
     Share,
     Steps,
     Units,
-    check_fields,
 )
 
 # "gold", "predicted", a share of gold labels, or that of the first and the last epoch
@@ -51,7 +51,7 @@ Feedback = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelDecoder:
+class LabelDecoder(Checked):
     """The hidden layer of `decoder="i-rnn"`: see `layers.LabelEmbeddingRNN`."""
 
     label_units: Units = 200
@@ -61,12 +61,9 @@ class LabelDecoder:
     feedback: Feedback = "predicted"
     beam_width: Steps = 1
 
-    def __post_init__(self):
-        check_fields(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class StackedNetwork:
+class StackedNetwork(Checked):
     r"""Look-up tables, a stack of bidirectional recurrent layers, an output layer.
 
     .. math::
@@ -124,9 +121,6 @@ class StackedNetwork:
     hidden_layer: Literal["tanh"] | None = None
     decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
     constrained: bool | None = None
-
-    def __post_init__(self):
-        check_fields(self)
 
     def refuse_unused(self, given) -> None:
         """Refuses options of labels that are given where no label is read."""

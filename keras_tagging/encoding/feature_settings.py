@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from keras_tagging.utils import limits
 from keras_tagging.utils.checks import (
+    Checked,
     NonNegative,
     PartsOrNone,
     Rule,
-    check_fields,
 )
 
 Lengths = Annotated[
@@ -21,7 +21,7 @@ Lengths = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class FeatureSettings:
+class FeatureSettings(Checked):
     r"""The keywords of `TokenFeatures`, which describes each feature.
 
     Args:
@@ -59,6 +59,3 @@ class FeatureSettings:
     normalise: Literal["kadari", "wu", "lower", "dinarelli"] | None = "kadari"
     lookup: Literal["normalised", "cascade"] = "normalised"
     word_min_count: NonNegative = 1
-
-    def __post_init__(self):
-        check_fields(self)

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseed
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.cells.splitting import split
@@ -215,17 +216,10 @@ class BidirectionalStack(keras.layers.Layer):
         return (shape, shape) if self.return_directions else shape
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "cell": self.cell_config,
-            "num_layers": self.num_layers,
-            "merge": self.merge,
-            "input_layer": self.input_activation,
-            "dropout": self.dropout,
-            "seed": self.seed,
-            "return_directions": self.return_directions,
-            "variational": self.variational,
-        }
+        names = ("num_layers", "merge", "dropout", "seed")
+        names += ("return_directions", "variational")
+        given = {"cell": self.cell_config, "input_layer": self.input_activation}
+        return {**super().get_config(), **given, **config_of(self, *names)}
 
     @classmethod
     def from_config(cls, config):

@@ -2,6 +2,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.precision import single_precision
 from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
 
@@ -74,8 +75,8 @@ class ChunkDecoder(keras.layers.Layer):
         return keras.KerasTensor(inputs.shape[:-1], "int32")
 
     def get_config(self):
-        names = ("tags", "scheme", "from_logits")
-        return {**super().get_config(), **{n: getattr(self, n) for n in names}}
+        own = config_of(self, "tags", "scheme", "from_logits")
+        return {**super().get_config(), **own}
 
 
 def logarithms(probabilities, mask):

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.precision import single_precision
 from keras_tagging.layers.crf_objectives import (
     CRFAccuracy,
@@ -318,13 +319,8 @@ class CRF(keras.layers.Layer):
 
     def get_config(self):
         names = ("num_tags", "tags", "constrained", "scheme", "return_dict")
-        initializer = keras.initializers.serialize
-        return {
-            **super().get_config(),
-            **{name: getattr(self, name) for name in names},
-            "initializer": initializer(self.initializer),
-            "kernel_initializer": initializer(self.kernel_initializer),
-        }
+        names += ("initializer", "kernel_initializer")
+        return {**super().get_config(), **config_of(self, *names)}
 
     @classmethod
     def from_config(cls, config):

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.label_embedding_cell import LabelEmbeddingCell
 from keras_tagging.layers.label_decoding import (
     beam_search,
@@ -310,7 +311,7 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         }
 
     def get_config(self):
-        return {**super().get_config(), **{n: getattr(self, n) for n in OPTIONS}}
+        return {**super().get_config(), **config_of(self, *OPTIONS)}
 
     @classmethod
     def from_config(cls, config):

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.encoding.vocabulary import UNKNOWN_ID
 
 
@@ -111,4 +112,4 @@ class LanguageModelLoss(keras.layers.Layer):
 
     def get_config(self):
         names = ("num_words", "weight", "units", "most_words", "seed")
-        return {**super().get_config(), **{n: getattr(self, n) for n in names}}
+        return {**super().get_config(), **config_of(self, *names)}

@@ -2,6 +2,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.layers.truncation import TRUNCATIONS, run_truncated
 from keras_tagging.transitions import DEPRELS, Outputs, search, transition_system
@@ -335,13 +336,12 @@ class TransitionScorer(keras.layers.Layer):
         names = ("num_labels", "label_dim", "truncation_limit", "truncation")
         names += ("input_dropout", "dropped", "hidden_dropout")
         names += ("beam_width", "arc_labels", "seed")
+        names += ("initializer", "table_initializer")
         return {
             **super().get_config(),
             "cell": keras.saving.serialize_keras_object(self.cell),
             "system": self.system.name,
-            "initializer": keras.initializers.serialize(self.initializer),
-            "table_initializer": keras.initializers.serialize(self.table_initializer),
-            **{name: getattr(self, name) for name in names},
+            **config_of(self, *names),
         }
 
     @classmethod
