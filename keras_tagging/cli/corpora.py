@@ -26,6 +26,10 @@ def list_corpora(
     The list shows size, licence and whether a corpus is here or would be downloaded.
     With a name, show the source of that corpus and its citation.
 
+    Examples:
+        keras-tagging corpora
+        keras-tagging corpora ud-en-ewt
+
     Args:
         name: Show all about this one.
     """
@@ -89,6 +93,10 @@ def describe_corpus(
 
     Problems are suspicious rows and labels, sentences that splits share, and wrongly
     encoded text.
+
+    Examples:
+        keras-tagging describe demo
+        keras-tagging describe ud-en-ewt --vectors glove.6B.100d.txt --plot ewt.png
 
     Args:
         vectors: Count the words with a vector in it.

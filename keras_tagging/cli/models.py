@@ -20,6 +20,10 @@ def list_architectures(
 
     The list of keywords has the values of each recipe, and the possible values.
 
+    Examples:
+        keras-tagging list
+        keras-tagging list bigru
+
     Args:
         arch: Show its keywords.
     """
@@ -42,6 +46,10 @@ def list_models(
     The name stands for the folder of a model in every command, and in
     keras_tagging.load. With a name, show the model's card: its corpus and licence, how
     it was trained, and its figures.
+
+    Examples:
+        keras-tagging models
+        keras-tagging models en
 
     Args:
         name: Show all about this one.
