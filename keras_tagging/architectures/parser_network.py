@@ -79,9 +79,6 @@ class ParserNetwork(Checked):
     encoder_merge: Literal["top", "layer"] = "layer"
     encoder_dropout: Share = 0.3
 
-    def refuse_unused(self, given) -> None:
-        """Nothing here lacks an effect."""
-
     def build(self, settings, features, num_labels, *, arc_labels=None, seed):
         """The functional network and the scorer.
 

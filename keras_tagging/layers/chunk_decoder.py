@@ -4,6 +4,7 @@ from keras import ops
 
 from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.precision import single_precision
+from keras_tagging.layers.loop import as_mask
 from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
 
 #: below that of any positive number in float64
@@ -55,9 +56,7 @@ class ChunkDecoder(keras.layers.Layer):
 
     def call(self, inputs, mask=None, training=False):
         scores = ops.cast(inputs, self.compute_dtype)
-        if mask is None:
-            mask = ops.ones_like(scores[:, :, 0], dtype="bool")
-        mask = ops.cast(mask, "bool")
+        mask = as_mask(mask, scores)
         if training:
             return ops.where(mask, ops.cast(ops.argmax(scores, -1), "int32"), 0)
         if not self.from_logits:

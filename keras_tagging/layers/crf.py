@@ -10,7 +10,7 @@ from keras_tagging.layers.crf_objectives import (
     with_gradient,
     with_path,
 )
-from keras_tagging.layers.loop import over_time
+from keras_tagging.layers.loop import as_mask, over_time
 from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
 
 # A message below this share of the largest possible one (exp(-41)) is raised to it, so
@@ -277,9 +277,7 @@ class CRF(keras.layers.Layer):
     def _real(self, emissions, mask):
         """P in the layer's precision, and the mask."""
         scores = ops.cast(emissions, self.compute_dtype)
-        if mask is None:
-            mask = ops.ones_like(scores[:, :, 0], dtype="bool")
-        return scores, ops.cast(mask, "bool")
+        return scores, as_mask(mask, scores)
 
     def _scores(self, emissions, mask):
         """P with b added at the first real token and e at the last; the mask."""

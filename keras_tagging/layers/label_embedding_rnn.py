@@ -8,7 +8,7 @@ from keras_tagging.layers.label_decoding import (
     context_contribution,
     greedy_search,
 )
-from keras_tagging.layers.loop import reverse
+from keras_tagging.layers.loop import as_mask, reverse
 
 FEEDBACKS = ("gold", "predicted")
 # keywords of Keras' recurrent layers: the one value that each has here, and why
@@ -184,9 +184,7 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         mask = inputs_mask if mask is None else mask
         inputs, labels, future, mask = map(turn, (inputs, labels, future, mask))
         inputs = ops.cast(inputs, self.compute_dtype)
-        if mask is None:
-            mask = ops.ones_like(inputs[:, :, 0])
-        mask = ops.cast(mask, "bool")
+        mask = as_mask(mask, inputs)
         reads_labels = self._lags["labels"] or self._lags["future_labels"]
         reads_gold = reads_labels and self.feedback != "predicted"
         if training and reads_gold and labels is None:
