@@ -1,6 +1,6 @@
 """The network of the taggers that read their own labels."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from keras_tagging.architectures.stacked_network import Activation, Feedback
@@ -97,17 +97,10 @@ class LabelNetwork(Checked):
         from keras_tagging.utils.seeds import seeds
 
         [column] = columns
-        tables = settings.tables
         draw = seeds(seed)
-        of_tables, of_kernels = INITIALIZERS[tables.initializer]
+        of_tables, of_kernels = INITIALIZERS[settings.tables.initializer]
         inputs, mask, x = token_inputs(
-            features,
-            draw,
-            tables,
-            settings.letters,
-            vector_dim=vector_dim,
-            dropout=self.dropout,
-            **asdict(settings.window),
+            settings, features, draw, dropout=self.dropout, vector_dim=vector_dim
         )
 
         def layer(name, **options):

@@ -105,9 +105,7 @@ class ParserNetwork(Checked):
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
         dropout = self.encoder_dropout if self.encoder else 0.0
-        inputs, mask, x = token_inputs(
-            features, draw, tables, settings.letters, dropout=dropout
-        )
+        inputs, mask, x = token_inputs(settings, features, draw, dropout=dropout)
         if self.encoder:
             cell = ENCODERS[self.encoder](
                 self.encoder_units,

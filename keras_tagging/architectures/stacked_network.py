@@ -1,6 +1,6 @@
 """The network that the stacked taggers share: each brings its cell."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from keras_tagging.architectures.tasks import TaggerSettings
@@ -162,18 +162,15 @@ class StackedNetwork(Checked):
         from keras_tagging.layers import BidirectionalStack, LanguageModelLoss
         from keras_tagging.utils.seeds import seeds
 
-        tables = settings.tables
         draw = seeds(seed)
-        of_tables, of_kernels = INITIALIZERS[tables.initializer]
+        of_tables, of_kernels = INITIALIZERS[settings.tables.initializer]
         inputs, mask, x = token_inputs(
+            settings,
             features,
             draw,
-            tables,
-            settings.letters,
-            vector_dim=vector_dim,
             dropout=self.dropout,
             variational=self.variational_dropout,
-            **asdict(settings.window),
+            vector_dim=vector_dim,
         )
 
         # Recurrent layers
