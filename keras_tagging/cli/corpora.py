@@ -50,6 +50,7 @@ def list_corpora(
         print(aligned([["title", DEMO], ["licence", OURS], ["where", "built in"]]))
         return
     corpus = PUBLIC[name]
+    options = (f"{key}={value}" for key, value in corpus.options.items())
     rows = [
         ["title", corpus.title],
         ["licence", corpus.licence],
@@ -57,7 +58,7 @@ def list_corpora(
         ["source", corpus.base],
         ["size", _size(corpus)],
         ["where", source_of(name)],
-        ["format", " ".join([corpus.format, *_given(corpus.options)])],
+        ["format", " ".join([corpus.format, *options])],
     ]
     for split, file in corpus.files.items():
         rows.append([split, f"{file.name}, SHA-256 {file.sha256}"])
@@ -75,10 +76,6 @@ def source_of(name: str) -> str:
 
 def _size(corpus) -> str:
     return f"{corpus.size / 1e6:.1f} MB"
-
-
-def _given(options) -> list[str]:
-    return [f"{key}={value}" for key, value in options.items()]
 
 
 def describe_corpus(

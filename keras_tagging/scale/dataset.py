@@ -58,11 +58,8 @@ def annotate_dataset(
         ImportError: if Ray is not installed.
     """
     ray = imported_ray()
-    for name, number in (
-        ("workers", workers),
-        ("threads", threads),
-        ("batch_size", batch_size),
-    ):
+    numbers = {"workers": workers, "threads": threads, "batch_size": batch_size}
+    for name, number in numbers.items():
         if number is not None and (type(number) is not int or number < 1):
             raise ValueError(f"{name}={number!r}: give an integer of at least 1")
     pool = {"min_size": 1} if workers is None else {"size": workers}
