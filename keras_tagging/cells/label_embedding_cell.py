@@ -164,10 +164,9 @@ class LabelEmbeddingCell(RegularizedLayer):
             )
         self.bias = add("bias", "bias", (size,), "zeros")
         if self.embeds:
+            shape = self.num_labels, self.label_dim
             self.label_embeddings = self.add_weight(
-                (self.num_labels, self.label_dim),
-                name="label_embeddings",
-                initializer=self.label_initializer,
+                shape, self.label_initializer, name="label_embeddings"
             )
         shape = (size, self.num_labels)
         self.output_kernel = add("kernel", "output_kernel", shape, reseeded(draw, 2))

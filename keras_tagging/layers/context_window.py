@@ -79,13 +79,12 @@ class ContextWindow(keras.layers.Layer):
 
     def build(self, input_shape):
         if self.gated:
+            shape = self.size * input_shape[-1], self.size
             self.gate_kernel = self.add_weight(
-                shape=(self.size * input_shape[-1], self.size),
-                initializer=self.kernel_initializer,
-                name="gate_kernel",
+                shape, self.kernel_initializer, name="gate_kernel"
             )
             self.gate_bias = self.add_weight(
-                shape=(self.size,), initializer=self.bias_initializer, name="gate_bias"
+                (self.size,), self.bias_initializer, name="gate_bias"
             )
 
     def call(self, inputs, mask=None, training=False):

@@ -144,12 +144,9 @@ class CRF(keras.layers.Layer):
                 f"{len(self.tags)} for a linear layer"
             )
         if self.num_tags:
-            self.kernel = self.add_weight(
-                (input_shape[-1], num_tags),
-                name="kernel",
-                initializer=self.kernel_initializer,
-            )
-            self.bias = self.add_weight((num_tags,), name="bias", initializer="zeros")
+            shape = input_shape[-1], num_tags
+            self.kernel = self.add_weight(shape, self.kernel_initializer, name="kernel")
+            self.bias = self.add_weight((num_tags,), "zeros", name="bias")
         shapes = {"transitions": (num_tags, num_tags)}
         shapes |= {"start": (num_tags,), "end": (num_tags,)}
         for name, shape in shapes.items():

@@ -166,23 +166,19 @@ class TransitionScorer(keras.layers.Layer):
         system = self.system
         features = system.num_nodes * size + system.num_labels * self.label_dim
         draw = self.table_initializer
-        self.boundary = self.add_weight(
-            shape=(2, size), initializer=draw, name="boundary"
-        )
+        self.boundary = self.add_weight((2, size), draw, name="boundary")
         self.label_embeddings = None
         if system.num_labels:
+            shape = self.num_labels + 1, self.label_dim
             self.label_embeddings = self.add_weight(
-                shape=(self.num_labels + 1, self.label_dim),
-                initializer=reseeded(draw, 1),
-                name="label_embeddings",
+                shape, reseeded(draw, 1), name="label_embeddings"
             )
         if not self.cell.built:
             self.cell.build((None, features))
             self.cell.built = True
+        shape = self.cell.units, len(self.outputs)
         self.output_kernel = self.add_weight(
-            shape=(self.cell.units, len(self.outputs)),
-            initializer=self.initializer,
-            name="output_kernel",
+            shape, self.initializer, name="output_kernel"
         )
 
     def _label_table(self):

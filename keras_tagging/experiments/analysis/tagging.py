@@ -1,6 +1,5 @@
 """The analysis of a tagger's errors."""
 
-from functools import partial
 from itertools import chain
 
 import pandas as pd
@@ -146,11 +145,8 @@ def _by_length(tokens) -> Section:
         "The length in tokens. Sentence accuracy is the share of sentences without an "
         "error.",
         table[table["sentences"] > 0].reset_index(drop=True),
-        partial(
-            plots.groups,
-            key="length",
-            figures=["sentence_accuracy", *FIGURES],
-            xlabel="tokens in the sentence",
+        plots.by_group(
+            "length", ["sentence_accuracy", *FIGURES], "tokens in the sentence"
         ),
     )
 
@@ -163,12 +159,7 @@ def _by_position(tokens) -> Section:
         "By position in the sentence",
         "The first token has position 1.",
         table[table["tokens"] > 0].reset_index(drop=True),
-        partial(
-            plots.groups,
-            key="position",
-            figures=FIGURES,
-            xlabel="position of the token",
-        ),
+        plots.by_group("position", FIGURES, "position of the token"),
     )
 
 
