@@ -91,10 +91,7 @@ def load_model(
         refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
         from keras_tagging import runtime
 
-        try:
-            model = runtime.load(run, threads=threads)
-        except ImportError as error:
-            raise ValueError(str(error)) from error
+        model = runtime.load(run, threads=threads)
     else:
         refuse_reproduction(run)
         start_program(one_thread=command is not None)
