@@ -7,6 +7,7 @@ from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.cells.splitting import split
 from keras_tagging.layers.packing import packing
 from keras_tagging.layers.projected_rnn import ProjectedRNN
+from keras_tagging.utils.checks import check_choice
 
 #: the noise of variational dropout: one draw for all tokens of a sentence
 SENTENCE = (None, 1, None)
@@ -79,12 +80,8 @@ class BidirectionalStack(keras.layers.Layer):
             raise ValueError(f"{type(cell).__name__} is no RecurrentCell")
         if num_layers < 1:
             raise ValueError(f"num_layers={num_layers}: at least one is needed")
-        if merge not in ("top", "layer"):
-            raise ValueError(f'merge is "top" or "layer", not {merge!r}')
-        if input_layer not in ("tanh", "linear", None):
-            raise ValueError(
-                f'input_layer is "tanh", "linear" or None, not {input_layer!r}'
-            )
+        check_choice("merge", merge, ("top", "layer"))
+        check_choice("input_layer", input_layer, ("tanh", "linear", None))
         rates = dropout
         if not isinstance(rates, (list, tuple)):
             rates = [dropout] * num_layers
