@@ -11,13 +11,7 @@ from keras_tagging.architectures.token_inputs import (
     least_weights,
     sizes_of,
 )
-from keras_tagging.utils.checks import (
-    Checked,
-    PartsOrNone,
-    Share,
-    Steps,
-    Units,
-)
+from keras_tagging.utils.checks import Checked, PartsOrNone, Share, Steps, Units
 
 # which inputs an option needs, to have an effect
 _NEEDED = {

@@ -19,13 +19,7 @@ from keras_tagging.cells.options import (
     SkipLSTM,
 )
 from keras_tagging.transitions import DEPRELS, Outputs, transition_system
-from keras_tagging.utils.checks import (
-    Checked,
-    Parts,
-    Share,
-    Steps,
-    Units,
-)
+from keras_tagging.utils.checks import Checked, Parts, Share, Steps, Units
 
 #: the stacked taggers whose cell an encoder may have
 ENCODERS = {

@@ -5,13 +5,7 @@ from typing import Literal
 
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.encoding.label_column import is_inventory
-from keras_tagging.utils.checks import (
-    Checked,
-    Share,
-    Steps,
-    Units,
-    Window,
-)
+from keras_tagging.utils.checks import Checked, Share, Steps, Units, Window
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,7 @@ DEMO = "generated English sentences with CCG categories and trees"
 OURS = "that of keras-tagging"
 
 
-def list_corpora(
-    name: Annotated[str | None, typer.Argument()] = None,
-) -> None:
+def list_corpora(name: Annotated[str | None, typer.Argument()] = None) -> None:
     """List the corpora that have a name.
 
     The list shows size, licence and whether a corpus is here or would be downloaded.

@@ -13,9 +13,7 @@ from keras_tagging.utils.tables import aligned
 SHOWN = ("language", "licence", "summary")
 
 
-def list_architectures(
-    arch: Annotated[str | None, typer.Argument()] = None,
-) -> None:
+def list_architectures(arch: Annotated[str | None, typer.Argument()] = None) -> None:
     """List the architectures, or the keywords of one.
 
     The list of keywords has the values of each recipe, and the possible values.
@@ -38,9 +36,7 @@ def list_architectures(
     print(aligned(rows))
 
 
-def list_models(
-    name: Annotated[str | None, typer.Argument()] = None,
-) -> None:
+def list_models(name: Annotated[str | None, typer.Argument()] = None) -> None:
     """List the trained models that are installed, which have a name.
 
     The name stands for the folder of a model in every command, and in

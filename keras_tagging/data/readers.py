@@ -119,8 +119,7 @@ def _sentences(head, lines, name, format, errors, skipped, hint, options):
         raise CorpusError(message(name, problem, hint)) from None
     if count:
         warnings.warn(
-            f"{count} malformed sentences left out; the first: {first}",
-            stacklevel=2,
+            f"{count} malformed sentences left out; the first: {first}", stacklevel=2
         )
 
 

@@ -4,12 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from keras_tagging.utils import limits
-from keras_tagging.utils.checks import (
-    Checked,
-    NonNegative,
-    PartsOrNone,
-    Rule,
-)
+from keras_tagging.utils.checks import Checked, NonNegative, PartsOrNone, Rule
 
 Lengths = Annotated[
     tuple[int, ...],

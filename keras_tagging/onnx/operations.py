@@ -148,11 +148,7 @@ def softmax(xp, op, x):
     return xp.unary(type(op).__name__, x, axis=op.axis)
 
 
-REDUCTIONS = {
-    "Max": "ReduceMax",
-    "Min": "ReduceMin",
-    "Logsumexp": "ReduceLogSumExp",
-}
+REDUCTIONS = {"Max": "ReduceMax", "Min": "ReduceMin", "Logsumexp": "ReduceLogSumExp"}
 
 
 @operation(*REDUCTIONS)

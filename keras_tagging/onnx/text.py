@@ -7,11 +7,7 @@ TensorFlow does; which characters a pattern means is in `letters`. A table is a
 
 from functools import cached_property
 
-from keras_tagging.encoding.token_features import (
-    NORMALISATIONS,
-    SHAPES,
-    TokenFeatures,
-)
+from keras_tagging.encoding.token_features import NORMALISATIONS, SHAPES, TokenFeatures
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.onnx import letters
 from keras_tagging.onnx.arrays import Array, Arrays

@@ -5,10 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from keras_tagging.experiments.analysis import plots, tables
-from keras_tagging.experiments.analysis.predictions import (
-    TrainingCounts,
-    reads_words,
-)
+from keras_tagging.experiments.analysis.predictions import TrainingCounts, reads_words
 from keras_tagging.experiments.analysis.sections import Analysis, Section
 
 INTERVAL = (
