@@ -190,6 +190,7 @@ class SkipLSTMCell(LayeredCell):
         return config if layer > 1 else {**config, "skip": None, "gate": None}
 
     def get_config(self):
-        given = dict(zip(("skip", "gate"), self._given, strict=True))
+        skip, gate = self._given
+        given = {"skip": skip, "gate": gate}
         given |= config_of(self, "mapping", "forget_bias")
         return {**super().get_config(), **given}
