@@ -198,6 +198,6 @@ class Elman(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class FeedForward(Elman):
-    """Options of :class:`keras_tagging.cells.FeedForwardCell` in a parser, as `Elman`."""
+    """Options of :class:`keras_tagging.cells.FeedForwardCell`, as in `Elman`."""
 
     cell: ClassVar[str] = "FeedForwardCell"
