@@ -5,7 +5,13 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from keras_tagging.data.normalisation import shown
-from keras_tagging.data.records import Line, Malformed, blocks, parse_each, sentence_of
+from keras_tagging.data.records import (
+    Line,
+    Malformed,
+    blocks,
+    parse_each,
+    sentence_of,
+)
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surfaces import SurfaceReader
 from keras_tagging.utils.limits import INTEGER_DIGITS

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches, round_up
+from keras_tagging.encoding.batching import (
+    EncodedSentences,
+    TrainingBatches,
+    round_up,
+)
 from keras_tagging.transitions import Moves, Outputs, TransitionSystem, gold_moves
 
 
