@@ -94,10 +94,7 @@ def load_model(
         refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
         from keras_tagging import runtime
 
-        try:
-            model = runtime.load(path, threads=threads)
-        except ImportError as error:
-            raise ValueError(str(error)) from error
+        model = runtime.load(path, threads=threads)
     else:
         refuse_reproduction(path)
         start_program(one_thread=command is not None)

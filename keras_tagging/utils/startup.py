@@ -18,13 +18,10 @@ def start_program(one_thread: bool = False) -> None:
     What imports them afterwards does find them.
 
     Raises:
-        ValueError: if TensorFlow is not installed.
+        ImportError: if TensorFlow is not installed.
     """
     with hidden(UNUSED):
-        try:
-            start_keras(one_thread)
-        except ImportError as error:
-            raise ValueError(str(error)) from error
+        start_keras(one_thread)
         with silenced():
             import keras  # noqa: F401
 
