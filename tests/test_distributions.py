@@ -121,6 +121,7 @@ def annotated(python, tmp_path_factory):
     return found
 
 
+@pytest.mark.slow  # an installed model annotates in `make demo` too
 @pytest.mark.parametrize("model", MODELS, ids=lambda path: path.name)
 def test_an_installed_model_annotates_raw_text(model, annotated):
     sentences = annotated[model.name]

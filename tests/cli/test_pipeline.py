@@ -290,19 +290,15 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     assert "parser: epoch 1 of 2" not in printed and "parser: epoch 2 of 2" in printed
 
 
-def test_a_finished_pipeline_stays_until_there_is_another(
-    trained, treebank, tmp_path, monkeypatch, program, failing
-):
-    from keras_tagging.pipelines import training
+def held(folder):
+    """What is in each file of a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
+
+def test_a_finished_pipeline_stays(trained, treebank, tmp_path, failing):
     out = tmp_path / "out"
     shutil.copytree(trained[0], out)
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-
-    def unchanged():
-        after = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-        return after == before
-
+    before = held(out)
     run = ["train", "pipeline", "--corpus", treebank, "--out", out, *SETTINGS]
     assert "holds a finished pipeline" in failing(*run, "--no-resume")
     for options in (["--force"], ["--no-resume"], ["--force", "--no-resume"]):
@@ -310,8 +306,20 @@ def test_a_finished_pipeline_stays_until_there_is_another(
     nowhere = [*run, "--force", "--set", "tagger.embeddings=none"]
     assert "none: there is no such file" in failing(*nowhere)
     failing(*run, "--force", "--set", "tagger.units=0")
-    assert unchanged()
-    # killed while another one is trained: it goes on without --force
+    assert held(out) == before
+
+
+@pytest.mark.slow  # tests/pipelines/test_kills.py does so without training
+def test_a_finished_pipeline_stays_until_there_is_another(
+    trained, treebank, tmp_path, monkeypatch, program, failing
+):
+    """Killed while the other one is trained, the command goes on without --force."""
+    from keras_tagging.pipelines import training
+
+    out = tmp_path / "out"
+    shutil.copytree(trained[0], out)
+    before = held(out)
+    run = ["train", "pipeline", "--corpus", treebank, "--out", out, *SETTINGS]
     run += ["--seed", 2]
     with monkeypatch.context() as patched:
         patched.setattr(training.Pipeline, "save", killed)
