@@ -88,8 +88,8 @@ NOTEBOOKS := $(filter-out $(SLOW_NOTEBOOKS),$(wildcard notebooks/*.ipynb))
 LEFT_OUT = $(filter-out $(NOTEBOOKS),$(SLOW_NOTEBOOKS))
 
 # Notebooks run as copies, on the demo corpus alone, so that neither they nor their
-# folder change. One epoch of a training tells that a notebook works, in two thirds of the
-# time; `make stored-notebooks` trains to the end and keeps what they print and draw.
+# folder change. A few batches of a training tell that a notebook works; `make
+# stored-notebooks` trains to the end and keeps what they print and draw.
 define EXECUTE
 set -e; unset KERAS_TAGGING_DATA; \
 scratch=$$(mktemp -d); \
@@ -101,7 +101,8 @@ printf '%s\n' "$$scratch"/*.ipynb \
 endef
 
 notebooks: export KERAS_MAX_EPOCHS := 1
-notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute the notebooks, one epoch of each training
+notebooks: export KERAS_MAX_STEPS_PER_EPOCH := 20
+notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute the notebooks, 20 batches of each training
 	@$(EXECUTE); \
 	echo "left out: $(if $(LEFT_OUT),$(LEFT_OUT) (make test-slow),nothing)"
 
