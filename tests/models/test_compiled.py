@@ -51,7 +51,16 @@ def sentences_for(name):
     return random_sentences(3, 1)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if CASES[name]])
+# These have all the loops that XLA compiles. The others have the same ones.
+LOOPS = ("bilstm-crf", "ie-rnn", "lstm-parser")
+
+
+def others_slow(names):
+    slow = pytest.mark.slow
+    return [n if n in LOOPS else pytest.param(n, marks=slow) for n in names]
+
+
+@pytest.mark.parametrize("name", others_slow(name for name in CASES if CASES[name]))
 def test_a_step_and_predictions_are_the_same(name):
     sentences, settings = sentences_for(name), CASES[name]
     settings = {key: x for key, x in settings.items() if x is not None or key[0] == "p"}
