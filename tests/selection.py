@@ -70,6 +70,12 @@ def is_slow(item):
     return any(not args or backend() in args for args in marks)
 
 
+def slow_but(kept, every):
+    """Names as parameters of a test, of which those that are not kept are slow."""
+    slow = pytest.mark.slow
+    return [n if n in kept else pytest.param(n, marks=slow) for n in every]
+
+
 def backend():
     import keras  # which takes seconds, and the tests of some rooms do without
 

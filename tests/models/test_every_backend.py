@@ -77,6 +77,7 @@ def _places(sentence, labels, name):
     return np.stack([places, (places + 1) % len(labels)], 1)
 
 
+@ELSEWHERE
 @pytest.mark.parametrize(
     "decoder", ["softmax", pytest.param("crf", marks=pytest.mark.one_backend)]
 )
@@ -138,7 +139,9 @@ def test_a_character_network_alone(tmp_path, train_sentences, kind):
     np.testing.assert_allclose(padded[real], found[real], rtol=1e-4, atol=1e-4)
 
 
-# That the layer of the CRF reads no padding is tested on every backend.
+# That the layers read no padding is tested on every backend; JAX would compile each
+# operation of these steps alone.
+@pytest.mark.slow("jax")
 @pytest.mark.parametrize(
     "decoder", ["softmax", pytest.param("crf", marks=pytest.mark.one_backend)]
 )
