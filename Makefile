@@ -101,8 +101,8 @@ printf '%s\n' "$$scratch"/*.ipynb \
 endef
 
 notebooks: export KERAS_MAX_EPOCHS := 1
-notebooks: export KERAS_MAX_STEPS_PER_EPOCH := 20
-notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute the notebooks, 20 batches of each training
+notebooks: export KERAS_MAX_STEPS_PER_EPOCH := 30
+notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute the notebooks, 30 batches of each training
 	@$(EXECUTE); \
 	echo "left out: $(if $(LEFT_OUT),$(LEFT_OUT) (make test-slow),nothing)"
 
