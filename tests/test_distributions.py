@@ -130,6 +130,7 @@ def alone(folder):
     return {"env": environment, "cwd": folder}
 
 
+@pytest.mark.slow  # an installed model annotates in `make demo` too
 @pytest.mark.parametrize("model", MODELS, ids=lambda path: path.name)
 def test_an_installed_model_annotates_raw_text(model, annotated):
     sentences = annotated[model.name]
@@ -141,6 +142,7 @@ def test_an_installed_model_annotates_raw_text(model, annotated):
             assert len(values) == len(tokens) and all(values)
 
 
+@pytest.mark.slow  # it installs a second environment
 def test_models_run_without_tensorflow(built, annotated, tmp_path):
     """With `requirements-runtime.txt`, as docs/serve.rst says, they give the same."""
     folder, wheels = tmp_path / "small", sorted(built.glob("*.whl"))
