@@ -134,6 +134,19 @@ def train(
     CoNLL-U, each in a folder of its own below DIR, and makes DIR a pipeline for
     `annotate`. Settings name their part: --set tagger.units=200.
 
+    Examples:
+        keras-tagging train bigru --corpus demo --out runs/demo --epochs 5
+        keras-tagging train bigru --corpus my.conll --dev-share 0.1 --out runs/my --set
+            units=200
+        keras-tagging train bigru --corpus ud-en-ewt --out runs/all --tags
+            upos,xpos,feats
+        keras-tagging train bigru --corpus my.conll --out runs/tuned --init runs/demo
+        keras-tagging train lstm-parser --corpus ud-en-ewt --out runs/parser
+        keras-tagging train segmenter --corpus ud-en-ewt --out runs/segmenter
+        keras-tagging train pipeline --corpus ud-en-ewt --out runs/en --set
+            tagger.epochs=5
+        keras-tagging train --config run.toml
+
     Args:
         arch: A name that `list` shows, or 'pipeline'.
         out: Where to write.
