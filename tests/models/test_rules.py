@@ -30,6 +30,9 @@ GIVEN = [s.tokens for s in random_sentences(20, 2)] + [["12,000", "Zebras"], []]
 def model():
     built = keras_tagging.build("bigru", **TINY, **WORDS_ONLY, tags=COLUMNS)
     built.adapt(TRAIN)
+    rows = [zip(s.columns["pos"], s.columns["lemma"], strict=True) for s in TRAIN]
+    built.learn_rules(TRAIN, [(x, label, x) for row in rows for label, x in row])
+    assert built.rules.lemmas.listed
     return randomize(built)  # so that its labels mostly contradict each other
 
 
