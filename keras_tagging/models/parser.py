@@ -223,6 +223,13 @@ class Parser(Parsing, SentenceModel):
         trees_of(sentences)
         return sentences
 
+    def check_weights(self, weights):
+        if not weights.of_sentences:
+            raise ValueError(
+                "a parser learns the moves that build a tree, which are no classes or "
+                "tokens: give sample_weight, one number a sentence"
+            )
+
     def check_development(self, sentences):
         labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
         refuse_unknown("dependency labels", labels, self.labels, "development")
@@ -302,6 +309,7 @@ class Parser(Parsing, SentenceModel):
         return MoveBatches(
             self.encode(sentences),
             EncodedMoves.of(system, self.scorer.outputs, moves),
+            chosen,
             word_column=names.index("word") if "word" in names else None,
             **self.batching(fitting),
         )
