@@ -319,7 +319,7 @@ class TrainingBatches:
     def num_targets(self) -> float:
         """The number of predictions in an epoch, or the sum of their weights."""
         weights = self.sentences.weights
-        return int(self.sentences.lengths.sum()) if weights is None else weights.sum()
+        return float(self.sentences.lengths.sum() if weights is None else weights.sum())
 
 
 def forgetting_rates(counts, unknown_rate, word_dropout=0.0) -> np.ndarray:

@@ -99,4 +99,4 @@ class MoveBatches(TrainingBatches):
 
     @property
     def num_targets(self) -> float:
-        return np.diff(self.moves.offsets) @ self.rates
+        return float(np.diff(self.moves.offsets) @ self.rates)

@@ -16,7 +16,7 @@ from keras_tagging.data.trees import arc_labels, trainable, trees_of
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
-from keras_tagging.kinds.parsing import PREDICTED, Parsing
+from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
 from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET
@@ -38,7 +38,6 @@ from keras_tagging.models.tagger import Tagger
 from keras_tagging.transitions import gold_moves
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tables
-FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
 
 
 @keras.saving.register_keras_serializable("keras_tagging")

@@ -7,6 +7,7 @@ import numpy as np
 
 from keras_tagging import training
 from keras_tagging.architectures.output import read_outputs, reads_labels, run_network
+from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import targets_of, vocabulary_of
@@ -193,7 +194,7 @@ class Tagger(Tagging, SentenceModel):
     # Sentences to arrays
 
     def annotated(self, sentences):
-        return learnt_columns.annotated(sentences, self.column_names)
+        return annotated(sentences, self.column_names)
 
     def targets(self, sentences):
         """The tag ids of all tokens of the sentences."""

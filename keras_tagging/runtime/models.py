@@ -15,11 +15,12 @@ from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.tagging import Tagging, lists_of
+from keras_tagging.runtime.evaluation import Evaluated
 from keras_tagging.runtime.strings import encodable
 from keras_tagging.utils import limits
 
 
-class OnnxModel(Answers):
+class OnnxModel(Evaluated, Answers):
     """A model that reads sentences: batches by length.
 
     Args:
@@ -189,6 +190,7 @@ class OnnxTagger(Tagging, OnnxModel):
 class OnnxParser(Parsing, OnnxModel):
     """A parser, as `Parser`: see there."""
 
+    report_options = ("punctuation", "subtypes")
     missing_column = (
         "tag it first, or name the column of a file in columns by --option "
         "'columns={{\"{name}\": 1}}'"
