@@ -51,6 +51,7 @@ def figures_of(
     means = {
         name: float(np.mean([found[column.figure(name)] for column in columns]))
         for name in ("loss", "accuracy")
+        if name not in left_out
     }
     joint = token_accuracy(_joined(gold), _joined(predicted))
     return {**means, "joint_accuracy": joint["accuracy"], **found}
@@ -65,27 +66,31 @@ def tag_figures(model, sentences) -> dict[str, float]:
     """The figures of a tagger from its answers alone.
 
     They are those of `Tagger.evaluate`, without `oov_accuracy`: an exported file does
-    not tell which words training had.
+    not tell which words training had. A SavedModel does not tell the loss either.
 
     Args:
         model: a `kinds.tagging.Tagging`.
         sentences: sentences with gold labels.
     """
     columns = model.label_columns
-    names = model.column_names
+    names, outputs = model.column_names, model.output_names()
+    has_all = all(c.output_names["all_probabilities"] in outputs for c in columns)
     predicted, sums = [[] for _ in columns], np.zeros((len(columns), 2))
     for part in slices(sentences, sum(map(len, columns))):
-        tags, rows = model.tag(part), model.predictions(part)
+        tags, rows = model.tag(part), model.predictions(part) if has_all else ()
         for i, column in enumerate(columns):
             pick = (lambda x: x) if names[i] is None else (lambda x, n=names[i]: x[n])
             predicted[i] += map(pick, tags)
+            if not has_all:
+                continue
             targets = column.targets(part)
             known = np.flatnonzero(targets >= 0)
             found = np.concatenate([*map(pick, rows)])[known, targets[known]]
             found = np.maximum(found.astype("float64"), LEAST)
             sums[i] += -np.log(found).sum(), len(known)
     losses = [share(float(total), int(count)) for total, count in sums]
-    return figures_of(columns, sentences, predicted, losses, left_out=("oov_accuracy",))
+    left_out = ("oov_accuracy",) if has_all else ("oov_accuracy", "loss")
+    return figures_of(columns, sentences, predicted, losses, left_out=left_out)
 
 
 def cross_entropy(logits: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -180,7 +180,8 @@ class OnnxTagger(Tagging, OnnxModel):
             for column in self.label_columns
             for base in ("tags", "top_tags", "all_probabilities")
         }
-        self.rules = ColumnRules.restored(described.get("rules"), self.label_columns)
+        rules = described.get("rules") if session.has_all else None
+        self.rules = ColumnRules.restored(rules, self.label_columns)
 
     def predict(self, sentences) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""

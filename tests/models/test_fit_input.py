@@ -13,7 +13,7 @@ import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.models.fit_input import Weights, held_out, with_targets
 
-pytestmark = pytest.mark.usefixtures("eagerly")
+pytestmark = [pytest.mark.one_backend, pytest.mark.usefixtures("eagerly")]
 TRAIN, DEV = random_sentences(20, 1), random_sentences(8, 2)
 WORDS, TAGS = [s.tokens for s in TRAIN], [s.tags for s in TRAIN]
 SMALLEST = TINY | WORDS_ONLY | {"unknown_rate": 0.0}
