@@ -198,6 +198,14 @@ class Weights:
             raise ValueError("all weights are 0: nothing to learn from")
         return None if all((part == 1).all() for part in parts) else parts
 
+    def check_columns(self, names) -> None:
+        """Raise a ValueError for weights of classes in several columns of labels."""
+        if self.classes and len(names) > 1:
+            raise ValueError(
+                "class_weight is for a tagger of one column: give sample_weight, one "
+                "number a token, which counts in all columns"
+            )
+
     def check_count(self, sentences) -> None:
         """Raise a ValueError if there is not one for each sentence."""
         if self.samples is not None and len(self.samples) != len(sentences):

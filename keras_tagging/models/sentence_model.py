@@ -460,6 +460,8 @@ class SentenceModel(SentenceCalls):
             self.figures, bool(dev), fitting.decay, watched, patience
         )
 
+        columns = getattr(self, "label_columns", ())
+        of_tokens = weights.of_tokens(sentences, columns) if weights else None
         sentences = self.prepared(sentences, keep=resume, verbose=verbose)
         if resume is None or not (Path(resume) / "resume.npz").exists():
             self.before_fit(sentences, verbose=verbose in (1, 2, "auto"))
@@ -468,8 +470,6 @@ class SentenceModel(SentenceCalls):
             columns = self.label_columns
             batches.sentences = teaching.encoded(batches.sentences, given, columns)
             self._set("soft_share", (teaching.weight, teaching.temperature))
-        columns = getattr(self, "label_columns", ())
-        of_tokens = weights.of_tokens(sentences, columns) if weights else None
         if of_tokens is not None:
             batches.weigh(of_tokens)
         self._set("weighted", of_tokens is not None)

@@ -297,11 +297,7 @@ class Tagger(Tagging, SentenceModel):
         return retargeted(self, sentences, keep_labels, frozen, seed, changes)
 
     def check_weights(self, weights):
-        if weights.classes and len(self.column_names) > 1:
-            raise ValueError(
-                "class_weight is for a tagger of one column: give sample_weight, one "
-                "number a token, which counts in all columns"
-            )
+        weights.check_columns(self.column_names)
 
     def check_pupil(self):
         if self.settings.get("decoder") == "crf":
