@@ -14,6 +14,7 @@ _LIGHT = {
     "architectures": ["available"],
     "corpora": ["describe", "load_corpus"],
     "data": ["Corpus", "CorpusError", "Sentence", "Span"],
+    "pipelines.loading": ["load"],
     "pipelines.pipeline": ["Pipeline"],
     "scale.dataset": ["annotate_dataset"],
     "training.soft_targets": ["SoftTargets"],
@@ -46,7 +47,6 @@ _WITH_KERAS = {
         "TransitionScorer",
     ],
     "models": ["Parser", "Segmenter", "Tagger", "build"],
-    "pipelines.loading": ["load"],
 }
 _attribute, _, __all__ = lazy_loader.attach(__name__, submod_attrs=_LIGHT | _WITH_KERAS)
 _HEAVY = {name for names in _WITH_KERAS.values() for name in names}

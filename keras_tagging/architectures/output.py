@@ -166,16 +166,22 @@ def read_outputs(outputs, argmax):
     return outputs, argmax(outputs, -1)
 
 
-def path_loss(crf, y_true, outputs, sample_weight):
+def path_loss(crf, y_true, outputs, sample_weight, weighted=False):
     """-log p of the gold paths over the number of real tokens of the batch.
 
-    So its size, and with it the learning rate, is that of a mean cross-entropy.
+    So its size, and with it the learning rate, is that of a mean cross-entropy. With
+    weights it is the weighted mean of -log p(tag | tags before it): see `CRFLoss`.
 
     Args:
         crf: the `CRF` of the network.
         y_true: `(batch, time)` tag ids, -1 for a tag outside the inventory.
         outputs: what the network gave.
         sample_weight: `(batch, time)`, 1 for a real token and 0 in the padding.
+        weighted: whether real tokens have other weights than 1.
     """
+    if weighted:
+        given = outputs["emissions"], y_true, sample_weight > 0
+        total = ops.sum(sample_weight * crf.token_log_likelihoods(*given))
+        return -total / ops.maximum(ops.sum(sample_weight), keras.config.epsilon())
     paths = crf.log_likelihood(outputs["emissions"], y_true, sample_weight > 0)
     return -ops.sum(paths) / ops.maximum(ops.sum(sample_weight), 1)

@@ -91,6 +91,9 @@ def evaluate(
     For a segmenter, print what it finds in the text of the corpus, as CoNLL 2018 counts
     it.
 
+    A model may be an ONNX file: equal figures prove an export. (The share of unknown
+    words that are right is not there: the file does not tell which words were known.)
+
     For a pipeline, also one of ONNX files, print the scores of that shared task for the
     text of the corpus, which it annotates from raw characters on if it has a segmenter.
 
@@ -111,11 +114,19 @@ def evaluate(
         refuse(f"{run} holds a pipeline, which has no", own)
         evaluate_pipeline(model, corpus, split, reading, as_json)
         return
-    if beam_width is not None:
+    if not hasattr(model, "report"):
+        refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
+    elif beam_width is not None:
         model.beam_width = beam_width
     options = refuse_others(run, model, tables.options)
     _, sentences = reading.split(corpus, split, **kind.reading)
-    report = model.report(list(with_columns(model, sentences)), **options)
+    sentences = list(with_columns(model, sentences))
+    if hasattr(model, "report"):
+        report = model.report(sentences, **options)
+    else:
+        from keras_tagging.models.report import exported_report  # without Keras
+
+        report = exported_report(model, sentences, **options)
     if report.warning:
         sys.stderr.write(one_line("warning", report.warning))
     if as_json:
@@ -147,14 +158,17 @@ def overall(split: str, report, lower_is_better=()) -> str:
 
 
 def load_evaluated(run: Path):
-    """A model, or a pipeline; one of ONNX files runs without Keras."""
+    """A model, or a pipeline; those of ONNX files run without Keras."""
     from keras_tagging.runtime.folder import is_onnx  # with NumPy
 
-    if not (run.is_dir() and is_onnx(run)):
+    if not is_onnx(run):
         return load_model(run, pipeline=True)
-    from keras_tagging.pipelines.pipeline import Pipeline
+    from keras_tagging.pipelines.loading import load
 
-    return Pipeline.load(run)
+    try:
+        return load(run)
+    except ImportError as error:
+        raise ValueError(str(error)) from error
 
 
 def evaluate_pipeline(pipeline, corpus, split, reading: Reading, as_json) -> None:

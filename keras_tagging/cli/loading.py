@@ -88,8 +88,8 @@ def load_model(
     if is_onnx(path):
         if command is None:
             raise ValueError(
-                f"{run} was exported as ONNX, for tag, parse and annotate: this "
-                "command needs the run, or the .keras file, that it was exported from"
+                f"{run} was exported as ONNX, for tag, parse, annotate and evaluate: "
+                "this command needs the run, or the .keras file, that it came from"
             )
         refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
         from keras_tagging import runtime

@@ -14,10 +14,21 @@ __all__ = [
     "Sentence",
     "Span",
     "detect_format",
+    "from_dataframe",
+    "from_dataset",
+    "from_spacy",
     "read",
+    "to_dataframe",
+    "to_spacy",
     "write",
 ]
 
 # modules that the documentation names, imported on first use
 _NAMED = {"conllu", "lemmas", "surfaces"}
-__getattr__, _, _ = lazy_loader.attach(__name__, submodules=_NAMED)
+_LIBRARIES = {
+    "incoming": ["from_dataframe", "from_dataset", "from_spacy"],
+    "outgoing": ["to_dataframe", "to_spacy"],
+}
+__getattr__, _, _ = lazy_loader.attach(
+    __name__, submodules=_NAMED, submod_attrs=_LIBRARIES
+)

@@ -9,6 +9,7 @@ from keras_tagging.data.categories import category_at
 from keras_tagging.data.columns import conll, tokens
 from keras_tagging.data.ctf import ctf
 from keras_tagging.data.derivations import auto
+from keras_tagging.data.json_objects import flat_fields
 from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
     Line,
@@ -104,7 +105,9 @@ def jsonl(
     """One JSON object a line, such as `{"tokens": [...], "tags": [...]}`.
 
     Further lists of strings or integers become columns and need one value a token;
-    other values are ignored. An empty line is an empty sentence.
+    other values are ignored. An empty line is an empty sentence. Objects of `annotate
+    --output jsonl`, and those of Prodigy and doccano, which mark spans of characters,
+    are read too: see `data.json_objects.flat_fields`.
 
     Args:
         token_field, tag_field: the names of the two lists; tags may be absent.
@@ -113,7 +116,7 @@ def jsonl(
     def is_flat(values) -> bool:
         return isinstance(values, list) and all(type(v) in (str, int) for v in values)
 
-    def parse(record: list[Line]) -> Sentence:
+    def parse(record: list[Line]) -> Sentence | None:
         [(number, line)] = record
         if is_blank(line):
             return Sentence([], [])
@@ -126,6 +129,10 @@ def jsonl(
         except (ValueError, RecursionError):  # Python's own limits
             what = "a number with thousands of digits, or brackets nested too deeply"
             raise Malformed(number, what, f"write {shape}") from None
+        if isinstance(fields, dict) and token_field == "tokens":
+            fields = flat_fields(number, fields)
+            if fields is None:
+                return None
         words = fields.get(token_field) if isinstance(fields, dict) else None
         if not is_flat(words):
             what = f"no list of strings {token_field!r}"

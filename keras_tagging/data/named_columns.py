@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.sentence import Sentence, as_sentences
 
 ALIASES = {"upos": "pos"}
 # where CoNLL-U has `_` in the whole sentence, it is not annotated
@@ -72,6 +72,18 @@ def check_labelled(
                 f"sentence {number} has no labels in the column {name!r} (it begins "
                 f"{words!r}; its columns are {', '.join(own) or 'none'}): {remedy}"
             )
+
+
+def annotated(sentences, names: Sequence[str | None]) -> list[Sentence]:
+    """The sentences, after a check that they are annotated in these columns.
+
+    Raises:
+        ValueError: if a sentence is not; the message has its number.
+    """
+    sentences = as_sentences(sentences, tagged=names[0] is None)
+    if names[0] is not None:
+        check_labelled(sentences, names)
+    return sentences
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -3,11 +3,14 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
 
 from keras_tagging.data.spans import Span
 from keras_tagging.data.surface import Surface
 
 SPLITS = ("train", "dev", "test")
+#: imported when it is needed; it imports this module
+_OUTGOING = "keras_tagging.data.outgoing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,25 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def to_dict(self) -> dict:
+        """What `annotate --output jsonl` writes: see `data.annotation.as_object`."""
+        return resolve_name("keras_tagging.data.annotation:as_object")(self)
+
+    def to_dataframe(self):
+        """A row for each word: see `data.outgoing.to_dataframe`, also for several."""
+        return resolve_name(f"{_OUTGOING}:to_dataframe")([self])
+
+    def to_spacy(self, vocab):
+        """A spaCy `Doc`: see `data.outgoing.to_spacy`, also for several sentences."""
+        return resolve_name(f"{_OUTGOING}:to_spacy")([self], vocab)
+
+    def to_displacy(self, style: str = "dep") -> dict:
+        """What displaCy draws: see `data.outgoing.to_displacy`."""
+        return resolve_name(f"{_OUTGOING}:to_displacy")(self, style)
+
+    def _repr_html_(self) -> str:
+        return resolve_name(f"{_OUTGOING}:to_html")(self)
 
 
 def _no_string(name: str, values) -> ValueError:

@@ -1,7 +1,7 @@
 """Sentences as flat id arrays, and the batches cut from them."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -14,6 +14,8 @@ FIRST_SENTENCES = 125  # of a stream, whose first answers somebody waits for
 # Answers for the tokens of a slice, about 90 bytes each, 25 tokens a sentence
 PREDICTION_ENTRIES = 2**21
 SENTENCE_LENGTH = 25
+# of a real token that should not count: what has the weight 0 is padding
+LEAST_WEIGHT = 1e-30
 
 
 def slices(
@@ -51,6 +53,7 @@ class EncodedSentences:
         letter_column: the column of `ids` that holds rows of `letters`.
         soft: what a teacher says of the labels: ids `(tokens, columns, k)` int32, best
             first, and their probabilities, float32; all 0 where it says nothing.
+        weights: `(tokens,)` float32 above 0, how much each token counts; None for 1.
     """
 
     ids: np.ndarray
@@ -59,6 +62,7 @@ class EncodedSentences:
     letters: np.ndarray | None = None
     letter_column: int | None = None
     soft: tuple[np.ndarray, np.ndarray] | None = None
+    weights: np.ndarray | None = None
 
     @property
     def lengths(self) -> np.ndarray:
@@ -91,7 +95,8 @@ class EncodedSentences:
         Returns:
             ids `(batch, time, features)` int32, targets `(batch, time)` int32 (-1
             in the padding; a last axis has the columns, if there are any), and mask
-            `(batch, time)` float32, 1 for a real token. With `letters`, a dict in place
+            `(batch, time)` float32, 1 for a real token, or its weight, and 0 in the
+            padding. With `letters`, a dict in place
             of the ids: "ids", and "letters" `(rows, characters)`, the characters of
             each distinct token of the batch, to whose rows the column of the ids now
             points. With `soft`, a dict in place of the targets: "gold", "ids" and
@@ -122,7 +127,7 @@ class EncodedSentences:
                 zip(("ids", "probabilities"), map(padded, self.soft), strict=True)
             )
             targets = {"gold": targets, **soft}
-        mask = real.astype("float32")
+        mask = real.astype("float32") if self.weights is None else padded(self.weights)
         if self.letters is None:
             return ids, targets, mask
         letters = self._letters(ids, real, multiple, devices)
@@ -292,15 +297,29 @@ class TrainingBatches:
         """The soft targets of its sentences, or None: see `EncodedSentences`."""
         return self.sentences.soft
 
+    def weigh(self, weights: Sequence[np.ndarray]) -> None:
+        """Let tokens count differently.
+
+        A token of weight 0 has no target: a CRF takes the sum over all its labels.
+
+        Args:
+            weights: for each sentence `(tokens,)` float32, 0 or more.
+        """
+        flat, targets = np.concatenate(weights), self.sentences.targets.copy()
+        targets[flat == 0] = -1
+        flat = np.maximum(flat, np.float32(LEAST_WEIGHT))
+        self.sentences = replace(self.sentences, targets=targets, weights=flat)
+
     @property
     def target_axes(self) -> int:
         """The number of axes of the targets of a batch."""
         return 1 + self.sentences.targets.ndim
 
     @property
-    def num_targets(self) -> int:
-        """The number of predictions in an epoch."""
-        return int(self.sentences.lengths.sum())
+    def num_targets(self) -> float:
+        """The number of predictions in an epoch, or the sum of their weights."""
+        weights = self.sentences.weights
+        return float(self.sentences.lengths.sum() if weights is None else weights.sum())
 
 
 def forgetting_rates(counts, unknown_rate, word_dropout=0.0) -> np.ndarray:

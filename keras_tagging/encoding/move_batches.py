@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keras_tagging.encoding.batching import (
+    LEAST_WEIGHT,
     EncodedSentences,
     TrainingBatches,
     round_up,
@@ -55,12 +56,26 @@ class MoveBatches(TrainingBatches):
     Args:
         sentences: `EncodedSentences`.
         moves: the `EncodedMoves` of the same sentences.
+        chosen: the places of these sentences among all that `fit` was given.
         **kwargs: arguments of `TrainingBatches`.
     """
 
-    def __init__(self, sentences: EncodedSentences, moves: EncodedMoves, **kwargs):
+    def __init__(
+        self, sentences: EncodedSentences, moves: EncodedMoves, chosen=None, **kwargs
+    ):
         super().__init__(sentences, **kwargs)
         self.moves = moves
+        self.chosen = range(len(sentences.lengths)) if chosen is None else chosen
+        self.rates = np.ones(len(self.chosen), "float32")
+
+    def weigh(self, weights):
+        """Let sentences count differently.
+
+        Args:
+            weights: for each sentence that `fit` was given `(tokens,)`, all the same.
+        """
+        rates = [weights[i].max(initial=0) for i in self.chosen]
+        self.rates = np.maximum(np.array(rates, "float32"), np.float32(LEAST_WEIGHT))
 
     def arrays(self, chosen):
         """Tokens as `EncodedSentences.batch` gives them, nodes `(batch, time,
@@ -78,8 +93,10 @@ class MoveBatches(TrainingBatches):
             padded = np.zeros((*real.shape, *flat.shape[1:]), "int32")
             padded[real] = flat[places]
             arrays.append(padded)
-        return tokens, *arrays, real.astype("float32")
+        mask = real.astype("float32")
+        mask[: len(chosen)] *= self.rates[chosen, None]
+        return tokens, *arrays, mask
 
     @property
-    def num_targets(self) -> int:
-        return len(self.moves.targets)
+    def num_targets(self) -> float:
+        return float(np.diff(self.moves.offsets) @ self.rates)

@@ -4,10 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from keras_tagging.data.projectivity import SEPARATOR, unlift
+from keras_tagging.data.sentence import as_sentences
+from keras_tagging.data.trees import trees_of
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.kind import Output
 
+FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
 PREDICTED = "predicted_tag"  # the column of a parser's own tags
 OUTPUTS = {
     "heads": Output("int32", -1),
@@ -61,6 +64,17 @@ class Parsing(Answers):
 
         names = ["heads", "deprels"]
         return self.items(slices(sentences), names, tree, *calls)
+
+    def measured(self, sentences, **options) -> dict[str, float]:
+        """The figures on gold trees: see `metrics.attachment_scores`."""
+        from keras_tagging.metrics import attachment_scores  # half a second
+
+        sentences = as_sentences(sentences)
+        trees_of(sentences)
+        trees = self.predictions(sentences)
+        heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
+        scores = attachment_scores(sentences, heads, deprels, **options)
+        return {name: float(getattr(scores, name)) for name in FIGURES}
 
     def answer(self, sentences, names):
         """See `Answers.answer`: what was lifted for training is put back."""

@@ -8,6 +8,7 @@ import numpy as np
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import plan_batches, round_up, slices
 from keras_tagging.kinds.answers import Answers
+from keras_tagging.models.fit_input import with_targets
 from keras_tagging.utils.checks import Positive, checked
 
 
@@ -29,8 +30,8 @@ class NetworkCalls:
         for name, value in others.items():
             if value is not None:
                 raise ValueError(
-                    f"{name} has no use: all sentences are read at once, and their "
-                    "annotation is part of them; leave it out"
+                    f"{name} has no use: all sentences are read at once, and every "
+                    "token counts once; leave it out"
                 )
         if verbose not in (0, 1, 2, "auto"):
             raise ValueError(f"verbose={verbose!r}: give 0, 1, 2 or 'auto'")
@@ -127,11 +128,12 @@ class SentenceCalls(keras.Model, Answers):
 
         Args:
             x: sentences with gold tags, or gold trees.
+            y: for lists of words their tags, as in `fit`.
             batch_size: sentences in a call of the network, which changes no figure; by
                 default as many as fit 4096 padded tokens in a tagger, 1024 in a parser.
             verbose: 1 shows a progress bar, 2 a line; 0 and "auto" nothing.
             return_dict: whether to return a dict instead of the list of its values.
-            y, sample_weight, steps, callbacks: None; Keras' own have no use here.
+            sample_weight, steps, callbacks: None; Keras' own have no use here.
             **options: for parsers, `punctuation` and `subtypes`: see
                 `metrics.attachment_scores`.
 
@@ -143,8 +145,8 @@ class SentenceCalls(keras.Model, Answers):
         """
         if unknown := [name for name in options if name not in self.counting_options]:
             raise ValueError(f"Arguments not recognized: {', '.join(unknown)}")
-        sentences = self.annotated(x)
-        others = {"y": y, "sample_weight": sample_weight}
+        sentences = self.annotated(with_targets(x, y, self.column_names))
+        others = {"sample_weight": sample_weight}
         others |= {"steps": steps, "callbacks": callbacks}
         calls = NetworkCalls(len(sentences), batch_size, verbose, **others)
         figures = self.evaluator(sentences, calls, **options)()

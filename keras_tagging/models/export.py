@@ -14,6 +14,7 @@ from keras_tagging import kinds
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.kinds.parsing import PREDICTED
 from keras_tagging.models.metadata import write_metadata
+from keras_tagging.runtime.loading import FORMAT, KEY
 from keras_tagging.utils.atomic import naming, replacing
 from keras_tagging.utils.suggestions import check_known
 
@@ -118,7 +119,9 @@ def export(
         else:
             _write_in_subprocess(model, written, top_k=top_k)
         with naming(path, written / "metadata.json"):
-            write_metadata(model, written / "metadata.json")
+            about = {"format": FORMAT, "kind": model.kind, **model.described(top_k)}
+            about["architecture"] = model.architecture
+            write_metadata(model, written / "metadata.json", **{KEY: about})
         if path.exists():
             os.replace(
                 path, Path(folder) / "old"

@@ -114,10 +114,9 @@ def load(path):
             f"{path}: no such model; train writes model.keras in its --out"
         )
     if path.suffix != ".keras":
-        told = "the name of a model's file must end in .keras"
-        if path.suffix == ".onnx":
-            told = "is an ONNX file: keras_tagging.runtime.load reads it"
-        raise ValueError(f"{path}: {told}")
+        raise ValueError(
+            f"{path}: the name of a model's file must end in .keras, or in .onnx"
+        )
     return read(path, path.read_bytes())
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keras_tagging.data.named_columns import CHUNK_FIGURES, TOGETHER
+from keras_tagging.data.named_columns import TOGETHER
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.metrics import chunk_scores, token_accuracy
+from keras_tagging.kinds.figures import cross_entropy, figures_of
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.models.decoding import softmax
 
@@ -122,38 +122,5 @@ def figures(sentences, encoded, batches, columns, rules, words) -> dict[str, flo
             found = rules.chosen(tokens, labels, rows, ruled)
             for i in places:
                 predicted[i][place] = found[columns[i].name][0]
-    gold = [column.gold(sentences) for column in columns]
-    found = {}
-    for i, column in enumerate(columns):
-        scores = token_accuracy(gold[i], predicted[i], **words)
-        scores["loss"] = share(float(totals[i]), int(counts[i]))
-        if column.has_chunks:
-            chunks = chunk_scores(gold[i], predicted[i])
-            scores |= {n: getattr(chunks, n) for n in CHUNK_FIGURES}
-        found |= {column.figure(name): scores[name] for name in column.figures}
-    if columns[0].name is None:
-        return found
-    means = {
-        name: float(np.mean([found[column.figure(name)] for column in columns]))
-        for name in ("loss", "accuracy")
-    }
-    joint = token_accuracy(_joined(gold), _joined(predicted))
-    return {**means, "joint_accuracy": joint["accuracy"], **found}
-
-
-def cross_entropy(logits: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """-log p of every gold label in the inventory: (known labels,).
-
-    Args:
-        logits: `(batch, time, labels)`; time may exceed that of the targets.
-        targets: `(batch, time)`, -1 in the padding and outside the inventory.
-    """
-    seen = targets >= 0
-    rows = logits[:, : seen.shape[1]][seen]
-    rows = rows - rows.max(-1, keepdims=True)
-    return np.log(np.exp(rows).sum(-1)) - rows[np.arange(len(rows)), targets[seen]]
-
-
-def _joined(columns) -> list[list[tuple[str, ...]]]:
-    """The labels of each token in all columns, sentence by sentence."""
-    return [list(zip(*rows, strict=True)) for rows in zip(*columns, strict=True)]
+    losses = [share(float(t), int(n)) for t, n in zip(totals, counts, strict=True)]
+    return figures_of(columns, sentences, predicted, losses, words)

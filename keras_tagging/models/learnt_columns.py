@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from keras_tagging.data.named_columns import check_labelled, labels_of
-from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.data.named_columns import labels_of
+from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.label_column import (
     LabelColumn,
     learns_scripts,
@@ -22,19 +22,6 @@ from keras_tagging.models.known_labels import (
 )
 
 Names = Sequence[str | None]
-
-
-def annotated(sentences, names: Names) -> list[Sentence]:
-    """The sentences, after a check that they are annotated in these columns.
-
-    Raises:
-        ValueError: if a sentence is not; the message has its number.
-    """
-    if names[0] is None:
-        return as_sentences(sentences, tagged=True)
-    sentences = as_sentences(sentences)
-    check_labelled(sentences, names)
-    return sentences
 
 
 def inventories(sentences: list[Sentence], names: Names, least: int):

@@ -17,8 +17,8 @@ def metadata_path(model_path: Path) -> Path:
     return model_path.with_suffix(".metadata.json")
 
 
-def write_metadata(model, path: Path) -> None:
-    """Write versions, settings, training corpus and scores as JSON."""
+def write_metadata(model, path: Path, **more) -> None:
+    """Write versions, settings, training corpus and scores as JSON, and `more`."""
     config = model.get_config()
     content = {
         "architecture": model.architecture,
@@ -29,6 +29,7 @@ def write_metadata(model, path: Path) -> None:
         "backend": keras.backend.backend(),
         "python": platform.python_version(),
         "versions": versions(),
+        **more,
     }
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from keras_tagging.data.named_columns import labels_of
+from keras_tagging.data.named_columns import annotated, labels_of
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import slices
 from keras_tagging.encoding.label_column import LabelColumn
@@ -10,7 +10,6 @@ from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.metrics import multi_tagging
 from keras_tagging.models.counts import tag_counts
 from keras_tagging.models.figures import best_figure
-from keras_tagging.models.learnt_columns import annotated
 from keras_tagging.utils.suggestions import check_known
 
 

@@ -16,7 +16,7 @@ from keras_tagging.data.trees import arc_labels, trainable, trees_of
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
-from keras_tagging.kinds.parsing import PREDICTED, Parsing
+from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
 from keras_tagging.metrics import AttachmentScores, attachment_scores
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET
@@ -38,7 +38,6 @@ from keras_tagging.models.tagger import Tagger
 from keras_tagging.transitions import gold_moves
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tables
-FIGURES = ("uas", "las", "label_accuracy", "ucm", "lcm")
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -223,6 +222,13 @@ class Parser(Parsing, SentenceModel):
         trees_of(sentences)
         return sentences
 
+    def check_weights(self, weights):
+        if not weights.of_sentences:
+            raise ValueError(
+                "a parser learns the moves that build a tree, which are no classes or "
+                "tokens: give sample_weight, one number a sentence"
+            )
+
     def check_development(self, sentences):
         labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
         refuse_unknown("dependency labels", labels, self.labels, "development")
@@ -302,6 +308,7 @@ class Parser(Parsing, SentenceModel):
         return MoveBatches(
             self.encode(sentences),
             EncodedMoves.of(system, self.scorer.outputs, moves),
+            chosen,
             word_column=names.index("word") if "word" in names else None,
             **self.batching(fitting),
         )

@@ -42,6 +42,12 @@ def without_nan(scores: dict) -> dict:
     return {k: None if math.isnan(x) else x for k, x in scores.items()}
 
 
+def exported_report(model, sentences, **options):
+    """The report of a model of an ONNX file: its figures."""
+    figures = model.evaluate(sentences, return_dict=True, **options)
+    return Report(without_nan(figures), counting=options)
+
+
 @AnyStrings()
 def tag_report(model, sentences, *, multi_tagging=False, betas=None, per_tag=False):
     """The report of a tagger.

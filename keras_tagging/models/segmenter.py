@@ -12,12 +12,10 @@ from keras_tagging.encoding.multiword import MultiwordSplitter, analyses_of, usu
 from keras_tagging.encoding.segment_labels import LABELS, targets_of
 from keras_tagging.encoding.segmentation import Segmentation
 from keras_tagging.encoding.symbols import symbols_of
-from keras_tagging.encoding.text_stream import TextStream
 from keras_tagging.encoding.windows import WindowBatches
-from keras_tagging.metrics.accuracy import share
+from keras_tagging.kinds.figures import segment_figures
 from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
 from keras_tagging.models.calls import QUIET
-from keras_tagging.models.figures import cross_entropy
 from keras_tagging.models.report import segment_report
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.runtime.segmenter import LISTS
@@ -192,26 +190,7 @@ class Segmenter(SentenceModel):
     def evaluator(self, sentences, calls=QUIET):
         """A function that evaluates the model, with its weights at that time."""
         sentences = self.annotated(sentences)
-        text, surfaces = document_of(sentences)
-        targets = targets_of(symbols_of(text), surfaces)
-
-        def figures():
-            segmentation, stream = self.segmentation, TextStream(text)
-            scored = list(segmentation.scored(stream))
-            found = segmentation.sentences(stream, scored)
-            scores = segmentation_scores(sentences, found)
-            nothing = np.zeros((0, len(LABELS)), "float32")
-            logits = np.concatenate([nothing, *(part for _, part in scored)])
-            losses = cross_entropy(logits[None], targets[None])
-            return {
-                "loss": share(float(losses.sum(dtype="float64")), len(losses)),
-                "token_f1": scores.tokens.f1,
-                "word_f1": scores.words.f1,
-                "sentence_f1": scores.sentences.f1,
-                "f1": (scores.tokens.f1 + scores.sentences.f1) / 2,
-            }
-
-        return figures
+        return lambda: segment_figures(self.segmentation, sentences)
 
     def scores(self, sentences) -> SegmentationScores:
         """The scores of `evaluate`, with precision and recall."""

@@ -20,6 +20,14 @@ from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.layers.packing import packed
 from keras_tagging.models.calls import SentenceCalls
+from keras_tagging.models.fit_input import (
+    Weights,
+    development,
+    digest_of,
+    held_out,
+    refuse_unused,
+    with_targets,
+)
 from keras_tagging.models.given_vectors import GivenVectors, joined_words, word_table
 from keras_tagging.models.metadata import metadata_path, write_metadata
 from keras_tagging.models.report import Report, without_nan
@@ -112,6 +120,7 @@ class SentenceModel(SentenceCalls):
         self._vocabularies = None
         self._penalty = 0.0
         self.soft_share = (0.0, 1.0)  # weight and temperature of soft targets
+        self.weighted = False  # whether tokens in training have weights
         self.features = self._new_features()
         if vocabularies is not None:
             names = {*self.features.table_names, *self.inventories}
@@ -353,6 +362,9 @@ class SentenceModel(SentenceCalls):
         y=None,
         *,
         validation_data=None,
+        validation_split=0.0,
+        class_weight=None,
+        sample_weight=None,
         soft_targets=None,
         soft_weight=0.5,
         temperature=1.0,
@@ -366,13 +378,25 @@ class SentenceModel(SentenceCalls):
         restore_best=True,
         log=None,
         resume=None,
+        **others,
     ):
         """Train on sentences. The first call counts the vocabularies.
 
         Args:
-            x: training sentences with gold tags, or gold trees.
-            y: None; the annotation is in the sentences.
-            validation_data: development sentences, annotated too.
+            x: training sentences with gold tags, or gold trees; or lists of words.
+            y: for lists of words their tags, a list of strings each; where a model
+                learns columns, a dict of such lists by their names. By default the
+                annotation is in the sentences.
+            validation_data: development sentences, annotated too, or `(x, y)`.
+            validation_split: the share of the sentences that are held out for
+                development, the last ones, in the place of `validation_data`.
+            class_weight: for taggers of one column, a dict from labels to numbers by
+                which their tokens count; 1 for other labels.
+            sample_weight: a number for each sentence; for taggers also a list for each,
+                a number a token. The loss of a batch is the weighted mean, as Keras has
+                it; a CRF's terms are those of :class:`keras_tagging.layers.CRFLoss`. A
+                token of weight 0 counts as one whose tag is unknown. Figures on
+                development sentences have no weights.
             soft_targets: for taggers, the `SoftTargets` of a teacher for these
                 sentences, which then need no gold tags. Where they have none, the
                 figures of training compare with the teacher's best tags.
@@ -400,11 +424,18 @@ class SentenceModel(SentenceCalls):
         Raises:
             ValueError: if the annotation is missing, no label of the development
                 sentences is known, `resume` has another run, or the model cannot learn
-                from soft targets, or from these.
+                from soft targets, or from these; for weights that do not fit, for a
+                `tf.data.Dataset`, and for arguments of Keras that have no use.
         """
-        if y is not None:
+        refuse_unused(others)
+        x = with_targets(x, y, self.column_names)
+        weights = Weights(sample_weight, class_weight)
+        if weights:
+            self.check_weights(weights)
+        if soft_targets is not None and (weights or validation_split):
             raise ValueError(
-                "the annotation is part of the sentences: call fit(sentences)"
+                "soft targets are of all sentences, and weighted by soft_weight: leave "
+                "class_weight, sample_weight and validation_split out"
             )
         given, teaching = x, None
         if soft_targets is not None:
@@ -413,7 +444,13 @@ class SentenceModel(SentenceCalls):
             given = as_sentences(x)
             x = teaching.labelled(given, self.column_names)
         sentences = self.annotated(x)
-        dev = self.annotated(validation_data or [])
+        weights.check_count(sentences)
+        if validation_split and validation_data:
+            raise ValueError("give validation_data or validation_split, not both")
+        if validation_split:
+            sentences, dev = held_out(sentences, validation_split)
+        else:
+            dev = self.annotated(development(validation_data, self.column_names))
         if self.network is None:
             self.adapt(sentences)
         self.check_development(dev)
@@ -423,6 +460,8 @@ class SentenceModel(SentenceCalls):
             self.figures, bool(dev), fitting.decay, watched, patience
         )
 
+        columns = getattr(self, "label_columns", ())
+        of_tokens = weights.of_tokens(sentences, columns) if weights else None
         sentences = self.prepared(sentences, keep=resume, verbose=verbose)
         if resume is None or not (Path(resume) / "resume.npz").exists():
             self.before_fit(sentences, verbose=verbose in (1, 2, "auto"))
@@ -431,6 +470,9 @@ class SentenceModel(SentenceCalls):
             columns = self.label_columns
             batches.sentences = teaching.encoded(batches.sentences, given, columns)
             self._set("soft_share", (teaching.weight, teaching.temperature))
+        if of_tokens is not None:
+            batches.weigh(of_tokens)
+        self._set("weighted", of_tokens is not None)
         if not len(batches):
             raise ValueError("no training sentence has a token: nothing to learn from")
         # the penalty of a batch, for training on so many tokens an epoch
@@ -464,6 +506,7 @@ class SentenceModel(SentenceCalls):
                 "training sentences": fingerprint,
                 "development sentences": Corpus(dev).fingerprint(read),
                 "soft targets": teaching and teaching.run,
+                "weights": digest_of(of_tokens),
             },
         )
         return training.carry_out(plan, super().fit, verbose)
@@ -489,6 +532,13 @@ class SentenceModel(SentenceCalls):
 
     def check_development(self, sentences):
         """Raise a ValueError if development sentences have no label of training."""
+
+    def check_weights(self, weights):
+        """Raise a ValueError if the model cannot learn with these `Weights`."""
+        raise ValueError(
+            f"a {self.kind} learns from all its sentences alike: leave class_weight "
+            "and sample_weight out"
+        )
 
     def check_pupil(self):
         """Raise a ValueError if the model cannot learn from soft targets."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from keras_tagging import training
 from keras_tagging.architectures.output import read_outputs, reads_labels, run_network
+from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import targets_of, vocabulary_of
@@ -195,7 +196,7 @@ class Tagger(Tagging, SentenceModel):
     # Sentences to arrays
 
     def annotated(self, sentences):
-        return learnt_columns.annotated(sentences, self.column_names)
+        return annotated(sentences, self.column_names)
 
     def targets(self, sentences):
         """The tag ids of all tokens of the sentences."""
@@ -296,6 +297,9 @@ class Tagger(Tagging, SentenceModel):
         sentences = self.annotated(sentences)
         seed = self.seed if seed is None else seed
         return retargeted(self, sentences, keep_labels, frozen, seed, changes)
+
+    def check_weights(self, weights):
+        weights.check_columns(self.column_names)
 
     def check_pupil(self):
         if self.settings.get("decoder") == "crf":

@@ -20,7 +20,7 @@ def tagger_loss(model, compiled, y, y_pred, sample_weight):
         y: `(batch, time)` label ids; with named columns `(batch, time, columns)`; with
             soft targets a dict: see `EncodedSentences.batch`.
         y_pred: what the network gave.
-        sample_weight: `(batch, time)`.
+        sample_weight: `(batch, time)`, 0 in the padding.
     """
     if isinstance(y, dict):
         share, temperature = model.soft_share
@@ -33,7 +33,9 @@ def tagger_loss(model, compiled, y, y_pred, sample_weight):
     outputs = y_pred if isinstance(y_pred, dict) else {"logits": y_pred}
     if "emissions" in outputs:
         crf = model.network.get_layer("crf")
-        return sum(model.losses, path_loss(crf, y, outputs, sample_weight))
+        return sum(
+            model.losses, path_loss(crf, y, outputs, sample_weight, model.weighted)
+        )
     names = [name for name in ("logits", "other_logits") if name in outputs]
     return sum(compiled(None, y, outputs[name], sample_weight) for name in names)
 
@@ -46,7 +48,7 @@ def _of_columns(model, y, y_pred, sample_weight):
     ):
         if isinstance(outputs, dict) and "emissions" in outputs:
             crf = model.network.get_layer(column.layer("crf"))
-            loss = path_loss(crf, gold, outputs, sample_weight)
+            loss = path_loss(crf, gold, outputs, sample_weight, model.weighted)
         elif isinstance(model.loss, keras.Loss):
             # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits
             loss = model.loss(gold, logits_of(outputs), 1.0 * sample_weight)

@@ -1,28 +1,62 @@
 """A model or a pipeline, from its file, its folder or its name."""
 
-from keras_tagging.models import factory
 from keras_tagging.models.run_files import MODEL
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.runtime.folder import PIPELINE, holds_parts
+from keras_tagging.runtime.pipeline import stages
 from keras_tagging.utils.named_models import find_model
+from keras_tagging.utils.startup import start_keras
 
 
-def load(path):
-    """Load a model saved by `model.save`, or an installed one by its name.
+def load(path, *, safe_mode: bool = True):
+    """Load a model saved by `model.save`, exported as ONNX, or installed by its name.
 
     A folder stands for its `model.keras`; one that `Pipeline.save` or `export` has
-    written gives the `Pipeline`. A path that exists goes before a name.
+    written gives the `Pipeline`. A path that exists goes before a name. An ONNX file,
+    or a pipeline of them, needs neither TensorFlow nor Keras: see `runtime.load`.
 
-    A file is checked before Keras reads it: it cannot run code, open other files, or
-    take more memory than some multiple of its size.
+    A file is checked before anything reads it: it cannot run code, open other files, or
+    take more memory than some multiple of its size. No check can tell that of a
+    SavedModel, which is a program.
+
+    Args:
+        path: of the file or the folder, or the name.
+        safe_mode: False to load the folder of a SavedModel, or of a pipeline of them:
+            give it only for one that you have exported, or trust.
+
+    Returns:
+        A `Tagger`, `Parser` or `Segmenter`, a `Pipeline`, or what :mod:`runtime
+        <keras_tagging.runtime>` has of these, which `annotate` and `evaluate` as they
+        do.
 
     Raises:
         ValueError: if there is no such file or installed model, or the file is damaged
-            or holds another model.
+            or holds another model; for a SavedModel in the safe mode.
+        ImportError: for ONNX without ONNX Runtime.
         OSError: if the file cannot be opened.
     """
     path = find_model(path)
+    if path.suffix == ".onnx":
+        from keras_tagging import runtime
+
+        return runtime.load(path)
     has_model = (path / MODEL).is_file()
     if (path / PIPELINE).is_file() or (holds_parts(path) and not has_model):
         return Pipeline.load(path)
+    folders = {name: path / name for name in ("", *stages())}
+    saved = {k: x for k, x in folders.items() if (x / "saved_model.pb").is_file()}
+    if saved and not has_model and safe_mode:
+        raise ValueError(
+            f"{path} holds a SavedModel, which is a program for TensorFlow and can do "
+            "anything: give safe_mode=False if you trust it, or export it as ONNX"
+        )
+    start_keras()
+    if saved and not has_model:
+        from keras_tagging.models.saved_model import load_saved
+
+        if "" in saved:
+            return load_saved(path)
+        return Pipeline(**{name: load_saved(x) for name, x in saved.items()})
+    from keras_tagging.models import factory
+
     return factory.load(path)

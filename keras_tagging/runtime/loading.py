@@ -56,13 +56,21 @@ def read(path: Path, content: bytes, *, threads: int | None = None):
 
     try:
         check(content)
-        session = Session(path, content)
-        described = _described(session)
-        runs = kinds.find(described["kind"]).at("runtime")
-        return runs(session, described, threads or os.cpu_count() or 1)
+        return model_of(Session(path, content), threads)
     except ValueError as error:
         remedy = "" if "install" in str(error) else "; export the model again"
         raise ValueError(f"{path} {error}{remedy}") from error
+
+
+def model_of(session, threads: int | None = None):
+    """The model of a session, after a check of what its file says of itself.
+
+    Raises:
+        ValueError: if that cannot be, or is not what the file has.
+    """
+    described = _described(session)
+    runs = kinds.find(described["kind"]).at("runtime")
+    return runs(session, described, threads or os.cpu_count() or 1)
 
 
 def _pipeline(folder, threads):
@@ -103,7 +111,11 @@ def _described(session) -> dict:
     if _tensors(session.get_inputs()) != runs.inputs(found):
         raise ValueError("has other inputs than it says")
     there, wanted = _tensors(session.get_outputs()), runs.outputs(found)
-    needed = {name for name, output in wanted.items() if not output.optional}
+    needed = {
+        name
+        for name, output in wanted.items()
+        if not output.optional and (output.served or session.has_all)
+    }
     if not needed <= there.keys() <= wanted.keys():
         raise ValueError(f"has other outputs than a {kind}")
     for name, tensor in there.items():

@@ -15,11 +15,12 @@ from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.tagging import Tagging, lists_of
+from keras_tagging.runtime.evaluation import Evaluated
 from keras_tagging.runtime.strings import encodable
 from keras_tagging.utils import limits
 
 
-class OnnxModel(Answers):
+class OnnxModel(Evaluated, Answers):
     """A model that reads sentences: batches by length.
 
     Args:
@@ -179,7 +180,8 @@ class OnnxTagger(Tagging, OnnxModel):
             for column in self.label_columns
             for base in ("tags", "top_tags", "all_probabilities")
         }
-        self.rules = ColumnRules.restored(described.get("rules"), self.label_columns)
+        rules = described.get("rules") if session.has_all else None
+        self.rules = ColumnRules.restored(rules, self.label_columns)
 
     def predict(self, sentences) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence, as `Tagger`."""
@@ -189,6 +191,7 @@ class OnnxTagger(Tagging, OnnxModel):
 class OnnxParser(Parsing, OnnxModel):
     """A parser, as `Parser`: see there."""
 
+    report_options = ("punctuation", "subtypes")
     missing_column = (
         "tag it first, or name the column of a file in columns by --option "
         "'columns={{\"{name}\": 1}}'"

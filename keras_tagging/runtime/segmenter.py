@@ -5,19 +5,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.characters import CharacterFeatures
 from keras_tagging.encoding.multiword import MultiwordSplitter
 from keras_tagging.encoding.segment_labels import LABELS
 from keras_tagging.encoding.segmentation import Segmentation
 from keras_tagging.kinds import Output
+from keras_tagging.runtime.evaluation import Evaluated
 from keras_tagging.utils import limits
 
 #: the vocabularies of a segmenter that a file has
 LISTS = ("character", "multiword", "usual_multiword")
 
 
-class OnnxSegmenter:
+class OnnxSegmenter(Evaluated):
     """A segmenter, as `Segmenter`: see there.
 
     Args:
@@ -33,7 +34,7 @@ class OnnxSegmenter:
             characters of the description.
     """
 
-    kind = "segmenter"
+    kind, input_columns = "segmenter", ()
 
     @staticmethod
     def lists(described: dict) -> dict[str, list[str]]:
@@ -94,6 +95,12 @@ class OnnxSegmenter:
     def segment_each(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
         """The sentences of each text: see `Segmenter.segment_each`."""
         return self._segmentation.segment_each(texts)
+
+    def measured(self, sentences) -> dict[str, float]:
+        """The figures on gold sentences with surfaces, as of `Segmenter.evaluate`."""
+        from keras_tagging.kinds.figures import segment_figures  # half a second
+
+        return segment_figures(self._segmentation, as_sentences(sentences))
 
     def _logits(self, ids: np.ndarray) -> np.ndarray:
         """The logits `(windows, time, labels)` for ids `(windows, time, 2)`."""

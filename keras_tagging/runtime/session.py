@@ -19,6 +19,9 @@ class Session(onnxruntime.InferenceSession):
         ValueError: if ONNX Runtime refuses it.
     """
 
+    #: whether all outputs are there, also those that no service gives
+    has_all = True
+
     def __init__(self, path: Path, content: bytes):
         self.path, options = path, session_options()
         # no other format, whatever the bytes look like

@@ -66,8 +66,13 @@ class Resume(keras.callbacks.Callback):
                 raise self._damaged(error) from error
             names = header["run"]["callbacks"]
             names = [RENAMED.get(name, name) for name in map(str, names)]
-            # 0.2.0 had no soft targets
-            before = {"soft targets": None, **header["run"], "callbacks": names}
+            # 0.2.0 had none of these
+            before = {
+                "soft targets": None,
+                "weights": None,
+                **header["run"],
+                "callbacks": names,
+            }
             for key, value in before.items():
                 if value != self.run.get(key):
                     raise ValueError(

@@ -239,7 +239,7 @@ def test_other_misuse(model):
         model.adapt(TRAIN)
     with pytest.raises(ValueError, match="no tree to learn"):
         build().fit([EMPTY])
-    with pytest.raises(ValueError, match="annotation is part of them"):
+    with pytest.raises(ValueError, match="give the annotation in the sentences"):
         model.evaluate(DEV, DEV)
     with pytest.raises(ValueError, match="whole corpus"):
         build().fit(Corpus(TRAIN))

@@ -388,8 +388,17 @@ def test_export(trained, treebank, program, failing, tmp_path, monkeypatch):
     evaluated = ["--corpus", treebank, "--split", "dev"]
     expected = program("evaluate", trained[0], *evaluated)
     assert expected[0] == 0 and program("evaluate", served, *evaluated) == expected
-    error = failing("evaluate", served / "tagger.onnx", *evaluated)
-    assert "was exported as ONNX, for tag, parse and annotate" in error
+    for name in ("segmenter", "tagger", "parser"):  # each file proves its export
+        runs = trained[0] / f"{name}.keras", served / f"{name}.onnx"
+        keras, onnx = (
+            json.loads(program("evaluate", run, *evaluated, "--json")[1])["figures"]
+            for run in runs
+        )
+        keras = {k: v for k, v in keras.items() if not k.endswith("oov_accuracy")}
+        assert onnx == pytest.approx(keras, abs=1e-5) and len(onnx) > 4
+    for options in (["--per-tag"], ["--beam-width", "2"]):
+        error = failing("evaluate", served / "parser.onnx", *evaluated, *options)
+        assert f"which has no {options[0]}" in error or "has no --beam" in error
     assert "a pipeline: keras-tagging annotate" in failing("tag", served, text)
 
 

@@ -110,6 +110,15 @@ JSONL = """\
 "2", "3"]}
 {"tokens": ["\\ud83d\\ude00", 12], "tags": ["O", "O"]}
 """
+JSON_OBJECTS = """\
+{"text": "Ada errs.", "tokens": [{"text": "Ada", "start": 0, "end": 3}, {"text": \
+"errs", "start": 4, "end": 8}], "spans": [{"start": 0, "end": 3, "label": "PER"}], \
+"answer": "accept"}
+{"text": "In the-U.S. caf\\u00e9", "label": [[7, 11, "LOC"], [0, 2, "P"]]}
+{"text": "NYC2", "entities": [{"start_offset": 0, "end_offset": 3, "label": "L"}]}
+{"tokens": [{"text": "don't", "words": [{"id": 1, "text": "do", "upos": "AUX", "head": \
+0, "tag": "O"}, {"id": 2, "text": "n't", "upos": "PART", "head": 1, "tag": "O"}]}]}
+"""
 CONLLU = """\
 # newdoc id = a
 # text = Vámonos al mar

@@ -367,6 +367,7 @@ TARGETS = {
         ),
         nasty=[seeds.SURROGATE, seeds.NESTED],
     ),
+    "jsonl-objects": reader("jsonl", seeds.JSON_OBJECTS, nasty=[seeds.SURROGATE]),
     "conllu": reader("conllu", seeds.CONLLU, count=conllu),
     "conllu-trees": reader("conllu", seeds.CONLLU, count=conllu, trees=True),
     "conllu-surface": reader("conllu", seeds.CONLLU, count=conllu, surface=True),

@@ -69,9 +69,8 @@ def test_what_makes_no_sense_is_refused(given):
         for size in (0, -1, 2.5, "3"):
             with pytest.raises(ValueError, match="batch_size"):
                 call(sentences, batch_size=size)
-    for wrong in ({"y": [[1]]}, {"sample_weight": [1]}):
-        with pytest.raises(ValueError, match=f"^{next(iter(wrong))} has no use"):
-            model.evaluate(sentences, **wrong)
+    with pytest.raises(ValueError, match="^sample_weight has no use"):
+        model.evaluate(sentences, sample_weight=[1])
     # as Keras does, each in its own way
     with pytest.raises(ValueError, match="Arguments not recognized: verbos"):
         model.evaluate(sentences, verbos=0)

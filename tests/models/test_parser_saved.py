@@ -40,6 +40,8 @@ def test_a_saved_model_equals_parse(encoder, width, system, tmp_path):
     options = {"encoder": encoder, "encoder_units": 3, "system": system}
     model = random_parser(beam_width=width, **options)
     model.export(tmp_path / "served")
+    loaded = keras_tagging.load(tmp_path / "served", safe_mode=False)
+    assert loaded.evaluate(DEV) == model.evaluate(DEV)
     serve = tf.saved_model.load(str(tmp_path / "served")).signatures["serving_default"]
 
     def trees(sentences, width=None, garbage=""):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -170,6 +171,32 @@ def test_columns_are_inputs_and_top_k_is_at_most_all_tags(served):
     answers, model, _ = served
     assert answers["columns"]["shape"][-1] == len(model.tags) < 99
     check(answers["columns"], model, SENTENCES)
+
+
+@pytest.mark.one_backend
+def test_the_folder_is_loaded_and_evaluated(served, train_sentences, tmp_path):
+    _, model, folder = served
+    with pytest.raises(ValueError, match="columns holds a SavedModel, which is a prog"):
+        keras_tagging.load(folder / "columns")
+    found = keras_tagging.load(folder / "columns", safe_mode=False)
+    assert (found.kind, found.tags, found.columns) == ("tagger", model.tags, ("pos",))
+    given = [Sentence(s, None, {"pos": [w[-1:] for w in s]}) for s in SENTENCES]
+    assert found.tag(given) == model.tag(given)
+    figures = found.evaluate(train_sentences, return_dict=True)
+    expected = model.evaluate(train_sentences, return_dict=True)
+    assert figures.keys() == expected.keys() - {"loss", "oov_accuracy"}
+    assert figures == {name: expected[name] for name in figures}
+    with pytest.raises(ValueError, match="has no all_probabilities, as a SavedModel"):
+        found.predict(given)
+    shutil.copytree(folder / "columns", tmp_path / "pipeline" / "tagger")
+    pipeline = keras_tagging.load(tmp_path / "pipeline", safe_mode=False)
+    assert [s.tags for s in pipeline.annotate(given)] == model.tag(given)
+    about = tmp_path / "pipeline" / "tagger" / "metadata.json"
+    about.write_text("{}")
+    with pytest.raises(
+        ValueError, match="was not written by keras_tagging; export the"
+    ):
+        keras_tagging.load(about.parent, safe_mode=False)
 
 
 def test_metadata_is_in_the_folder_and_nothing_beside_it(served):

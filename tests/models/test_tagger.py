@@ -292,7 +292,6 @@ def test_sentences_without_what_training_needs(sentences, settings, message):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"y": [["D"]]}, "the annotation is part of the sentences"),
         ({"batch_size": 0}, "batch_size=0: it is 1 or more"),
         ({"batch_size": 2, "token_budget": 9}, "not both"),
         ({"validation_data": [["a"]]}, "sentence 1 has no tags"),

@@ -112,6 +112,20 @@ def test_one_ahead():
     assert list(one_ahead([])) == [] and list(one_ahead("ab")) == ["a", "b"]
 
 
+def test_the_figures_prove_the_export(model, path, train_sentences):
+    found = keras_tagging.load(path)
+    assert type(found) is runtime.OnnxTagger
+    figures = model.evaluate(train_sentences, return_dict=True)
+    del figures["oov_accuracy"]
+    own = found.evaluate(train_sentences, return_dict=True)
+    assert own == pytest.approx(figures, abs=1e-5)
+    assert found.evaluate(train_sentences) == [*own.values()]
+    with pytest.raises(ValueError, match="sentence 1 has no tags"):
+        found.evaluate([["a"]])
+    with pytest.raises(ValueError, match="not recognized: subtypes"):
+        found.evaluate(train_sentences, subtypes=True)
+
+
 def test_outputs_by_name(model, path):
     found, given = runtime.load(path), sentences(40)
     answers = found.answer(given, found.answers)
@@ -167,13 +181,19 @@ def run(code, *args):
 
 def test_tagging_imports_neither_tensorflow_nor_keras(path):
     code = (
-        "import json, sys; from keras_tagging import Sentence, runtime; "
-        "s = Sentence(['the', 'dog'], None, {'pos': ['e', 'g']}); "
-        "tags = runtime.load(sys.argv[1]).tag([s]); "
-        f"print(json.dumps([tags, [m for m in {HEAVY} if m in sys.modules]]))"
+        "import json, sys; from keras_tagging import Sentence, load; "
+        "s = Sentence(['the', 'dog'], ['D', 'N'], {'pos': ['e', 'g']}); "
+        "model = load(sys.argv[1]); tags = model.tag([s]); "
+        f"first = [m for m in {HEAVY} if m in sys.modules]; "
+        "figures = model.evaluate([s], return_dict=True); "
+        f"heavy = [m for m in {HEAVY[:-2]} if m in sys.modules]; "
+        "print(json.dumps([tags, first, figures, heavy]))"
     )
-    tags, imported = run(code, path)
-    assert imported == [] and len(tags[0]) == 2
+    tags, imported, figures, heavy = run(code, path)
+    assert imported == heavy == [] and len(tags[0]) == 2
+    assert figures["accuracy"] == np.mean(
+        [a == b for a, b in zip(tags[0], "DN", strict=True)]
+    )
 
 
 def test_the_command_imports_neither(model, path, tmp_path):
@@ -361,10 +381,9 @@ def test_export_and_what_reads_it(model, tmp_path, capsys):
         assert code == 2 and "has no --beam-width" in capsys.readouterr().err
     assert stopped("parse", out, text) == 2
     assert "holds a tagger: keras-tagging tag" in capsys.readouterr().err
-    assert stopped("evaluate", out, "--corpus", "demo") == 2
-    assert (
-        "was exported as ONNX, for tag, parse and annotate" in capsys.readouterr().err
-    )
+    assert stopped("export", out, small) == 2
+    told = "was exported as ONNX, for tag, parse, annotate and evaluate"
+    assert told in capsys.readouterr().err
 
 
 def test_runtime_is_a_public_name():

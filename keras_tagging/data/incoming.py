@@ -1,0 +1,252 @@
+"""Sentences from objects of other libraries. None of them is imported."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from keras_tagging.data.json_objects import flat_fields
+from keras_tagging.data.named_columns import field_of
+from keras_tagging.data.records import Malformed, sentence_of
+from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.utils.suggestions import nearest
+
+# names of columns of tables, in small letters, the first that there is
+SENTENCE = ("sentence", "sentence_id", "sent_id", "sentence #", "sentence_idx")
+TOKEN = ("text", "token", "word", "form", "tokens", "words")
+TAGS = ("tag", "tags", "label", "labels", "ner_tag", "ner_tags", "ner")
+PLACES = ("id", "start", "end")
+SPLITS = {"train": "train", "dev": "validation", "test": "test"}
+
+
+def from_dataframe(
+    frame,
+    *,
+    sentence: str | None = None,
+    token: str | None = None,
+    tags: str | None = None,
+    columns: Iterable[str] | None = None,
+) -> list[Sentence]:
+    """The sentences of a table with a row for each token, such as pandas has.
+
+    Args:
+        frame: a `pandas.DataFrame`, or a dict of lists.
+        sentence: the column whose value changes where a sentence begins; an empty cell
+            has the value above. By default "sentence", "sent_id", "Sentence #" or the
+            like.
+        token: the column of words; by default "text", "token", "word" or the like.
+        tags: the column of tags; by default "tag", "label" or the like, if there is
+            one.
+        columns: further columns; by default all others.
+
+    Raises:
+        ValueError: for a column that is not there, or a token or tag that is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from keras_tagging.data import from_dataframe
+        >>> rows = [(1, "Show", "V"), (1, "flights", "N"), (2, "Thanks", "I")]
+        >>> frame = pd.DataFrame(rows, columns=["sentence", "token", "tag"])
+        >>> [(s.tokens, s.tags) for s in from_dataframe(frame)]
+        [(['Show', 'flights'], ['V', 'N']), (['Thanks'], ['I'])]
+    """
+    names = [name for name in getattr(frame, "columns", frame) if isinstance(name, str)]
+    sentence = _named("sentence", sentence, SENTENCE, names)
+    token = _named("token", token, TOKEN, names)
+    tags = _named("tags", tags, TAGS, names, needed=False)
+    if columns is None:
+        used = {sentence, token, tags}
+        columns = [n for n in names if n not in used and n.lower() not in PLACES]
+    further = [_named("columns", name, (), names) for name in columns]
+    keys, above = [], None
+    for value in _values(frame, sentence):
+        above = above if _is_missing(value) else value
+        keys.append(above)
+    rows = {name: _values(frame, name) for name in (token, tags, *further) if name}
+    found = []
+    for _, group in groupby(range(len(keys)), keys.__getitem__):
+        places = list(group)
+        own = {k: [_text(v[i], k, i) for i in places] for k, v in rows.items()}
+        words, labels = own.pop(token), own.pop(tags, None)
+        found.append(sentence_of(words, labels, {field_of(k): own[k] for k in own}))
+    return found
+
+
+def _values(frame, name) -> list:
+    values = frame[name]
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def _named(keyword, name, usual, names, needed=True) -> str | None:
+    """The name of a column, as it was given, or the first of the usual ones."""
+    if name is not None:
+        if name not in names:
+            near = nearest(name, names)
+            hint = f"; did you mean {near!r}?" if near else ""
+            listed = ", ".join(map(repr, names))
+            raise ValueError(f"no column {name!r}{hint} There are {listed}")
+        return name
+    small = {own.lower(): own for own in reversed(names)}
+    found = next((small[own] for own in usual if own in small), None)
+    if found is None and needed:
+        listed = ", ".join(map(repr, names)) or "none"
+        raise ValueError(f"name the column of each {keyword}, {keyword}=: {listed}")
+    return found
+
+
+def _is_missing(value) -> bool:
+    return value is None or value == "" or value != value  # NaN
+
+
+def _text(value, name: str, row: int) -> str:
+    if value is None or value != value:
+        raise ValueError(
+            f"row {row} of the column {name!r} has no value: if it was read as NaN, as "
+            "the words NA and null are, read the file with keep_default_na=False"
+        )
+    return str(value)
+
+
+def from_dataset(
+    dataset,
+    *,
+    tokens: str = "tokens",
+    tags: str | None = None,
+    columns: Iterable[str] = (),
+    names: Sequence[str] | None = None,
+) -> list[Sentence] | Corpus:
+    """The sentences of a data set of Hugging Face, or of a list of dicts.
+
+    Args:
+        dataset: a `datasets.Dataset`, any iterable of dicts of lists, or a
+            `DatasetDict`, which gives a `Corpus`. A dict may also be one of
+            `annotate --output jsonl`, Prodigy or doccano: see `data.read`, "jsonl".
+        tokens: the field of words.
+        tags: the field of tags; by default "tags", or the only field of a ClassLabel.
+        columns: further fields with a value for each token.
+        names: the tags by their numbers; by default those of the field's ClassLabel.
+
+    Raises:
+        ValueError: if a field is missing, or numbers have no names; it tells the
+            record.
+
+    Example:
+        >>> from keras_tagging.data import from_dataset
+        >>> rows = [{"tokens": ["Ada", "laughs"], "ner_tags": [1, 0]}]
+        >>> from_dataset(rows, tags="ner_tags", names=["O", "B-PER"])[0].tags
+        ['B-PER', 'O']
+    """
+    options = {"tokens": tokens, "tags": tags, "columns": columns, "names": names}
+    if isinstance(dataset, Mapping):
+        found = {}
+        for split, theirs in SPLITS.items():
+            own = dataset.get(theirs, dataset.get(split))
+            found[split] = [] if own is None else from_dataset(own, **options)
+        if not any(found.values()):
+            listed = ", ".join(map(repr, dataset)) or "none"
+            raise ValueError(f"no split train, validation or test: there are {listed}")
+        return Corpus(**found)
+    features = getattr(dataset, "features", None) or {}
+    labels = {field: _class_names(feature) for field, feature in features.items()}
+    classes = [field for field, own in labels.items() if own]
+    if tags is None and "tags" not in features and classes:
+        if len(classes) > 1:
+            listed = ", ".join(map(repr, classes))
+            raise ValueError(f"name the field of tags, tags=: there are {listed}")
+        tags = classes[0]
+    if names is not None:
+        labels[tags or "tags"] = names
+    found = []
+    for number, row in enumerate(dataset, 1):
+        if not isinstance(row, Mapping):
+            raise ValueError(f"record {number} is a {type(row).__name__}, not a dict")
+        try:
+            fields = flat_fields(number, row)
+        except Malformed as error:
+            text = f"record {number}: {error.what}; {error.remedy}"
+            raise ValueError(text) from None
+        if fields is None:
+            continue
+        wanted = [tokens, *columns, *([tags] if tags else [])]
+        wanted += (name for name in fields if name not in row)  # of annotate
+        own = {}
+        for name in dict.fromkeys([*wanted, "tags"]):
+            if fields.get(name) is not None:
+                own[name] = _labels(fields[name], labels.get(name), name, number)
+            elif name in wanted:
+                listed = ", ".join(map(repr, fields))
+                raise ValueError(f"record {number} has no {name!r}: it has {listed}")
+        words, own_tags = own.pop(tokens), own.pop(tags or "tags", None)
+        own.pop("tags", None)
+        further = {field_of(name): values for name, values in own.items()}
+        found.append(sentence_of(words, own_tags, further))
+    return found
+
+
+def _class_names(feature) -> list[str] | None:
+    """The names of a `ClassLabel`, or of a list of such."""
+    return getattr(getattr(feature, "feature", feature), "names", None)
+
+
+def _labels(values, names, field: str, number: int) -> list[str]:
+    found = []
+    for value in values:
+        if not isinstance(value, str):
+            number_of = isinstance(value, int) and names is not None
+            if not number_of or not 0 <= value < len(names):
+                raise ValueError(
+                    f"record {number}: {value!r} in {field!r} is no string, and has no "
+                    "name: give names=, the labels by their numbers"
+                )
+            value = names[value]
+        found.append(value)
+    return found
+
+
+def from_spacy(docs) -> list[Sentence]:
+    """The sentences of spaCy's `Doc`, or of several.
+
+    Words without white space alone; `pos`, `xpos`, `lemma`, `feats`, `head` and
+    `deprel` as far as the document has them. The tags are the entities in IOB2, or the
+    parts of speech of a document without entities.
+
+    Args:
+        docs: a `Doc`, or an iterable of them, such as ``DocBin().from_disk(path)
+            .get_docs(nlp.vocab)`` gives for a `.spacy` file.
+    """
+    if hasattr(docs, "has_annotation"):
+        docs = [docs]
+    return [sentence for doc in docs for sentence in _of_doc(doc)]
+
+
+def _of_doc(doc) -> Iterator[Sentence]:
+    has = doc.has_annotation
+    for part in doc.sents if has("SENT_START") else [doc]:
+        words = [token for token in part if not token.is_space]
+        if not words:
+            continue
+        columns = {}
+        for name, attribute in (("pos", "pos_"), ("xpos", "tag_"), ("lemma", "lemma_")):
+            values = [getattr(token, attribute) for token in words]
+            if any(values):
+                columns[name] = [value or "_" for value in values]
+        if has("MORPH"):
+            columns["feats"] = [str(token.morph) or "_" for token in words]
+        if has("DEP"):
+            numbers = {token.i: n for n, token in enumerate(words, 1)}
+            columns["head"] = [str(_head(token, numbers)) for token in words]
+            columns["deprel"] = [token.dep_ or "_" for token in words]
+        tags = columns.get("pos")
+        if has("ENT_IOB"):
+            tags = [
+                f"{t.ent_iob_}-{t.ent_type_}" if t.ent_iob_ in ("B", "I") else "O"
+                for t in words
+            ]
+        yield sentence_of([token.text for token in words], tags, columns)
+
+
+def _head(token, numbers) -> int:
+    """The number of the head; 0 for the root, and past white space."""
+    while token.head.i != token.i:
+        token = token.head
+        if token.i in numbers:
+            return numbers[token.i]
+    return 0

@@ -1,0 +1,148 @@
+"""Sentences as JSON objects of annotation tools, and of our own `annotate`."""
+
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+
+from keras_tagging.data.named_columns import field_of
+from keras_tagging.data.records import Malformed
+
+#: where Prodigy, doccano and spaCy have the spans of a text
+SPANS = ("spans", "label", "labels", "entities")
+STARTS, ENDS = ("start", "start_offset"), ("end", "end_offset")
+
+
+def flat_fields(number: int, found: Mapping) -> dict | None:
+    """The lists of an object, with an item a token; others as they are.
+
+    * `annotate --output jsonl` has tokens with their words: these and their columns;
+      the tags are `tag`, or else `upos`.
+    * Prodigy has tokens with offsets, and spans with offsets and labels: tags in IOB2.
+      What was answered with "reject" or "ignore" is left out.
+    * doccano has a text and `label`, a list of `[start, end, label]`. The text is cut
+      at white space and punctuation, and where a span begins or ends.
+
+    Args:
+        number: of the line, for messages.
+        found: the object.
+
+    Returns:
+        A dict with "tokens", and "tags" if they are known; None if it is left out.
+
+    Raises:
+        Malformed: if a span is not one of the text, cuts a token, or overlaps another.
+    """
+    tokens, text = found.get("tokens"), found.get("text")
+    if found.get("answer") in ("reject", "ignore"):
+        return None
+    if isinstance(tokens, list) and tokens and all(isinstance(t, dict) for t in tokens):
+        if "words" in tokens[0]:
+            return _words(number, tokens)
+        names = ("text", "start", "end")
+        words, *places = ([token.get(name) for token in tokens] for name in names)
+        places = list(zip(*places, strict=True))
+        if not (all(isinstance(x, str) for x in words) and _in_order(places)):
+            what = "tokens without text, start and end, or not in their order"
+            raise Malformed(number, what, "give them, or tokens as strings")
+        spans = _spans(number, found, text if isinstance(text, str) else "")
+    elif tokens is None and isinstance(text, str):
+        spans = _spans(number, found, text)
+        cuts = {place for start, end, _ in spans or () for place in (start, end)}
+        places = list(_cut(text, cuts))
+        words = [text[start:end] for start, end in places]
+    else:
+        return dict(found)
+    tags = {} if spans is None else {"tags": _iob2(number, places, spans)}
+    return {"tokens": words, **tags}
+
+
+def _words(number: int, tokens: list[dict]) -> dict:
+    try:
+        words = [word for token in tokens for word in token["words"]]
+        names = dict.fromkeys(name for word in words for name in word)
+        forms = [word["text"] for word in words]
+    except (KeyError, TypeError, AttributeError):
+        what, remedy = "a token without words that have a text", "write it again"
+        raise Malformed(
+            number, what, f"{remedy} with annotate --output jsonl"
+        ) from None
+    columns = {
+        field_of(name): [_text(word.get(name, "_")) for word in words]
+        for name in names
+        if name not in ("id", "text", "tokens")
+    }
+    tags = columns.pop("tag", columns.get("pos"))
+    return {"tokens": forms, **columns} | ({} if tags is None else {"tags": tags})
+
+
+def _text(value):
+    return str(value) if type(value) is int else value  # a head
+
+
+def _spans(number: int, found: Mapping, text: str) -> list[tuple[int, int, str]] | None:
+    """The spans in their order; None if the object has no list of them."""
+    given = next((found[n] for n in SPANS if isinstance(found.get(n), list)), None)
+    if given is None:
+        return None
+    spans = []
+    for item in given:
+        try:
+            if isinstance(item, Mapping):
+                start, end = (
+                    next(item[name] for name in names if name in item)
+                    for names in (STARTS, ENDS)
+                )
+                label = item["label"]
+            else:
+                start, end, label = item
+            right = type(start) is type(end) is int and isinstance(label, str)
+            right = right and 0 <= start < end <= len(text)
+        except (KeyError, TypeError, ValueError, StopIteration, RuntimeError):
+            right = False
+        if not right:
+            what = f"{str(item)[:60]} is no span of the text"
+            raise Malformed(number, what, "give start, end and label of each")
+        spans.append((start, end, label))
+    spans.sort()
+    for (_, end, label), (start, _, other) in zip(spans, spans[1:], strict=False):
+        if start < end:
+            what = f"the spans {label!r} and {other!r} overlap at character {start}"
+            raise Malformed(number, what, "a tag is one label a token: leave one out")
+    return spans
+
+
+def _cut(text: str, cuts: set[int]) -> Iterator[tuple[int, int]]:
+    """The places of runs of letters and digits, and of other signs one by one."""
+    begin, before = 0, "space"
+    for i, character in enumerate([*text, " "]):
+        if character.isspace():
+            kind = "space"
+        else:
+            sign = unicodedata.category(character)[0] in "PS"
+            kind = "sign" if sign else "word"
+        if kind != before or kind == "sign" or i in cuts:
+            if before != "space":
+                yield begin, i
+            begin, before = i, kind
+
+
+def _in_order(places: Sequence[tuple]) -> bool:
+    """Whether these are stretches of a text, one after the other."""
+    flat = [place for pair in places for place in pair]
+    return all(type(place) is int for place in flat) and flat == sorted(flat)
+
+
+def _iob2(number: int, places: Sequence[tuple[int, int]], spans) -> list[str]:
+    tags = ["O"] * len(places)
+    starts, ends = [start for start, _ in places], [end for _, end in places]
+    for start, end, label in spans:
+        inside = range(bisect_right(ends, start), bisect_left(starts, end))
+        if not inside or starts[inside[0]] < start or ends[inside[-1]] > end:
+            what = (
+                f"the span {label!r} from {start} to {end} does not hold whole tokens"
+            )
+            raise Malformed(number, what, "move its borders to those of tokens")
+        tags[inside[0]] = f"B-{label}"
+        for i in inside[1:]:
+            tags[i] = f"I-{label}"
+    return tags

@@ -1,0 +1,219 @@
+"""Sentences as objects of other libraries, each imported when it is needed."""
+
+import re
+from collections.abc import Iterable
+from html import escape
+
+from keras_tagging.data.rows import NAMES
+from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.data.spans import spaced
+
+#: tags that mark entities
+IOB2 = re.compile("O|[BI]-.+", re.DOTALL)
+
+
+def to_dataframe(sentences: Iterable):
+    """A `pandas.DataFrame` with a row for each word, as `annotate --output csv` has.
+
+    Its columns are `sentence` and `id`, both counted from 1, `text`, `start` and `end`
+    where the text is known, `upos` and all others, and `tag`.
+
+    Args:
+        sentences: sentences; or several lists of them, one a document, which are told
+            apart by the column `document`, counted from 1.
+
+    Example:
+        >>> from keras_tagging import Sentence
+        >>> print(Sentence(["Stop", "!"], ["V", "."]).to_dataframe().to_string())
+           sentence  id  text tag
+        0         1   1  Stop   V
+        1         1   2     !   .
+    """
+    import pandas as pd
+
+    from keras_tagging.utils.frames import AnyStrings
+
+    sentences = list(sentences)
+    documents = bool(sentences) and all(
+        isinstance(x, list) and any(isinstance(s, Sentence) for s in x)
+        for x in sentences
+        if x
+    )
+    rows = []
+    for number, own in enumerate(sentences if documents else [sentences], 1):
+        first = {"document": number} if documents else {}
+        for n, sentence in enumerate(as_sentences(own), 1):
+            rows += ({**first, "sentence": n, **row} for row in _rows(sentence))
+    with AnyStrings():
+        return pd.DataFrame(rows)
+
+
+def _rows(sentence: Sentence):
+    named = {NAMES.get(name, name): v for name, v in sentence.columns.items()}
+    if sentence.tags is not None and sentence.tags != sentence.columns.get("pos"):
+        named["tag"] = sentence.tags
+    places = sentence.surface and sentence.surface.word_offsets
+    for i, word in enumerate(sentence.tokens):
+        place = {} if places is None else dict(zip(("start", "end"), places[i]))  # noqa: B905
+        yield {
+            "id": i + 1,
+            "text": word,
+            **place,
+            **{k: v[i] for k, v in named.items()},
+        }
+
+
+def has_tree(sentence: Sentence) -> bool:
+    """Whether all words have heads that are numbers of words, or 0."""
+    heads = sentence.columns.get("head", [])
+    return bool(heads) and all(
+        head.isdecimal() and int(head) <= len(heads) for head in heads
+    )
+
+
+def entities(sentence: Sentence) -> list[str] | None:
+    """The tags in IOB2 of spans, or of tags that mark some; None without either."""
+    if sentence.spans:
+        tags, places = ["O"] * len(sentence), _places(sentence)
+        for span in sentence.spans:
+            inside = [
+                i for i, (a, b) in enumerate(places) if a < span.end and b > span.start
+            ]
+            for i in inside:
+                tags[i] = f"{'I' if i > inside[0] else 'B'}-{span.label}"
+        return tags
+    tags = sentence.tags or []
+    return tags if {*tags} - {"O"} and all(map(IOB2.fullmatch, tags)) else None
+
+
+def _places(sentence: Sentence) -> list[tuple[int, int]]:
+    return (sentence.surface or spaced(sentence.tokens)).word_offsets
+
+
+def to_spacy(sentences: Iterable, vocab):
+    """A spaCy `Doc` of these sentences, with what they have.
+
+    Tags, parts of speech, lemmas, features, trees and entities. Its tokens are the
+    words: between those of a multiword token there is no blank, and any other white
+    space becomes one.
+
+    Args:
+        sentences: sentences of one document.
+        vocab: ``nlp.vocab``, or ``spacy.vocab.Vocab()``.
+
+    Raises:
+        ImportError: if spaCy is not installed.
+        ValueError: from spaCy, for UPOS that it does not know.
+    """
+    from spacy.tokens import Doc
+
+    sentences = [s for s in as_sentences(sentences) if s.tokens]
+    words, spaces, starts, first = [], [], [], 0
+    lists = {"pos": "pos", "tags": "xpos", "lemmas": "lemma", "morphs": "feats"}
+    given = {name: [] for name in lists}
+    heads, deps, ents = [], [], []
+    for sentence in sentences:
+        columns, count = sentence.columns, len(sentence)
+        surface = sentence.surface or spaced(sentence.tokens)
+        for number, several in enumerate(surface.words):
+            spaces += [False] * (several - 1) + [surface.space_after(number) != ""]
+        words += sentence.tokens
+        starts += [True] + [False] * (count - 1)
+        for name, column in lists.items():
+            values = columns.get(column, [""] * count)
+            given[name] += ["" if value == "_" else value for value in values]
+        if has_tree(sentence):
+            own = enumerate(map(int, columns["head"]))
+            heads += [first + (head - 1 if head else i) for i, head in own]
+            deps += columns.get("deprel", [""] * count)
+        ents += entities(sentence) or ["O"] * count
+        first += count
+    own = {name: values for name, values in given.items() if any(values)}
+    # with heads, spaCy derives where sentences begin
+    trees = {"heads": heads, "deps": deps} if len(heads) == len(words) > 0 else {}
+    if any(tag != "O" for tag in ents):
+        own["ents"] = ents
+    if not trees:
+        own["sent_starts"] = starts
+    return Doc(vocab, words=words, spaces=spaces, **own, **trees)
+
+
+def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
+    """What ``displacy.render(..., style=style, manual=True)`` of spaCy draws.
+
+    Args:
+        sentence: with a tree for "dep", with spans or tags in IOB2 for "ent".
+        style: "dep" or "ent".
+
+    Raises:
+        ValueError: for another style, or "dep" without a tree.
+
+    Example:
+        >>> from keras_tagging import Sentence
+        >>> words = Sentence(["Ada", "laughs"], ["B-PER", "O"])
+        >>> words.to_displacy("ent")
+        {'text': 'Ada laughs', 'ents': [{'start': 0, 'end': 3, 'label': 'PER'}], ...}
+    """
+    if style == "ent":
+        return _with_entities(sentence)
+    if style != "dep":
+        raise ValueError(f"style={style!r}: displaCy has 'dep' and 'ent'")
+    if not has_tree(sentence):
+        raise ValueError(
+            "the sentence has no tree, which the style 'dep' draws: annotate it with a "
+            "parser, or draw style='ent'"
+        )
+    columns = sentence.columns
+    tags = columns.get("pos") or sentence.tags or [""] * len(sentence)
+    words = [{"text": t, "tag": g} for t, g in zip(sentence.tokens, tags, strict=True)]
+    arcs = []
+    for i, head in enumerate(map(int, columns["head"])):
+        if head:
+            start, end = sorted((i, head - 1))
+            side = "left" if i < head - 1 else "right"  # where the arrow points
+            label = columns.get("deprel", tags)[i]
+            arcs.append({"start": start, "end": end, "label": label, "dir": side})
+    return {"words": words, "arcs": arcs, "settings": {}}
+
+
+def _with_entities(sentence: Sentence) -> dict:
+    surface = sentence.surface or spaced(sentence.tokens)
+    found = []
+    places = [(a - surface.start, b - surface.start) for a, b in surface.word_offsets]
+    for (start, end), tag in zip(places, entities(sentence) or [], strict=False):
+        if tag.startswith("I-") and found and found[-1]["label"] == tag[2:]:
+            found[-1]["end"] = end
+        elif tag != "O":
+            found.append({"start": start, "end": end, "label": tag[2:]})
+    return {"text": surface.text, "ents": found, "title": None}
+
+
+def to_html(sentence: Sentence) -> str:
+    """The sentence as a notebook shows it: entities, a table of the columns, the tree.
+
+    Each word is a column of the table, and its head is a row.
+    """
+    drawn, text, last = _with_entities(sentence), [], 0
+    for span in drawn["ents"]:
+        start, end = span["start"], span["end"]
+        marked, label = escape(drawn["text"][start:end]), escape(span["label"])
+        text += [
+            escape(drawn["text"][last:start]),
+            f"<mark>{marked} <b>{label}</b></mark>",
+        ]
+        last = end
+    text.append(escape(drawn["text"][last:]))
+    rows = {"": sentence.tokens}
+    if sentence.tags is not None and sentence.tags != sentence.columns.get("pos"):
+        rows["tag"] = sentence.tags
+    rows |= {NAMES.get(k, k): v for k, v in sentence.columns.items()}
+    if has_tree(sentence):
+        words = ["root", *sentence.tokens]
+        rows["head"] = [f"{h} {words[int(h)]}" for h in sentence.columns["head"]]
+    body = "".join(
+        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(v)}</td>' for v in values)}"
+        "</tr>"
+        for name, values in rows.items()
+    )
+    table = f'<div style="overflow-x:auto"><table>{body}</table></div>'
+    return f"<p>{''.join(text)}</p>{table}"

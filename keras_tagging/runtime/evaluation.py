@@ -1,0 +1,37 @@
+"""The figures of an exported model, which prove the export."""
+
+
+class Evaluated:
+    """A model without Keras that can be evaluated.
+
+    The class for a kind has `measured(sentences, **options)`, a dict of figures.
+    """
+
+    #: the tables of `keras-tagging evaluate`, and the options of `evaluate`
+    report_options: tuple[str, ...] = ()
+    lower_is_better: tuple[str, ...] = ()
+
+    def evaluate(self, x, *, return_dict=False, **options):
+        """Evaluate the model on annotated sentences.
+
+        Args:
+            x: sentences with gold tags, trees or text.
+            return_dict: whether to return a dict instead of the list of its values.
+            **options: for parsers, `punctuation` and `subtypes`.
+
+        Returns:
+            The figures of the Keras model, up to rounding; those of a tagger without
+            `oov_accuracy`, as the file does not tell which words training had.
+
+        Raises:
+            ValueError: if the annotation is missing, an option is unknown, or models of
+                this kind have no figures without Keras.
+        """
+        if not hasattr(self, "measured"):
+            raise ValueError(
+                f"a {self.kind} in ONNX has no figures: evaluate the .keras file"
+            )
+        if unknown := [name for name in options if name not in self.report_options]:
+            raise ValueError(f"Arguments not recognized: {', '.join(unknown)}")
+        figures = self.measured(x, **options)
+        return figures if return_dict else [*figures.values()]
