@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from keras_tagging.data.conllu import as_conllu, conllu_field
+from keras_tagging.data.conllu import as_conllu, conllu_field, entity_attributes
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
 from keras_tagging.data.surface import Surface
 from keras_tagging.data.tagged import as_line, json_line
-from keras_tagging.data.treebanks import FIELDS
+from keras_tagging.data.treebanks import ENTITIES, FIELDS
 
 UNKNOWN = "_"
 OWN_TAGS = "predicted_tag"  # of a parser with a tagger of its own
@@ -124,9 +124,12 @@ def _tags_of(sentence: Sentence) -> list[list[str]]:
     if sentence.tags == sentence.columns.get("pos"):
         named = {}  # in UPOS already
     for name, values in sentence.columns.items():
-        if name not in FIELDS and name != OWN_TAGS:
+        if name not in FIELDS and name not in (OWN_TAGS, ENTITIES):
             named[name[:1].upper() + name[1:]] = values
-    rows = [[] for _ in sentence.tokens]
+    rows = [
+        entity_attributes(tag)
+        for tag in sentence.columns.get(ENTITIES, [UNKNOWN] * len(sentence))
+    ]
     for name, values in named.items():
         for row, value in zip(rows, values, strict=True):
             row.append(f"{name}={_escaped(value)}")
@@ -167,8 +170,10 @@ def as_object(sentence: Sentence) -> dict:
 
     `text`, `start` and `end`; `tokens`, each with its `text`, `start`, `end` and
     `words`; each of these with its `id`, `text` and columns: `upos`, `xpos`, `feats`,
-    `lemma`, `head` (a number), `deprel` and any others; and `spans`. A sentence whose
-    text is not known has neither text nor offsets.
+    `lemma`, `head` (a number), `deprel` and any others; and `spans`, each with its
+    `text`, `label`, `start`, `end`, `probability`, and `words`, the first and the one
+    behind the last, from 0. A sentence whose text is not known has neither text nor
+    offsets.
     """
     surface = sentence.surface or spaced(sentence.tokens)
     words, tokens = _words(sentence), []
@@ -182,7 +187,7 @@ def as_object(sentence: Sentence) -> dict:
     if sentence.surface is not None:
         end = surface.start + len(surface.text)
         found = {"text": surface.text, "start": surface.start, "end": end, **found}
-    names = ("text", "label", "start", "end", "probability")
+    names = ("text", "label", "start", "end", "probability", "words")
     spans = [{name: getattr(span, name) for name in names} for span in sentence.spans]
     return {**found, "spans": spans}
 
