@@ -28,13 +28,16 @@ class Pipeline(TextPipeline):
             text has a sentence in each line, with blanks between its words.
         tagger: a `Tagger`, or a `runtime.OnnxTagger`.
         parser: a `Parser`, or a `runtime.OnnxParser`.
+        **others: models of other kinds by the names of these, and further taggers by
+            names of your own, such as ``entities=``. They come last, may read what
+            those before give, and give columns that these do not.
 
     Attributes:
         metadata: the corpus and the figures, if it has been trained as a whole.
 
     Raises:
-        ValueError: if there is no model, one is not of its kind, or the parser reads a
-            column that the tagger does not give.
+        ValueError: if there is no model, one is not of its kind, reads a column that
+            none before gives, or gives one that another gives.
     """
 
     # Files
