@@ -79,8 +79,9 @@ class Pipeline(TextPipeline):
 
         Returns:
             F1 of `tokens`, `sentences` and `words`, and of `upos`, `xpos`, `feats`,
-            `lemma`, `uas` and `las` as far as it gives them: see
-            `metrics.raw_text_scores`.
+            `lemma`, `uas`, `las` and `entities` as far as it gives them: see
+            `metrics.raw_text_scores`. Entities are a column `ner` of both; those of
+            gold words, `entities_of_gold_words`, are beside them if the text is read.
         """
         return {name: counts.f1 for name, counts in self.scores(sentences).items()}
 

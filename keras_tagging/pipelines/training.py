@@ -83,7 +83,8 @@ def train_pipeline(
     parser reads the UPOS, XPOS and FEATS that it predicts, in training too. With the
     parser's setting ``folds=4`` other, smaller taggers predict them there, each for
     sentences that it has not seen (jackknifing). With ``tags="predicted"`` the parser
-    has a tagger of its own.
+    has a tagger of its own. The tagger of entities learns the column `ner`, which
+    `corpora.entities.add_entities` makes, and reads the predicted UPOS.
 
     Args:
         corpus: sentences with trees if there is a parser, with `surface` if there is a
@@ -122,7 +123,8 @@ def train_pipeline(
                 tagged = _jackknifed(corpus, keep, plan, progress, stages[part])
             continue
         if not finished:
-            model, own = _built(part, corpus, plan, parts.get("tagger"), tagged)
+            of_folds = tagged if part == "parser" else None
+            model, own = _built(part, corpus, plan, parts.get("tagger"), of_folds)
             model.adapt(own.train)
             epochs = fitting.get("epochs") or model.settings.fitting.epochs
             progress.begin(part, epochs, model.size)
@@ -174,7 +176,7 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
     if part == "segmenter":
         return plan.build(part), corpus
     names = () if tagger is None else tagger.column_names
-    model = plan.build(part, **columns_to_read(plan, names))
+    model = plan.build(part, **columns_to_read(plan, names, part))
     read = [name for name in names if name and field_of(name) in model.input_columns]
     if read:
         found = {
