@@ -187,8 +187,11 @@ def as_object(sentence: Sentence) -> dict:
     if sentence.surface is not None:
         end = surface.start + len(surface.text)
         found = {"text": surface.text, "start": surface.start, "end": end, **found}
-    names = ("text", "label", "start", "end", "probability", "words")
-    spans = [{name: getattr(span, name) for name in names} for span in sentence.spans]
+    names = ("text", "label", "start", "end", "probability")
+    spans = [
+        {name: getattr(span, name) for name in names} | {"words": [*span.words]}
+        for span in sentence.spans
+    ]
     return {**found, "spans": spans}
 
 

@@ -145,7 +145,7 @@ def test_json():
             "start": 19,
             "end": 22,
             "probability": 0.75,
-            "words": (0, 1),
+            "words": [0, 1],
         }
     ]
     assert SECOND.entities == [Entity(0, 1, (19, 22), "X", 0.75)]
