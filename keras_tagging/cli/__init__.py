@@ -44,6 +44,7 @@ COMMANDS = {
         "train lstm-parser --corpus ud-en-ewt --out runs/parser",
         "train segmenter --corpus ud-en-ewt --out runs/segmenter",
         "train pipeline --corpus ud-en-ewt --out runs/en --set tagger.epochs=5",
+        "train pipeline --corpus ud-en-ewt --entities uner/ --out runs/en",
         "train --config run.toml",
     ),
     "evaluate": (
