@@ -5,7 +5,7 @@ from itertools import accumulate, chain
 
 from keras_tagging.corpora.loading import Files, load_corpus
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.data.treebanks import ENTITIES
+from keras_tagging.data.treebanks import NER
 from keras_tagging.metrics import chunks, looks_like_chunks
 
 
@@ -73,20 +73,21 @@ def _labelled(sentences, words: list[int], entities) -> list[Sentence]:
         words: where each word ends, behind a 0.
         entities: for each where it begins, and its label and end, in their order.
     """
-    found, number, rest = [], 0, iter(entities)
-    begin, (label, stop) = next(rest, (words[-1], ("", 0)))
+    behind = words[-1], ("", words[-1] + 1)
+    found, number, rest = [], 0, iter([*entities, behind])
+    begin, (label, stop) = next(rest)
     for sentence in sentences:
         column, before = [], None
         for _ in sentence.tokens:
             start, end = words[number : number + 2]
-            while stop <= start and begin < words[-1]:
-                begin, (label, stop) = next(rest, (words[-1], ("", 0)))
+            while stop <= start:
+                begin, (label, stop) = next(rest)
             inside = begin < end and start < stop
             prefix = "I" if before == begin else "B"
             column.append(f"{prefix}-{label}" if inside else "O")
             before = begin if inside else None
             number += 1
-        columns = {**sentence.columns, ENTITIES: column}
+        columns = {**sentence.columns, NER: column}
         found.append(replace(sentence, columns=columns))
     return found
 

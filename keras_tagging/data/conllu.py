@@ -21,14 +21,15 @@ from keras_tagging.data.records import (
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.treebanks import (
     COLUMNS,
-    ENTITIES,
     FIELDS,
+    NER,
     is_no_word,
     sentence_of_rows,
     word_rows,
 )
 
 MISC = COLUMNS - 1
+_ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +95,10 @@ def conllu_field(name: str) -> int:
         ValueError: if there is none; "upos" is a name for `pos`, and entities are in
             MISC.
     """
-    if name == ENTITIES:
+    if name == NER:
         return MISC
     if (field := FIELDS.get(field_of(name))) is None:
-        known = ", ".join(["upos", *FIELDS, ENTITIES])
+        known = ", ".join(["upos", *FIELDS, NER])
         raise ValueError(
             f"CoNLL-U has no field for the column {name[:60]!r}, only for {known}"
         )
@@ -106,7 +107,12 @@ def conllu_field(name: str) -> int:
 
 def entity_attributes(tag: str) -> list[str]:
     """The attributes of MISC for a tag of the column of entities."""
-    return [] if tag in ("O", "_") else [f"NER={tag}"]
+    return [] if tag in ("O", "_") else [f"NER={escaped(tag)}"]
+
+
+def escaped(text: str) -> str:
+    """A value of MISC, without blanks and bars."""
+    return "".join(_ESCAPES.get(character, character) for character in text)
 
 
 def _entity(misc: str, tag: str) -> str:

@@ -33,7 +33,7 @@ FIELDS = {
 }
 
 #: the column of named entities: NER in MISC
-ENTITIES = "ner"
+NER = "ner"
 
 # A word: the number of its line, and its cells.
 Row = tuple[int, list[str]]

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.treebanks import ENTITIES
+from keras_tagging.data.treebanks import NER
 from keras_tagging.metrics.chunks import ChunkCounts, chunks
 
 UNITS = ("tokens", "sentences", "words")
@@ -108,7 +108,7 @@ def raw_text_scores(
             continue
         right = sum(_RULES[name](words[i], others[j], partner) for i, j in pairs)
         found[name] = ChunkCounts(len(words), len(others), right)
-    if all(ENTITIES in s.columns for s in (*gold, *predicted)):
+    if all(NER in s.columns for s in (*gold, *predicted)):
         one, other = _entities(words, gold), _entities(others, predicted)
         found["entities"] = ChunkCounts(len(one), len(other), len(one & other))
     return found
@@ -118,7 +118,7 @@ def _entities(words: Sequence[_Word], sentences: list[Sentence]) -> set:
     """The label of each entity, and where it begins and ends."""
     found, first = set(), 0
     for sentence in sentences:
-        for label, start, end in chunks(sentence.columns[ENTITIES]):
+        for label, start, end in chunks(sentence.columns[NER]):
             where = words[first + start].start, words[first + end - 1].end
             found.add((label, *where))
         first += len(sentence)

@@ -7,7 +7,7 @@ from keras_tagging import kinds
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surfaces import text_of
-from keras_tagging.data.treebanks import ENTITIES
+from keras_tagging.data.treebanks import NER
 from keras_tagging.metrics import ChunkCounts, chunk_scores, raw_text_scores
 from keras_tagging.metrics.raw_text import COLUMNS
 from keras_tagging.runtime.pipeline import TextPipeline
@@ -35,13 +35,13 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
         source = [_only(sentence, pipeline.input_columns) for sentence in gold]
     given = {*pipeline.columns}
     predicted = [_only(sentence, given) for sentence in pipeline.annotate(source)]
-    scored = given & {*COLUMNS.values(), ENTITIES} & _annotated(gold)
+    scored = given & {*COLUMNS.values(), NER} & _annotated(gold)
     wanted = [_only(sentence, scored) for sentence in gold]
     scores = raw_text_scores(wanted, predicted)
     if pipeline.segmenter is not None and "entities" in scores:
-        rows = [sentence.columns[ENTITIES] for sentence in gold]
+        rows = [sentence.columns[NER] for sentence in gold]
         found = _without_segmenter(pipeline).annotate(s.tokens for s in gold)
-        own = (sentence.columns[ENTITIES] for sentence in found)
+        own = (sentence.columns[NER] for sentence in found)
         scores["entities_of_gold_words"] = chunk_scores(rows, own)
     return scores
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from keras_tagging.architectures import PARSERS, RECIPES, architecture
 from keras_tagging.data.named_columns import field_of, labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.data.treebanks import ENTITIES as NER
+from keras_tagging.data.treebanks import NER
 from keras_tagging.encoding.label_column import scripts_of
 from keras_tagging.models.factory import build
 from keras_tagging.runtime.pipeline import ENTITIES, PARTS

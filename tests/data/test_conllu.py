@@ -355,8 +355,8 @@ def test_entities_are_in_misc(end):
     rows = [row("1", "a", *"_" * 7, "A=b|NER=B-X"), row("2", "b", *"_" * 8)]
     text = "".join(rows).removesuffix("\n").replace("\n", end or "\n") + end
     [block] = read_blocks(io.StringIO(text, newline=""))
-    found = block.with_columns({"ner": ["O", "B-Y"]})
+    found = block.with_columns({"ner": ["O", "B-a|b c"]})
     expected = text.replace("A=b|NER=B-X", "A=b")
-    expected = expected.removesuffix(f"_{end}") + f"NER=B-Y{end}"
+    expected = expected.removesuffix(f"_{end}") + rf"NER=B-a\pb\sc{end}"
     assert found == expected
     assert block.with_columns({"ner": ["B-X", "O"]}).count("NER=B-X|A=b") == 1
