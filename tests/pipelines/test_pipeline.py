@@ -20,8 +20,10 @@ from models.parsers import build, random_parser
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
+from keras_tagging.data.spans import spaced
 from keras_tagging.data.surface import Surface
 from keras_tagging.encoding import batching
+from keras_tagging.metrics import chunk_scores
 from keras_tagging.models import factory
 from keras_tagging.runtime.folder import content_of, list_of, read_pipeline
 from keras_tagging.utils.atomic import locked, replacing
@@ -294,6 +296,23 @@ def test_a_further_tagger(pipeline, tagger, parser, entities):
             assert (start, end) == (where[0][0], where[-1][1])
             count += 1
     assert count > 3 and own.gives_spans
+
+
+def test_figures_of_entities(tagger, parser, entities):
+    """From the text, whose sentences the segmenter finds, and of the gold words."""
+    words = ["Nobody in the park knows . the dog".split(), "barks .".split()]
+    rows = [["B-PER", "I-PER", "O", "B-LOC", "B-PER", "O", "B-PER", "I-PER"], ["O"] * 2]
+    gold = [
+        Sentence(row, None, {"ner": tags}, spaced(row))
+        for row, tags in zip(words, rows, strict=True)
+    ]
+    found = Pipeline(Segmenter(), tagger, parser, entities=entities).scores(gold)
+    plain = Pipeline(tagger=tagger, entities=entities)
+    own = [s.columns["ner"] for s in plain.annotate(words)]
+    assert found["entities_of_gold_words"] == chunk_scores(rows, own)
+    assert plain.scores(gold)["entities"].f1 == chunk_scores(rows, own).f1
+    assert "entities_of_gold_words" not in plain.scores(gold)
+    assert found["sentences"].correct == 0 and found["entities"].gold == 4
 
 
 def test_several_taggers_of_chunks(chunker, train_sentences):
