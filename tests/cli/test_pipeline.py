@@ -167,6 +167,9 @@ def test_annotate_text(trained, program, tmp_path):
     tokens = [token for sentence in found for token in sentence["tokens"]]
     assert [text[t["start"] : t["end"]] for t in tokens] == [t["text"] for t in tokens]
     assert set(tokens[0]["words"][0]) >= {"upos", "lemma", "head", "deprel"}
+    code, page, _ = program("annotate", trained[0], path, "--output", "html")
+    assert page.startswith("<!doctype html>") and page.endswith("</figure>\n")
+    assert page.count("<figure>") == page.count("<svg ") == len(lines.splitlines())
 
 
 def test_annotate_tokens(trained, program):
