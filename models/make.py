@@ -7,6 +7,7 @@
     python models/make.py en-ccg runs/ccg-1 --corpus TREEBANK
 
     python models/make.py en      # the model that is there, with rules learnt anew
+    python models/make.py en-ccg --onnx    # its ONNX files alone, of the model there
 
 The first run is the model; the others, of other seeds, are for the spread of the
 figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes one), the
@@ -14,7 +15,8 @@ taggers learn what their answers keep to with it, and the figures are computed a
 no weight changes. That file has what no run can tell: language, licence, corpus,
 limits, and for runs of a tagger alone the model by name whose segmenter goes before it.
 The weights are stored in half precision, and the figures that the development sentences
-have with them are printed beside those of the run.
+have with them are printed beside those of the run. The same model is stored as ONNX
+files, for those who only run it.
 """
 
 import argparse
@@ -146,6 +148,12 @@ def replace_tagger(pipeline, folder: Path) -> None:
     (folder / PIPELINE).write_text(list_of(content), encoding="utf-8")
 
 
+def write_onnx(pipeline, folder: Path) -> None:
+    """Write the ONNX files of a model beside its folder."""
+    shutil.rmtree(folder.with_name("onnx"), ignore_errors=True)
+    pipeline.export(folder.with_name("onnx"), format="onnx")
+
+
 def seed_of(run: Path) -> int:
     """The seed of a run, or of the tagger of a model."""
     if (run / TAGGER).exists():
@@ -161,10 +169,14 @@ def main():
     parser.add_argument("name")
     parser.add_argument("runs", nargs="*", type=Path, help="without: the model itself")
     parser.add_argument("--corpus", help="of the runs, if it is not one by name")
+    parser.add_argument("--onnx", action="store_true", help="only the ONNX files anew")
     args = parser.parse_args()
     root = HERE / args.name
     about = json.loads((root / "about.json").read_text(encoding="utf-8"))
     package, segmenter = root / about["package"], about.get("segmenter")
+    if args.onnx:
+        write_onnx(keras_tagging.load(package / "model"), package / "model")
+        return
     if not args.runs and "lexicon" not in about:
         parser.error(f"{root} has no lexicon to learn from: give runs")
     sources = args.runs or [package / "model"]
@@ -180,6 +192,7 @@ def main():
     else:
         replace_tagger(pipelines[0], package / "model")
     kept, dev = keras_tagging.load(package / "model"), corpus.dev
+    write_onnx(kept, package / "model")
     if segmenter is None:
         check_halved(kept.evaluate, dev, runs[0]["scores"]["dev"])
     else:

@@ -256,7 +256,7 @@ class Settings(Mapping):
 
     @property
     def window(self) -> ContextWindow:
-        return self.parts[ContextWindow]
+        return self.parts.get(ContextWindow, ContextWindow())
 
     @property
     def network(self):

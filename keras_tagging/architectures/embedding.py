@@ -1,5 +1,7 @@
 """The first layers of every architecture: tables, characters, context windows."""
 
+from dataclasses import asdict
+
 import keras
 from keras import ops
 
@@ -28,34 +30,23 @@ INITIALIZERS = {
 }
 
 
-def token_inputs(
-    features,
-    draw,
-    tables,
-    characters,
-    *,
-    dropout,
-    variational=False,
-    vector_dim=0,
-    **window,
-):
+def token_inputs(settings, features, draw, *, dropout, variational=False, vector_dim=0):
     """Begin a network: its inputs, and a vector for each token.
 
     Args:
+        settings: a `Settings`, for the options of tables, characters and window.
         features: an adapted `TokenFeatures`.
         draw: iterator of seeds.
-        tables: the `Embeddings`: sizes and initializer.
-        characters: the `CharacterNetwork`.
         dropout: of the vectors.
         variational: whether it drops the same components of all tokens of a sentence.
         vector_dim: size of the pretrained vectors that are a feature; 0 without.
-        **window: the fields of `ContextWindow`.
 
     Returns:
         The list of inputs: ids `(batch, time, features)`, and with a character network
         letters `(rows, characters)`; then mask `(batch, time)` and vectors `(batch,
         time, size)`.
     """
+    tables, characters = settings.tables, settings.letters
     ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
     mask = ops.not_equal(ids[:, :, 0], 0)
     inputs, letters = [ids], None
@@ -79,7 +70,7 @@ def token_inputs(
         kernel_initializer=of_kernels,
         characters=characters,
         letters=letters,
-        **window,
+        **asdict(settings.window),
     )
     x = keras.layers.Dropout(
         dropout,

@@ -1,6 +1,6 @@
 """The network of the taggers that read their own labels."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from keras_tagging.architectures.stacked_network import Activation, Feedback
@@ -11,13 +11,7 @@ from keras_tagging.architectures.token_inputs import (
     least_weights,
     sizes_of,
 )
-from keras_tagging.utils.checks import (
-    PartsOrNone,
-    Share,
-    Steps,
-    Units,
-    check_fields,
-)
+from keras_tagging.utils.checks import Checked, PartsOrNone, Share, Steps, Units
 
 # which inputs an option needs, to have an effect
 _NEEDED = {
@@ -27,7 +21,7 @@ _NEEDED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelNetwork:
+class LabelNetwork(Checked):
     r"""Look-up tables, a window of words, and a network that reads its own labels.
 
     Sections 2.2 to 2.4 of Dinarelli & Tellier (2016), :cite:`dinarelli2016`; the
@@ -64,9 +58,6 @@ class LabelNetwork:
     feedback: Feedback = "predicted"
     beam_width: Steps = 1
 
-    def __post_init__(self):
-        check_fields(self)
-
     def refuse_unused(self, given) -> None:
         """Refuses options of labels that are given where no label is read."""
         for name, needed in _NEEDED.items():
@@ -100,17 +91,10 @@ class LabelNetwork:
         from keras_tagging.utils.seeds import seeds
 
         [column] = columns
-        tables = settings.tables
         draw = seeds(seed)
-        of_tables, of_kernels = INITIALIZERS[tables.initializer]
+        of_tables, of_kernels = INITIALIZERS[settings.tables.initializer]
         inputs, mask, x = token_inputs(
-            features,
-            draw,
-            tables,
-            settings.letters,
-            vector_dim=vector_dim,
-            dropout=self.dropout,
-            **asdict(settings.window),
+            settings, features, draw, dropout=self.dropout, vector_dim=vector_dim
         )
 
         def layer(name, **options):

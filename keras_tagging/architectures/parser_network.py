@@ -19,13 +19,7 @@ from keras_tagging.cells.options import (
     SkipLSTM,
 )
 from keras_tagging.transitions import DEPRELS, Outputs, transition_system
-from keras_tagging.utils.checks import (
-    Parts,
-    Share,
-    Steps,
-    Units,
-    check_fields,
-)
+from keras_tagging.utils.checks import Checked, Parts, Share, Steps, Units
 
 #: the stacked taggers whose cell an encoder may have
 ENCODERS = {
@@ -36,13 +30,11 @@ ENCODERS = {
     "highway-bilstm": HighwayLSTM(),
     "rhn": RecurrentHighway(),
 }
-Encoder = Literal[
-    "bilstm", "bigru", "skip-bilstm", "shortcut-bilstm", "highway-bilstm", "rhn"
-]
+Encoder = Literal[*ENCODERS]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParserNetwork:
+class ParserNetwork(Checked):
     r"""A vector for each token, and the layer that scores the parser's moves.
 
     Section 3 of Elkaref & Bohnet (2017), :cite:`elkaref2017`. With an encoder it is
@@ -81,12 +73,6 @@ class ParserNetwork:
     encoder_merge: Literal["top", "layer"] = "layer"
     encoder_dropout: Share = 0.3
 
-    def __post_init__(self):
-        check_fields(self)
-
-    def refuse_unused(self, given) -> None:
-        """Nothing here lacks an effect."""
-
     def build(self, settings, features, num_labels, *, arc_labels=None, seed):
         """The functional network and the scorer.
 
@@ -113,9 +99,7 @@ class ParserNetwork:
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
         dropout = self.encoder_dropout if self.encoder else 0.0
-        inputs, mask, x = token_inputs(
-            features, draw, tables, settings.letters, dropout=dropout
-        )
+        inputs, mask, x = token_inputs(settings, features, draw, dropout=dropout)
         if self.encoder:
             cell = ENCODERS[self.encoder](
                 self.encoder_units,
@@ -167,10 +151,8 @@ class ParserNetwork:
         if self.encoder:
             count += stack_weights(inputs, self.encoder_units, self.encoder_layers)
             inputs = 2 * self.encoder_units
-        system, labels = (
-            transition_system(settings.task.system),
-            sum(sizes_of(vocabularies)),
-        )
+        system = transition_system(settings.task.system)
+        labels = sum(sizes_of(vocabularies))
         moves = len(Outputs(system, {DEPRELS: labels}))
         count += moves * self.units
         if system.num_labels:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from keras_tagging.architectures.parser_network import ENCODERS, Encoder
-from keras_tagging.utils.checks import Parts, Share, Units, check_fields, whole
+from keras_tagging.utils.checks import Checked, Parts, Share, Units, whole
 
 #: characters that a network reads at once
 Characters = Annotated[int, whole(8, 10_000)]
@@ -13,7 +13,7 @@ CLASS_DIM = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class SegmenterSettings:
+class SegmenterSettings(Checked):
     """The windows of a text that a segmenter reads.
 
     Args:
@@ -25,12 +25,9 @@ class SegmenterSettings:
     window: Characters = 150
     context: Characters = 50
 
-    def __post_init__(self):
-        check_fields(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class SegmenterNetwork:
+class SegmenterNetwork(Checked):
     """Look-up tables of characters, a stack of recurrent layers, an output layer.
 
     Args:
@@ -53,9 +50,6 @@ class SegmenterNetwork:
     character_dim: Units = 32
     dropout: Share = 0.0
     layer_dropout: Share = 0.0
-
-    def __post_init__(self):
-        check_fields(self)
 
     def build(self, features, labels: Sequence[str], *, seed: int):
         """The functional network, from ids `(batch, time, 2)` to logits.

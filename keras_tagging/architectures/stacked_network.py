@@ -1,6 +1,6 @@
 """The network that the stacked taggers share: each brings its cell."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from keras_tagging.architectures.tasks import TaggerSettings
@@ -12,6 +12,7 @@ from keras_tagging.architectures.token_inputs import (
     stack_weights,
 )
 from keras_tagging.utils.checks import (
+    Checked,
     Parts,
     PartsOrNone,
     Rate,
@@ -19,7 +20,6 @@ from keras_tagging.utils.checks import (
     Share,
     Steps,
     Units,
-    check_fields,
 )
 
 # "gold", "predicted", a share of gold labels, or that of the first and the last epoch
@@ -51,7 +51,7 @@ Feedback = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelDecoder:
+class LabelDecoder(Checked):
     """The hidden layer of `decoder="i-rnn"`: see `layers.LabelEmbeddingRNN`."""
 
     label_units: Units = 200
@@ -61,12 +61,9 @@ class LabelDecoder:
     feedback: Feedback = "predicted"
     beam_width: Steps = 1
 
-    def __post_init__(self):
-        check_fields(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class StackedNetwork:
+class StackedNetwork(Checked):
     r"""Look-up tables, a stack of bidirectional recurrent layers, an output layer.
 
     .. math::
@@ -125,9 +122,6 @@ class StackedNetwork:
     decoder: Literal["softmax", "crf", "i-rnn"] = "softmax"
     constrained: bool | None = None
 
-    def __post_init__(self):
-        check_fields(self)
-
     def refuse_unused(self, given) -> None:
         """Refuses options of labels that are given where no label is read."""
         names = [name for name in LabelDecoder.__dataclass_fields__ if name in given]
@@ -168,18 +162,15 @@ class StackedNetwork:
         from keras_tagging.layers import BidirectionalStack, LanguageModelLoss
         from keras_tagging.utils.seeds import seeds
 
-        tables = settings.tables
         draw = seeds(seed)
-        of_tables, of_kernels = INITIALIZERS[tables.initializer]
+        of_tables, of_kernels = INITIALIZERS[settings.tables.initializer]
         inputs, mask, x = token_inputs(
+            settings,
             features,
             draw,
-            tables,
-            settings.letters,
-            vector_dim=vector_dim,
             dropout=self.dropout,
             variational=self.variational_dropout,
-            **asdict(settings.window),
+            vector_dim=vector_dim,
         )
 
         # Recurrent layers

@@ -5,17 +5,11 @@ from typing import Literal
 
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.encoding.label_column import is_inventory
-from keras_tagging.utils.checks import (
-    Share,
-    Steps,
-    Units,
-    Window,
-    check_fields,
-)
+from keras_tagging.utils.checks import Checked, Share, Steps, Units, Window
 
 
 @dataclass(frozen=True, kw_only=True)
-class Embeddings:
+class Embeddings(Checked):
     """The sizes of the look-up tables, and how all weights start.
 
     Args:
@@ -34,12 +28,9 @@ class Embeddings:
     trainable: bool = True
     initializer: Literal["glorot", "gaussian", "uniform"] = "glorot"
 
-    def __post_init__(self):
-        check_fields(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class CharacterNetwork:
+class CharacterNetwork(Checked):
     """The network that reads all characters of a token: `layers.CharacterEncoder`.
 
     Its vector is one more feature. It is computed once for each distinct token of a
@@ -60,9 +51,6 @@ class CharacterNetwork:
     character_embedding_dim: Units = 25
     character_dropout: Share = 0.0
     max_characters: Steps = 40
-
-    def __post_init__(self):
-        check_fields(self)
 
     def refuse_unused(self, given) -> None:
         """Refuses options of the network that are given where there is none."""
@@ -86,7 +74,7 @@ class CharacterNetwork:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextWindow:
+class ContextWindow(Checked):
     """The window of words that a tagger reads around each token.
 
     Args:
@@ -100,9 +88,6 @@ class ContextWindow:
     window_over: Literal["words", "features"] = "words"
     window_gated: bool = False
     window_dropout: Share = 0.0
-
-    def __post_init__(self):
-        check_fields(self)
 
 
 #: the settings of every network that reads words

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.recurrent_cell import forget_start
 from keras_tagging.cells.splitting import split
@@ -142,9 +143,6 @@ class HighwayLSTMCell(LayeredCell):
         return {**super().for_layer(layer), "depth_gate": self.could_read and layer > 1}
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "depth_gate": self.could_read,
-            "peepholes": self.peepholes,
-            "forget_bias": self.forget_bias,
-        }
+        given = {"depth_gate": self.could_read}
+        given |= config_of(self, "peepholes", "forget_bias")
+        return {**super().get_config(), **given}

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.cells.precision import single_precision
 from keras_tagging.cells.regularized_layer import RegularizedLayer
@@ -10,7 +11,7 @@ LABEL_INPUTS = ("embedding", "probabilities", "one-hot", None)
 COMBINATIONS = ("sum", "concat")
 OPTIONS = ("units", "num_labels", "label_dim", "label_context", "label_input")
 OPTIONS += ("hidden_context", "future_label_context", "future_hidden_context")
-OPTIONS += ("combine",)
+OPTIONS += ("combine", "activation", "kernel_initializer", "label_initializer")
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -163,10 +164,9 @@ class LabelEmbeddingCell(RegularizedLayer):
             )
         self.bias = add("bias", "bias", (size,), "zeros")
         if self.embeds:
+            shape = self.num_labels, self.label_dim
             self.label_embeddings = self.add_weight(
-                (self.num_labels, self.label_dim),
-                name="label_embeddings",
-                initializer=self.label_initializer,
+                shape, self.label_initializer, name="label_embeddings"
             )
         shape = (size, self.num_labels)
         self.output_kernel = add("kernel", "output_kernel", shape, reseeded(draw, 2))
@@ -265,14 +265,7 @@ class LabelEmbeddingCell(RegularizedLayer):
         ]
 
     def get_config(self):
-        initializer = keras.initializers.serialize
-        return {
-            **super().get_config(),
-            **{name: getattr(self, name) for name in OPTIONS},
-            "activation": keras.activations.serialize(self.activation),
-            "kernel_initializer": initializer(self.kernel_initializer),
-            "label_initializer": initializer(self.label_initializer),
-        }
+        return {**super().get_config(), **config_of(self, *OPTIONS)}
 
 
 def flat_table(table):

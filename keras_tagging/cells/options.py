@@ -5,13 +5,9 @@ checked and its keywords listed before there is a network. A call builds the cel
 """
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from keras_tagging.utils.checks import (
-    Parts,
-    Rule,
-    check_fields,
-)
+from keras_tagging.utils.checks import Checked, Parts, Rule, check_fields
 
 Mapping = Literal["identity", "sigmoid", "tanh"]
 Place = Literal["gated", "plain", "highway"] | None
@@ -27,25 +23,34 @@ ShortcutGate = Literal[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class GRU:
-    """Options of :class:`keras_tagging.cells.GRUCell`."""
+class Options(Checked):
+    """Options of a cell, which a call builds.
 
-    update: Literal["new", "keep"] = "new"
+    Attributes:
+        cell: the name of its class.
+    """
 
-    def __post_init__(self):
-        check_fields(self)
+    cell: ClassVar[str]
 
     def __call__(self, units, *, seed=None, **initializers):
-        from keras_tagging.cells import GRUCell
+        from keras_tagging import cells
 
-        return GRUCell(units, **asdict(self), **initializers)
+        return getattr(cells, self.cell)(units, **asdict(self), **initializers)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkipLSTM:
+class GRU(Options):
+    """Options of :class:`keras_tagging.cells.GRUCell`."""
+
+    cell: ClassVar[str] = "GRUCell"
+    update: Literal["new", "keep"] = "new"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkipLSTM(Options):
     """Options of :class:`keras_tagging.cells.SkipLSTMCell`."""
 
+    cell: ClassVar[str] = "SkipLSTMCell"
     skip: Literal["outputs", "internals", "gates"] | None = "outputs"
     gate: Literal["joint", "exclusive", "vertical"] | None = "joint"
     mapping: Mapping = "identity"
@@ -58,14 +63,9 @@ class SkipLSTM:
                 f"skip={self.skip!r} leaves nothing to gate: give gate=None"
             )
 
-    def __call__(self, units, *, seed=None, **initializers):
-        from keras_tagging.cells import SkipLSTMCell
-
-        return SkipLSTMCell(units, **asdict(self), **initializers)
-
 
 @dataclass(frozen=True, kw_only=True)
-class LSTM:
+class LSTM(Checked):
     """Options of `SkipLSTMCell` without a skip: Eq. 9 of :cite:`wu2016`.
 
     With `peepholes` the gates read the cell, as in :class:`HighwayLSTM` without its
@@ -75,9 +75,6 @@ class LSTM:
 
     forget_bias: float = 0.0
     peepholes: bool = False
-
-    def __post_init__(self):
-        check_fields(self)
 
     def __call__(self, units, **options):
         cell = SkipLSTM(skip=None, gate=None, forget_bias=self.forget_bias)
@@ -159,75 +156,48 @@ class ShortcutBlock:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HighwayLSTM:
+class HighwayLSTM(Options):
     """Options of :class:`keras_tagging.cells.HighwayLSTMCell`."""
 
+    cell: ClassVar[str] = "HighwayLSTMCell"
     depth_gate: bool = True
     peepholes: bool = False
     forget_bias: float = 0.0
 
-    def __post_init__(self):
-        check_fields(self)
-
-    def __call__(self, units, *, seed=None, **initializers):
-        from keras_tagging.cells import HighwayLSTMCell
-
-        return HighwayLSTMCell(units, **asdict(self), **initializers)
-
 
 @dataclass(frozen=True, kw_only=True)
-class RecurrentHighway:
+class RecurrentHighway(Options):
     """Options of :class:`keras_tagging.cells.RecurrentHighwayCell`."""
 
+    cell: ClassVar[str] = "RecurrentHighwayCell"
     depth: Parts = 3
     coupled: bool = False
     output_gate: bool = True
     transform_bias: float = 0.0
 
-    def __post_init__(self):
-        check_fields(self)
-
-    def __call__(self, units, *, seed=None, **initializers):
-        from keras_tagging.cells import RecurrentHighwayCell
-
-        return RecurrentHighwayCell(units, **asdict(self), **initializers)
-
 
 @dataclass(frozen=True, kw_only=True)
-class FeedForward:
-    """Options of :class:`keras_tagging.cells.FeedForwardCell` in a parser.
+class Elman(Options):
+    """Options of :class:`keras_tagging.cells.ElmanCell` in a parser.
 
     "To avoid having any dead ReLUs" its biases start above 0: Elkaref & Bohnet (2017),
     section 5, :cite:`elkaref2017`.
     """
 
+    cell: ClassVar[str] = "ElmanCell"
     hidden_bias: float = 0.02
-
-    def __post_init__(self):
-        check_fields(self)
 
     def __call__(self, units, *, seed=None, **initializers):
         import keras
 
-        from keras_tagging.cells import FeedForwardCell
+        from keras_tagging import cells
 
         start = keras.initializers.Constant(self.hidden_bias)
-        return FeedForwardCell(units, bias_initializer=start, **initializers)
+        return getattr(cells, self.cell)(units, bias_initializer=start, **initializers)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Elman:
-    """Options of :class:`keras_tagging.cells.ElmanCell` in a parser."""
+class FeedForward(Elman):
+    """Options of :class:`keras_tagging.cells.FeedForwardCell`, as in `Elman`."""
 
-    hidden_bias: float = 0.02
-
-    def __post_init__(self):
-        check_fields(self)
-
-    def __call__(self, units, *, seed=None, **initializers):
-        import keras
-
-        from keras_tagging.cells import ElmanCell
-
-        start = keras.initializers.Constant(self.hidden_bias)
-        return ElmanCell(units, bias_initializer=start, **initializers)
+    cell: ClassVar[str] = "FeedForwardCell"

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import per_gate, reseeded
 from keras_tagging.cells.regularized_layer import RegularizedLayer
 
@@ -231,23 +232,10 @@ class RecurrentCell(DropoutRNNCell, RegularizedLayer):
         return self.get_config()
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "activation": keras.activations.serialize(self.activation),
-            "recurrent_activation": keras.activations.serialize(
-                self.recurrent_activation
-            ),
-            "use_bias": self.use_bias,
-            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
-            "recurrent_initializer": keras.initializers.serialize(
-                self.recurrent_initializer
-            ),
-            "bias_initializer": keras.initializers.serialize(self.bias_initializer),
-            "dropout": self.dropout,
-            "recurrent_dropout": self.recurrent_dropout,
-            "seed": self.seed,
-        }
+        names = ("units", "activation", "recurrent_activation", "use_bias")
+        names += ("kernel_initializer", "recurrent_initializer", "bias_initializer")
+        names += ("dropout", "recurrent_dropout", "seed")
+        return {**super().get_config(), **config_of(self, *names)}
 
 
 def forget_start(forget_bias, unit_forget_bias):

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.options import RecurrentHighway
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.cells.splitting import split
@@ -138,10 +139,5 @@ class RecurrentHighwayCell(RecurrentCell):
         return a * transform + state * carry
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "depth": self.depth,
-            "coupled": self.coupled,
-            "output_gate": self.output_gate,
-            "transform_bias": self.transform_bias,
-        }
+        names = ("depth", "coupled", "output_gate", "transform_bias")
+        return {**super().get_config(), **config_of(self, *names)}

@@ -1,5 +1,7 @@
 import keras
 
+from keras_tagging.cells.configuration import config_of
+
 KINDS = ("kernel", "recurrent", "bias")
 
 
@@ -48,12 +50,6 @@ class RegularizedLayer(keras.layers.Layer):
         )
 
     def get_config(self):
-        config = super().get_config()
-        for option, module in (
-            ("regularizer", keras.regularizers),
-            ("constraint", keras.constraints),
-        ):
-            for kind in KINDS:
-                name = f"{kind}_{option}"
-                config[name] = module.serialize(getattr(self, name))
-        return config
+        options = ("regularizer", "constraint")
+        names = [f"{kind}_{option}" for option in options for kind in KINDS]
+        return {**super().get_config(), **config_of(self, *names)}

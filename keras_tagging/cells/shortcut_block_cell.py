@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.options import ShortcutBlock
 from keras_tagging.cells.recurrent_cell import MAPPINGS
@@ -297,13 +298,8 @@ class ShortcutBlockCell(LayeredCell):
         return config
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "self_connection": self.self_connection,
-            **self._given,
-            "mapping": self.mapping,
-            "bernoulli_p": self.bernoulli_p,
-        }
+        given = config_of(self, "self_connection", "mapping", "bernoulli_p")
+        return {**super().get_config(), **given, **self._given}
 
 
 def connect(place, value, parts):

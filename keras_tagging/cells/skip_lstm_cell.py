@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.layered_cell import LayeredCell
 from keras_tagging.cells.options import SkipLSTM
 from keras_tagging.cells.recurrent_cell import MAPPINGS, forget_start
@@ -190,10 +191,6 @@ class SkipLSTMCell(LayeredCell):
 
     def get_config(self):
         skip, gate = self._given
-        return {
-            **super().get_config(),
-            "skip": skip,
-            "gate": gate,
-            "mapping": self.mapping,
-            "forget_bias": self.forget_bias,
-        }
+        given = {"skip": skip, "gate": gate}
+        given |= config_of(self, "mapping", "forget_bias")
+        return {**super().get_config(), **given}

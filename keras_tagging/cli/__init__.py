@@ -14,7 +14,7 @@ import typer
 
 from keras_tagging.cli.analysis import analyse
 from keras_tagging.cli.annotation import annotate, parse, tag
-from keras_tagging.cli.commands import BROKEN_PIPE, command
+from keras_tagging.cli.commands import BROKEN_PIPE, command, epilog
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.demo import demo
 from keras_tagging.cli.evaluation import evaluate
@@ -34,89 +34,20 @@ app = typer.Typer(
 )
 
 COMMANDS = {
-    "list": (list_architectures, "list", "list bigru"),
-    "train": (
-        train,
-        "train bigru --corpus demo --out runs/demo --epochs 5",
-        "train bigru --corpus my.conll --dev-share 0.1 --out runs/my --set units=200",
-        "train bigru --corpus ud-en-ewt --out runs/all --tags upos,xpos,feats",
-        "train bigru --corpus my.conll --out runs/tuned --init runs/demo",
-        "train lstm-parser --corpus ud-en-ewt --out runs/parser",
-        "train segmenter --corpus ud-en-ewt --out runs/segmenter",
-        "train pipeline --corpus ud-en-ewt --out runs/en --set tagger.epochs=5",
-        "train pipeline --corpus ud-en-ewt --entities uner/ --out runs/en",
-        "train --config run.toml",
-    ),
-    "evaluate": (
-        evaluate,
-        "evaluate runs/demo --corpus demo",
-        "evaluate runs/my --corpus held-out.conll --multi-tagging --json",
-        "evaluate runs/parser --corpus ud-en-ewt --split dev --tables",
-        "evaluate runs/segmenter --corpus ud-en-ewt --split dev",
-    ),
-    "analyse": (
-        analyse,
-        "analyse runs/demo --corpus demo",
-        "analyse runs/parser --corpus ud-en-ewt --split dev --out ewt.html --csv ewt/",
-    ),
-    "tag": (
-        tag,
-        "tag runs/demo sentences.txt > tagged.conll",
-        "tag runs/demo sentences.txt --jobs 4 > tagged.conll",
-        "tag runs/demo --beta 0.01 --output jsonl < sentences.txt",
-        "tag tagger.onnx sentences.txt > tagged.conll",
-        "tag runs/all corpus.conllu --output conllu > tagged.conllu",
-        "tag runs/ccg sentences.txt --output easyccg > supertagged.txt",
-        "tag runs/ccg corpus.conllu --output candc --beta 0.001 > supertagged.txt",
-    ),
-    "parse": (
-        parse,
-        "parse runs/parser tagged.conllu > parsed.conllu",
-        "parse runs/words-only < sentences.txt > parsed.conllu",
-        "parse runs/parser tagged.conllu --jobs 4 > parsed.conllu",
-    ),
-    "annotate": (
-        annotate,
-        "annotate en book.txt > book.conllu",
-        "annotate served/ book.txt > book.conllu",
-        "annotate runs/en book.txt --jobs 4 > book.conllu",
-        "annotate runs/en --output jsonl < book.txt",
-        "annotate runs/en corpus.conllu --input conllu > annotated.conllu",
-        "annotate runs/ner mail.txt --output spans",
-        "annotate en one.txt two.txt --out annotated/ --output csv",
-        "annotate en books/ --engine ray --out annotated --workers 8",
-    ),
-    "export": (
-        export,
-        "export runs/demo served/",
-        "export runs/demo tagger.onnx",
-        "export runs/demo small.onnx --int8",
-        "export en served/ --onnx",
-    ),
-    "serve": (
-        serve,
-        "serve tagger.onnx",
-        "serve runs/demo",
-        "serve en",
-        "serve en=english.onnx fr=french.onnx --port 9000 --workers 2",
-    ),
-    "models": (list_models, "models", "models en"),
-    "corpora": (list_corpora, "corpora", "corpora ud-en-ewt"),
-    "describe": (
-        describe_corpus,
-        "describe demo",
-        "describe ud-en-ewt --vectors glove.6B.100d.txt --plot ewt.png",
-    ),
-    "reproduce": (
-        reproduce,
-        "reproduce",
-        "reproduce wu2016",
-        "reproduce wu2016 --table 2 --corpus demo --recipe fast --seeds 3 "
-        "--scale units=32,word_dim=32 --epochs 3 --out runs/wu2016",
-        "reproduce dinarelli2016 --table 4 --corpus atis --rows i-rnn-forward --jobs 4",
-        "reproduce --report --out runs/wu2016",
-    ),
-    "demo": (demo, "demo --out demo-model"),
+    "list": list_architectures,
+    "train": train,
+    "evaluate": evaluate,
+    "analyse": analyse,
+    "tag": tag,
+    "parse": parse,
+    "annotate": annotate,
+    "export": export,
+    "serve": serve,
+    "models": list_models,
+    "corpora": list_corpora,
+    "describe": describe_corpus,
+    "reproduce": reproduce,
+    "demo": demo,
 }
 
 
@@ -170,6 +101,8 @@ def main(args: list[str] | None = None) -> None:
         code = BROKEN_PIPE
     except (*ERRORS, typer.BadParameter.__base__) as error:
         message = getattr(error, "format_message", error.__str__)()
+        if message.startswith("No module named"):  # requirements-runtime.txt lacks it
+            message += "; this needs the whole package: pip install keras-tagging"
         if getattr(error, "errno", None) in FULL and error.filename is None:
             message += ": standard output"  # errors of files name the file
             forget_output()
@@ -185,10 +118,5 @@ def forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def example(*commands: str) -> str:
-    """An epilog; typer keeps the lines after \b as they are."""
-    return "\n".join(["\b", "Example:", *(f"  keras-tagging {c}" for c in commands)])
-
-
-for name, (function, *examples) in COMMANDS.items():
-    app.command(name, epilog=example(*examples))(command(function))
+for name, function in COMMANDS.items():
+    app.command(name, epilog=epilog(function))(command(function))

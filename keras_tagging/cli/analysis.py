@@ -33,6 +33,11 @@ def analyse(
     attachment by relation, distance and part of speech. It opens offline. The
     frequencies are those of the corpus's training sentences; plots need matplotlib.
 
+    Examples:
+        keras-tagging analyse runs/demo --corpus demo
+        keras-tagging analyse runs/parser --corpus ud-en-ewt --split dev --out ewt.html
+            --csv ewt/
+
     Args:
         split: What to analyse; a single file is the test data.
         out: Default: analysis-SPLIT.html beside the model.

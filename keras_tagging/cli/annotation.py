@@ -82,6 +82,16 @@ def tag(
     has a --beta of 0.0001 unless given. At most 2000 sentences are read ahead, with
     --jobs 4000 for each, so memory does not grow with the input.
 
+    Examples:
+        keras-tagging tag runs/demo sentences.txt > tagged.conll
+        keras-tagging tag runs/demo sentences.txt --jobs 4 > tagged.conll
+        keras-tagging tag runs/demo --beta 0.01 --output jsonl < sentences.txt
+        keras-tagging tag tagger.onnx sentences.txt > tagged.conll
+        keras-tagging tag runs/all corpus.conllu --output conllu > tagged.conllu
+        keras-tagging tag runs/ccg sentences.txt --output easyccg > supertagged.txt
+        keras-tagging tag runs/ccg corpus.conllu --output candc --beta 0.001 >
+            supertagged.txt
+
     Args:
         format: By default recognised; standard input is 'text'.
         output: token TAB tag, JSON, word|tag between blanks, CoNLL-U in which only the
@@ -129,6 +139,11 @@ def parse(
     (--tags predicted) writes its tags as XPOS. At most 2000 sentences are read ahead,
     with --jobs 4000 for each, so memory does not grow with the input.
 
+    Examples:
+        keras-tagging parse runs/parser tagged.conllu > parsed.conllu
+        keras-tagging parse runs/words-only < sentences.txt > parsed.conllu
+        keras-tagging parse runs/parser tagged.conllu --jobs 4 > parsed.conllu
+
     Args:
         format: By default recognised; standard input is 'conllu' if its first line
             after comments is a numbered row with tabs, otherwise 'text'.
@@ -173,6 +188,17 @@ def annotate(
     folders, into shards, each of which becomes a file of the folder --out. A run that
     was killed goes on when the same command is given again. In the end every shard is
     compared with its input.
+
+    Examples:
+        keras-tagging annotate en book.txt > book.conllu
+        keras-tagging annotate served/ book.txt > book.conllu
+        keras-tagging annotate runs/en book.txt --jobs 4 > book.conllu
+        keras-tagging annotate runs/en --output jsonl < book.txt
+        keras-tagging annotate runs/en corpus.conllu --input conllu > annotated.conllu
+        keras-tagging annotate runs/ner mail.txt --output spans
+        keras-tagging annotate en mail.txt --output html > mail.html
+        keras-tagging annotate en one.txt two.txt --out annotated/ --output csv
+        keras-tagging annotate en books/ --engine ray --out annotated --workers 8
 
     Args:
         run: The name of an installed model, the --out of train, the folder of a

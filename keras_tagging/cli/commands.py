@@ -86,8 +86,23 @@ def with_help(parameter: inspect.Parameter, help: str | None) -> inspect.Paramet
 
 def sections(docstring: str) -> tuple[str, dict[str, str]]:
     """The text of a docstring before its sections, and the entries of "Args"."""
-    text, *found = re.split(r"\n(Args|Raises|Returns):\n", cleandoc(docstring or ""))
-    named = dict(zip(found[::2], found[1::2], strict=True))
+    text, named = parts(docstring)
     entries = re.split(r"^    (\w+): ", named.get("Args", ""), flags=re.MULTILINE)[1:]
     pairs = zip(entries[::2], entries[1::2], strict=True)
     return text.strip(), {name: " ".join(entry.split()) for name, entry in pairs}
+
+
+def parts(docstring: str) -> tuple[str, dict[str, str]]:
+    """The text of a docstring before its sections, and these by their names."""
+    names = "Args|Examples|Raises|Returns"
+    text, *found = re.split(rf"\n({names}):\n", cleandoc(docstring or ""))
+    return text, dict(zip(found[::2], found[1::2], strict=True))
+
+
+def epilog(function: Callable) -> str:
+    """The examples of a command; typer keeps the lines after \\b as they are."""
+    examples = re.split(
+        r"\n(?=    \S)", parts(function.__doc__)[1]["Examples"].rstrip()
+    )
+    lines = (f"  {' '.join(example.split())}" for example in examples)
+    return "\n".join(["\b", "Example:", *lines])

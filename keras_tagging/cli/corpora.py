@@ -18,13 +18,15 @@ DEMO = "generated English sentences with CCG categories and trees"
 OURS = "that of keras-tagging"
 
 
-def list_corpora(
-    name: Annotated[str | None, typer.Argument()] = None,
-) -> None:
+def list_corpora(name: Annotated[str | None, typer.Argument()] = None) -> None:
     """List the corpora that have a name.
 
     The list shows size, licence and whether a corpus is here or would be downloaded.
     With a name, show the source of that corpus and its citation.
+
+    Examples:
+        keras-tagging corpora
+        keras-tagging corpora ud-en-ewt
 
     Args:
         name: Show all about this one.
@@ -46,6 +48,7 @@ def list_corpora(
         print(aligned([["title", DEMO], ["licence", OURS], ["where", "built in"]]))
         return
     corpus = PUBLIC[name]
+    options = (f"{key}={value}" for key, value in corpus.options.items())
     rows = [
         ["title", corpus.title],
         ["licence", corpus.licence],
@@ -53,7 +56,7 @@ def list_corpora(
         ["source", corpus.base],
         ["size", _size(corpus)],
         ["where", source_of(name)],
-        ["format", " ".join([corpus.format, *_given(corpus.options)])],
+        ["format", " ".join([corpus.format, *options])],
     ]
     for split, file in corpus.files.items():
         rows.append([split, f"{file.name}, SHA-256 {file.sha256}"])
@@ -73,10 +76,6 @@ def _size(corpus) -> str:
     return f"{corpus.size / 1e6:.1f} MB"
 
 
-def _given(options) -> list[str]:
-    return [f"{key}={value}" for key, value in options.items()]
-
-
 def describe_corpus(
     corpus: Annotated[str, typer.Argument(help=CORPUS)],
     dev: Dev = None,
@@ -89,6 +88,10 @@ def describe_corpus(
 
     Problems are suspicious rows and labels, sentences that splits share, and wrongly
     encoded text.
+
+    Examples:
+        keras-tagging describe demo
+        keras-tagging describe ud-en-ewt --vectors glove.6B.100d.txt --plot ewt.png
 
     Args:
         vectors: Count the words with a vector in it.

@@ -21,6 +21,9 @@ def demo(
 ) -> None:
     """Train on the embedded corpus, evaluate, tag and export: run by `make demo`.
 
+    Examples:
+        keras-tagging demo --out demo-model
+
     Args:
         out: Where to write.
         epochs: Passes over the training sentences.

@@ -99,6 +99,12 @@ def evaluate(
     For a pipeline, also one of ONNX files, print the scores of that shared task for the
     text of the corpus, which it annotates from raw characters on if it has a segmenter.
 
+    Examples:
+        keras-tagging evaluate runs/demo --corpus demo
+        keras-tagging evaluate runs/my --corpus held-out.conll --multi-tagging --json
+        keras-tagging evaluate runs/parser --corpus ud-en-ewt --split dev --tables
+        keras-tagging evaluate runs/segmenter --corpus ud-en-ewt --split dev
+
     Args:
         split: What to evaluate on; a single file is the test data.
         as_json: Print JSON.

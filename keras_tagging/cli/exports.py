@@ -29,6 +29,12 @@ def export(
     models, or with --onnx one file, which annotate and serve read. ONNX needs the extra
     onnx: pip install 'keras-tagging[onnx]'.
 
+    Examples:
+        keras-tagging export runs/demo served/
+        keras-tagging export runs/demo tagger.onnx
+        keras-tagging export runs/demo small.onnx --int8
+        keras-tagging export en served/ --onnx
+
     Args:
         out: Folder for the SavedModel, or, with --onnx, for the ONNX files of a
             pipeline; or a file NAME.onnx.

@@ -116,7 +116,7 @@ def _begin(task) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         _work = task.load(threads=1)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         _work = _plain(error)
 
 

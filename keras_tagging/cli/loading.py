@@ -9,6 +9,7 @@ from keras_tagging.cli.options import Errors, Format, Options, pairs, refuse
 from keras_tagging.corpora import load_corpus
 from keras_tagging.corpora.loading import load_treebank
 from keras_tagging.data import Corpus
+from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.startup import start_program
 
 
@@ -84,7 +85,9 @@ def load_model(
     """
     from keras_tagging.runtime.folder import is_onnx  # with NumPy
 
-    if is_onnx(run):
+    # the beam of an ONNX file is fixed
+    path = find_model(run, to_run=command is not None and beam_width is None)
+    if is_onnx(path):
         if command is None:
             raise ValueError(
                 f"{run} was exported as ONNX, for tag, parse and annotate: this "
@@ -93,22 +96,23 @@ def load_model(
         refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
         from keras_tagging import runtime
 
-        try:
-            model = runtime.load(run, threads=threads)
-        except ImportError as error:
-            raise ValueError(str(error)) from error
+        model = runtime.load(path, threads=threads)
     else:
-        refuse_reproduction(run)
+        refuse_reproduction(path)
         start_program(one_thread=command is not None)
         import keras_tagging
 
-        model = keras_tagging.load(run)
+        model = keras_tagging.load(path)
     kind = kinds.of(model)
     if command not in (None, kind.command, "annotate"):
         raise ValueError(f"{run} holds a {kind}: keras-tagging {kind.command} {run}")
     if kind.composed and not pipeline:
-        names = " or ".join(f"{run}/{name}.keras" for name in model.parts)
-        raise ValueError(f"{run} holds a pipeline: name one of its models, {names}")
+        suffix = ".onnx" if is_onnx(path) else ".keras"
+        names = " or ".join(str(path / f"{name}{suffix}") for name in model.parts)
+        raise ValueError(
+            f"{run} holds a pipeline: keras-tagging annotate {run}, or name one of its "
+            f"models, {names}"
+        )
     if beam_width is not None:
         model.beam_width = beam_width
     return model

@@ -13,12 +13,14 @@ from keras_tagging.utils.tables import aligned
 SHOWN = ("language", "licence", "summary")
 
 
-def list_architectures(
-    arch: Annotated[str | None, typer.Argument()] = None,
-) -> None:
+def list_architectures(arch: Annotated[str | None, typer.Argument()] = None) -> None:
     """List the architectures, or the keywords of one.
 
     The list of keywords has the values of each recipe, and the possible values.
+
+    Examples:
+        keras-tagging list
+        keras-tagging list bigru
 
     Args:
         arch: Show its keywords.
@@ -34,14 +36,16 @@ def list_architectures(
     print(aligned(rows))
 
 
-def list_models(
-    name: Annotated[str | None, typer.Argument()] = None,
-) -> None:
+def list_models(name: Annotated[str | None, typer.Argument()] = None) -> None:
     """List the trained models that are installed, which have a name.
 
     The name stands for the folder of a model in every command, and in
     keras_tagging.load. With a name, show the model's card: its corpus and licence, how
     it was trained, and its figures.
+
+    Examples:
+        keras-tagging models
+        keras-tagging models en
 
     Args:
         name: Show all about this one.
@@ -63,6 +67,8 @@ def list_models(
     check_known("model", name, models)
     model = models[name]
     print(f"{name} {model.version}\nin {model.folder}")
+    if model.onnx:
+        print(f"for ONNX Runtime in {model.onnx}")
     print(card_text(model.card))
 
 

@@ -56,6 +56,15 @@ def reproduce(
     it adds to the results. With the papers' own settings and a corpus of their size, a
     job can take days.
 
+    Examples:
+        keras-tagging reproduce
+        keras-tagging reproduce wu2016
+        keras-tagging reproduce wu2016 --table 2 --corpus demo --recipe fast --seeds 3
+            --scale units=32,word_dim=32 --epochs 3 --out runs/wu2016
+        keras-tagging reproduce dinarelli2016 --table 4 --corpus atis --rows
+            i-rnn-forward --jobs 4
+        keras-tagging reproduce --report --out runs/wu2016
+
     Args:
         paper: By default list them.
         table: By default list the paper's tables.

@@ -29,6 +29,12 @@ def serve(
     reaches its address can use it, but web pages of others cannot: there are no
     passwords.
 
+    Examples:
+        keras-tagging serve tagger.onnx
+        keras-tagging serve runs/demo
+        keras-tagging serve en
+        keras-tagging serve en=english.onnx fr=french.onnx --port 9000 --workers 2
+
     Args:
         models: An .onnx file or a pipeline's folder of them; or the --out of train, a
             .keras file, or the name of an installed model, which are exported first.

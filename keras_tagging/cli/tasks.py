@@ -187,10 +187,10 @@ class Annotating:
         return Work(partial(results, annotate, write))
 
 
-def as_csv(columns: Sequence[str], results: Callable, entries: int = 1) -> Work:
+def as_csv(columns: Sequence[str], results: Callable) -> Work:
     """The work whose results are sentences, which are written as CSV."""
     writer = partial(csv_writer, columns)
-    return Work(results, entries, CsvWriter(columns).header, writer=writer)
+    return Work(results, preface=CsvWriter(columns).header, writer=writer)
 
 
 def answer(sentence, block, found):

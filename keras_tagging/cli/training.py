@@ -141,6 +141,20 @@ def train(
     `annotate`. Settings name their part: --set tagger.units=200. With --entities it
     has a tagger of named entities too, the part `entities`.
 
+    Examples:
+        keras-tagging train bigru --corpus demo --out runs/demo --epochs 5
+        keras-tagging train bigru --corpus my.conll --dev-share 0.1 --out runs/my --set
+            units=200
+        keras-tagging train bigru --corpus ud-en-ewt --out runs/all --tags
+            upos,xpos,feats
+        keras-tagging train bigru --corpus my.conll --out runs/tuned --init runs/demo
+        keras-tagging train lstm-parser --corpus ud-en-ewt --out runs/parser
+        keras-tagging train segmenter --corpus ud-en-ewt --out runs/segmenter
+        keras-tagging train pipeline --corpus ud-en-ewt --out runs/en --set
+            tagger.epochs=5
+        keras-tagging train pipeline --corpus ud-en-ewt --entities uner/ --out runs/en
+        keras-tagging train --config run.toml
+
     Args:
         arch: A name that `list` shows, or 'pipeline'.
         out: Where to write.

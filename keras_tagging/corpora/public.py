@@ -5,7 +5,6 @@ import shutil
 import sys
 import warnings
 import zipfile
-from difflib import get_close_matches
 from pathlib import Path
 
 from keras_tagging.corpora.download import fetch, is_intact, writing_to
@@ -14,6 +13,7 @@ from keras_tagging.data.readers import CorpusError
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.cache import cache_folder
 from keras_tagging.utils.stored import sha256_of
+from keras_tagging.utils.suggestions import nearest
 
 NAMES = ("demo", *PUBLIC)
 _shown: set[str] = set()  # the corpora whose licence this process has shown
@@ -110,5 +110,5 @@ def unknown(name: object) -> str:
 
 
 def _nearest(name: object) -> str:
-    near = get_close_matches(str(name).lower(), NAMES, n=1, cutoff=0.5)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    near = nearest(str(name).lower(), NAMES)
+    return f" (did you mean {near!r}?)" if near else ""

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.metrics.chunk_schemes import may_follow
 
 LONG_TOKEN = 100  # characters
 LONG_SENTENCE = 250  # tokens
@@ -64,16 +65,9 @@ def scheme_of(corpus: Corpus) -> str | None:
 
 def violations(tags: list[str], scheme: str) -> Iterator[tuple[int, str]]:
     """(token, the two labels) for each label that cannot follow the one before it."""
-    if scheme == "IOB1":
-        return
-    for position, (before, tag) in enumerate(
-        zip(["O", *tags], [*tags, "O"], strict=True), 1
-    ):
-        is_inside = tag[0] in "IEL"
-        continues = before[0] in "BI" and before[1:] == tag[1:]
-        # With end labels, a chunk that has begun must also continue.
-        is_broken = scheme == "IOBES" and before[0] in "BI" and not is_inside
-        if (is_inside and not continues) or is_broken:
+    pairs = zip(["O", *tags], [*tags, "O"], strict=True)
+    for position, (before, tag) in enumerate(pairs, 1):
+        if not may_follow(before, tag, scheme.lower()):
             yield min(position, len(tags)), f"{before} {tag}"
 
 

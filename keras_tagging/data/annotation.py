@@ -62,7 +62,7 @@ class ConlluWriter:
         comments, lines = [f"# sent_id = {self._identifier(sentence)}"], rows
         misc = _tags_of(sentence)
         if (surface := sentence.surface) is not None:
-            comments = [*self._begins(surface), *comments]
+            comments = [*self._begins(), *comments]
             comments.append(f"# text = {_one_line(surface.text)}")
             lines = _with_tokens(rows, surface, misc)
         else:
@@ -79,7 +79,7 @@ class ConlluWriter:
             return self._document
         return f"{self._document}:{sentence.surface.start}"
 
-    def _begins(self, surface: Surface) -> list[str]:
+    def _begins(self) -> list[str]:
         if self.count == 1:
             named = "" if self._document is None else f" id = {self._document}"
             return [*([] if self._continued else [f"# newdoc{named}"]), "# newpar"]

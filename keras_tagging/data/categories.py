@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from keras_tagging.data.records import Malformed
 from keras_tagging.utils.limits import CATEGORY_CHARACTERS
+from keras_tagging.utils.suggestions import check_known
 
 NOTATIONS = ("ccgbank", "pmb")
 
@@ -185,11 +186,7 @@ def normalise(text: str, notation: str = "ccgbank") -> str:
         >>> normalise(r"(S[dcl]\NP)/NP", "pmb")
         '(s:dcl\\np)/np'
     """
-    if notation not in NOTATIONS:
-        known = ", ".join(map(repr, NOTATIONS))
-        raise ValueError(
-            f"unknown notation {notation!r} of categories: known are {known}"
-        )
+    check_known("notation", notation, NOTATIONS)
     return intern(write_category(parse_category(text), notation))
 
 

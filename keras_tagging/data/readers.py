@@ -26,6 +26,8 @@ from keras_tagging.data.records import (
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.tagged import json_line
 from keras_tagging.utils.atomic import naming
+from keras_tagging.utils.checks import check_choice
+from keras_tagging.utils.suggestions import check_known
 
 WRITTEN = ("conll", "conllu", "jsonl")
 
@@ -62,8 +64,7 @@ def read(
             during the iteration, at the first malformed sentence.
         ValueError: if the format, an option or the encoding is unknown.
     """
-    if errors not in ("raise", "skip"):
-        raise ValueError(f"errors={errors!r}: known are 'raise' and 'skip'")
+    check_choice("errors", errors, ("raise", "skip"))
     name = source_name(path)
     lines = numbered_lines(path, name, encoding)
     head, hint = [], ""
@@ -77,9 +78,7 @@ def read(
 
 def check_options(format: str, options: Mapping[str, object]) -> None:
     """Raise a ValueError if the format or an option is unknown, or a type is wrong."""
-    if format not in FORMATS:
-        known = ", ".join(map(repr, FORMATS))
-        raise ValueError(f"unknown format {format!r}: known are {known}")
+    check_known("format", format, FORMATS)
     parameters = inspect.signature(FORMATS[format]).parameters.values()
     known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     for option, value in options.items():
@@ -120,8 +119,7 @@ def _sentences(head, lines, name, format, errors, skipped, hint, options):
         raise CorpusError(message(name, problem, hint)) from None
     if count:
         warnings.warn(
-            f"{count} malformed sentences left out; the first: {first}",
-            stacklevel=2,
+            f"{count} malformed sentences left out; the first: {first}", stacklevel=2
         )
 
 

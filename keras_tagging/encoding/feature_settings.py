@@ -4,12 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from keras_tagging.utils import limits
-from keras_tagging.utils.checks import (
-    NonNegative,
-    PartsOrNone,
-    Rule,
-    check_fields,
-)
+from keras_tagging.utils.checks import Checked, NonNegative, PartsOrNone, Rule
 
 Lengths = Annotated[
     tuple[int, ...],
@@ -21,7 +16,7 @@ Lengths = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class FeatureSettings:
+class FeatureSettings(Checked):
     r"""The keywords of `TokenFeatures`, which describes each feature.
 
     Args:
@@ -59,6 +54,3 @@ class FeatureSettings:
     normalise: Literal["kadari", "wu", "lower", "dinarelli"] | None = "kadari"
     lookup: Literal["normalised", "cascade"] = "normalised"
     word_min_count: NonNegative = 1
-
-    def __post_init__(self):
-        check_fields(self)

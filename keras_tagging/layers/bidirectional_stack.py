@@ -1,11 +1,13 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseed
 from keras_tagging.cells.recurrent_cell import RecurrentCell
 from keras_tagging.cells.splitting import split
 from keras_tagging.layers.packing import packing
 from keras_tagging.layers.projected_rnn import ProjectedRNN
+from keras_tagging.utils.checks import check_choice
 
 #: the noise of variational dropout: one draw for all tokens of a sentence
 SENTENCE = (None, 1, None)
@@ -78,12 +80,8 @@ class BidirectionalStack(keras.layers.Layer):
             raise ValueError(f"{type(cell).__name__} is no RecurrentCell")
         if num_layers < 1:
             raise ValueError(f"num_layers={num_layers}: at least one is needed")
-        if merge not in ("top", "layer"):
-            raise ValueError(f'merge is "top" or "layer", not {merge!r}')
-        if input_layer not in ("tanh", "linear", None):
-            raise ValueError(
-                f'input_layer is "tanh", "linear" or None, not {input_layer!r}'
-            )
+        check_choice("merge", merge, ("top", "layer"))
+        check_choice("input_layer", input_layer, ("tanh", "linear", None))
         rates = dropout
         if not isinstance(rates, (list, tuple)):
             rates = [dropout] * num_layers
@@ -215,17 +213,10 @@ class BidirectionalStack(keras.layers.Layer):
         return (shape, shape) if self.return_directions else shape
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "cell": self.cell_config,
-            "num_layers": self.num_layers,
-            "merge": self.merge,
-            "input_layer": self.input_activation,
-            "dropout": self.dropout,
-            "seed": self.seed,
-            "return_directions": self.return_directions,
-            "variational": self.variational,
-        }
+        names = ("num_layers", "merge", "dropout", "seed")
+        names += ("return_directions", "variational")
+        given = {"cell": self.cell_config, "input_layer": self.input_activation}
+        return {**super().get_config(), **given, **config_of(self, *names)}
 
     @classmethod
     def from_config(cls, config):

@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from keras_tagging.cells import CoupledLSTMCell, GRUCell, SkipLSTMCell
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.layers.projected_rnn import ProjectedRNN
 from keras_tagging.utils.checks import check_choice
@@ -151,16 +152,10 @@ class CharacterEncoder(keras.layers.Layer):
         return (input_shape[0], directions * self.units)
 
     def get_config(self):
-        serialize = keras.initializers.serialize
-        return {
-            **super().get_config(),
-            "num_characters": self.num_characters,
-            "units": self.units,
-            "kind": self.kind,
-            "embedding_dim": self.embedding_dim,
-            "dropout": self.dropout,
-            "embeddings_initializer": serialize(self.table.embeddings_initializer),
-            "kernel_initializer": serialize(self.kernel_initializer),
-            "recurrent_initializer": serialize(self.recurrent_initializer),
-            "seed": self.seed,
+        names = ("num_characters", "units", "kind", "embedding_dim", "dropout", "seed")
+        names += ("kernel_initializer", "recurrent_initializer")
+        own = {
+            **config_of(self, *names),
+            **config_of(self.table, "embeddings_initializer"),
         }
+        return {**super().get_config(), **own}

@@ -2,7 +2,9 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.precision import single_precision
+from keras_tagging.layers.loop import as_mask
 from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
 
 #: below that of any positive number in float64
@@ -54,9 +56,7 @@ class ChunkDecoder(keras.layers.Layer):
 
     def call(self, inputs, mask=None, training=False):
         scores = ops.cast(inputs, self.compute_dtype)
-        if mask is None:
-            mask = ops.ones_like(scores[:, :, 0], dtype="bool")
-        mask = ops.cast(mask, "bool")
+        mask = as_mask(mask, scores)
         if training:
             return ops.where(mask, ops.cast(ops.argmax(scores, -1), "int32"), 0)
         if not self.from_logits:
@@ -74,8 +74,8 @@ class ChunkDecoder(keras.layers.Layer):
         return keras.KerasTensor(inputs.shape[:-1], "int32")
 
     def get_config(self):
-        names = ("tags", "scheme", "from_logits")
-        return {**super().get_config(), **{n: getattr(self, n) for n in names}}
+        own = config_of(self, "tags", "scheme", "from_logits")
+        return {**super().get_config(), **own}
 
 
 def logarithms(probabilities, mask):

@@ -1,6 +1,8 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
+
 
 @keras.saving.register_keras_serializable("keras_tagging")
 class ContextWindow(keras.layers.Layer):
@@ -77,13 +79,12 @@ class ContextWindow(keras.layers.Layer):
 
     def build(self, input_shape):
         if self.gated:
+            shape = self.size * input_shape[-1], self.size
             self.gate_kernel = self.add_weight(
-                shape=(self.size * input_shape[-1], self.size),
-                initializer=self.kernel_initializer,
-                name="gate_kernel",
+                shape, self.kernel_initializer, name="gate_kernel"
             )
             self.gate_bias = self.add_weight(
-                shape=(self.size,), initializer=self.bias_initializer, name="gate_bias"
+                (self.size,), self.bias_initializer, name="gate_bias"
             )
 
     def call(self, inputs, mask=None, training=False):
@@ -111,12 +112,6 @@ class ContextWindow(keras.layers.Layer):
         return (*input_shape[:-1], self.size * input_shape[-1])
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "size": self.size,
-            "gated": self.gated,
-            "dropout": self.dropout,
-            "seed": self.seed,
-            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
-            "bias_initializer": keras.initializers.serialize(self.bias_initializer),
-        }
+        names = ("size", "gated", "dropout", "seed")
+        names += ("kernel_initializer", "bias_initializer")
+        return {**super().get_config(), **config_of(self, *names)}

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.precision import single_precision
 from keras_tagging.layers.crf_objectives import (
     CRFAccuracy,
@@ -9,7 +10,7 @@ from keras_tagging.layers.crf_objectives import (
     with_gradient,
     with_path,
 )
-from keras_tagging.layers.loop import over_time
+from keras_tagging.layers.loop import as_mask, over_time
 from keras_tagging.layers.viterbi import add_ends, best_path, chunk_penalties
 
 # A message below this share of the largest possible one (exp(-41)) is raised to it, so
@@ -143,12 +144,9 @@ class CRF(keras.layers.Layer):
                 f"{len(self.tags)} for a linear layer"
             )
         if self.num_tags:
-            self.kernel = self.add_weight(
-                (input_shape[-1], num_tags),
-                name="kernel",
-                initializer=self.kernel_initializer,
-            )
-            self.bias = self.add_weight((num_tags,), name="bias", initializer="zeros")
+            shape = input_shape[-1], num_tags
+            self.kernel = self.add_weight(shape, self.kernel_initializer, name="kernel")
+            self.bias = self.add_weight((num_tags,), "zeros", name="bias")
         shapes = {"transitions": (num_tags, num_tags)}
         shapes |= {"start": (num_tags,), "end": (num_tags,)}
         for name, shape in shapes.items():
@@ -276,9 +274,7 @@ class CRF(keras.layers.Layer):
     def _real(self, emissions, mask):
         """P in the layer's precision, and the mask."""
         scores = ops.cast(emissions, self.compute_dtype)
-        if mask is None:
-            mask = ops.ones_like(scores[:, :, 0], dtype="bool")
-        return scores, ops.cast(mask, "bool")
+        return scores, as_mask(mask, scores)
 
     def _scores(self, emissions, mask):
         """P with b added at the first real token and e at the last; the mask."""
@@ -318,13 +314,8 @@ class CRF(keras.layers.Layer):
 
     def get_config(self):
         names = ("num_tags", "tags", "constrained", "scheme", "return_dict")
-        initializer = keras.initializers.serialize
-        return {
-            **super().get_config(),
-            **{name: getattr(self, name) for name in names},
-            "initializer": initializer(self.initializer),
-            "kernel_initializer": initializer(self.kernel_initializer),
-        }
+        names += ("initializer", "kernel_initializer")
+        return {**super().get_config(), **config_of(self, *names)}
 
     @classmethod
     def from_config(cls, config):

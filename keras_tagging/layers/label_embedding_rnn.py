@@ -1,13 +1,14 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.label_embedding_cell import LabelEmbeddingCell
 from keras_tagging.layers.label_decoding import (
     beam_search,
     context_contribution,
     greedy_search,
 )
-from keras_tagging.layers.loop import reverse
+from keras_tagging.layers.loop import as_mask, reverse
 
 FEEDBACKS = ("gold", "predicted")
 # keywords of Keras' recurrent layers: the one value that each has here, and why
@@ -183,9 +184,7 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         mask = inputs_mask if mask is None else mask
         inputs, labels, future, mask = map(turn, (inputs, labels, future, mask))
         inputs = ops.cast(inputs, self.compute_dtype)
-        if mask is None:
-            mask = ops.ones_like(inputs[:, :, 0])
-        mask = ops.cast(mask, "bool")
+        mask = as_mask(mask, inputs)
         reads_labels = self._lags["labels"] or self._lags["future_labels"]
         reads_gold = reads_labels and self.feedback != "predicted"
         if training and reads_gold and labels is None:
@@ -310,7 +309,7 @@ class LabelEmbeddingRNN(LabelEmbeddingCell):
         }
 
     def get_config(self):
-        return {**super().get_config(), **{n: getattr(self, n) for n in OPTIONS}}
+        return {**super().get_config(), **config_of(self, *OPTIONS)}
 
     @classmethod
     def from_config(cls, config):

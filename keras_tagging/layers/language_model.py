@@ -1,7 +1,9 @@
 import keras
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.encoding.vocabulary import UNKNOWN_ID
+from keras_tagging.layers.loop import as_mask
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -80,9 +82,7 @@ class LanguageModelLoss(keras.layers.Layer):
     def language_loss(self, states, words, mask=None):
         """The sum of both directions' mean negative log-likelihoods, a scalar."""
         words = ops.cast(words, "int32")
-        if mask is None:
-            mask = ops.ones_like(words, dtype="bool")
-        mask = ops.cast(mask, "bool")
+        mask = as_mask(mask, words)
         words = ops.where(words < self.classes, words, UNKNOWN_ID)
         words = ops.where(mask, words, 0)
         end = ops.zeros_like(words[:, :1])
@@ -111,4 +111,4 @@ class LanguageModelLoss(keras.layers.Layer):
 
     def get_config(self):
         names = ("num_words", "weight", "units", "most_words", "seed")
-        return {**super().get_config(), **{n: getattr(self, n) for n in names}}
+        return {**super().get_config(), **config_of(self, *names)}

@@ -91,3 +91,10 @@ def reverse(x):
     if isinstance(x, dict):
         return {name: reverse(value) for name, value in x.items()}
     return None if x is None else ops.flip(x, 1)
+
+
+def as_mask(mask, like):
+    """A mask `(batch, time)` as bool; without one, all that `like` has is real."""
+    if mask is None:
+        mask = ops.ones_like(like if len(like.shape) == 2 else like[:, :, 0])
+    return ops.cast(mask, "bool")

@@ -2,6 +2,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.layers.truncation import TRUNCATIONS, run_truncated
 from keras_tagging.transitions import DEPRELS, Outputs, search, transition_system
@@ -165,23 +166,19 @@ class TransitionScorer(keras.layers.Layer):
         system = self.system
         features = system.num_nodes * size + system.num_labels * self.label_dim
         draw = self.table_initializer
-        self.boundary = self.add_weight(
-            shape=(2, size), initializer=draw, name="boundary"
-        )
+        self.boundary = self.add_weight((2, size), draw, name="boundary")
         self.label_embeddings = None
         if system.num_labels:
+            shape = self.num_labels + 1, self.label_dim
             self.label_embeddings = self.add_weight(
-                shape=(self.num_labels + 1, self.label_dim),
-                initializer=reseeded(draw, 1),
-                name="label_embeddings",
+                shape, reseeded(draw, 1), name="label_embeddings"
             )
         if not self.cell.built:
             self.cell.build((None, features))
             self.cell.built = True
+        shape = self.cell.units, len(self.outputs)
         self.output_kernel = self.add_weight(
-            shape=(self.cell.units, len(self.outputs)),
-            initializer=self.initializer,
-            name="output_kernel",
+            shape, self.initializer, name="output_kernel"
         )
 
     def _label_table(self):
@@ -335,13 +332,12 @@ class TransitionScorer(keras.layers.Layer):
         names = ("num_labels", "label_dim", "truncation_limit", "truncation")
         names += ("input_dropout", "dropped", "hidden_dropout")
         names += ("beam_width", "arc_labels", "seed")
+        names += ("initializer", "table_initializer")
         return {
             **super().get_config(),
             "cell": keras.saving.serialize_keras_object(self.cell),
             "system": self.system.name,
-            "initializer": keras.initializers.serialize(self.initializer),
-            "table_initializer": keras.initializers.serialize(self.table_initializer),
-            **{name: getattr(self, name) for name in names},
+            **config_of(self, *names),
         }
 
     @classmethod

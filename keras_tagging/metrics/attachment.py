@@ -17,6 +17,7 @@ import numpy as np
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.metrics.accuracy import paired, share
 from keras_tagging.utils.frames import AnyStrings
+from keras_tagging.utils.suggestions import check_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -237,9 +238,7 @@ def attachment_scores(
             (`_`, or UD's `PUNCT`). The message has the number of the sentence, counted
             from 1.
     """
-    if punctuation not in PUNCTUATION:
-        known = ", ".join(PUNCTUATION)
-        raise ValueError(f"unknown punctuation {punctuation!r}; known are {known}")
+    check_known("punctuation", punctuation, PUNCTUATION)
     gold, heads, deprels = as_sentences(gold), list(heads), list(deprels)
     for name, predicted in (("heads", heads), ("deprels", deprels)):
         for _ in paired(gold, predicted, "words", f"predicted {name}"):

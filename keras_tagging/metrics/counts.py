@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from keras_tagging.utils.suggestions import check_known
+
 BY_TOKENS = ("accuracy", "word")  # a row is a token, else a sentence
 FIGURES = ("accuracy", "f1", "word", "sent", "uas", "las")
 
@@ -26,8 +28,7 @@ def figure_of(figure: str) -> Callable[[np.ndarray], np.ndarray]:
     Raises:
         ValueError: for an unknown figure.
     """
-    if figure not in FIGURES:
-        raise ValueError(f"unknown figure {figure!r}; known are {', '.join(FIGURES)}")
+    check_known("figure", figure, FIGURES)
     return _f1 if figure == "f1" else _share
 
 

@@ -93,14 +93,7 @@ def raw_text_scores(
         ValueError: if the two texts differ in more than white space.
     """
     gold, predicted = ([s for s in x if s.tokens] for x in (gold, predicted))
-    _check_texts(gold, predicted)
-    units = [_units(sentences) for sentences in (gold, predicted)]
-    found = {}
-    for name, one, other in zip(UNITS[:2], *(u[:2] for u in units), strict=True):
-        found[name] = ChunkCounts(len(one), len(other), len(one & other))
-    words, others = (u[2] for u in units)
-    pairs = align(words, others)
-    found["words"] = ChunkCounts(len(words), len(others), len(pairs))
+    found, (words, others), pairs = unit_scores(gold, predicted)
     partner = {other: own for own, other in pairs}
     for name, column in COLUMNS.items():
         needed = {column, "head"} if name == "las" else {column}
@@ -123,6 +116,19 @@ def _entities(words: Sequence[_Word], sentences: list[Sentence]) -> set:
             found.add((label, *where))
         first += len(sentence)
     return found
+
+
+def unit_scores(gold: list[Sentence], predicted: list[Sentence]):
+    """The counts of tokens, sentences and words, the words of both, and their pairs."""
+    _check_texts(gold, predicted)
+    units = [_units(sentences) for sentences in (gold, predicted)]
+    found = {}
+    for name, one, other in zip(UNITS[:2], *(u[:2] for u in units), strict=True):
+        found[name] = ChunkCounts(len(one), len(other), len(one & other))
+    words, others = (u[2] for u in units)
+    pairs = align(words, others)
+    found["words"] = ChunkCounts(len(words), len(others), len(pairs))
+    return found, (words, others), pairs
 
 
 def align(words: Sequence[_Word], others: Sequence[_Word]) -> list[tuple[int, int]]:

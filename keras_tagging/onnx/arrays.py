@@ -16,6 +16,25 @@ PLAIN |= {"int8": "int32", "int16": "int32", "uint8": "int32"}
 LAST = np.iinfo("int64").max
 
 
+def _operator(function, swapped=False):
+    """An operator of Python as a function of `Arrays`."""
+
+    def operate(self, *others):
+        given = (*others, self) if swapped else (self, *others)
+        return getattr(self.xp, function)(*given)
+
+    return operate
+
+
+def _elementwise(operation, dtype=None):
+    """An operation of two arrays, made alike; `dtype` is that of the result."""
+
+    def compute(self, x, y):
+        return self.node(operation, *self._same(x, y), dtype=dtype)
+
+    return compute
+
+
 class Array:
     """A value of a graph.
 
@@ -35,51 +54,16 @@ class Array:
     def __init__(self, xp, name, dtype, shape=None):
         self.xp, self.name, self.dtype, self.shape = xp, name, dtype, shape
 
-    def __add__(self, other):
-        return self.xp.add(self, other)
-
-    def __radd__(self, other):
-        return self.xp.add(other, self)
-
-    def __sub__(self, other):
-        return self.xp.subtract(self, other)
-
-    def __rsub__(self, other):
-        return self.xp.subtract(other, self)
-
-    def __mul__(self, other):
-        return self.xp.multiply(self, other)
-
-    __rmul__ = __mul__
-
-    def __and__(self, other):
-        return self.xp.logical_and(self, other)
-
-    def __or__(self, other):
-        return self.xp.logical_or(self, other)
-
-    def __invert__(self):
-        return self.xp.logical_not(self)
-
-    def __eq__(self, other):
-        return self.xp.equal(self, other)
-
-    def __gt__(self, other):
-        return self.xp.greater(self, other)
-
-    def __ge__(self, other):
-        return self.xp.greater_equal(self, other)
-
-    def __lt__(self, other):
-        return self.xp.less(self, other)
-
-    def __le__(self, other):
-        return self.xp.less_equal(self, other)
-
+    __add__, __radd__ = _operator("add"), _operator("add", swapped=True)
+    __sub__, __rsub__ = _operator("subtract"), _operator("subtract", swapped=True)
+    __mul__ = __rmul__ = _operator("multiply")
+    __and__, __or__ = _operator("logical_and"), _operator("logical_or")
+    __invert__ = _operator("logical_not")
+    __eq__ = _operator("equal")
+    __gt__, __ge__ = _operator("greater"), _operator("greater_equal")
+    __lt__, __le__ = _operator("less"), _operator("less_equal")
+    __getitem__ = _operator("get_item")
     __hash__ = object.__hash__
-
-    def __getitem__(self, key):
-        return self.xp.get_item(self, key)
 
 
 class Arrays:
@@ -157,53 +141,25 @@ class Arrays:
 
     # Element by element
 
-    def _binary(self, operation, x, y, dtype=None):
-        x, y = self._same(x, y)
-        return self.node(operation, x, y, dtype=dtype)
-
-    def add(self, x, y):
-        return self._binary("Add", x, y)
-
-    def subtract(self, x, y):
-        return self._binary("Sub", x, y)
-
-    def multiply(self, x, y):
-        return self._binary("Mul", x, y)
+    add = _elementwise("Add")
+    subtract = _elementwise("Sub")
+    multiply = _elementwise("Mul")
+    maximum = _elementwise("Max")
+    minimum = _elementwise("Min")
+    equal = _elementwise("Equal", "bool")
+    greater = _elementwise("Greater", "bool")
+    greater_equal = _elementwise("GreaterOrEqual", "bool")
+    less = _elementwise("Less", "bool")
+    less_equal = _elementwise("LessOrEqual", "bool")
+    # of integers that are not negative
+    floor_divide = _elementwise("Div")
+    mod = _elementwise("Mod")
 
     def divide(self, x, y):
         return self.node("Div", self.asarray(x, "float32"), self.asarray(y, "float32"))
 
-    def floor_divide(self, x, y):
-        """Divide integers that are not negative."""
-        return self._binary("Div", x, y)
-
-    def mod(self, x, y):
-        """The remainder for integers that are not negative."""
-        return self._binary("Mod", x, y)
-
-    def maximum(self, x, y):
-        return self._binary("Max", x, y)
-
-    def minimum(self, x, y):
-        return self._binary("Min", x, y)
-
-    def equal(self, x, y):
-        return self._binary("Equal", x, y, "bool")
-
     def not_equal(self, x, y):
         return self.logical_not(self.equal(x, y))
-
-    def greater(self, x, y):
-        return self._binary("Greater", x, y, "bool")
-
-    def greater_equal(self, x, y):
-        return self._binary("GreaterOrEqual", x, y, "bool")
-
-    def less(self, x, y):
-        return self._binary("Less", x, y, "bool")
-
-    def less_equal(self, x, y):
-        return self._binary("LessOrEqual", x, y, "bool")
 
     def logical_and(self, x, y):
         return self.node("And", self.asarray(x, "bool"), self.asarray(y, "bool"))
@@ -234,7 +190,7 @@ class Arrays:
     def matmul(self, x, y):
         if self.product and hasattr(y, "numpy") and len(y.shape) == 2:
             return self.product(self, x, y.numpy().astype("float32"))
-        return self._binary("MatMul", x, y)
+        return self.node("MatMul", *self._same(x, y))
 
     def reduce(self, operation, x, axis=None, keepdims=False):
         """ReduceSum, ReduceMax and so on, over one axis, some, or all."""

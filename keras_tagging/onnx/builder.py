@@ -17,7 +17,8 @@ TYPES = {
     "bool": TensorProto.BOOL,
     "string": TensorProto.STRING,
 }
-# Constants of at most so many bytes are compared, so that equal ones are one.
+# Constants of at most so many bytes are compared, so that equal ones are one; larger
+# ones are stored in half precision if that changes none of them.
 COMPARED_BYTES = 1 << 16
 
 
@@ -82,7 +83,15 @@ class Builder:
             key = id(values if source is None else source)
         if key not in self._constants:
             name = self.name("constant")
-            self.initializers.append(_tensor(name, values))
+            if values.nbytes > COMPARED_BYTES and _is_half(values):
+                # ONNX Runtime computes this once, when it loads the file
+                half, cast = values.astype("float16"), {"to": TYPES["float32"]}
+                stored = self.name("half")
+                self.initializers.append(_tensor(stored, half))
+                node = helper.make_node("Cast", [stored], [name], **cast)
+                self._scopes[0][0].append(node)
+            else:
+                self.initializers.append(_tensor(name, values))
             self._constants[key] = name, values, source
         return self._constants[key][0]
 
@@ -110,6 +119,17 @@ class Builder:
 def value_info(name: str, dtype: str, shape: Sequence[int | str | None]):
     """ONNX's description of an input or output."""
     return helper.make_tensor_value_info(name, TYPES[dtype], list(shape))
+
+
+def _is_half(values) -> bool:
+    """Whether an array of single precision fits half precision as it is.
+
+    So do the weights of models that were saved so.
+    """
+    if values.dtype != np.float32:
+        return False
+    with np.errstate(over="ignore"):
+        return np.array_equal(values.astype("float16"), values)
 
 
 def _tensor(name, values):

@@ -18,6 +18,19 @@ def replace(xp: Arrays, text: Array, pattern: str, replacement: str) -> Array:
     return xp.node("StringRegexReplace", text, *given, domain=STRINGS)
 
 
+def in_table(xp: Arrays, text: Array, ids: dict[str, int]) -> Array:
+    """The ids of strings, int64; `UNKNOWN_ID` of those without one."""
+    return xp.node(
+        "LabelEncoder",
+        text,
+        dtype="int64",
+        domain="ai.onnx.ml",
+        keys_strings=list(ids),
+        values_int64s=list(ids.values()),
+        default_int64=UNKNOWN_ID,
+    )
+
+
 def times(n: int) -> str:
     """A pattern of n characters."""
     whole, rest = divmod(n, MOST_REPEATED)
@@ -62,15 +75,7 @@ def spelled(xp: Arrays, text: Array, characters: list[str]) -> Array:
     text = replace(xp, text, separator, other)
     text = replace(xp, text, "(?s)(.)", rf"\1{separator}")
     names = xp.builder.node("StringSplit", [text.name], 2, delimiter=separator)
-    found = xp.node(
-        "LabelEncoder",
-        Array(xp, names[0], "string"),
-        dtype="int64",
-        domain="ai.onnx.ml",
-        keys_strings=list(ids),
-        values_int64s=list(ids.values()),
-        default_int64=UNKNOWN_ID,
-    )
+    found = in_table(xp, Array(xp, names[0], "string"), ids)
     # behind the last separator there is an empty piece, if there is any character
     width = xp.maximum(xp.subtract(xp.length(found, 1), 1), 1)
     found = xp.pad(xp.cast(found, "int32"), [[1, 0], [0, 1]])[:, :width]

@@ -47,8 +47,34 @@ SAME = {
     "Matmul": Arrays.matmul,
     "GetItem": Arrays.get_item,
 }
-for _name, _method in SAME.items():
-    OPERATIONS[_name] = lambda xp, op, *args, method=_method: method(xp, *args)
+# and those whose further arguments are attributes of the operation
+WITH_ATTRIBUTES = {
+    "Any": (Arrays.any, "axis", "keepdims"),
+    "Argmax": (Arrays.argmax, "axis", "keepdims"),
+    "Cast": (Arrays.cast, "dtype"),
+    "Concatenate": (Arrays.concatenate, "axis"),
+    "ExpandDims": (Arrays.expand_dims, "axis"),
+    "Squeeze": (Arrays.squeeze, "axis"),
+    "Stack": (Arrays.stack, "axis"),
+    "Sum": (Arrays.sum, "axis", "keepdims"),
+    "Take": (Arrays.take, "axis"),
+    "Tile": (Arrays.tile, "repeats"),
+    "TopK": (Arrays.top_k, "k"),
+    "Transpose": (Arrays.transpose, "axes"),
+}
+
+
+def _called(method, *attributes):
+    """A method of `Arrays` with the attributes of an operation as last arguments."""
+
+    def call(xp, op, *args):
+        return method(xp, *args, *(getattr(op, name) for name in attributes))
+
+    return call
+
+
+OPERATIONS |= {name: _called(method) for name, method in SAME.items()}
+OPERATIONS |= {name: _called(*given) for name, given in WITH_ATTRIBUTES.items()}
 
 # those of one array
 UNARY = {
@@ -61,6 +87,8 @@ UNARY = {
     "Tanh": "Tanh",
     "Sigmoid": "Sigmoid",
     "Relu": "Relu",
+    "Round": "Round",
+    "Selu": "Selu",
     "Softplus": "Softplus",
     "Softsign": "Softsign",
     "StopGradient": "Identity",
@@ -87,11 +115,6 @@ def elu(xp, op, x):
     return xp.unary("Elu", x, alpha=float(op.alpha))
 
 
-@operation("Selu")
-def selu(xp, op, x):
-    return xp.unary("Selu", x)
-
-
 @operation("Gelu")
 def gelu(xp, op, x):
     if op.approximate:
@@ -110,19 +133,9 @@ def hard_sigmoid(xp, op, x):
     return xp.unary("HardSigmoid", x, alpha=1 / 6, beta=0.5)
 
 
-@operation("Round")
-def rounded(xp, op, x):
-    return xp.unary("Round", x)
-
-
-@operation("Cast")
-def cast(xp, op, x):
-    return xp.cast(x, op.dtype)
-
-
 @operation("NanToNum")
 def nan_to_num(xp, op, x):
-    return xp.where(xp.node("IsNaN", x, dtype="bool"), 0.0, x)
+    return xp.where(xp.isnan(x), 0.0, x)
 
 
 @operation("Clip")
@@ -130,21 +143,12 @@ def clip(xp, op, x):
     return xp.minimum(xp.maximum(x, op.x_min), op.x_max)
 
 
-@operation("Softmax")
+@operation("Softmax", "LogSoftmax")
 def softmax(xp, op, x):
-    return xp.unary("Softmax", x, axis=op.axis)
+    return xp.unary(type(op).__name__, x, axis=op.axis)
 
 
-@operation("LogSoftmax")
-def log_softmax(xp, op, x):
-    return xp.unary("LogSoftmax", x, axis=op.axis)
-
-
-REDUCTIONS = {
-    "Max": "ReduceMax",
-    "Min": "ReduceMin",
-    "Logsumexp": "ReduceLogSumExp",
-}
+REDUCTIONS = {"Max": "ReduceMax", "Min": "ReduceMin", "Logsumexp": "ReduceLogSumExp"}
 
 
 @operation(*REDUCTIONS)
@@ -152,29 +156,9 @@ def reduction(xp, op, x):
     return xp.reduce(REDUCTIONS[type(op).__name__], x, op.axis, op.keepdims)
 
 
-@operation("Sum")
-def total(xp, op, x):
-    return xp.sum(x, op.axis, op.keepdims)
-
-
-@operation("Any")
-def any_of(xp, op, x):
-    return xp.any(x, op.axis, op.keepdims)
-
-
-@operation("Argmax")
-def argmax(xp, op, x):
-    return xp.argmax(x, op.axis, op.keepdims)
-
-
 @operation("Cumsum")
 def cumsum(xp, op, x):
     return xp.node("CumSum", x, np.array(op.axis))
-
-
-@operation("TopK")
-def top_k(xp, op, x):
-    return xp.top_k(x, op.k)
 
 
 @operation("OneHot")
@@ -188,36 +172,11 @@ def one_hot(xp, op, x):
     return xp.where(xp.equal(here, classes), values[1], values[0])
 
 
-@operation("ExpandDims")
-def expand_dims(xp, op, x):
-    return xp.expand_dims(x, op.axis)
-
-
-@operation("Squeeze")
-def squeeze(xp, op, x):
-    return xp.squeeze(x, op.axis)
-
-
-@operation("Transpose")
-def transpose(xp, op, x):
-    return xp.transpose(x, op.axes)
-
-
 @operation("Reshape")
 def reshape(xp, op, x):
     # a length that is not known is that of the same axis before
     shape = [0 if n is None else n for n in op.newshape]
     return xp.reshape(x, shape)
-
-
-@operation("Concatenate")
-def concatenate(xp, op, parts):
-    return xp.concatenate(parts, op.axis)
-
-
-@operation("Stack")
-def stack(xp, op, parts):
-    return xp.stack(parts, op.axis)
 
 
 @operation("Split")
@@ -250,11 +209,6 @@ def flip(xp, op, x):
     return xp.flip(x, axis)
 
 
-@operation("Take")
-def take(xp, op, x, indices):
-    return xp.take(x, indices, op.axis)
-
-
 @operation("Repeat")
 def repeat(xp, op, x):
     rank, axis = len(x.shape), op.axis % len(x.shape)
@@ -264,11 +218,6 @@ def repeat(xp, op, x):
     shape = [0 if n is None else n for n in x.shape]
     shape[axis] = -1
     return xp.reshape(xp.tile(wide, times), shape)
-
-
-@operation("Tile")
-def tile(xp, op, x):
-    return xp.tile(x, op.repeats)
 
 
 @operation("ZerosLike")

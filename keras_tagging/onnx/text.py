@@ -7,16 +7,19 @@ TensorFlow does; which characters a pattern means is in `letters`. A table is a
 
 from functools import cached_property
 
-from keras_tagging.encoding.token_features import (
-    NORMALISATIONS,
-    SHAPES,
-    TokenFeatures,
-)
+from keras_tagging.encoding.token_features import NORMALISATIONS, SHAPES, TokenFeatures
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.onnx import letters
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import STRINGS
-from keras_tagging.onnx.characters import cut, distinct, replace, spelled, times
+from keras_tagging.onnx.characters import (
+    cut,
+    distinct,
+    in_table,
+    replace,
+    spelled,
+    times,
+)
 from keras_tagging.runtime.strings import NUL, REPLACEMENT, encodable
 
 ASCII = r"[\x00-\x7F]*"
@@ -40,15 +43,7 @@ def look_up(xp: Arrays, forms: list[Array], words: list[str]) -> list[Array]:
         ids.setdefault(encodable(word), i)
     if not ids:
         return [xp.zeros_like(xp.cast(matches(xp, f, ""), "int64")) + 1 for f in forms]
-    found = xp.node(
-        "LabelEncoder",
-        xp.stack(forms, 0),
-        dtype="int64",
-        domain="ai.onnx.ml",
-        keys_strings=list(ids),
-        values_int64s=list(ids.values()),
-        default_int64=UNKNOWN_ID,
-    )
+    found = in_table(xp, xp.stack(forms, 0), ids)
     return [found[i] for i in range(len(forms))]
 
 

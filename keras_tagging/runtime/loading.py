@@ -10,6 +10,7 @@ from keras_tagging.runtime.extensions import check_strings
 from keras_tagging.runtime.folder import content_of, read_pipeline
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
+from keras_tagging.utils.named_models import find_model
 
 KEY = "keras_tagging"  # of what a file says of itself
 FORMAT = 1
@@ -23,7 +24,8 @@ def load(path, *, threads: int | None = None):
     what cannot be, or cannot be run, the call of the model raises an `OSError`.
 
     Args:
-        path: of the file, or of the folder of a pipeline.
+        path: of the file, or of the folder of a pipeline; or the name of an installed
+            model that has ONNX files.
         threads: batches that are run at the same time; None for as many as there are
             cores. One batch is run by one thread.
 
@@ -33,7 +35,7 @@ def load(path, *, threads: int | None = None):
         ImportError: if ONNX Runtime or its extensions are not installed.
         OSError: if it may not be read.
     """
-    path = Path(path)
+    path = find_model(path, to_run=True)
     if threads is not None and (type(threads) is not int or threads < 1):
         raise ValueError(f"threads={threads!r}: at least one is needed")
     if path.is_dir():

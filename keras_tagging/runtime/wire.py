@@ -76,11 +76,19 @@ FOREIGN = {
 }
 # keys of fields
 GRAPH = 7 << 3 | BYTES
+NODE, OUTPUT, VALUE_NAME = 1 << 3 | BYTES, 12 << 3 | BYTES, 1 << 3 | BYTES
 OPERATION, NODE_DOMAIN, OPSET_DOMAIN = 4 << 3 | BYTES, 7 << 3 | BYTES, 1 << 3 | BYTES
 NODE_INPUT, NODE_OUTPUT = 1 << 3 | BYTES, 2 << 3 | BYTES
 TENSOR_TYPE, TENSOR_LOCATION = 2 << 3 | VARINT, 14 << 3 | VARINT
 RAW_DATA = 9 << 3 | BYTES
 FIXED_SIZE = 1 << 3 | VARINT
+#: repeated fields that a check looks at
+KEPT = {
+    ("graph", NODE),
+    ("graph", OUTPUT),
+    ("node", NODE_INPUT),
+    ("node", NODE_OUTPUT),
+}
 #: by the number of a type of arrays
 FLOATS = {1: np.dtype("<f4"), 10: np.dtype("<f2"), 11: np.dtype("<f8")}
 
@@ -102,7 +110,7 @@ def check(content: bytes) -> None:
 def _walk(content, at, end, message, depth) -> dict:
     """The fields that are not repeated, by their keys: integers, or starts and ends.
 
-    Of a node's inputs and outputs, those without a name are among them.
+    Of those that are, `KEPT` are lists of these, or of the fields inside.
     """
     depth += message == "graph"
     if depth > limits.ONNX_DEPTH:
@@ -134,12 +142,12 @@ def _walk(content, at, end, message, depth) -> dict:
             if key in found:
                 raise ValueError(UNUSUAL)
             found[key] = value
-        elif inner == "b" and message == "node" and value[0] == value[1]:
-            found[key] = value  # one that is left out
         if inner in MESSAGES:
-            _walk(content, *value, inner, depth)
+            value = _walk(content, *value, inner, depth)
         elif inner == "e" and value >= ENUMERATED:
             raise ValueError(UNUSUAL)
+        if (message, key) in KEPT:
+            found.setdefault(key, []).append(value)
     if message in CHECKS:
         CHECKS[message](content, found)
     return found
@@ -178,8 +186,21 @@ def _check_node(content, found):
     if operation not in OPERATIONS.get(domain, ()):
         name = f"{domain}.{operation}" if domain else operation
         raise ValueError(f"has an operation {name!r}, which no export writes")
-    if NODE_OUTPUT in found or (NODE_INPUT in found and operation not in OPTIONAL):
+    inputs, outputs = (
+        [content[start:end] for start, end in found.get(key, ())]
+        for key in (NODE_INPUT, NODE_OUTPUT)
+    )
+    if b"" in outputs or (b"" in inputs and operation not in OPTIONAL):
         raise ValueError(f"leaves out what an operation {operation!r} needs")
+    found[NODE_OUTPUT] = outputs
+
+
+def _check_graph(content, found):
+    """A node computes each output: else ONNX Runtime may end the process."""
+    computed = {name for node in found.get(NODE, ()) for name in node[NODE_OUTPUT]}
+    names = [value.get(VALUE_NAME, (0, 0)) for value in found.get(OUTPUT, ())]
+    if not computed.issuperset(content[start:end] for start, end in names):
+        raise ValueError("has an output that nothing computes")
 
 
 def _check_tensor(content, found):
@@ -201,6 +222,7 @@ def _check_size(content, found):
 
 
 CHECKS = {
+    "graph": _check_graph,
     "opset": _check_opset,
     "node": _check_node,
     "tensor": _check_tensor,

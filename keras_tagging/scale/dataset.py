@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.scale.model_files import fingerprint, load_pipeline, model_name
-from keras_tagging.scale.units import Unit, unit_of_row
+from keras_tagging.scale.units import unit_of_row
 from keras_tagging.scale.worker import annotated
 from keras_tagging.utils.ray_cluster import imported_ray
 
@@ -58,11 +58,8 @@ def annotate_dataset(
         ImportError: if Ray is not installed.
     """
     ray = imported_ray()
-    for name, number in (
-        ("workers", workers),
-        ("threads", threads),
-        ("batch_size", batch_size),
-    ):
+    numbers = {"workers": workers, "threads": threads, "batch_size": batch_size}
+    for name, number in numbers.items():
         if number is not None and (type(number) is not int or number < 1):
             raise ValueError(f"{name}={number!r}: give an integer of at least 1")
     pool = {"min_size": 1} if workers is None else {"size": workers}
@@ -91,12 +88,7 @@ class Annotator:
     """
 
     def __init__(self, model: str, sha256: str, threads: int = 1):
-        if fingerprint(model) != sha256:
-            raise ValueError(
-                f"{model}: is another model here than where the run was started: copy "
-                "it to all machines, or use a folder that they all see"
-            )
-        self.pipeline = load_pipeline(model, threads)
+        self.pipeline = load_pipeline(model, threads, sha256)
 
     def __call__(self, table):
         units = [
@@ -108,11 +100,11 @@ class Annotator:
         for unit, sentence in annotated(self.pipeline, units):
             places[id(unit)].append(sentence)
         is_text = "tokens" not in table.column_names
-        for name, values, kind in self._columns(units, found, is_text):
+        for name, values, kind in self._columns(found, is_text):
             table = _with_column(table, name, values, kind)
         return table
 
-    def _columns(self, units: list[Unit], found: list[list[Sentence]], is_text: bool):
+    def _columns(self, found: list[list[Sentence]], is_text: bool):
         """The name, the values and the type of each new column."""
         import pyarrow as pa
 

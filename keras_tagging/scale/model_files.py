@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from socket import gethostname
 
 from keras_tagging import runtime
 from keras_tagging.models.run_files import MODEL
@@ -47,15 +48,20 @@ def fingerprint(model: str | Path) -> str:
     return sha256_of(path)
 
 
-def load_pipeline(model: str, threads: int):
+def load_pipeline(model: str, threads: int, sha256: str):
     """The pipeline of a name, or that of a single model, with so many threads.
 
     TensorFlow has as many in the whole process, if it has not been started before.
 
     Raises:
-        ValueError: if the model is damaged, or of another kind.
+        ValueError: if the model is damaged, of another kind, or not the one meant.
         OSError: if it cannot be read.
     """
+    if fingerprint(model) != sha256:
+        raise ValueError(
+            f"{model}: is another model here, on {gethostname()}, than where the run "
+            "was started: copy it to all machines, or use a folder that they all see"
+        )
     if is_onnx(Path(model)):
         try:
             found = runtime.load(model, threads=threads)

@@ -10,7 +10,7 @@ from pathlib import Path
 from keras_tagging.data.annotation import ConlluWriter, as_json, conllu_columns
 from keras_tagging.data.raw_text import sentences_of_lines
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.scale.model_files import fingerprint, load_pipeline
+from keras_tagging.scale.model_files import load_pipeline
 from keras_tagging.scale.shards import Shard
 from keras_tagging.scale.units import Unit, units_of
 from keras_tagging.utils.atomic import replacing
@@ -184,11 +184,4 @@ def _count_try(path: Path, shard: Shard) -> None:
 
 
 def _loaded(work: Work):
-    if fingerprint(work.model) != work.sha256:
-        import socket
-
-        raise ValueError(
-            f"{work.model}: is another model on {socket.gethostname()} than where the "
-            "run was started: copy it there, or use a folder that all machines see"
-        )
-    return load_pipeline(work.model, work.threads)
+    return load_pipeline(work.model, work.threads, work.sha256)

@@ -41,7 +41,7 @@ def named(arguments: list[str]) -> dict[str, Path]:
                 f"{found[name]} and {path} would both be called {name}: give one of "
                 "them another name, NAME=PATH"
             )
-        if not (path := find_model(path)).exists():
+        if not (path := find_model(path, to_run=True)).exists():
             raise ValueError(f"{path}: no such file or folder")
         found[name] = path
     return found

@@ -2,11 +2,7 @@
 
 import keras
 
-from keras_tagging.training.objectives import (
-    TagLoss,
-    TokenAccuracy,
-    TokenCrossEntropy,
-)
+from keras_tagging.training.objectives import TagLoss, TokenAccuracy, TokenCrossEntropy
 
 OPTIMIZERS = {
     "sgd": keras.optimizers.SGD,

@@ -73,20 +73,7 @@ def carry_out(plan, keras_fit, verbose="auto"):
     epochs, decay = plan.fitting.epochs, plan.fitting.decay
     rate = float(keras.ops.convert_to_numpy(plan.optimizer.learning_rate))
     table = TrainingLog(plan.log)
-    callbacks = plan_callbacks(
-        plan.batches,
-        plan.callbacks,
-        table,
-        epochs=epochs,
-        decay=decay,
-        learning_rate=rate,
-        average=optimizer.use_ema,
-        evaluate=plan.evaluate,
-        monitor=plan.monitor,
-        lower_is_better=plan.lower_is_better,
-        patience=plan.patience,
-        restore_best=plan.restore_best,
-    )
+    callbacks = plan_callbacks(plan, table, rate, average=optimizer.use_ema)
     scheduled = isinstance(plan.feedback, tuple)
     if scheduled:
         callbacks.insert(0, FeedbackShare(*plan.feedback, epochs))
@@ -210,55 +197,35 @@ def streamed(batches, *signature):
     return data.apply(size).prefetch(2)
 
 
-def plan_callbacks(
-    batches,
-    callbacks,
-    table,
-    *,
-    epochs,
-    decay=None,
-    learning_rate=None,
-    average=False,
-    evaluate=None,
-    monitor="val_accuracy",
-    lower_is_better=(),
-    patience=None,
-    restore_best=True,
-):
+def plan_callbacks(plan, table, learning_rate, average=False):
     """The user's callbacks between those that must run before and after them.
 
     Args:
-        batches: `TrainingBatches`.
-        callbacks: the user's callbacks.
+        plan: the `Plan`.
         table: the `TrainingLog`.
-        epochs: number of epochs of the whole run.
-        decay: as in `FitSettings`.
         learning_rate: the rate of the first epoch, for "linear" decay.
         average: whether the optimizer keeps averages of the weights.
-        evaluate: function that returns the figures on the development sentences.
-        monitor, patience, restore_best: as in `keras.callbacks.EarlyStopping`.
-        lower_is_better: as in `mode_of`.
 
     Returns:
         A list of callbacks.
     """
-    first, last = [EpochOrder(batches)], [table]
-    if decay == "linear":
-        first.append(LinearDecay(epochs, learning_rate))
+    first, last = [EpochOrder(plan.batches)], [table]
+    if plan.fitting.decay == "linear":
+        first.append(LinearDecay(plan.fitting.epochs, learning_rate))
     if average:
         averaged = AveragedWeights()
         first.append(averaged)
-    if evaluate is not None:
-        first.append(Validation(evaluate))
+    if plan.evaluate is not None:
+        first.append(Validation(plan.evaluate))
         best = keras.callbacks.EarlyStopping(
-            monitor,
-            mode=mode_of(monitor, lower_is_better),
-            patience=math.inf if patience is None else patience,
-            restore_best_weights=restore_best,
+            plan.monitor,
+            mode=mode_of(plan.monitor, plan.lower_is_better),
+            patience=math.inf if plan.patience is None else plan.patience,
+            restore_best_weights=plan.restore_best,
         )
         last.insert(0, best)
-    if decay == "halve":  # after the log, which has the rate of the finished epoch
+    if plan.fitting.decay == "halve":  # after the log, which has the rate of the epoch
         last.append(HalvingDecay())
     if average:
         last.append(averaged.trained)
-    return [*first, *(callbacks or ()), *last]
+    return [*first, *(plan.callbacks or ()), *last]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from keras_tagging.utils.checks import (
+    Checked,
     NonNegative,
     Positive,
     Rate,
@@ -48,7 +49,7 @@ class OptimizerSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitSettings:
+class FitSettings(Checked):
     """The defaults of `fit`.
 
     Args:
@@ -71,6 +72,3 @@ class FitSettings:
     word_dropout: Rate = 0.0
     decay: Literal["linear", "halve"] | None = None
     l2: Rate = 0.0
-
-    def __post_init__(self):
-        check_fields(self)

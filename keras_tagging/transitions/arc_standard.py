@@ -87,9 +87,7 @@ def oracle(heads, labels) -> tuple[list[int], list[int]]:
     SHIFT otherwise.
     """
     head_of, label_of = [-1, *heads], [0, *labels]
-    pending = [0] * len(head_of)  # children not yet attached
-    for head in heads:
-        pending[head] += 1
+    pending = children_of(heads)  # not yet attached
     stack, front = [0], 1
     actions, of_actions = [], []
     while front < len(head_of) or len(stack) > 1:
@@ -107,6 +105,14 @@ def oracle(heads, labels) -> tuple[list[int], list[int]]:
         actions.append(action)
         of_actions.append(label_of[dependent])
     return actions, of_actions
+
+
+def children_of(heads) -> list[int]:
+    """The number of children of ROOT and of each word."""
+    counts = [0] * (len(heads) + 1)
+    for head in heads:
+        counts[head] += 1
+    return counts
 
 
 ARC_STANDARD = own(

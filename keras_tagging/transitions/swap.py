@@ -15,25 +15,29 @@ swaps words only when no arc can be made before.
 *Departures*: as in arc-standard here, ROOT gets its only child last.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
-from keras_tagging.transitions.arc_standard import LEFT_ARC, RIGHT_ARC, SHIFT
+from keras_tagging.transitions.arc_standard import (
+    ARC_STANDARD,
+    LEFT_ARC,
+    RIGHT_ARC,
+    SHIFT,
+    children_of,
+)
 from keras_tagging.transitions.node_table import (
     BELOW,
     NONE,
-    NUM_LABELS,
-    NUM_NODES,
     ROOT,
-    SHAPES,
     Configuration,
     features_of,
     rows,
     stack_top,
-    tree,
     with_arc,
     written,
 )
-from keras_tagging.transitions.system import DEPRELS, Action, TransitionSystem, own
+from keras_tagging.transitions.system import Action, own
 
 SWAP = 3
 
@@ -144,14 +148,6 @@ def oracle(heads, labels) -> tuple[list[int], list[int]]:
     return actions, of_actions
 
 
-def children_of(heads) -> list[int]:
-    """The number of children of ROOT and of each word."""
-    counts = [0] * (len(heads) + 1)
-    for head in heads:
-        counts[head] += 1
-    return counts
-
-
 def projective_order(heads) -> list[int]:
     """The place of ROOT and of each word when a tree is read from left to right.
 
@@ -204,25 +200,18 @@ def projective_components(heads) -> list[int]:
 
 
 ARC_STANDARD_WITH_SWAP = own(
-    TransitionSystem(
+    replace(
+        ARC_STANDARD,
         name="swap",
-        actions=(
-            Action("SHIFT"),
-            Action("LEFT_ARC", DEPRELS),
-            Action("RIGHT_ARC", DEPRELS),
-            Action("SWAP"),
-        ),
-        fields=SHAPES,
+        actions=(*ARC_STANDARD.actions, Action("SWAP")),
         initial=initial,
         legal=legal,
         advance=advance,
         features=features,
-        num_nodes=NUM_NODES,
-        num_labels=NUM_LABELS,
         steps=steps,
         oracle=oracle,
-        result=tree,
         from_root=from_root,
+        fixed_steps=False,
         nonprojective=True,
     )
 )

@@ -71,6 +71,13 @@ def check_fields(settings) -> None:
         object.__setattr__(settings, field.name, value)
 
 
+class Checked:
+    """Base of frozen dataclasses whose fields are checked as `check_fields` does."""
+
+    def __post_init__(self):
+        check_fields(self)
+
+
 def checked(name: str, value, annotation, default):
     """The value, converted to the type of its annotation: see `check_fields`."""
     for kind in _alternatives(annotation):

@@ -2,7 +2,8 @@
 
 The distribution has an entry point of the group `keras_tagging.models`: its name is
 that of the model, its value a package. In the folder of the package are `model/`, the
-saved model, and `card.json`, which tells its licence and its figures.
+saved model, and `card.json`, which tells its licence and its figures. There may be
+`onnx/`, the same model for ONNX Runtime.
 """
 
 import json
@@ -18,6 +19,8 @@ from keras_tagging.utils.suggestions import nearest
 
 GROUP = "keras_tagging.models"
 REMEDY = "install it again"
+#: what runs ONNX files
+RUNTIME = ("onnxruntime", "onnxruntime_extensions")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,14 @@ class NamedModel:
         if not folder.is_dir():
             raise ValueError(f"the model {self.name!r} lacks {folder}: {REMEDY}")
         return folder
+
+    @property
+    def onnx(self) -> Path | None:
+        """The same model for ONNX Runtime, if the distribution and this machine have
+        both."""
+        if not (self._package / "onnx").is_dir() or not all(map(find_spec, RUNTIME)):
+            return None
+        return self._package / "onnx"
 
     @property
     def _package(self) -> Path:
@@ -95,10 +106,15 @@ def _model(name: str, entries: list[EntryPoint]) -> NamedModel:
     return NamedModel(name, version, Path(places[0]) if places else gone)
 
 
-def find_model(model: str | Path) -> Path:
+def find_model(model: str | Path, *, to_run: bool = False) -> Path:
     """The path of a saved model: a path as it is, or that of an installed model.
 
     A file or folder that exists goes before a model of the same name.
+
+    Args:
+        model: a path or a name.
+        to_run: whether it will only be run: if the installed model also has ONNX files,
+            and there is what runs them, these, as they need no TensorFlow.
 
     Raises:
         ValueError: if it is the name of a model that is not installed.
@@ -108,7 +124,7 @@ def find_model(model: str | Path) -> Path:
         return path
     models = installed_models()
     if (found := models.get(str(model))) is not None:
-        return found.folder
+        return (to_run and found.onnx) or found.folder
     near = nearest(model, models)
     known = ", ".join(models) or "none"
     raise ValueError(

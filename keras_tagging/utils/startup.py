@@ -18,13 +18,10 @@ def start_program(one_thread: bool = False) -> None:
     What imports them afterwards does find them.
 
     Raises:
-        ValueError: if TensorFlow is not installed.
+        ImportError: if TensorFlow is not installed.
     """
     with hidden(UNUSED):
-        try:
-            start_keras(one_thread)
-        except ImportError as error:
-            raise ValueError(str(error)) from error
+        start_keras(one_thread)
         with silenced():
             import keras  # noqa: F401
 
@@ -49,7 +46,7 @@ def start_keras(one_thread: bool = False) -> None:
     if find_spec("tensorflow") is None:
         raise ImportError(
             "TensorFlow is not installed, and this needs it: pip install tensorflow "
-            "(what was exported as ONNX does not)"
+            "(what keras_tagging.runtime loads does not)"
         )
     with silenced():
         import tensorflow as tf

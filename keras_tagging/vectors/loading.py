@@ -10,12 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from keras_tagging.vectors.cache import cached, folder_of
-from keras_tagging.vectors.coverage import (
-    Normalise,
-    Words,
-    count_words,
-    lookup_forms,
-)
+from keras_tagging.vectors.coverage import Normalise, Words, count_words, lookup_forms
 from keras_tagging.vectors.fasttext import read_fasttext
 from keras_tagging.vectors.files import opened
 from keras_tagging.vectors.formats import read_binary, read_text, recognised

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils.checks import check_choice
 from keras_tagging.vectors.coverage import Words, count_words
 from keras_tagging.vectors.word_vectors import WordVectors, composed
 
@@ -51,9 +52,7 @@ def train_vectors(
     """
     from gensim.models import FastText, Word2Vec
 
-    if method not in METHODS:
-        known = " and ".join(map(repr, METHODS))
-        raise ValueError(f"method={method!r}: known are {known}")
+    check_choice("method", method, METHODS)
     others = count_words(vocabulary)
     if others and method != "fasttext":
         raise ValueError(

@@ -158,14 +158,8 @@ def test_impossible_windows_are_told(features, options, message):
 @pytest.mark.parametrize("variational", [False, True])
 def test_variational_dropout_drops_the_same_inputs_of_all_tokens(variational):
     features, settings = adapted(), architecture("bigru").settings(word_dim=40)
-    inputs, _, x = token_inputs(
-        features,
-        seeds(1),
-        settings.tables,
-        settings.letters,
-        dropout=0.5,
-        variational=variational,
-    )
+    options = {"dropout": 0.5, "variational": variational}
+    inputs, _, x = token_inputs(settings, features, seeds(1), **options)
     [ids] = inputs
     model = keras.Model(ids, x)
     for weight in model.trainable_weights:

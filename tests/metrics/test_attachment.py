@@ -284,7 +284,7 @@ HEAD = "a head is an integer from 0, for ROOT, to 3, the last word"
         ),
         (
             {"punctuation": "ud"},
-            "unknown punctuation 'ud'; known are keep, ptb, unicode",
+            "unknown punctuation 'ud'. Known: keep, ptb, unicode",
         ),
     ],
 )

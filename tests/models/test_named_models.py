@@ -2,8 +2,10 @@
 
 import json
 import re
+import shutil
 import sys
 import zipfile
+from unittest import mock
 
 import h5py
 import numpy as np
@@ -11,9 +13,11 @@ import pytest
 from conftest import random_sentences
 
 import keras_tagging
+from keras_tagging import Pipeline, runtime
 from keras_tagging.cli import main
+from keras_tagging.cli.loading import load_model
 from keras_tagging.models.half_precision import half, halve
-from keras_tagging.utils import limits
+from keras_tagging.utils import limits, named_models
 from keras_tagging.utils.named_models import find_model, installed_models
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -160,3 +164,22 @@ def test_the_command_lists_models_and_shows_cards(site, capsys):
     with pytest.raises(SystemExit) as end:
         main(["models", "tinny"])
     assert end.value.code == 2 and "did you mean 'tiny'?" in capsys.readouterr().err
+
+
+def test_onnx_files_go_first_where_a_model_is_only_run(saved, site, capsys):
+    model, path = saved
+    shutil.copy(path, site / "model" / "model.keras")
+    (site / "onnx").mkdir()
+    assert find_model("tiny") == site / "model"
+    assert find_model("tiny", to_run=True) == site / "onnx"
+    Pipeline(tagger=model).export(site / "onnx", format="onnx")
+    [expected] = model.tag([["a", "b"]])
+    [sentence] = runtime.load("tiny").annotate([["a", "b"]])
+    assert sentence.tags == expected
+    # what is trained or changed further is the Keras model
+    assert not isinstance(runtime.load("tiny"), Pipeline)
+    loaded = load_model("tiny", command="annotate", pipeline=True)
+    assert type(loaded) is type(runtime.load("tiny"))
+    assert load_model("tiny").settings == model.settings
+    with mock.patch.object(named_models, "RUNTIME", ["no_such_package"]):
+        assert find_model("tiny", to_run=True) == site / "model"

@@ -119,6 +119,17 @@ def test_what_an_operation_lacks(operation, place):
         check(made.SerializeToString())
 
 
+@pytest.mark.parametrize("operation", ["Scan", "If"])
+def test_what_nothing_computes(operation):
+    """ONNX Runtime would end the process where a loop gives a step that it is given."""
+    made = onnx.ModelProto.FromString(files()[0])
+    node = next(node for node in made.graph.node if node.op_type == operation)
+    body = next(a.g for a in node.attribute if a.HasField("g"))
+    body.output[0].name = body.input[-1].name if body.input else "tokens"
+    with pytest.raises(ValueError, match="an output that nothing computes"):
+        check(made.SerializeToString())
+
+
 @pytest.mark.parametrize(
     "content", [b"\x0b", b"\xff" * 20, b"\x0a\x05ab", b"\x80", b""]
 )

@@ -367,7 +367,7 @@ def test_models_are_named_not_given(pipeline, onnx, tmp_path, monkeypatch):
 def test_a_model_that_differs_on_a_machine_is_refused(work, planned):
     worker = Worker(replace(work, sha256="0"))
     error = done_by(worker, planned().shards[0])["error"]
-    assert "is another model on" in error
+    assert "is another model here, on" in error
 
 
 def test_ray_that_is_missing_is_told(monkeypatch, work, planned):

@@ -9,7 +9,8 @@ import keras_tagging
 from keras_tagging.encoding import batching
 from keras_tagging.models.run_folder import train_run
 from keras_tagging.training import TagLoss, TrainingLog
-from keras_tagging.training.run import plan_callbacks
+from keras_tagging.training.run import Plan, plan_callbacks
+from keras_tagging.training.settings import FitSettings
 
 SETTINGS = TINY | WORDS_ONLY
 
@@ -120,8 +121,9 @@ def test_a_run_s_best_model_is_that_of_the_monitor(
     [("val_loss", 1), ("cross_entropy", 1), ("val_f1", 3), ("val_oov_accuracy", 3)],
 )
 def test_monitor_knows_which_way_is_better(monitor, best):
-    given = {"epochs": 3, "evaluate": dict, "monitor": monitor}
-    callbacks = plan_callbacks(None, [], TrainingLog(), **given)
+    given = dict.fromkeys(("batches", "dataset", "optimizer"))
+    given |= {"fitting": FitSettings(epochs=3), "evaluate": dict, "monitor": monitor}
+    callbacks = plan_callbacks(Plan(**given), TrainingLog(), 0.1)
     (stopping,) = (c for c in callbacks if isinstance(c, keras.callbacks.EarlyStopping))
     stopping.set_model(keras.Sequential([keras.layers.Dense(1)]))
     stopping.on_train_begin()

@@ -60,9 +60,7 @@ def test_fasttext_has_vectors_of_words_it_has_not_seen():
 
 
 def test_training_errors():
-    with pytest.raises(
-        ValueError, match="'glove': known are 'word2vec' and 'fasttext'"
-    ):
+    with pytest.raises(ValueError, match="'glove': known are 'word2vec', 'fasttext'"):
         train_vectors(TEXT, "glove")
     with pytest.raises(ValueError, match="unseen words: .*method='fasttext'"):
         train_vectors(TEXT, vocabulary=["e"])

@@ -1,15 +1,11 @@
 """Common parts of the analyses of taggers and parsers."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import pandas as pd
 
 from keras_tagging.experiments.analysis import plots, tables
-from keras_tagging.experiments.analysis.predictions import (
-    TrainingCounts,
-    reads_words,
-)
+from keras_tagging.experiments.analysis.predictions import TrainingCounts, reads_words
 from keras_tagging.experiments.analysis.sections import Analysis, Section
 
 INTERVAL = (
@@ -18,6 +14,7 @@ INTERVAL = (
 )
 
 LABELS = "occurrences of the gold label in training"
+WORDS = "occurrences of the word in training"
 
 
 def begin(model, sentences, train, title) -> Analysis:
@@ -88,7 +85,6 @@ def frequency_sections(
     else:
         unknown = "The model reads no words; words not in training count as unknown."
         tokens["known"] = tokens["frequency"] > 0
-    plot = partial(plots.groups, key="training", figures=figures)
     return [
         Section(
             "by_label_frequency",
@@ -97,7 +93,7 @@ def frequency_sections(
             f"predict an unseen one. The row {tables.FREQUENT} is the sum of the rows "
             "below it.",
             tables.by_label_frequency(tokens, figures),
-            _without_sum(partial(plot, xlabel=LABELS)),
+            _without_sum(plots.by_group("training", figures, LABELS)),
         ),
         Section(
             "by_word_frequency",
@@ -105,7 +101,7 @@ def frequency_sections(
             "How often the word occurs in the training sentences, in the normal form "
             f"that the model reads. {unknown}",
             tables.by_word_frequency(tokens, figures),
-            partial(plot, xlabel="occurrences of the word in training"),
+            plots.by_group("training", figures, WORDS),
         ),
     ]
 

@@ -1,7 +1,5 @@
 """The analysis of a parser's errors."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
@@ -66,11 +64,10 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
             "right, recall the share of the gold ones that were predicted; bins of "
             f"McDonald & Nivre (2007). {INTERVAL}",
             tables.with_interval(scores.by_distance(), "recall", "gold"),
-            partial(
-                plots.groups,
-                key="distance",
-                figures=["precision", "recall"],
-                xlabel="words from the dependent to its head",
+            plots.by_group(
+                "distance",
+                ["precision", "recall"],
+                "words from the dependent to its head",
             ),
         ),
         Section(
@@ -78,12 +75,7 @@ def analyse_parser(model, sentences, train, title, **counting) -> Analysis:
             "By sentence length",
             f"The length in words; bins of McDonald & Nivre (2007). {INTERVAL}",
             tables.with_interval(scores.by_sentence_length(), "las", "words"),
-            partial(
-                plots.groups,
-                key="length",
-                figures=FIGURES,
-                xlabel="words in the sentence",
-            ),
+            plots.by_group("length", FIGURES, "words in the sentence"),
         ),
         *frequency_sections(model, tokens, train, deprels, FIGURES, analysis),
     ]
@@ -177,7 +169,7 @@ def _by_pos(tokens, sentences, analysis) -> list[Section]:
             "By part of speech",
             f"Gold part of speech of the dependent, in the column {column}.",
             tables.shares_by(tokens, "pos", tokens["pos"].to_numpy(), FIGURES),
-            partial(plots.groups, key="pos", figures=FIGURES, xlabel="part of speech"),
+            plots.by_group("pos", FIGURES, "part of speech"),
             ranked=True,
         ),
     ]

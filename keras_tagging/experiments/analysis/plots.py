@@ -2,7 +2,8 @@
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -82,6 +83,11 @@ def groups(figure, table, *, key: str, figures: Sequence[str], xlabel: str) -> N
     axes.grid(axis="x", visible=False)
     if len(figures) > 1:  # above the plot, where no point is
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(figures))
+
+
+def by_group(key: str, figures: Sequence[str], xlabel: str) -> Callable:
+    """The plot `groups` of a table whose column `key` names the groups."""
+    return partial(groups, key=key, figures=figures, xlabel=xlabel)
 
 
 def reliability(figure, table) -> None:

@@ -76,21 +76,24 @@ def shares_by(tokens: pd.DataFrame, key: str, groups, figures: Sequence[str]):
 
 def with_shares(table: pd.DataFrame, figures: Sequence[str]) -> pd.DataFrame:
     """Turn counts of right tokens into shares of `tokens`, with `low` and `high`."""
-    counts = list(zip(table[figures[-1]], table["tokens"], strict=True))
+    low, high = intervals(table[figures[-1]], table["tokens"])
     table = table.astype(dict.fromkeys(figures, float))
     for name in figures:
         table[name] = table[name] / table["tokens"].where(table["tokens"] > 0)
-    intervals = [wilson(right, total) for right, total in counts]
-    table["low"], table["high"] = np.reshape(intervals, (-1, 2)).T
-    return table
+    return table.assign(low=low, high=high)
+
+
+def intervals(right: pd.Series, total: pd.Series) -> np.ndarray:
+    """`(2, rows)`: the ends of the interval of `wilson` for each row."""
+    pairs = zip(right, total, strict=True)
+    return np.reshape([wilson(*pair) for pair in pairs], (-1, 2)).T
 
 
 def with_interval(table: pd.DataFrame, share: str, total: str) -> pd.DataFrame:
     """Insert `low` and `high` after a column that is a share of another."""
     right = (table[share] * table[total]).fillna(0).round().astype(int)
-    intervals = [wilson(*pair) for pair in zip(right, table[total], strict=True)]
     table, position = table.copy(), table.columns.get_loc(share) + 1
-    low, high = np.reshape(intervals, (-1, 2)).T
+    low, high = intervals(right, table[total])
     table.insert(position, "low", low)
     table.insert(position + 1, "high", high)
     return table

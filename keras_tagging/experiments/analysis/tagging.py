@@ -1,6 +1,5 @@
 """The analysis of a tagger's errors."""
 
-from functools import partial
 from itertools import chain
 
 import pandas as pd
@@ -14,10 +13,7 @@ from keras_tagging.experiments.analysis.common import (
     frequency_sections,
     overall,
 )
-from keras_tagging.experiments.analysis.predictions import (
-    reads_words,
-    tagged_tokens,
-)
+from keras_tagging.experiments.analysis.predictions import reads_words, tagged_tokens
 from keras_tagging.experiments.analysis.sections import Analysis, Section
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
 from keras_tagging.models.report import unknown_tags
@@ -146,11 +142,8 @@ def _by_length(tokens) -> Section:
         "The length in tokens. Sentence accuracy is the share of sentences without an "
         "error.",
         table[table["sentences"] > 0].reset_index(drop=True),
-        partial(
-            plots.groups,
-            key="length",
-            figures=["sentence_accuracy", *FIGURES],
-            xlabel="tokens in the sentence",
+        plots.by_group(
+            "length", ["sentence_accuracy", *FIGURES], "tokens in the sentence"
         ),
     )
 
@@ -163,12 +156,7 @@ def _by_position(tokens) -> Section:
         "By position in the sentence",
         "The first token has position 1.",
         table[table["tokens"] > 0].reset_index(drop=True),
-        partial(
-            plots.groups,
-            key="position",
-            figures=FIGURES,
-            xlabel="position of the token",
-        ),
+        plots.by_group("position", FIGURES, "position of the token"),
     )
 
 

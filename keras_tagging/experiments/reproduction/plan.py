@@ -67,7 +67,9 @@ def make_plan(
     settings = check_settings([row for row in table.rows if row.name in rows], info)
     plan = Plan(table, info, store, jobs, settings)
     if added:
-        plan.notes.append(f"Others start from these, so they run too: {_listed(added)}")
+        plan.notes.append(
+            f"Others start from these, so they run too: {'; '.join(added)}"
+        )
     return plan
 
 
@@ -159,7 +161,3 @@ def jobs_table(plan: Plan) -> str:
         described = "; ".join(filter(None, settings))
         rows.append([name, *numbers, row.architecture, described])
     return aligned(rows)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return "; ".join(names)

@@ -23,11 +23,7 @@ class Progress:
     """
 
     def __init__(
-        self,
-        jobs: Sequence[Job],
-        store: Store,
-        epochs: Mapping[str, int],
-        workers: int,
+        self, jobs: Sequence[Job], store: Store, epochs: Mapping[str, int], workers: int
     ):
         self.jobs, self.store, self.epochs = jobs, store, epochs
         self.workers = workers

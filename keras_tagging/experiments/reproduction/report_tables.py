@@ -9,11 +9,7 @@ from keras_tagging.experiments.documents import NONE, number
 from keras_tagging.experiments.papers.table import Table
 from keras_tagging.experiments.reproduction.report_facts import measured_rows
 from keras_tagging.experiments.reproduction.report_statistics import LEVEL, RESAMPLES
-from keras_tagging.experiments.reproduction.report_templates import (
-    Bold,
-    Grid,
-    Line,
-)
+from keras_tagging.experiments.reproduction.report_templates import Bold, Grid, Line
 from keras_tagging.metrics.significance import is_limit
 
 PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
