@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from keras_tagging.architectures import PARSERS, RECIPES, architecture
 from keras_tagging.data.named_columns import field_of, labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.data.treebanks import NER
 from keras_tagging.encoding.label_column import scripts_of
 from keras_tagging.models.factory import build
 from keras_tagging.runtime.pipeline import ENTITIES, PARTS
@@ -27,7 +26,7 @@ SETTINGS = {
     "best": dict.fromkeys(PARSERS, {"epochs": 10, **FOLDS}),
     "paper": dict.fromkeys(PARSERS, FOLDS),
 }
-#: the same for the tagger of entities
+#: the same for the tagger of entities, which gains nothing from predicted UPOS
 ENTITY_TAGGER = {"units": 200, "unknown_rate": 0.5, "token_budget": 400, "epochs": 8}
 ENTITY_SETTINGS = {
     "fast": {"bilstm-crf": {**ENTITY_TAGGER, "character_network": "lstm"}},
@@ -171,18 +170,15 @@ def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:
 
 
 def columns_to_read(
-    plan: PipelinePlan, names: Sequence[str | None] = (), part: str = "parser"
+    plan: PipelinePlan, names: Sequence[str | None] = ()
 ) -> dict[str, object]:
     """The settings `tags` and `columns` of the parser: the user's, or the tagger's.
 
     Args:
         plan: with the user's settings.
         names: the columns of the tagger, if there is one.
-        part: "parser", or "entities", whose tags are what it learns.
     """
     given = [field_of(name) for name in names if name]
-    if part == ENTITIES:
-        return {"tags": NER, "columns": ("pos",) if "pos" in given else ()}
     first, *others = [name for name in COLUMNS_TO_READ if name in given] or [None]
     own = plan.settings.get("parser", {})
     tags = own.get("tags", first)

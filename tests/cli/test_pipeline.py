@@ -296,7 +296,7 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
 
 NAMES = {"Paris": "B-LOC", "Dogs": "B-PER", "bark": "I-PER"}
 NAMED = {"units": 6, "num_layers": 1, "word_dim": 6, "epochs": 2, **WORDS_ONLY}
-NAMED |= {"character_units": 4}
+NAMED |= {"character_units": 4, "columns": ("pos",)}
 
 
 @pytest.fixture(scope="module")

@@ -94,11 +94,8 @@ def test_entities_are_learnt_last():
     plan = PipelinePlan(("entities", "tagger"), {"entities": {"units": 7}})
     assert plan.parts == ("tagger", "entities")
     assert plan.keywords("entities")["units"] == 7
-    read = columns_to_read(plan, ("upos", "lemma"), "entities")
-    assert read == {"tags": "ner", "columns": ("pos",)}
-    model = plan.build("entities", **read)
+    model = plan.build("entities", tags="ner")
     assert (model.architecture, model.column_names) == ("bilstm-crf", ("ner",))
-    assert columns_to_read(plan, ("xpos",), "entities")["columns"] == ()
     epochs = [
         PipelinePlan(("entities",), recipe=name).keywords("entities")["epochs"]
         for name in ("fast", "best", "paper")
