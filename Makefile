@@ -36,25 +36,26 @@ BY_FILE := --dist loadfile --no-loadscope-reorder
 # What XLA compiles here runs once: to compile it as it stands takes half the time.
 QUICK_XLA := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
 
+# Of a test of networks with several parameters, each value of each is tried once.
+EACH_VALUE := --each-value
+
 test: $(VENV)/installed-test  ## run the tests and the docstring examples
 	XLA_FLAGS="$$XLA_FLAGS $(QUICK_XLA)" \
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 $(BY_FILE) $(ARGS)
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 $(BY_FILE) $(EACH_VALUE) $(ARGS)
 
 quick: $(VENV)/installed-test  ## run the tests of what changed that take no time, in a minute
 	$(BIN)/python tests/quick.py $(ARGS)
 
 # What CI has no time for. The large corpora are read where there are any.
 test-slow: $(VENV)/installed-test $(VENV)/installed-backends $(VENV)/installed-dev $(VENV)/installed-models  ## run what a release needs and CI leaves out
-	$(BIN)/python -m pytest --slow -n auto --maxprocesses 4 $(BY_FILE) $(ARGS)
-	$(MAKE) --no-print-directory test-jax ARGS=--slow
+	$(BIN)/python -m pytest --slow -n auto --maxprocesses 4 $(BY_FILE) $(EACH_VALUE) $(ARGS)
+	$(MAKE) --no-print-directory test-jax ARGS=--slow EACH_VALUE=
 	$(MAKE) --no-print-directory notebooks NOTEBOOKS="$(SLOW_NOTEBOOKS)"
 
 BACKEND_TESTS := tests/cells tests/layers tests/models/test_every_backend.py tests/models/test_devices.py \
 	tests/models/test_label_networks.py::test_on_every_backend
 
-# Of a test with several parameters, each value of each is tried once: all combinations
-# are tried on TensorFlow.
-BACKEND_OPTIONS := -q -m "not one_backend" --each-value
+BACKEND_OPTIONS = -q -m "not one_backend" $(EACH_VALUE)
 
 test-backends: $(VENV)/installed-test $(VENV)/installed-backends  ## run what any backend must do on JAX and PyTorch
 	$(MAKE) --no-print-directory -j2 test-jax test-torch
@@ -87,8 +88,8 @@ NOTEBOOKS := $(filter-out $(SLOW_NOTEBOOKS),$(wildcard notebooks/*.ipynb))
 LEFT_OUT = $(filter-out $(NOTEBOOKS),$(SLOW_NOTEBOOKS))
 
 # Notebooks run as copies, on the demo corpus alone, so that neither they nor their
-# folder change. One epoch of a training tells that a notebook works, in two thirds of the
-# time; `make stored-notebooks` trains to the end and keeps what they print and draw.
+# folder change. A few batches of a training tell that a notebook works; `make
+# stored-notebooks` trains to the end and keeps what they print and draw.
 define EXECUTE
 set -e; unset KERAS_TAGGING_DATA; \
 scratch=$$(mktemp -d); \
@@ -100,7 +101,8 @@ printf '%s\n' "$$scratch"/*.ipynb \
 endef
 
 notebooks: export KERAS_MAX_EPOCHS := 1
-notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute the notebooks, one epoch of each training
+notebooks: export KERAS_MAX_STEPS_PER_EPOCH := 30
+notebooks: $(VENV)/installed-dev $(VENV)/installed-models  ## execute the notebooks, 30 batches of each training
 	@$(EXECUTE); \
 	echo "left out: $(if $(LEFT_OUT),$(LEFT_OUT) (make test-slow),nothing)"
 

@@ -96,6 +96,12 @@ def pytest_configure(config):
     config.pluginmanager.register(selection)
 
 
+def pytest_unconfigure():
+    """Looks once for garbage, which warns when it goes: pytest would five times."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def graphs_as_traced(request):
     """TensorFlow runs graphs as they were traced.

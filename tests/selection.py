@@ -2,7 +2,7 @@
 
 `--slow` runs what a release needs and CI has no time for, which is left out otherwise;
 `--quick` leaves out what starts a process, builds a graph or has no time left;
-`--each-value` is for the backends.
+`--each-value` leaves out combinations of parameters in the rooms that have many.
 """
 
 import multiprocessing.process
@@ -16,7 +16,9 @@ import pytest
 
 QUICK_SECONDS = 45  # for tests, of a minute with the start of Python and of Keras
 SLOW = "slow: make test-slow runs them"
-VALUES = "not the first with some value of a parameter: TensorFlow tries them"
+VALUES = "have values of parameters that others have: make test-slow, on TensorFlow"
+# Each multiplies settings of networks. Elsewhere a combination is a case of its own.
+MULTIPLYING = ("cells/", "layers/", "models/", "onnx_files/")
 left_out = pytest.StashKey[dict]()
 
 
@@ -24,10 +26,12 @@ def add_options(parser):
     parser.addoption(
         "--each-value",
         action="store_true",
-        help="of each test, run the first parameters that have each value once",
+        help="of each test of a network, run the first parameters that have each value",
     )
     parser.addoption(
-        "--slow", action="store_true", help="run the tests marked slow, and no others"
+        "--slow",
+        action="store_true",
+        help="run the tests marked slow, and with --each-value what that leaves out",
     )
     parser.addoption(
         "--quick",
@@ -45,22 +49,31 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)  # after those that a marker leaves out
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--slow"):
-        wanted = [item for item in items if is_slow(item)]
-        config.hook.pytest_deselected(items=[i for i in items if i not in wanted])
-        items[:] = wanted
-    else:
-        named = tuple(arg for arg in config.args if "::" in arg)
-        slow = [i for i in items if is_slow(i) and not i.nodeid.startswith(named)]
-        leave_out(config, items, slow, SLOW)
+    repeated = set()
     if config.getoption("--each-value"):
-        leave_out(config, items, repeated_values(items), VALUES)
+        repeated.update(repeated_values([i for i in items if not is_slow(i)]))
+    if config.getoption("--slow"):
+        others = [i for i in items if not is_slow(i) and i not in repeated]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if is_slow(item) or item in repeated]
+        return
+    named = tuple(arg for arg in config.args if "::" in arg)
+    unnamed = [item for item in items if not item.nodeid.startswith(named)]
+    leave_out(config, items, [i for i in unnamed if is_slow(i)], SLOW)
+    if repeated:
+        leave_out(config, items, [i for i in unnamed if i in repeated], VALUES)
 
 
 def is_slow(item):
     """Marked `slow`, or `slow("jax")` where that is the backend."""
     marks = [mark.args for mark in item.iter_markers("slow")]
     return any(not args or backend() in args for args in marks)
+
+
+def slow_but(kept, every):
+    """Names as parameters of a test, of which those that are not kept are slow."""
+    slow = pytest.mark.slow
+    return [n if n in kept else pytest.param(n, marks=slow) for n in every]
 
 
 def backend():
@@ -72,11 +85,12 @@ def backend():
 def repeated_values(items):
     """All but the first tests that have each value of a parameter.
 
-    On TensorFlow all combinations run. A backend changes what an operation gives, and
-    each value that leads to other operations is tried on it, in some combination.
+    Each value that leads to other operations is tried, in some combination.
     """
     seen, left = set(), []
     for item in items:
+        if not file_of(item.nodeid).startswith(MULTIPLYING):
+            continue
         params = item.callspec.params if hasattr(item, "callspec") else {}
         function = item.nodeid.partition("[")[0]
         values = {(function, name, str(params[name])) for name in params}

@@ -130,6 +130,7 @@ def alone(folder):
     return {"env": environment, "cwd": folder}
 
 
+@pytest.mark.slow  # an installed model annotates in `make demo` too
 @pytest.mark.parametrize("model", MODELS, ids=lambda path: path.name)
 def test_an_installed_model_annotates_raw_text(model, annotated):
     sentences = annotated[model.name]
@@ -141,19 +142,23 @@ def test_an_installed_model_annotates_raw_text(model, annotated):
             assert len(values) == len(tokens) and all(values)
 
 
-def test_models_run_without_tensorflow(built, annotated, tmp_path):
-    """With `requirements-runtime.txt`, as docs/serve.rst says, they give the same."""
-    folder, wheels = tmp_path / "small", sorted(built.glob("*.whl"))
+@pytest.fixture(scope="module")
+def small(built, tmp_path_factory):
+    """The programs of an environment that has only `requirements-runtime.txt`."""
+    folder = tmp_path_factory.mktemp("small")
     venv.create(folder, with_pip=False)
-    python, program = folder / "bin" / "python", folder / "bin" / "keras-tagging"
-    pip = [sys.executable, "-m", "pip", "--python", python]
-    wanted = ["-r", ROOT / "requirements-runtime.txt", *wheels]
+    pip = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python"]
+    wanted = ["-r", ROOT / "requirements-runtime.txt", *sorted(built.glob("*.whl"))]
     run(*pip, "install", "--quiet", "--no-deps", *wanted)
-    files = [path for path in folder.rglob("*") if path.is_file()]
+    return folder / "bin"
+
+
+def test_models_run_without_tensorflow(small, tmp_path):
+    """As docs/serve.rst says."""
+    files = [path for path in small.parent.rglob("*") if path.is_file()]
     sizes = [x.stat().st_size for x in files if "keras_tagging_en_ccg" not in x.parts]
     assert sum(sizes) < 250e6
-    options = alone(tmp_path)
-    assert sentences_of(python, "runtime", **options) == annotated
+    options, program = alone(tmp_path), small / "keras-tagging"
     told = run(program, "annotate", "en", "--output", "text", input=TEXT, **options)
     assert told.startswith("Do|AUX n't|PART panic|VERB")
     command = [program, "serve", "en", "--port", "0"]
@@ -164,3 +169,9 @@ def test_models_run_without_tensorflow(built, annotated, tmp_path):
     command = [program, "export", "en", "served"]
     failed = subprocess.run(command, capture_output=True, text=True, **options)
     assert "TensorFlow is not installed, and this needs it" in failed.stderr
+
+
+@pytest.mark.slow  # a process that loads TensorFlow
+def test_onnx_files_of_models_give_what_their_models_do(small, annotated, tmp_path):
+    found = sentences_of(small / "python", "runtime", **alone(tmp_path))
+    assert found == annotated

@@ -78,9 +78,12 @@ class Config:
         pass
 
 
+FILE = "layers/test_it.py"
+
+
 class Item:
     def __init__(self, name, *slow, **params):
-        self.nodeid = f"tests/test_it.py::{name}"
+        self.nodeid = f"tests/{FILE}::{name}"
         self.marks = [SimpleNamespace(args=slow)] if slow != (None,) else []
         if params:
             self.callspec = SimpleNamespace(params=params)
@@ -102,6 +105,7 @@ def left_of(config):
     [
         (Config(), ["usual", "elsewhere", *["pair"] * 4], {selection.SLOW: 2}),
         (Config("--slow"), ["slow", "here"], {}),
+        (Config("--slow", "--each-value"), ["slow", "here", "pair"], {}),
         (
             Config("--each-value"),
             ["usual", "elsewhere", *["pair"] * 3],
@@ -109,7 +113,7 @@ def left_of(config):
         ),
         # a test that is named is wanted
         (
-            Config(args=["tests/test_it.py::slow"]),
+            Config(args=[f"tests/{FILE}::slow"]),
             ["usual", "slow", "elsewhere", *["pair"] * 4],
             {selection.SLOW: 1},
         ),
@@ -118,4 +122,13 @@ def left_of(config):
 def test_what_is_left_out_is_told(config, kept, told):
     assert left_of(config) == kept
     found = config.stash[selection.left_out]
-    assert found == {reason: {"test_it.py": n} for reason, n in told.items()}
+    assert found == {reason: {FILE: n} for reason, n in told.items()}
+
+
+def test_combinations_that_are_cases_of_their_own_stay():
+    """Only tests of networks multiply settings."""
+    pairs = [Item("pair", None, a=a, b=b) for a in (1, 2) for b in (1, 2)]
+    assert selection.repeated_values(pairs) == pairs[3:]
+    for pair in pairs:
+        pair.nodeid = "tests/data/test_it.py::pair"
+    assert not selection.repeated_values(pairs)

@@ -105,22 +105,44 @@ def saved(tmp_path_factory):
 TAG = "print(type(model).__name__, len(model.tag([['a', 'b']])[0]))"
 
 
-def test_what_needs_keras_imports_it_and_is_quiet(saved, tmp_path):
-    """It imports them: else the tests above could not fail.
+@pytest.fixture(scope="module")
+def with_keras(saved, tmp_path_factory):
+    """The heavy packages by what has been done, and what one process printed.
 
-    Then Keras, which is not the first, loads one of our models.
+    Names of the documentation that need no Keras come first, those that may come last.
     """
-    steps = [
-        "import keras_tagging; keras_tagging.GRUCell",
+    names = sorted(printed_names(), key=lambda name: name.split(".")[1] in WITH_KERAS)
+    light = sum(name.split(".")[1] not in WITH_KERAS for name in names)
+    steps = ["import keras_tagging", *names[:light], "keras_tagging.GRUCell"]
+    steps += [
         "assert 'keras_tagging.models' not in sys.modules",
         f"import keras; model = keras.saving.load_model({saved[0]!r})",
         "keras_tagging.build('bigru', units=2)",
         # TensorFlow tells of its kernels, once it computes
         f"import os; os.dup2(os.open(os.devnull, os.O_WRONLY), 2); {TAG}",
     ]
-    after, printed = processed(steps, tmp_path)
-    assert {"keras", "tensorflow"} <= after[0]
+    steps += names[light:]
+    after, printed = processed(steps, tmp_path_factory.mktemp("with_keras"))
+    return dict(zip(steps, after, strict=True)), names, printed
+
+
+def test_what_needs_keras_imports_it_and_is_quiet(with_keras):
+    """It imports them: else the tests above could not fail.
+
+    Then Keras, which is not the first, loads one of our models.
+    """
+    after, _, printed = with_keras
+    assert {"keras", "tensorflow"} <= after["keras_tagging.GRUCell"]
     assert printed == ("Tagger 2\n", "")
+
+
+def test_names_that_the_documentation_prints(with_keras):
+    """In a new process, where no test has imported a sub-package before."""
+    after, names, _ = with_keras
+    assert "keras_tagging.vectors.coverage" in names and len(names) > 40
+    light = [name for name in names if name.split(".")[1] not in WITH_KERAS]
+    assert len(light) > 9 and after[light[-1]] == set()
+    assert "keras" in after[names[-1]]
 
 
 def test_the_program_imports_what_a_command_needs(saved, tmp_path):
@@ -201,18 +223,6 @@ def printed_names():
     roles = re.findall(r":[\w:]+:`~?(keras_tagging\.\w+\.\w+)`", text)
     code = re.sub(r":[\w:]+:`.*?`", "", text, flags=re.DOTALL)
     return sorted({*roles, *re.findall(r"\bkeras_tagging(?:\.\w+){2,}", code)})
-
-
-def test_names_that_the_documentation_prints(tmp_path):
-    """In a new process, where no test has imported a sub-package before.
-
-    First the names that need no Keras, which would import much for the others.
-    """
-    names = sorted(printed_names(), key=lambda name: name.split(".")[1] in WITH_KERAS)
-    assert "keras_tagging.vectors.coverage" in names and len(names) > 40
-    after, _ = processed(["import keras_tagging", *names], tmp_path)
-    light = sum(name.split(".")[1] not in WITH_KERAS for name in names)
-    assert after[light] == set() and "keras" in after[-1]
 
 
 def test_dir_lists_the_sub_packages():

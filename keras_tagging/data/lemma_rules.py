@@ -8,6 +8,11 @@ learnt from annotated sentences, and from a list of words if there is one:
 * Any other word may have the scripts of its ending: those that at least a fifth of the
   words of training have that share its tag and its last letters, as many as training
   knows, up to five. If there are several, one whose lemma is known goes before.
+* Where the list has nearly all lemmas of a part of speech, any other word has a lemma
+  of the list, or else its own form. It loses letters only if most words do that have
+  its ending and are not in the list, as those in -s (*woodrows*), but not those in -es
+  (*Achilles*). Such words are mostly names or have a wrong tag: they keep their
+  capitals, or have the lemma that they have with another tag.
 * A lemma has its capitals where words of this tag that are written alike have them.
   *YouTube* keeps its own.
 * A number keeps its digits; it loses the separators that numbers of training lose.
@@ -20,27 +25,32 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from keras_tagging.data.lemma_tables import (
+    LONGEST_ENDING,
+    Table,
+    cases_of,
+    changed,
+    changes_of,
+    endings_of,
+    endings_of_unlisted,
+)
 from keras_tagging.data.lemmas import lemma_of, script_of
 from keras_tagging.data.lines import numbered_lines, source_name
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.records import CorpusError
 
-#: a script that fewer words have is theirs alone, and not one of their ending
-WORDS_OF_SCRIPT = 3
-LONGEST_ENDING = 5
-#: the least share of the words of an ending that have a script of it
-SHARE = 0.2
-#: the least share of the words of a shape that have its capitals
-CASE_SHARE = 0.02
+#: the share of the lemmas of training that a list has if it has nearly all
+LISTED = 0.75
 #: a known lemma wins over one that is up to so many times more probable
 KNOWN = 100.0
 NUMBER = re.compile(r"[-+\u2212]?\d+(?:[.,:/' \u00a0\u202f-]\d+)*")
+LETTERS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 #: the capitals of a mixed form such as YouTube, as they are
 KEPT = "="
-_READ = re.compile(r"\+.", re.DOTALL)
 MIXED = "xX"
+#: the cases of words that are written so and are in no list: they are names mostly
+NAMES = {"Xx": "U0,L1", MIXED: KEPT}
 
-Table = dict[str, dict[str, list[str]]]
 Ranked = Callable[[], Iterable[tuple[str, float]]]
 
 
@@ -58,6 +68,7 @@ class LemmaRules:
         lemmas: those that are known, by the label of `lemma_column`.
         lemma_column: None if no column tells parts of speech.
         separators: those that numbers lose.
+        listed: labels of `lemma_column` of which nearly all lemmas are known.
     """
 
     columns: tuple[str, ...]
@@ -68,13 +79,15 @@ class LemmaRules:
     lemmas: dict[str, list[str]] = field(repr=False)
     lemma_column: str | None = None
     separators: str = ""
+    listed: tuple[str, ...] = ()
 
     def __post_init__(self):
-        known = {
-            label: (frozenset(row), frozenset(map(str.lower, row)))
-            for label, row in self.lemmas.items()
-        }
+        known, capital = {}, {}
+        for label, row in self.lemmas.items():
+            known[label] = frozenset(map(str.lower, row))
+            capital[label] = frozenset(x for x in row if x not in known[label])
         object.__setattr__(self, "_known", known)
+        object.__setattr__(self, "_capital", capital)
         object.__setattr__(self, "_lost", str.maketrans("", "", self.separators))
 
     # From a word to its lemma
@@ -97,62 +110,84 @@ class LemmaRules:
         """
         if NUMBER.fullmatch(form):
             return form.translate(self._lost), None
-        tag, shape = tag_of(self.columns, labels), shape_of(form)
-        cases, lower = self.cases.get(tag, {}).get(shape), form.lower()
-        exact, known = self._known.get(labels.get(self.lemma_column), ((), ()))
-        given = self._given(tag, labels, lower)
-        allowed = self._of_ending(tag, lower) if given is None else given
-        changes = self.changes.get(tag, {})
+        tag, shape, lower = tag_of(self.columns, labels), shape_of(form), form.lower()
+        label = labels.get(self.lemma_column)
+        given = self._given((tag, *labels.values()), lower)
+        if given is None and self.listed and not LETTERS.fullmatch(form):
+            given = ["|"]
+        allowed = given or self._of_ending(tag, lower)
+        changes = {} if given else self.changes.get(tag, {})
+        cases = self.cases.get(tag, {}).get(shape)
 
         def made(script):
-            """The lemma of a script that fits; else None."""
+            """The lemma of a script that fits, and whether it is known; else None."""
             own, edits = parts_of(script, shape)
-            if edits not in allowed and (given or edits not in changes):
+            if edits not in allowed and edits not in changes:
                 return None
             lemma = _made(form, own, edits)
-            if cases and own not in cases and not (own and lemma in exact):
+            if cases and own not in cases:
+                if lemma not in self._capital.get(label, ()):
+                    return None
+            if given:
+                return lemma, True
+            if not self._fits(tag, lower, edits) or _digits(lemma) != _digits(form):
                 return None
-            if given is None:
-                if edits not in allowed and lemma.lower() not in known:
-                    return None
-                if changed(lower, edits) not in changes.get(edits, ()):
-                    return None
-                if _digits(lemma) != _digits(form):
-                    return None
-            return lemma
+            known = self._knows(label, lemma)
+            return (lemma, known) if known or edits in allowed else None
 
-        lemma, best, least = made(script), None, 0.0
-        if lemma is not None and (given or lemma.lower() in known):
-            return lemma, script
+        best, least = None, 0.0
+        if (found := made(script)) and found[1]:
+            return found[0], script
         if given is None or len(given) > 1:
-            for script, probability in ranked():
+            for other, probability in ranked():
                 if best and probability < least:
                     break
-                if (lemma := made(script)) is None:
+                if (found := made(other)) is None:
                     continue
-                if given or lemma.lower() in known:
-                    return lemma, script
+                if found[1]:
+                    return found[0], other
                 if best is None:
-                    best, least = (lemma, script), probability / KNOWN
-        if best:
-            return best
-        own, _ = parts_of(script, shape)
-        own = own if not cases or own in cases else cases[0]
-        edits = given[0] if given else "|"
-        return _made(form, own, edits), f"{own};{edits}"
+                    best, least = (found[0], other), probability / KNOWN
+        own, edits = parts_of(best[1] if best else script, shape)
+        if not best:
+            own = own if not cases or own in cases else cases[0]
+            edits = given[0] if given else "|"
+        if given is None and label in self.listed:
+            # a wrong tag is more likely than a word that is not listed
+            if shape in ("x", "Xx") and (found := self._given(self.words, lower)):
+                edits, best = found[0], None
+            elif shape in NAMES and not self._knows(None, _made(form, own, edits)):
+                own, best = NAMES[shape], None
+        return best or (_made(form, own, edits), f"{own};{edits}")
 
-    def _given(self, tag, labels, lower) -> list[str] | None:
-        for label in (tag, *labels.values()):
-            if (edits := self.words.get(label, {}).get(lower)) is not None:
+    def _knows(self, label, lemma) -> bool:
+        """Whether a lemma, or its part after a hyphen, is one of its class.
+
+        For a class that the list lacks, such as that of names, those of the others are.
+        """
+        labels = {label} if label in self.listed else {label, *self.listed}
+        words = {lemma.lower(), lemma.lower().rpartition("-")[2]}
+        return any(not words.isdisjoint(self._known.get(x, ())) for x in labels)
+
+    def _given(self, tags, lower) -> list[str] | None:
+        for tag in tags:
+            if (edits := self.words.get(tag, {}).get(lower)) is not None:
                 return edits
         return None
 
     def _of_ending(self, tag, lower) -> list[str]:
+        if self.listed and not LETTERS.fullmatch(lower):
+            return ["|"]
         endings = self.endings.get(tag, {})
         for begin in range(max(len(lower) - LONGEST_ENDING, 1), len(lower) + 1):
             if (edits := endings.get(lower[begin:])) is not None:
                 return edits
         return []
+
+    def _fits(self, tag, lower, edits) -> bool:
+        """Whether edits change letters of a form that they change in training."""
+        known = self.changes.get(tag, {}).get(edits, ())
+        return edits == "|" or changed(lower, edits) in known
 
     # From sentences to rules
 
@@ -178,6 +213,11 @@ class LemmaRules:
         columns = _key_columns(dict.fromkeys(names))
         about = next((name for name in ("upos", "pos") if name in names), None)
         seen, cases, forms = defaultdict(set), Counter(), defaultdict(Counter)
+        lexicon, bases, unlisted = list(lexicon), defaultdict(set), defaultdict(set)
+        for form, label, lemma in lexicon:
+            if form == lemma:
+                bases[label].add(lemma)
+        every = set().union(*bases.values())
         lemmas, numbers = defaultdict(Counter), Counter()
         having = defaultdict(set)
         for (form, lemma, *pairs), count in counted.items():
@@ -190,20 +230,30 @@ class LemmaRules:
             forms[tag, lower][edits] += count
             if about:
                 lemmas[labels[about]][lemma] += count
+            known = bases.get(labels.get(about), every)
+            if lemma.lower() not in known and LETTERS.fullmatch(form):
+                unlisted[tag, edits].add(lower)
             for label in (tag, *labels.values()):
                 having[lower].add(label)
             if NUMBER.fullmatch(form):
                 for mark in {x for x in form[1:] if not x.isdecimal()}:
                     numbers[mark] += count if mark not in lemma else -count
-        endings, changes = _endings(seen)
         kept = {}
         for label, row in lemmas.items():
             most = Counter()
             for lemma, count in row.items():
                 most[lemma.lower()] += count
             kept[label] = [x for x in row if 2 * row[x] >= most[x.lower()]]
+            kept[label] += sorted(bases.get(label, set()).difference(row))
+        listed = tuple(
+            label
+            for label, row in lemmas.items()
+            if len(bases.get(label, set()) & {*row}) >= LISTED * len(row)
+        )
+        endings = endings_of_unlisted(unlisted) if listed else endings_of(seen)
         marks = "".join(sorted(mark for mark, count in numbers.items() if count > 0))
-        rules = cls(columns, {}, endings, changes, _cases(cases), kept, about, marks)
+        tables = endings, changes_of(seen), cases_of(cases), kept
+        rules = cls(columns, {}, *tables, about, marks, listed)
         irregular = defaultdict(dict)
         for (tag, lower), row in forms.items():
             if list(row) != rules._of_ending(tag, lower):
@@ -213,14 +263,12 @@ class LemmaRules:
                     irregular[tag][lower] = edits
         for form, label, lemma in lexicon:
             lower = form.lower()
-            if form == lemma:
-                kept.setdefault(label, []).append(lemma)
-            elif label not in having[lower]:
+            if form != lemma and label not in having[lower]:
                 _, edits = parts_of(script_of(lower, lemma.lower()), "x")
-                if rules._of_ending(label, lower) != [edits]:
+                regular = rules._of_ending(label, lower) == [edits]
+                if not regular or not rules._fits(label, lower, edits):
                     irregular[label].setdefault(lower, []).append(edits)
-        kept = {label: list(dict.fromkeys(row)) for label, row in kept.items()}
-        return replace(rules, words=dict(irregular), lemmas=kept)
+        return replace(rules, words=dict(irregular))
 
 
 def read_lexicon(path) -> list[tuple[str, str, str]]:
@@ -290,47 +338,3 @@ def _made(form: str, cases: str, edits: str) -> str:
 
 def _digits(text: str) -> str:
     return "".join(filter(str.isdecimal, text))
-
-
-def changed(form: str, edits: str) -> str:
-    """The first and the last letters of a form that edits read, with a bar between.
-
-    Those of *lying* for `|---+i+e` are `|ing`.
-    """
-    first, _, last = _READ.sub("", edits).partition("|")
-    return f"{form[: len(first)]}|{form[max(len(form) - len(last), 0) :]}"
-
-
-def _endings(seen: Mapping[tuple[str, str], set[str]]) -> tuple[Table, Table]:
-    """The edits of each tag and ending, where those of the next shorter one differ.
-
-    And the letters that they change.
-    """
-    counts, changes = defaultdict(Counter), defaultdict(dict)
-    for (tag, edits), forms in seen.items():
-        # one that gives its words whole would give them to any word
-        if len(forms) < WORDS_OF_SCRIPT or edits[0] in "=!":
-            continue
-        changes[tag][edits] = sorted({changed(form, edits) for form in forms})
-        for form in forms:
-            for size in range(min(LONGEST_ENDING, len(form) - 1) + 1):
-                counts[tag, form[len(form) - size :]][edits] += 1
-    found = defaultdict(dict)
-    for (tag, ending), row in sorted(counts.items(), key=lambda item: len(item[0][1])):
-        least = SHARE * row.total()
-        edits = [x for x, count in row.most_common() if count >= least]
-        shorter = (found[tag].get(ending[i:]) for i in range(1, len(ending) + 1))
-        before = next((x for x in shorter if x is not None), None)
-        if before is None or set(before) != set(edits):
-            found[tag][ending] = edits
-    return dict(found), dict(changes)
-
-
-def _cases(counts: Mapping[tuple[str, str, str], int]) -> Table:
-    totals, found = Counter(), defaultdict(dict)
-    for (tag, shape, _), count in counts.items():
-        totals[tag, shape] += count
-    for (tag, shape, cases), count in sorted(counts.items(), key=lambda x: -x[1]):
-        if count > 1 and count >= CASE_SHARE * totals[tag, shape]:
-            found[tag].setdefault(shape, []).append(cases)
-    return dict(found)

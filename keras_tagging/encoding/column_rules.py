@@ -230,17 +230,21 @@ def _lemma_rules(config, names: set[str], scripts: set[str]) -> LemmaRules:
     if not isinstance(config, dict) or config.keys() != known or scripts != {"lemma"}:
         raise ValueError("has rules of lemmas that are none")
     columns, column = config["columns"], config["lemma_column"]
+    listed = config["listed"]
     tables = ("words", "endings", "changes", "cases")
     if not (
         isinstance(columns, list | tuple)
         and all(isinstance(name, str) and name in names for name in columns)
         and (column is None or isinstance(column, str) and column in names)
         and isinstance(config["separators"], str)
+        and isinstance(listed, list | tuple)
+        and all(isinstance(label, str) for label in listed)
         and all(_is_table(config[name]) for name in tables)
         and _is_table({"": config["lemmas"]})
     ):
         raise ValueError("has rules of lemmas that are none")
-    return LemmaRules(**{**config, "columns": tuple(columns)})
+    tuples = {"columns": tuple(columns), "listed": tuple(listed)}
+    return LemmaRules(**{**config, **tuples})
 
 
 def _is_table(value) -> bool:

@@ -146,7 +146,9 @@ class Tagger(Tagging, SentenceModel):
             lexicon: words that these may lack, as triples of a form, a label of it in
                 any column and its lemma: `("stolen", "VBN", "steal")`. Where form and
                 lemma are the same, it is a lemma that is known: `("provoke", "VERB",
-                "provoke")`. `data.lemma_rules.read_lexicon` reads a file of them.
+                "provoke")`. Of parts of speech for which it has three quarters of the
+                lemmas of the sentences, any other word keeps its form.
+                `data.lemma_rules.read_lexicon` reads a file of them.
 
         Raises:
             ValueError: if the sentences are not annotated, or the model has no

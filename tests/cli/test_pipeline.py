@@ -83,6 +83,23 @@ def trained(treebank, tmp_path_factory, silently):
     return out, silently("train", "pipeline", *args, *SETTINGS)
 
 
+@pytest.fixture(scope="module")
+def pipeline(trained):
+    """To be read, not changed."""
+    return keras_tagging.load(trained[0])
+
+
+@pytest.fixture
+def loaded(monkeypatch, trained, pipeline):
+    """The program loads the pipeline no more: other tests show that it can."""
+    load = keras_tagging.load
+
+    def once(path):
+        return pipeline if path == trained[0] else load(path)
+
+    monkeypatch.setattr(keras_tagging, "load", once)
+
+
 def test_it_trains_all_parts(trained):
     out, printed = trained
     assert set(keras_tagging.load(out).parts) == {"segmenter", "tagger", "parser"}
@@ -102,8 +119,7 @@ def test_it_trains_all_parts(trained):
         assert not (out / part / "resume.npz").exists()
 
 
-def test_the_parser_reads_the_tags_of_the_tagger(trained, treebank):
-    pipeline = keras_tagging.load(trained[0])
+def test_the_parser_reads_the_tags_of_the_tagger(pipeline, treebank):
     assert pipeline.parser.input_columns == ("xpos", "feats", "pos")
     assert pipeline.tagger.column_names == ("upos", "xpos", "feats", "lemma")
     # which are not all those of the treebank: two epochs learn few
@@ -128,12 +144,13 @@ def test_a_finished_pipeline_is_kept(trained, treebank, failing, program):
     (out / "kept").rename(out / "pipeline.json")
 
 
-def test_evaluate_starts_from_the_text(trained, treebank, program):
+def test_evaluate_starts_from_the_text(
+    trained, treebank, program, pipeline, monkeypatch
+):
     args = ["evaluate", trained[0], "--corpus", treebank, "--split", "dev"]
     code, printed, _ = program(*args, "--json")
     assert code == 0
     figures = json.loads(printed)["figures"]
-    pipeline = keras_tagging.load(trained[0])
     for name, value in pipeline.metadata["scores"]["dev"].items():
         assert figures[name]["f1"] == value
     gold = list(read(treebank / "x-ud-dev.conllu", "conllu", surface=True))
@@ -142,11 +159,12 @@ def test_evaluate_starts_from_the_text(trained, treebank, program):
     right = len(tokens[0] & tokens[1])
     assert figures["tokens"]["recall"] == right / len(tokens[0])
     assert figures["tokens"]["precision"] == right / len(tokens[1])
+    monkeypatch.setattr(keras_tagging, "load", lambda path: pipeline)
     code, table, _ = program(*args)
     assert table.split("\n")[0] == "dev" and "Sentences" in table
 
 
-def test_annotate_text(trained, program, tmp_path):
+def test_annotate_text(trained, program, loaded, tmp_path):
     text = "Dogs sleep. I don't know!\n\nA cat barks. Wow"
     path = tmp_path / "text"
     path.write_text(text)
@@ -172,7 +190,7 @@ def test_annotate_text(trained, program, tmp_path):
     assert page.count("<figure>") == page.count("<svg ") == len(lines.splitlines())
 
 
-def test_annotate_tokens(trained, program):
+def test_annotate_tokens(trained, program, loaded):
     options = ["--input", "tokens", "--output", "text"]
     code, printed, _ = program("annotate", trained[0], *options, stdin="a b\nc\n")
     assert code == 0
@@ -180,7 +198,7 @@ def test_annotate_tokens(trained, program):
     assert words == [["a", "b"], ["c"]]
 
 
-def test_annotate_conllu(trained, treebank, program):
+def test_annotate_conllu(trained, treebank, program, loaded):
     path = treebank / "x-ud-dev.conllu"
     code, printed, _ = program("annotate", trained[0], path, "--input", "conllu")
     assert code == 0
@@ -195,7 +213,7 @@ def test_annotate_conllu(trained, treebank, program):
     assert again == printed
 
 
-def test_files_become_files(trained, program, tmp_path):
+def test_files_become_files(trained, program, loaded, tmp_path):
     paths = [tmp_path / "one.txt", tmp_path / "two.txt"]
     for path, text in zip(paths, ("A cat. I don't\nDogs bark", "Paris."), strict=True):
         path.write_text(text)
@@ -382,14 +400,16 @@ def test_a_finished_pipeline_stays_until_there_is_another(
 ):
     from keras_tagging.pipelines import training
 
+
+def held(folder):
+    """What is in each file of a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_finished_pipeline_stays(trained, treebank, tmp_path, failing):
     out = tmp_path / "out"
     shutil.copytree(trained[0], out)
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-
-    def unchanged():
-        after = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-        return after == before
-
+    before = held(out)
     run = ["train", "pipeline", "--corpus", treebank, "--out", out, *SETTINGS]
     assert "holds a finished pipeline" in failing(*run, "--no-resume")
     for options in (["--force"], ["--no-resume"], ["--force", "--no-resume"]):
@@ -397,8 +417,20 @@ def test_a_finished_pipeline_stays_until_there_is_another(
     nowhere = [*run, "--force", "--set", "tagger.embeddings=none"]
     assert "none: there is no such file" in failing(*nowhere)
     failing(*run, "--force", "--set", "tagger.units=0")
-    assert unchanged()
-    # killed while another one is trained: it goes on without --force
+    assert held(out) == before
+
+
+@pytest.mark.slow  # tests/pipelines/test_kills.py does so without training
+def test_a_finished_pipeline_stays_until_there_is_another(
+    trained, treebank, tmp_path, monkeypatch, program, failing
+):
+    """Killed while the other one is trained, the command goes on without --force."""
+    from keras_tagging.pipelines import training
+
+    out = tmp_path / "out"
+    shutil.copytree(trained[0], out)
+    before = held(out)
+    run = ["train", "pipeline", "--corpus", treebank, "--out", out, *SETTINGS]
     run += ["--seed", 2]
     with monkeypatch.context() as patched:
         patched.setattr(training.Pipeline, "save", killed)

@@ -17,7 +17,7 @@ from keras_tagging.data.lemmas import script_of
 from keras_tagging.data.records import CorpusError
 
 UPOS = {"VBG": "VERB", "VBD": "VERB", "NNS": "NOUN", "NN": "NOUN", "NNP": "PROPN"}
-UPOS |= {"CD": "NUM"}
+UPOS |= {"CD": "NUM", "VBN": "VERB"}
 
 
 def word(form, tag, lemma):
@@ -72,6 +72,56 @@ def test_the_most_probable_script_that_may_win_does():
     """A lemma that is known goes before one that is not, up to a hundred times."""
     assert lemma("talking", "VBG", ";|---", ";|---+e") == "talk"
     assert lemma("roving", "VBG", ";|---", *[";x"] * 9, ";|---+e") == "rov"
+
+
+VERBS = "walk talk ask mark create relate state donate think lie choose stare sing know"
+NOUNS = ["dog", "cat", "tree", "talk", "house"]
+NOUNS += [x + y for x in "bdfglmnprst" for y in ("ank", "ilt", "ont", "urd", "esk")]
+LISTED = LemmaRules.learnt(
+    [
+        *TRAIN,
+        *(word(f"{x}s", "NNS", x) for x in NOUNS),
+        # that the list lacks
+        *(word(f"{x}ks", "NNS", f"{x}k") for x in ("bli", "pla", "dro", "gru", "fli")),
+        *(word(f"{x}ms", "NNS", f"{x}m") for x in ("no", "spa", "tru", "ple", "wo")),
+        *(word(f"{x}es", "NNS", f"{x}e") for x in ("bav", "dov", "lov", "pav", "rov")),
+        *(word(f"{x}es", "NNS", f"{x}es") for x in ("bab", "dob", "lob", "pab", "rob")),
+    ],
+    [
+        *((x, "VERB", x) for x in [*VERBS.split(), "star"]),
+        *((x, "NOUN", x) for x in NOUNS),
+        ("staring", "VBG", "stare"),
+        ("sung", "VBN", "sing"),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "tag", "scripts", "found"),
+    [
+        ("staring", "VBG", [";|---"], "stare"),  # which the list says
+        ("knowing", "VBG", [";|---+e", ";|---"], "know"),  # the list has no "knowe"
+        ("re-asking", "VBG", [";|---+e", ";|---"], "re-ask"),
+        ("zimming", "VBG", [";|---", ";|----"], "zimming"),  # no verb of the list
+        ("vorks", "NNS", [";|-"], "vork"),  # most words in -s do, listed or not
+        ("achilles", "NNS", [";|-"], "achilles"),  # those in -es do not
+        ("Achilles", "NNS", [";|-"], "Achilles"),  # and are names
+        ("Lenhart", "NN", [";|"], "Lenhart"),
+        ("House", "NN", [";|"], "house"),
+        ("eMule", "NN", [";|"], "eMule"),
+        ("Bridies", "NNP", ["U0,L1;|---+y", "U0,L1;|-"], "Bridies"),
+        ("sung", "NN", [";|"], "sing"),  # known with another tag
+        ("c3s.x", "NNS", [";|-"], "c3s.x"),
+    ],
+)
+def test_words_that_a_list_lacks_keep_their_forms(form, tag, scripts, found):
+    assert {*LISTED.listed} == {"VERB", "NOUN"}
+    assert lemma(form, tag, *scripts, rules=LISTED) == found
+
+
+def test_a_short_list_leaves_other_words_to_their_endings():
+    assert RULES.listed == ()
+    assert lemma("zimmating", "VBG", ";|---+e", rules=RULES) == "zimmate"
 
 
 @given(

@@ -34,6 +34,7 @@ def run(code, names):
     return names
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the tuner's own code
 def test_keras_tuner_loads_the_best_model(names, eager, monkeypatch, capsys):
     small = {"num_layers": 1, "word_dim": 4, **WORDS_ONLY}

@@ -70,6 +70,7 @@ def test_rules_are_saved_as_json():
         ("lemmas", {}),
         ("lemmas", {**RULES.config()["lemmas"], "words": {"NN": {"a": []}}}),
         ("lemmas", {**RULES.config()["lemmas"], "columns": ["heads"]}),
+        ("lemmas", {**RULES.config()["lemmas"], "listed": [1]}),
         ("marks", "abc"),
         ("more", 1),
     ],

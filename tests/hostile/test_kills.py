@@ -193,6 +193,7 @@ def start(code, *args, **options):
     return subprocess.Popen(command, env={**env, "PYTHONPATH": path}, **options)
 
 
+@pytest.mark.slow  # the tests above do so in this process, at every moment
 def test_a_process_that_is_killed_between_model_and_metadata(corpus, tmp_path):
     command = ["train", "bigru", "--corpus", corpus, *TINY, "--out", tmp_path / "run"]
     with start(KILLED, *command, stdout=subprocess.DEVNULL) as process:

@@ -117,6 +117,7 @@ def test_quantized(name):
     np.testing.assert_allclose(model.predict(IDS, verbose=0), before, atol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the tuner's own code
 @pytest.mark.filterwarnings("ignore:Skipping variable loading")  # of any new model
 @EVERY

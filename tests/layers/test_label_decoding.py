@@ -218,6 +218,7 @@ def choices(gold):
         yield [g if b else None for g, b in zip(gold, bits, strict=False)] + [None]
 
 
+@pytest.mark.slow("jax")
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize(
     "network", ["jordan-probabilities", "jordan-one-hot", "improved", "improved-elman"]

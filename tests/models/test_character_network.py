@@ -214,6 +214,7 @@ def test_other_networks_have_it_too(name, train_sentences):
 # Training
 
 
+@pytest.mark.slow  # as for the tagger of tests/training/test_decay.py
 @pytest.mark.usefixtures("eager")
 def test_a_resumed_run_equals_one_that_was_not_interrupted(tmp_path, train_sentences):
     options = {"kind": "cnn", "character_dropout": 0.3, "decay": None, **WORDS_ONLY}

@@ -203,6 +203,7 @@ class Kill(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow  # as for the tagger of tests/training/test_decay.py
 def test_resumed_equals_uninterrupted(train_sentences, tmp_path):
     def run(folder, kill=None):
         model = keras_tagging.build("bigru", decoder="crf", **SMALLER)

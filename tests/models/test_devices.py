@@ -125,6 +125,7 @@ def test_two_devices_train_as_one(tmp_path, alone):
     check_equal(alone, tmp_path / "two")
 
 
+@pytest.mark.slow("jax")  # two processes share batches as two devices do
 def test_two_processes_train_as_one(tmp_path, alone):
     if alone is None:
         return

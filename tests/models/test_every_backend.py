@@ -16,7 +16,8 @@ from keras_tagging.vectors import WordVectors
 SMALLER = TINY | WORDS_ONLY
 DRY = {"dropout": 0.0, "layer_dropout": 0.0, "unknown_rate": 0.0}
 TREES = DEMO.train[:40]
-DECODERS = pytest.mark.parametrize("decoder", ["softmax", "crf"])
+# TensorFlow does so in the tests of taggers, of parsers, of characters and of training.
+ELSEWHERE = pytest.mark.slow("tensorflow")
 
 
 def without_graph(model):
@@ -25,7 +26,7 @@ def without_graph(model):
     return model
 
 
-@DECODERS
+@pytest.mark.parametrize("decoder", ["softmax", pytest.param("crf", marks=ELSEWHERE)])
 def test_fit_save_load_and_tag(tmp_path, train_sentences, dev_sentences, decoder):
     """The tag of a word is always the same one."""
     model = keras_tagging.build("bigru", decoder=decoder, **TINY, learning_rate=0.05)
@@ -46,6 +47,7 @@ def test_fit_save_load_and_tag(tmp_path, train_sentences, dev_sentences, decoder
     assert np.mean(pairs) == pytest.approx(accuracy)
 
 
+@ELSEWHERE
 def test_a_pupil_learns_from_soft_targets(train_sentences):
     """From words alone, in two columns; the loss is that of NumPy on each backend."""
     names, words = ("upos", "xpos"), [s.tokens for s in train_sentences]
@@ -75,6 +77,7 @@ def _places(sentence, labels, name):
     return np.stack([places, (places + 1) % len(labels)], 1)
 
 
+@ELSEWHERE
 @pytest.mark.parametrize(
     "decoder", ["softmax", pytest.param("crf", marks=pytest.mark.one_backend)]
 )
@@ -101,6 +104,7 @@ def test_several_columns_of_labels(tmp_path, train_sentences, dev_sentences, dec
     assert np.mean(pairs) == pytest.approx(figures["upos_accuracy"])
 
 
+@ELSEWHERE
 @pytest.mark.parametrize("kind", ["lstm", "cnn"])
 def test_a_character_network_alone(tmp_path, train_sentences, kind):
     """No other feature tells the words apart, also where rows are padding."""
@@ -135,7 +139,9 @@ def test_a_character_network_alone(tmp_path, train_sentences, kind):
     np.testing.assert_allclose(padded[real], found[real], rtol=1e-4, atol=1e-4)
 
 
-# That the layer of the CRF reads no padding is tested on every backend.
+# That the layers read no padding is tested on every backend; JAX would compile each
+# operation of these steps alone.
+@pytest.mark.slow("jax")
 @pytest.mark.parametrize(
     "decoder", ["softmax", pytest.param("crf", marks=pytest.mark.one_backend)]
 )
@@ -166,6 +172,7 @@ def test_rows_of_padding_change_neither_loss_nor_gradients(train_sentences, deco
         np.testing.assert_allclose(change, same, rtol=1e-4, atol=1e-6)
 
 
+@ELSEWHERE
 @pytest.mark.parametrize("name", ["ffn-parser", "lstm-parser"])
 def test_fit_save_load_and_parse(tmp_path, name):
     """Trees by heart, with an encoder and without."""

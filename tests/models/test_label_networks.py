@@ -169,6 +169,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow("tensorflow")  # which goes the whole road above
 @pytest.mark.parametrize("name", CASES)
 def test_on_every_backend(name, tmp_path):
     """The tag of a word is always the same one."""

@@ -45,7 +45,9 @@ LONG, SHORT = 6, 4
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("decoder", ["softmax", "crf"])
+@pytest.mark.parametrize(
+    "decoder", ["softmax", pytest.param("crf", marks=pytest.mark.slow)]
+)
 def test_a_tagger_learns_words_too(decoder, train_sentences, tmp_path):
     options = TINY | WORDS_ONLY | {"num_layers": 2, "decoder": decoder}
     model = keras_tagging.build("bigru", language_model=0.1, **options)

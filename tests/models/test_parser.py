@@ -21,6 +21,7 @@ from models.parsers import (
     random_parser,
     weights,
 )
+from selection import slow_but
 from transitions.crossing import LEARNING as CROSSING_BY_HEART
 from transitions.crossing import random_sentences
 
@@ -42,7 +43,8 @@ def model():
 # Training
 
 
-@pytest.mark.parametrize("name", PARSERS)
+# of the others, tests/layers has all weights trained
+@pytest.mark.parametrize("name", slow_but(("ffn-parser", "lstm-parser"), PARSERS))
 def test_training_learns_the_training_trees(name):
     model, some = build(name, **LEARNING | {"units": 32}), TRAIN[:12]
     history = model.fit(some, validation_data=some, epochs=18, verbose=0)

@@ -7,6 +7,7 @@ import tensorflow as tf
 from cells.cases import CASES, UNITS, make, named_weights
 from conftest import WORDS_ONLY, computing_once, random_sentences, randomize
 from reference import context_window, shortcut_block, skip_lstm, skip_stack
+from selection import slow_but
 
 import keras_tagging
 from keras_tagging.architectures import TAGGERS
@@ -136,7 +137,10 @@ def paper_model(name, **overrides):
     return model
 
 
-@pytest.mark.parametrize("row", ROWS)
+SLOW_ROWS = {"k = 5", "k = 7", "l_w = 3", "l_w = 7"}  # as others, of other sizes
+
+
+@pytest.mark.parametrize("row", slow_but(ROWS.keys() - SLOW_ROWS, ROWS))
 def test_other_rows_build_by_keywords_and_train_all_their_weights(row):
     name, overrides = ROWS[row]
     overrides = {"learning_rate": 1.0, "decay": None, **overrides}

@@ -223,7 +223,7 @@ def run(folder, kill=None, epochs=4, **settings):
     "settings",
     [
         {"feedback": (1.0, 0.0)},
-        {"feedback": 0.5, "l2": 0.01},
+        pytest.param({"feedback": 0.5, "l2": 0.01}, marks=pytest.mark.slow),
     ],
     ids=["schedule", "mixed"],
 )

@@ -315,7 +315,7 @@ def test_a_pupil_learns_the_tags_of_its_teacher():
     targets = SoftTargets.of(teacher, train, top_k=4)
     options = {"soft_targets": targets, "soft_weight": 1.0, "temperature": 2.0}
     settings = {"tags": ("upos", "xpos"), "learning_rate": 0.1}
-    pupil = fitted(train, epochs=25, settings=settings, **options)
+    pupil = fitted(train, epochs=35, batch_size=40, settings=settings, **options)
     found = pupil.tag(other)
     for name, labels in teacher.tags.items():
         wanted = [[labels[len(word) % len(labels)] for word in row] for row in other]
@@ -359,9 +359,9 @@ def test_another_weight_is_another_loss():
     """The model that learns on has the loss of the call of `fit`."""
     targets = one_hot(SENTENCES, LABELS)
     wrong = replace(targets, ids={None: (targets.ids[None] + 1) % len(LABELS)})
-    settings = {"learning_rate": 0.1}
+    settings = {"learning_rate": 0.1, "batch_size": 10}
     model = fitted(settings=settings, soft_targets=wrong, soft_weight=1.0)
-    model.fit(SENTENCES, soft_targets=wrong, soft_weight=0.0, epochs=25, verbose=0)
+    model.fit(SENTENCES, soft_targets=wrong, soft_weight=0.0, epochs=15, verbose=0)
     assert model.evaluate(SENTENCES, return_dict=True)["accuracy"] > 0.9
 
 

@@ -1,5 +1,7 @@
 """One row of each table of each paper, trained for an epoch on a few sentences.
 
+In CI of some tables: `make test-slow` runs all.
+
 The other rows, and the other seeds, differ only in the keywords of `build`, which
 `test_jobs` and the tests of the papers check.
 """
@@ -74,7 +76,18 @@ def measured(tmp_path_factory, describe, shortest_corpus):
     return run
 
 
-@pytest.mark.parametrize(("paper", "number", "row", "scale"), ROWS)
+#: of each paper the table whose networks have the most parts
+IN_CI = {("kadari2018", 2), ("wu2016", 2), ("wu2017", 2), ("dinarelli2016", 5)}
+IN_CI |= {("elkaref2017", 2), ("elkaref2017", 3)}
+
+
+@pytest.mark.parametrize(
+    ("paper", "number", "row", "scale"),
+    [
+        pytest.param(*row, marks=() if row[:2] in IN_CI else pytest.mark.slow)
+        for row in ROWS
+    ],
+)
 def test_one_row_of_each_table(measured, paper, number, row, scale):
     table, store, result = measured(paper, number, row, scale)
     [name] = [r.name for r in choose_rows(table, [row])]
