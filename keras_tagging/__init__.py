@@ -13,7 +13,7 @@ from keras_tagging.utils.startup import start_keras
 _LIGHT = {
     "architectures": ["available"],
     "corpora": ["describe", "load_corpus"],
-    "data": ["Corpus", "CorpusError", "Sentence", "Span"],
+    "data": ["Corpus", "CorpusError", "Entity", "Sentence", "Span"],
     "pipelines.loading": ["load"],
     "pipelines.pipeline": ["Pipeline"],
     "scale.dataset": ["annotate_dataset"],

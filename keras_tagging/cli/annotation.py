@@ -169,7 +169,7 @@ def annotate(
     *,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     input: Literal["text", "lines", "tokens", "conllu"] | None = None,
-    output: Literal["conllu", "jsonl", "text", "spans", "csv"] = "conllu",
+    output: Literal["conllu", "jsonl", "text", "spans", "csv", "html"] = "conllu",
     out: Out = None,
     encoding: str | None = None,
     jobs: Jobs = 1,
@@ -196,6 +196,7 @@ def annotate(
         keras-tagging annotate runs/en --output jsonl < book.txt
         keras-tagging annotate runs/en corpus.conllu --input conllu > annotated.conllu
         keras-tagging annotate runs/ner mail.txt --output spans
+        keras-tagging annotate en mail.txt --output html > mail.html
         keras-tagging annotate en one.txt two.txt --out annotated/ --output csv
         keras-tagging annotate en books/ --engine ray --out annotated --workers 8
 
@@ -209,8 +210,8 @@ def annotate(
             whose tokens are kept. With --engine ray, the default is what a file's name
             says.
         output: CoNLL-U with offsets, JSON with a sentence a line, word|tag between
-            blanks, a row for each entity (start, end, label, probability, text), or a
-            table with a row for each word.
+            blanks, a row for each entity (start, end, label, probability, text), a
+            table with a row for each word, or a page with marked entities and trees.
         encoding: Of the input; by default UTF-8.
         engine: Spread the work over processes and machines with Ray.
     """

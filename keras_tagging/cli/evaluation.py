@@ -19,6 +19,7 @@ from keras_tagging.cli.loading import (
 from keras_tagging.cli.options import (
     BeamWidth,
     CorpusPath,
+    Entities,
     Run,
     one_line,
     refuse,
@@ -30,6 +31,9 @@ from keras_tagging.cli.output import (
     records,
     scores_table,
 )
+from keras_tagging.corpora.entities import add_entities
+from keras_tagging.data import Corpus
+from keras_tagging.data.treebanks import NER
 
 #: the columns of tables that are shares
 SHARES = ("precision", "recall", "f1", "uas", "las")
@@ -77,6 +81,7 @@ def evaluate(
     corpus: CorpusPath,
     *,
     split: Literal["train", "dev", "test"] = "test",
+    entities: Entities = None,
     reading: Reading,
     beam_width: BeamWidth = None,
     tables: Tables,
@@ -112,8 +117,9 @@ def evaluate(
     if kind.composed:
         own = {**tables.options, "beam_width": beam_width}
         refuse(f"{run} holds a pipeline, which has no", own)
-        evaluate_pipeline(model, corpus, split, reading, as_json)
+        evaluate_pipeline(model, corpus, split, entities, reading, as_json)
         return
+    refuse(f"{run} holds a {kind}, which has no", {"entities": entities})
     if not hasattr(model, "report"):
         refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
     elif beam_width is not None:
@@ -161,20 +167,29 @@ def load_evaluated(run: Path):
     """A model, or a pipeline; those of ONNX files run without Keras."""
     from keras_tagging.runtime.folder import is_onnx  # with NumPy
 
-    if not is_onnx(run):
+    path = find_model(run, to_run=True)
+    if not is_onnx(path):
         return load_model(run, pipeline=True)
     from keras_tagging.pipelines.loading import load
 
-    try:
-        return load(run)
-    except ImportError as error:
-        raise ValueError(str(error)) from error
+    return load(path)
 
 
-def evaluate_pipeline(pipeline, corpus, split, reading: Reading, as_json) -> None:
+def evaluate_pipeline(
+    pipeline, corpus, split, entities, reading: Reading, as_json
+) -> None:
     """Print the scores of a pipeline on the text of a treebank."""
     wanted = kinds_reading(pipeline.parts)
     _, sentences = reading.split(corpus, split, default="conllu", **wanted)
+    if entities is not None:
+        if NER not in pipeline.columns:
+            raise ValueError(
+                f"no tagger of the pipeline gives the column {NER!r}, to which "
+                "--entities is compared"
+            )
+        one = Corpus(**{"train": [], split: sentences}, name=corpus)
+        add_entities(one, entities)
+        sentences = getattr(one, split)
     scores = pipeline.scores(sentences)
     if not as_json:
         print(f"{split}\n{scores_table(scores)}")

@@ -62,8 +62,10 @@ class Reading:
 
 
 def kinds_reading(names: Iterable[str]) -> dict[str, bool]:
-    """Keywords of `Reading.corpus` for models of these kinds together."""
-    each = [kinds.find(name).reading for name in names]
+    """Keywords of `Reading.corpus` for these parts of a pipeline together."""
+    from keras_tagging.runtime.pipeline import kind_of_part
+
+    each = [kinds.find(kind_of_part(name) or name).reading for name in names]
     return {name: any(own[name] for own in each) for name in ("trees", "surfaces")}
 
 

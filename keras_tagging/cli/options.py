@@ -34,6 +34,14 @@ Errors = Annotated[
     Literal["raise", "skip"],
     typer.Option(help="Stop at a malformed sentence, or leave it out."),
 ]
+Entities = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CORPUS",
+        help="For pipelines: a corpus with entities (B-PER, I-PER, O) on the same "
+        "sentences, joined by sent_id.",
+    ),
+]
 Run = Annotated[
     Path,
     typer.Argument(

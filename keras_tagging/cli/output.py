@@ -12,7 +12,8 @@ from keras_tagging.utils.tables import aligned
 #: figures of `evaluate`, as the shared tasks call them
 NAMES = {"tokens": "Tokens", "sentences": "Sentences", "words": "Words"}
 NAMES |= {name: name.upper() for name in ("upos", "xpos", "feats", "lemma")}
-NAMES |= {"uas": "UAS", "las": "LAS"}
+NAMES |= {"uas": "UAS", "las": "LAS", "entities": "Entities"}
+NAMES["entities_of_gold_words"] = "Entities (gold words)"
 MOST_FIGURES = 8  # that stand beside each other
 
 

@@ -21,6 +21,7 @@ INTERVAL = 0.1  # seconds between two changes of the display
 BAR, TIME_LEFT = "bar", "time left"  # columns of `bars`
 #: the time of an epoch in relation to one of a tagger, on UD English EWT
 WEIGHTS = {"segmenter": 0.5, "tagger": 1.0, "jackknife": 0.5, "parser": 1.5}
+WEIGHTS["entities"] = 1.0
 
 
 def is_shown() -> bool:

@@ -18,6 +18,7 @@ from keras_tagging.data.annotation import (
     conllu_columns,
 )
 from keras_tagging.data.conllu import as_conllu, conllu_field
+from keras_tagging.data.html import PREFACE, as_html
 from keras_tagging.data.named_columns import with_labels
 from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.sentence import Sentence
@@ -25,6 +26,7 @@ from keras_tagging.data.tagged import WRITERS
 
 #: the --output of `annotate` that writes each sentence for itself
 SENTENCES = {"jsonl": as_json, "text": as_tagged_text, "spans": as_spans}
+SENTENCES["html"] = as_html
 
 
 def as_it_is() -> Callable:
@@ -173,7 +175,8 @@ class Annotating:
             return as_csv(pipeline.columns, partial(results, annotate, answer))
         if self.output != "conllu":
             form = SENTENCES[self.output]
-            return Work(partial(results, annotate, lambda _s, _b, found: form(found)))
+            write = partial(results, annotate, lambda _s, _b, found: form(found))
+            return Work(write, preface=PREFACE if self.output == "html" else "")
         if not self.keeps:  # in the first process: sentences are numbered
             return Work(partial(results, annotate, answer), writer=conllu_writer)
         columns = conllu_columns(pipeline.columns)

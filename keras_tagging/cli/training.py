@@ -15,6 +15,7 @@ from keras_tagging.cli.options import (
     CorpusPath,
     Count,
     Dev,
+    Entities,
     Epochs,
     Pairs,
     Recipe,
@@ -32,6 +33,7 @@ from keras_tagging.cli.output import (
 )
 from keras_tagging.cli.progress import PipelineProgress, epoch_bars
 from keras_tagging.cli.start import Start
+from keras_tagging.corpora.entities import add_entities
 from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.corpora.loading import hold_out
 from keras_tagging.models.run_files import (
@@ -90,14 +92,17 @@ class Data:
     reading: Reading = Reading()
     dev_share: float | None = None
 
-    def load(self, seed: int, **wanted):
+    def load(self, seed: int, entities: str | None = None, **wanted):
         """The corpus, whose development sentences are held out if that is asked for.
 
         Args:
             seed: of the share that is held out.
+            entities: a corpus with those of its sentences.
             wanted: as in `Reading.corpus`.
         """
         data = self.reading.corpus(self.corpus, dev=self.dev, test=self.test, **wanted)
+        if entities is not None:
+            add_entities(data, entities)
         if self.dev_share is not None:
             hold_out(data, self.dev_share, seed)
         return data
@@ -121,6 +126,7 @@ def train(
     recipe: Recipe = "fast",
     settings: Pairs = None,
     parts: str | None = None,
+    entities: Entities = None,
     start: Start,
     fitting: Fitting,
 ) -> None:
@@ -132,7 +138,8 @@ def train(
 
     `train pipeline` trains a segmenter, a tagger and a parser from one treebank in
     CoNLL-U, each in a folder of its own below DIR, and makes DIR a pipeline for
-    `annotate`. Settings name their part: --set tagger.units=200.
+    `annotate`. Settings name their part: --set tagger.units=200. With --entities it
+    has a tagger of named entities too, the part `entities`.
 
     Examples:
         keras-tagging train bigru --corpus demo --out runs/demo --epochs 5
@@ -145,6 +152,7 @@ def train(
         keras-tagging train segmenter --corpus ud-en-ewt --out runs/segmenter
         keras-tagging train pipeline --corpus ud-en-ewt --out runs/en --set
             tagger.epochs=5
+        keras-tagging train pipeline --corpus ud-en-ewt --entities uner/ --out runs/en
         keras-tagging train --config run.toml
 
     Args:
@@ -160,9 +168,10 @@ def train(
     context.with_resource(lock_run(out))
     settings = also(context, "settings", settings)
     if arch == "pipeline":
-        train_parts(out, source, parts, recipe, settings, start, fitting)
+        train_parts(out, source, parts, entities, recipe, settings, start, fitting)
     else:
-        refuse(f"{arch} is a single model, and has no", {"parts": parts})
+        own = {"parts": parts, "entities": entities}
+        refuse(f"{arch} is a single model, and has no", own)
         train_model(arch, out, source, recipe, settings, start, fitting)
 
 
@@ -250,6 +259,7 @@ def train_parts(
     out: Path,
     source: Data,
     parts: str | None,
+    entities: str | None,
     recipe: str,
     settings: list[str] | None,
     start: Start,
@@ -268,11 +278,18 @@ def train_parts(
     chosen = settings_by_part(settings)
     start_program()
     from keras_tagging.pipelines import PipelinePlan, train_pipeline
+    from keras_tagging.runtime.pipeline import ENTITIES, PARTS
 
-    named = {} if parts is None else {"parts": tuple(parts.split(","))}
-    plan = PipelinePlan(settings=chosen, recipe=recipe, seed=fitting.seed, **named)
+    named = PARTS if parts is None else tuple(parts.split(","))
+    if entities is not None:
+        named += (ENTITIES,)
+    elif ENTITIES in named:
+        raise ValueError(
+            f"--parts {parts}: give the corpus of the entities, --entities"
+        )
+    plan = PipelinePlan(named, settings=chosen, recipe=recipe, seed=fitting.seed)
     wanted = kinds_reading(plan.parts)
-    data = source.load(fitting.seed, default="conllu", **wanted)
+    data = source.load(fitting.seed, entities, default="conllu", **wanted)
     print(summary(data))
     if not data.dev:
         print("No development sentences (see --dev-share): the last epochs are kept")

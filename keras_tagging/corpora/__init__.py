@@ -7,6 +7,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "describe": ["describe"],
+        "entities": ["add_entities"],
         "loading": ["hold_out", "load_corpus", "load_treebank"],
         "public_table": ["PUBLIC"],
     },

@@ -5,12 +5,13 @@ import lazy_loader
 from keras_tagging.data.formats import FORMATS
 from keras_tagging.data.readers import CorpusError, detect_format, read, write
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.data.spans import Span
+from keras_tagging.data.spans import Entity, Span
 
 __all__ = [
     "FORMATS",
     "Corpus",
     "CorpusError",
+    "Entity",
     "Sentence",
     "Span",
     "detect_format",

@@ -3,18 +3,22 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from keras_tagging.data.conllu import as_conllu, conllu_field
+from keras_tagging.data.conllu import (
+    as_conllu,
+    conllu_field,
+    entity_attributes,
+    escaped,
+)
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
 from keras_tagging.data.surface import Surface
 from keras_tagging.data.tagged import as_line, json_line
-from keras_tagging.data.treebanks import FIELDS
+from keras_tagging.data.treebanks import FIELDS, NER
 
 UNKNOWN = "_"
 OWN_TAGS = "predicted_tag"  # of a parser with a tagger of its own
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _SPACE = re.compile(r"\s+")
-_ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
 
 
 class ConlluWriter:
@@ -111,11 +115,7 @@ def _with_misc(row: str, attributes: list[str]) -> str:
 def _spaces(after: str | None) -> list[str]:
     if after is None or after == " ":
         return []
-    return [f"SpacesAfter={_escaped(after)}" if after else "SpaceAfter=No"]
-
-
-def _escaped(text: str) -> str:
-    return "".join(_ESCAPES.get(character, character) for character in text)
+    return [f"SpacesAfter={escaped(after)}" if after else "SpaceAfter=No"]
 
 
 def _tags_of(sentence: Sentence) -> list[list[str]]:
@@ -124,12 +124,15 @@ def _tags_of(sentence: Sentence) -> list[list[str]]:
     if sentence.tags == sentence.columns.get("pos"):
         named = {}  # in UPOS already
     for name, values in sentence.columns.items():
-        if name not in FIELDS and name != OWN_TAGS:
+        if name not in FIELDS and name not in (OWN_TAGS, NER):
             named[name[:1].upper() + name[1:]] = values
-    rows = [[] for _ in sentence.tokens]
+    rows = [
+        entity_attributes(tag)
+        for tag in sentence.columns.get(NER, [UNKNOWN] * len(sentence))
+    ]
     for name, values in named.items():
         for row, value in zip(rows, values, strict=True):
-            row.append(f"{name}={_escaped(value)}")
+            row.append(f"{name}={escaped(value)}")
     return rows
 
 
@@ -167,8 +170,10 @@ def as_object(sentence: Sentence) -> dict:
 
     `text`, `start` and `end`; `tokens`, each with its `text`, `start`, `end` and
     `words`; each of these with its `id`, `text` and columns: `upos`, `xpos`, `feats`,
-    `lemma`, `head` (a number), `deprel` and any others; and `spans`. A sentence whose
-    text is not known has neither text nor offsets.
+    `lemma`, `head` (a number), `deprel` and any others; and `spans`, each with its
+    `text`, `label`, `start`, `end`, `probability`, and `words`, the first and the one
+    behind the last, from 0. A sentence whose text is not known has neither text nor
+    offsets.
     """
     surface = sentence.surface or spaced(sentence.tokens)
     words, tokens = _words(sentence), []
@@ -183,7 +188,10 @@ def as_object(sentence: Sentence) -> dict:
         end = surface.start + len(surface.text)
         found = {"text": surface.text, "start": surface.start, "end": end, **found}
     names = ("text", "label", "start", "end", "probability")
-    spans = [{name: getattr(span, name) for name in names} for span in sentence.spans]
+    spans = [
+        {name: getattr(span, name) for name in names} | {"words": [*span.words]}
+        for span in sentence.spans
+    ]
     return {**found, "spans": spans}
 
 

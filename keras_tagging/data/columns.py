@@ -20,6 +20,7 @@ from keras_tagging.data.records import (
     is_blank,
     is_document_mark,
     parse_each,
+    sent_id_of,
     sentence_of,
     split_blanks,
 )
@@ -56,7 +57,8 @@ def conll(
     Args:
         separator: the string between columns; by default a tab if most of the first
             rows have one, else any run of blanks and tabs.
-        token_column: index of the word; negative indices count from the right.
+        token_column: index of the word; negative indices count from the right. Of three
+            columns whose first has the positions of words, it is 1.
         tag_column: index of the tag. None, or the token's column: no tags.
         sentence_column: index of a column with another value in each sentence, for
             files without blank lines.
@@ -95,7 +97,9 @@ def conll(
     if width == 1 and not is_given and (found := other_separator(rows)):
         what = f"the rows have a single column, with {found!r} in each"
         raise Malformed(1, what, f"pass separator={found!r}, or format='tokens'")
-    cells = (cells for cells in map(split, rows) if len(cells) == width)
+    cells = [cells for cells in map(split, rows) if len(cells) == width]
+    if width == 3 and are_positions([row[token_column] for row in cells]):
+        token_column = indices["token_column"] = (token_column + 1) % width
     if width > 2 and are_positions([row[token_column] for row in cells]):
         what = f"column {token_column % width + 1} has the positions of words"
         remedy = "pass token_column= with the column of words, from 0"
@@ -123,6 +127,7 @@ def conll(
         start = 0
         while start < len(block) and is_comment(block[start][1], inside=False):
             start += 1
+        sent_id = sent_id_of(line for _, line in block[:start])
         block = block[start:]
         # Nearly always all other lines are rows: only an odd block is checked line by
         # line.
@@ -140,6 +145,7 @@ def conll(
             by_column[token_column],
             tags,
             {name: by_column[index] for name, index in columns.items()},
+            sent_id,
         )
 
     def category(block: list[Line], text: str) -> str:

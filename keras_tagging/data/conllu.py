@@ -20,11 +20,16 @@ from keras_tagging.data.records import (
 )
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.treebanks import (
+    COLUMNS,
     FIELDS,
+    NER,
     is_no_word,
     sentence_of_rows,
     word_rows,
 )
+
+MISC = COLUMNS - 1
+_ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ class Block:
         for word, row in zip(self.words, values, strict=True):
             cells = lines[word].split("\t")
             for field, value in zip(fields, row, strict=True):
-                cells[field] = value
+                cells[field] = value if field != MISC else _entity(cells[MISC], value)
             lines[word] = "\t".join(cells)
         return "".join(lines)
 
@@ -87,14 +92,35 @@ def conllu_field(name: str) -> int:
     """The index of the field of CoNLL-U that a column of sentences is.
 
     Raises:
-        ValueError: if there is none; "upos" is a name for `pos`.
+        ValueError: if there is none; "upos" is a name for `pos`, and entities are in
+            MISC.
     """
+    if name == NER:
+        return MISC
     if (field := FIELDS.get(field_of(name))) is None:
-        known = ", ".join(["upos", *FIELDS])
+        known = ", ".join(["upos", *FIELDS, NER])
         raise ValueError(
             f"CoNLL-U has no field for the column {name[:60]!r}, only for {known}"
         )
     return field
+
+
+def entity_attributes(tag: str) -> list[str]:
+    """The attributes of MISC for a tag of the column of entities."""
+    return [] if tag in ("O", "_") else [f"NER={escaped(tag)}"]
+
+
+def escaped(text: str) -> str:
+    """A value of MISC, without blanks and bars."""
+    return "".join(_ESCAPES.get(character, character) for character in text)
+
+
+def _entity(misc: str, tag: str) -> str:
+    """MISC, with its line end, with another entity."""
+    own = misc.rstrip("\r\n")
+    end = misc[len(own) :]
+    kept = [x for x in own.split("|") if x != "_" and not x.startswith("NER=")]
+    return ("|".join([*entity_attributes(tag), *kept]) or "_") + end
 
 
 def read_blocks(

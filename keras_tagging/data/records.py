@@ -148,7 +148,7 @@ def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield block
 
 
-def sentence_of(tokens, tags=None, columns=None) -> Sentence:
+def sentence_of(tokens, tags=None, columns=None, sent_id=None) -> Sentence:
     """Make a sentence, with its tokens in NFC.
 
     Raises:
@@ -166,7 +166,18 @@ def sentence_of(tokens, tags=None, columns=None) -> Sentence:
         list(map(intern, tokens)),
         None if tags is None else list(map(intern, tags)),
         {name: list(map(intern, values)) for name, values in (columns or {}).items()},
+        sent_id=sent_id,
     )
+
+
+def sent_id_of(lines: Iterable[str]) -> str | None:
+    """What the comment `# sent_id` says, before the first word of a sentence."""
+    for line in lines:
+        if line.startswith("# sent_id = "):
+            return line.removeprefix("# sent_id = ").strip()
+        if line[:1].isdigit():
+            break
+    return None
 
 
 def check_count(count: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 
-from keras_tagging.data.spans import Span
+from keras_tagging.data.spans import Entity, Span
 from keras_tagging.data.surface import Surface
 
 SPLITS = ("train", "dev", "test")
@@ -25,6 +25,7 @@ class Sentence:
         surface: the text that the tokens come from, if it is known. The tokens of a
             sentence are words: a multiword token of the text has several of them.
         spans: stretches of the text with labels, which `Pipeline.annotate` finds.
+        sent_id: what the comment `# sent_id` of its file calls it.
 
     Raises:
         ValueError: if a field does not have one value a token, a value is not a
@@ -36,6 +37,7 @@ class Sentence:
     columns: dict[str, list[str]] = field(default_factory=dict)
     surface: Surface | None = None
     spans: list[Span] = field(default_factory=list)
+    sent_id: str | None = field(default=None, compare=False)
 
     def __post_init__(self):
         if isinstance(self.tokens, str):
@@ -64,6 +66,14 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    @property
+    def entities(self) -> list[Entity]:
+        """Its `spans` by their words, in their order."""
+        return [
+            Entity(*span.words, (span.start, span.end), span.label, span.probability)
+            for span in self.spans
+        ]
 
     def to_dict(self) -> dict:
         """What `annotate --output jsonl` writes: see `data.annotation.as_object`."""

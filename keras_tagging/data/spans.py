@@ -18,12 +18,33 @@ class Span:
             its words between single blanks if its text is not known.
         probability: the smallest of the probabilities of its tags, which that of the
             whole span cannot exceed.
+        words: its first word and the one behind its last, in the sentence, from 0.
     """
 
     text: str
     label: str
     start: int
     end: int
+    probability: float
+    words: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A `Span` by its words, as `Sentence.entities` has it.
+
+    Args:
+        start, end: its first word and the one behind its last, in the sentence, from 0:
+            ``sentence.tokens[start:end]``.
+        characters: where it begins and ends in the document, in code points.
+        label: such as "PER".
+        probability: see `Span`.
+    """
+
+    start: int
+    end: int
+    characters: tuple[int, int]
+    label: str
     probability: float
 
 
@@ -62,6 +83,7 @@ def spans_of(
                 surface.start + start,
                 surface.start + stop,
                 min(probabilities[first:end]),
+                (first, end),
             )
         )
     return found

@@ -10,6 +10,7 @@ from keras_tagging.data.records import (
     Malformed,
     blocks,
     parse_each,
+    sent_id_of,
     sentence_of,
 )
 from keras_tagging.data.sentence import Sentence
@@ -30,6 +31,9 @@ FIELDS = {
     "deprel": DEPREL,
     "lemma": LEMMA,
 }
+
+#: the column of named entities: NER in MISC
+NER = "ner"
 
 # A word: the number of its line, and its cells.
 Row = tuple[int, list[str]]
@@ -110,7 +114,8 @@ def _parser(name, fields, tag, trees):
         _check_heads(rows, trees)
         if trees:
             _check_tree(rows)
-        return sentence_of_rows(rows, fields[tag] if tag else None)
+        sent_id = sent_id_of(line for _, line in block)
+        return sentence_of_rows(rows, fields[tag] if tag else None, sent_id)
 
     return parse
 
@@ -172,14 +177,16 @@ def word_rows(
     return rows
 
 
-def sentence_of_rows(rows: list[Row], tag: int | None = UPOS) -> Sentence:
+def sentence_of_rows(
+    rows: list[Row], tag: int | None = UPOS, sent_id: str | None = None
+) -> Sentence:
     """Make a sentence of one or more rows, with the tags of the column `tag`."""
     columns = list(zip(*(cells for _, cells in rows), strict=True))
     tags = None if tag is None else columns[tag]
     if tags and tag != FEATS and set(tags) == {"_"}:
         tags = None
     named = {name: columns[index] for name, index in FIELDS.items()}
-    return sentence_of(columns[FORM], tags, named)
+    return sentence_of(columns[FORM], tags, named, sent_id)
 
 
 def _check_heads(rows: list[Row], trees: bool) -> None:

@@ -240,6 +240,7 @@ class Tagging(Answers):
             if None in found:
                 tags = found.pop(None)
                 found = {"tags": tags} | ({place: tags} if place else {})
+            spans = spans if self.gives_spans else sentence.spans
             return replace(with_labels(sentence, found), spans=spans)
 
         return names, annotated

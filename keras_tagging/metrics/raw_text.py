@@ -11,6 +11,8 @@ The rules are those of the CoNLL 2018 shared task, Zeman et al. (2018), section 
 * A column is right if the aligned gold word has the same value. Of `feats` the
   universal features count, of `deprel` the part before the colon, and any lemma is
   right where the gold one is `_`. A head is right if it is aligned with the gold head.
+* An entity, a chunk of the column `ner`, is right if the gold text has one with its
+  label from the same character to the same one. The shared task had none.
 
 Precision is the share of predicted units that are right, recall that of gold units.
 """
@@ -20,7 +22,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.metrics.chunks import ChunkCounts
+from keras_tagging.data.treebanks import NER
+from keras_tagging.metrics.chunks import ChunkCounts, chunks
 
 UNITS = ("tokens", "sentences", "words")
 #: figures of columns, and the column that each needs
@@ -84,7 +87,7 @@ def raw_text_scores(
         The counts of `tokens`, `sentences` and `words`, and those of `upos`, `xpos`,
         `feats`, `lemma`, `uas` and `las` for which all sentences of both have the
         columns `pos`, `xpos`, `feats`, `lemma`, `head` and `deprel`. `f1` of them is
-        the figure of the shared task.
+        the figure of the shared task. With the column `ner` also those of `entities`.
 
     Raises:
         ValueError: if the two texts differ in more than white space.
@@ -98,6 +101,20 @@ def raw_text_scores(
             continue
         right = sum(_RULES[name](words[i], others[j], partner) for i, j in pairs)
         found[name] = ChunkCounts(len(words), len(others), right)
+    if all(NER in s.columns for s in (*gold, *predicted)):
+        one, other = _entities(words, gold), _entities(others, predicted)
+        found["entities"] = ChunkCounts(len(one), len(other), len(one & other))
+    return found
+
+
+def _entities(words: Sequence[_Word], sentences: list[Sentence]) -> set:
+    """The label of each entity, and where it begins and ends."""
+    found, first = set(), 0
+    for sentence in sentences:
+        for label, start, end in chunks(sentence.columns[NER]):
+            where = words[first + start].start, words[first + end - 1].end
+            found.add((label, *where))
+        first += len(sentence)
     return found
 
 

@@ -3,16 +3,22 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from keras_tagging import kinds
+from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surfaces import text_of
-from keras_tagging.metrics import ChunkCounts, raw_text_scores
+from keras_tagging.data.treebanks import NER
+from keras_tagging.metrics import ChunkCounts, chunk_scores, raw_text_scores
 from keras_tagging.metrics.raw_text import COLUMNS
+from keras_tagging.runtime.pipeline import TextPipeline
 
 
 def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkCounts]:
     """The counts of `metrics.raw_text_scores` for what a pipeline annotates.
 
-    It reads the text of the gold sentences, or their words if it has no segmenter.
+    It reads the text of the gold sentences, or their words if it has no segmenter. If
+    it has one and gives entities, those of the gold words are counted too, as conlleval
+    does: `entities_of_gold_words`.
 
     Args:
         pipeline: a `Pipeline`.
@@ -29,9 +35,24 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
         source = [_only(sentence, pipeline.input_columns) for sentence in gold]
     given = {*pipeline.columns}
     predicted = [_only(sentence, given) for sentence in pipeline.annotate(source)]
-    scored = given & {*COLUMNS.values()} & _annotated(gold)
+    scored = given & {*COLUMNS.values(), NER} & _annotated(gold)
     wanted = [_only(sentence, scored) for sentence in gold]
-    return raw_text_scores(wanted, predicted)
+    scores = raw_text_scores(wanted, predicted)
+    if pipeline.segmenter is not None and "entities" in scores:
+        rows = [sentence.columns[NER] for sentence in gold]
+        found = _without_segmenter(pipeline).annotate(s.tokens for s in gold)
+        own = (sentence.columns[NER] for sentence in found)
+        scores["entities_of_gold_words"] = chunk_scores(rows, own)
+    return scores
+
+
+def _without_segmenter(pipeline) -> TextPipeline:
+    """The taggers of a pipeline; all models of words, if one reads trees."""
+    parts = {k: m for k, m in pipeline.parts.items() if k != "segmenter"}
+    read = {field_of(c) for model in parts.values() for c in model.input_columns}
+    if not read & {"head", "deprel"}:
+        parts = {k: m for k, m in parts.items() if kinds.of(m) is kinds.TAGGER}
+    return TextPipeline(**parts)
 
 
 def _only(sentence: Sentence, names) -> Sentence:

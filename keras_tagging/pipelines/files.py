@@ -19,7 +19,7 @@ from keras_tagging.runtime.folder import (
     list_of,
     read_pipeline,
 )
-from keras_tagging.runtime.pipeline import TextPipeline, stages
+from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, stages
 from keras_tagging.utils.atomic import locked, replacing
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
@@ -35,7 +35,7 @@ def save_pipeline(
     overwrite: bool = True,
     half_precision: bool = False,
 ) -> None:
-    """Write `segmenter.keras`, `tagger.keras`, `parser.keras` and `pipeline.json`.
+    """Write `segmenter.keras`, `tagger.keras` and so on, and `pipeline.json`.
 
     The last one is written last, and has the checksums of the others, so that a folder
     that was halved by a kill, or mixed with another one, is refused. Beside each model
@@ -99,12 +99,22 @@ def _replace(partial: Path, folder: Path, parts: set[str]) -> None:
     """
     written = sorted(path.name for path in partial.iterdir())
     written.remove(PIPELINE)
+    before = _parts_before(folder)
     (folder / PIPELINE).unlink(missing_ok=True)
-    for name in set(stages()) - parts:  # of the pipeline before
+    for name in before - parts:
         for suffix in (".keras", ".metadata.json"):
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
     for name in (*written, PIPELINE):
         os.replace(partial / name, folder / name)
+
+
+def _parts_before(folder: Path) -> set[str]:
+    """The parts that may have a file in a folder."""
+    try:
+        own = content_of(folder)["parts"]
+    except ValueError:  # there is no list, or it is damaged
+        own = ()
+    return {*stages(), ENTITIES, *own}
 
 
 def _list(pipeline, parts: dict, files: str = "keras") -> str:
@@ -151,7 +161,7 @@ def export_pipeline(
     Args:
         pipeline: its models are no ONNX files.
         folder: gets `segmenter.onnx`, `tagger.onnx` and `parser.onnx`, or the folders
-            `tagger` and `parser` with SavedModels.
+            `tagger` and `parser` with SavedModels; and those of further taggers.
         format: "tf_saved_model" or "onnx".
         **options: of `models.export`; `top_k` is for the tagger.
 
@@ -167,7 +177,7 @@ def export_pipeline(
         raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
     left_out, described = {}, {}
     for name, model in pipeline.parts.items():
-        kind, own = kinds.find(name), dict(options)
+        kind, own = kinds.of(model), dict(options)
         if "top_k" not in kind.options:
             own.pop("top_k", None)
         if not hasattr(model, "export"):
@@ -183,7 +193,7 @@ def export_pipeline(
     if len(left_out) == len(pipeline.parts):
         raise ValueError(f"nothing to export: {'; '.join(left_out.values())}")
     if described:
-        for name in set(stages()) - set(described):  # of an export before
+        for name in _parts_before(folder) - set(described):  # of an export before
             (folder / f"{name}{SUFFIXES['onnx']}").unlink(missing_ok=True)
         with replacing(folder / PIPELINE) as partial:
             text = _list(pipeline, described, "onnx")

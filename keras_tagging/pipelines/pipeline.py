@@ -28,13 +28,16 @@ class Pipeline(TextPipeline):
             text has a sentence in each line, with blanks between its words.
         tagger: a `Tagger`, or a `runtime.OnnxTagger`.
         parser: a `Parser`, or a `runtime.OnnxParser`.
+        **others: models of other kinds by the names of these, and further taggers by
+            names of your own, such as ``entities=``. They come last, may read what
+            those before give, and give columns that these do not.
 
     Attributes:
         metadata: the corpus and the figures, if it has been trained as a whole.
 
     Raises:
-        ValueError: if there is no model, one is not of its kind, or the parser reads a
-            column that the tagger does not give.
+        ValueError: if there is no model, one is not of its kind, reads a column that
+            none before gives, or gives one that another gives.
     """
 
     # Files
@@ -76,8 +79,9 @@ class Pipeline(TextPipeline):
 
         Returns:
             F1 of `tokens`, `sentences` and `words`, and of `upos`, `xpos`, `feats`,
-            `lemma`, `uas` and `las` as far as it gives them: see
-            `metrics.raw_text_scores`.
+            `lemma`, `uas`, `las` and `entities` as far as it gives them: see
+            `metrics.raw_text_scores`. Entities are a column `ner` of both; those of
+            gold words, `entities_of_gold_words`, are beside them if the text is read.
         """
         return {name: counts.f1 for name, counts in self.scores(sentences).items()}
 

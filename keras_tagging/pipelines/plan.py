@@ -8,10 +8,11 @@ from keras_tagging.data.named_columns import field_of, labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.label_column import scripts_of
 from keras_tagging.models.factory import build
-from keras_tagging.runtime.pipeline import PARTS
+from keras_tagging.runtime.pipeline import ENTITIES, PARTS
 from keras_tagging.utils.suggestions import check_known
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
+ARCHITECTURES[ENTITIES] = "bilstm-crf"
 TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
 # jackknifing, folds=4, brought nothing on EWT: see docs/results/raw-text.rst
 FOLDS = {"folds": 1, "tagger_epochs": 6}
@@ -24,6 +25,13 @@ SETTINGS = {
     },
     "best": dict.fromkeys(PARSERS, {"epochs": 10, **FOLDS}),
     "paper": dict.fromkeys(PARSERS, FOLDS),
+}
+#: the same for the tagger of entities, which gains nothing from predicted UPOS
+ENTITY_TAGGER = {"units": 200, "unknown_rate": 0.5, "token_budget": 400, "epochs": 8}
+ENTITY_SETTINGS = {
+    "fast": {"bilstm-crf": {**ENTITY_TAGGER, "character_network": "lstm"}},
+    "best": {"bilstm-crf": {"epochs": 8}},
+    "paper": {},
 }
 #: the taggers that tag the parser's training sentences, but in the recipe "paper"
 FOLD_SETTINGS = {"bigru": {**TAGGER, "units": 150}}
@@ -40,7 +48,8 @@ class PipelinePlan:
     """The parts to train, and their settings.
 
     Args:
-        parts: names among `PARTS`, in their order.
+        parts: names among `PARTS`, in their order; and "entities", a tagger of the
+            column `ner`.
         settings: keywords of `build` for each part; "architecture" is its name.
         recipe: "fast", "best" or "paper".
         seed: of all parts.
@@ -56,13 +65,14 @@ class PipelinePlan:
 
     def __post_init__(self):
         check_known("recipe", self.recipe, RECIPES)
+        known = [*PARTS, ENTITIES]
         for name in (*self.parts, *self.settings):
-            check_known("part of a pipeline", name, list(PARTS))
+            check_known("part of a pipeline", name, known)
         if others := set(self.settings) - set(self.parts):
             raise ValueError(f"settings of the {min(others)}, which is not trained")
         if not self.parts:
             raise ValueError(f"parts: give some of {', '.join(PARTS)}")
-        parts = tuple(name for name in PARTS if name in self.parts)
+        parts = tuple(name for name in known if name in self.parts)
         object.__setattr__(self, "parts", parts)
 
     def keywords(self, part: str):
@@ -131,7 +141,8 @@ class PipelinePlan:
         """The architecture of a part, what the pipeline changes, and the user's."""
         settings = dict(self.settings.get(part, {}))
         name = settings.pop("architecture", ARCHITECTURES[part])
-        return name, SETTINGS[self.recipe].get(name, {}), settings
+        changes = ENTITY_SETTINGS if part == ENTITIES else SETTINGS
+        return name, changes[self.recipe].get(name, {}), settings
 
 
 def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import keras
 
 from keras_tagging.data.named_columns import field_of, with_labels
 from keras_tagging.data.sentence import Corpus, Sentence
+from keras_tagging.data.treebanks import NER
 from keras_tagging.models.factory import load
 from keras_tagging.models.jackknife import jackknife
 from keras_tagging.models.report import without_nan
@@ -19,6 +20,7 @@ from keras_tagging.pipelines.plan import (
     columns_to_read,
 )
 from keras_tagging.pipelines.run_files import COLUMNS, end_run, start_run
+from keras_tagging.runtime.pipeline import ENTITIES
 from keras_tagging.training import check_fitting
 
 
@@ -83,7 +85,9 @@ def train_pipeline(
     parser reads the UPOS, XPOS and FEATS that it predicts, in training too. With the
     parser's setting ``folds=4`` other, smaller taggers predict them there, each for
     sentences that it has not seen (jackknifing). With ``tags="predicted"`` the parser
-    has a tagger of its own.
+    has a tagger of its own. The tagger of entities learns the column `ner`, which
+    `corpora.entities.add_entities` makes; with ``columns=("pos",)`` it reads the UPOS
+    that the tagger predicts.
 
     Args:
         corpus: sentences with trees if there is a parser, with `surface` if there is a
@@ -122,7 +126,8 @@ def train_pipeline(
                 tagged = _jackknifed(corpus, keep, plan, progress, stages[part])
             continue
         if not finished:
-            model, own = _built(part, corpus, plan, parts.get("tagger"), tagged)
+            of_folds = tagged if part == "parser" else None
+            model, own = _built(part, corpus, plan, parts.get("tagger"), of_folds)
             model.adapt(own.train)
             epochs = fitting.get("epochs") or model.settings.fitting.epochs
             progress.begin(part, epochs, model.size)
@@ -174,7 +179,8 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
     if part == "segmenter":
         return plan.build(part), corpus
     names = () if tagger is None else tagger.column_names
-    model = plan.build(part, **columns_to_read(plan, names))
+    chosen = {"tags": NER} if part == ENTITIES else columns_to_read(plan, names)
+    model = plan.build(part, **chosen)
     read = [name for name in names if name and field_of(name) in model.input_columns]
     if read:
         found = {

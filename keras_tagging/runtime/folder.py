@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from keras_tagging.runtime.pipeline import TextPipeline, stages
+from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, kind_of_part, stages
 from keras_tagging.utils.stored import read_object
 
 #: the list, which makes a folder a pipeline
@@ -56,13 +56,13 @@ def content_of(folder: Path) -> dict:
     if version > 1 and content.get(CHECKSUM) != _checksum(content):
         raise ValueError(f"{path}: its checksum is wrong: {REMEDY}")
     files, parts = content.setdefault("files", "keras"), content.get("parts")
-    named = isinstance(parts, dict) and parts and set(parts) <= set(stages())
+    named = isinstance(parts, dict) and parts and all(map(kind_of_part, parts))
     # in a list: what a stranger wrote there may have no hash
     if not named or files not in [*SUFFIXES]:
         raise ValueError(f"{path}: does not name the parts of a pipeline: {REMEDY}")
     if not isinstance(content.setdefault("metadata", {}), dict):
         raise ValueError(f"{path}: its metadata are no object: {REMEDY}")
-    for name in set(stages()) - set(parts):
+    for name in {*stages(), ENTITIES} - set(parts):
         if (other := folder / f"{name}{SUFFIXES[files]}").exists():
             raise ValueError(
                 f"{other}: is no part of the pipeline, says {PIPELINE}: {REMEDY}, or "

@@ -1,7 +1,9 @@
 """Models as one: text in, annotated sentences out."""
 
-from collections import deque
+import re
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, count
 
 from keras_tagging import kinds
@@ -12,6 +14,10 @@ from keras_tagging.encoding.batching import slices
 
 #: the parts that are trained together
 PARTS = ("segmenter", "tagger", "parser")
+#: the further tagger that `train pipeline --entities` trains
+ENTITIES = "entities"
+#: the name of a further tagger: part of the names of files
+NAME = re.compile("[a-z][a-z0-9_]{0,39}")
 
 
 def stages() -> list[str]:
@@ -20,13 +26,21 @@ def stages() -> list[str]:
     return [kind.name for kind in sorted(found, key=lambda kind: kind.stage)]
 
 
+def kind_of_part(name: str) -> str | None:
+    """The kind of model that a part of a pipeline is; None if there is no such part."""
+    if name in stages():
+        return name
+    further = NAME.fullmatch(name) and name not in kinds.known()
+    return kinds.TAGGER.name if further else None
+
+
 class TextPipeline:
     """A pipeline without Keras: see `keras_tagging.Pipeline`, which adds its files.
 
     Args:
         segmenter, tagger, parser: as there.
         **others: models of other kinds that have a place in a pipeline, by the name of
-            the kind.
+            the kind; and further taggers, each by a name of your own, which come last.
     """
 
     kind, command = "pipeline", "annotate"
@@ -34,24 +48,41 @@ class TextPipeline:
     def __init__(self, segmenter=None, tagger=None, parser=None, **others):
         self.segmenter, self.tagger, self.parser = segmenter, tagger, parser
         given = {"segmenter": segmenter, "tagger": tagger, "parser": parser, **others}
-        if unknown := set(others) - set(stages()):
-            raise ValueError(
-                f"{min(unknown)}= is no part of a pipeline: {', '.join(stages())} are"
-            )
-        #: its models by the name of their kind, in their order
-        self.parts = {k: given[k] for k in stages() if given.get(k) is not None}
+        #: its models by the name of their kind, or by their own, in their order
+        names = dict.fromkeys([*stages(), *others])
+        self.parts = {k: given[k] for k in names if given.get(k) is not None}
         if not self.parts:
             raise ValueError(
                 "a pipeline has a segmenter, a tagger, a parser, or some of them"
             )
         for name, model in self.parts.items():
-            if getattr(model, "kind", None) != name:
-                raise ValueError(f"{name}= is a {type(model).__name__}, not a {name}")
+            kind, found = kind_of_part(name), type(model).__name__
+            if kind is None:
+                raise ValueError(f"{name}=: name a further tagger in small letters")
+            if getattr(model, "kind", None) == kind:
+                continue
+            if name not in stages():
+                raise ValueError(
+                    f"{name}= is no part of a pipeline: {', '.join(stages())} are, "
+                    f"and taggers by names of their own, and this is a {found}"
+                )
+            several = ""
+            if isinstance(model, list | tuple):
+                several = (
+                    f": give further taggers by names of their own, {ENTITIES}=..."
+                )
+            raise ValueError(f"{name}= is a {found}, not a {name}{several}")
         self.metadata = {}
         self._check_columns()
 
     def _check_columns(self):
-        """Refuse a parser whose tags the tagger before it does not give."""
+        """Refuse a part that reads what none before gives, or gives what one has."""
+        columns = Counter(self.columns)
+        if twice := [name for name, times in columns.items() if times > 1]:
+            raise ValueError(
+                f"several models of the pipeline give the column {twice[0]!r}: train "
+                "one of them with another name in tags="
+            )
         before = []
         for name, model in self._annotators.items():
             for column in model.input_columns if before else ():
@@ -63,7 +94,8 @@ class TextPipeline:
                 raise ValueError(
                     f"the {name} reads the column {column!r}, but those of the "
                     f"{' and the '.join(before)} are {own}: train the tagger with "
-                    f"tags=, or a {name} that reads one of these, or none (tags=None)"
+                    f"tags=, or a {model.kind} that reads one of these, or none"
+                    f"{' (tags=None)' if model.kind == 'parser' else ''}"
                 )
             before.append(name)
 
@@ -75,7 +107,7 @@ class TextPipeline:
     def _annotators(self) -> dict:
         """The parts that read sentences."""
         parts = self.parts.items()
-        return {k: m for k, m in parts if kinds.find(k).reads == "tokens"}
+        return {k: m for k, m in parts if kinds.of(m).reads == "tokens"}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -93,7 +125,7 @@ class TextPipeline:
 
     @property
     def gives_spans(self) -> bool:
-        """Whether its tagger has chunk tags."""
+        """Whether a tagger has chunk tags."""
         return any(model.gives_spans for model in self._annotators.values())
 
     def annotate(self, text, lines: bool = False) -> Iterator[Sentence]:
@@ -112,7 +144,7 @@ class TextPipeline:
             Sentences one after the other, with the columns that there are models for:
             `pos`, `xpos`, `feats`, `lemma` and so on, `head` and `deprel`; those of a
             text with their `surface`, whose `word_offsets` are the words' places. Chunk
-            tags are in `tags`, or in their column, and as `spans`.
+            tags are in `tags`, or in their column, and as `spans` and `entities`.
 
         Raises:
             ValueError: here or during the iteration, if the text has a line that is too
@@ -179,9 +211,17 @@ class TextPipeline:
 
     def annotate_together(self, sentences: list[Sentence]) -> list[Sentence]:
         """The sentences of one slice, annotated; they are not segmented."""
+        spans = []  # those of each tagger, which knows its own alone
         for model in self._annotators.values():
             sentences = model.annotate(sentences)
-        return sentences
+            if model.gives_spans:
+                spans.append([sentence.spans for sentence in sentences])
+        if len(spans) < 2:
+            return sentences
+        return [
+            replace(sentence, spans=sorted(chain(*own), key=lambda span: span.words))
+            for sentence, *own in zip(sentences, *spans, strict=True)
+        ]
 
     def sentences(self, text, lines: bool = False) -> Iterator[Sentence]:
         """The sentences of a text, not annotated, one after the other.

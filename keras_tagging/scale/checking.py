@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keras_tagging.data.conllu import read_blocks
+from keras_tagging.data.records import sent_id_of
 from keras_tagging.scale.shards import Shard
-from keras_tagging.scale.units import identifier_of, units_of
+from keras_tagging.scale.units import units_of
 from keras_tagging.scale.worker import Work
 
 
@@ -74,7 +75,7 @@ def _compare(shard: Shard, found: Iterator[_Found], is_conllu: bool) -> None:
             one = next(found, None)
             # CoNLL-U that was filled has the identifier that it had, or none
             filled = unit.block is not None and is_conllu
-            own = identifier_of(unit.block) if filled else unit.id
+            own = sent_id_of(unit.block.lines) if filled else unit.id
             if one is None:
                 raise _Unequal(f"{unit.id} is missing")
             if one.id != (None if own is None else " ".join(own.split())):
@@ -133,6 +134,6 @@ def _blocks(path: Path) -> Iterator[_Found]:
             if len(cells) == 10 and "TokenRange=" in cells[9]:
                 begin, end = cells[9].rpartition("TokenRange=")[2].split(":")
                 places.append((int(begin), int(end), cells[1]))
-        own = identifier_of(block)
+        own = sent_id_of(block.lines)
         own = own if own is None else " ".join(own.split())
         yield _Found(own, len(block.words), places or None)

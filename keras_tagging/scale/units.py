@@ -11,7 +11,7 @@ from keras_tagging.data.conllu import Block, read_blocks
 from keras_tagging.data.lines import numbered_lines, source_name
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import text_lines
-from keras_tagging.data.records import message, sentence_of, unread
+from keras_tagging.data.records import message, sent_id_of, sentence_of, unread
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.scale.parquet import rows_of
 from keras_tagging.scale.shards import Shard
@@ -141,19 +141,11 @@ def _blocks(source, shard: Shard) -> Iterator[Unit]:
     line = shard.line
     for block in read_blocks(source, shard.encoding, shard.line):
         yield Unit(
-            identifier_of(block) or f"{shard.document}:{line}",
+            sent_id_of(block.lines) or f"{shard.document}:{line}",
             sentence=block.sentence,
             block=block,
         )
         line += len(block.lines)
-
-
-def identifier_of(block: Block) -> str | None:
-    """The `sent_id` of a sentence of CoNLL-U, if it has one."""
-    for line in block.lines:
-        if line.startswith("# sent_id = "):
-            return line.removeprefix("# sent_id = ").strip()
-    return None
 
 
 def _objects(source, shard: Shard) -> Iterator[Unit]:

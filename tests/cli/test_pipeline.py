@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 import sys
+from itertools import chain
 
 import pytest
 from conftest import WORDS_ONLY
@@ -184,6 +185,9 @@ def test_annotate_text(trained, program, loaded, tmp_path):
     tokens = [token for sentence in found for token in sentence["tokens"]]
     assert [text[t["start"] : t["end"]] for t in tokens] == [t["text"] for t in tokens]
     assert set(tokens[0]["words"][0]) >= {"upos", "lemma", "head", "deprel"}
+    code, page, _ = program("annotate", trained[0], path, "--output", "html")
+    assert page.startswith("<!doctype html>") and page.endswith("</figure>\n")
+    assert page.count("<figure>") == page.count("<svg ") == len(lines.splitlines())
 
 
 def test_annotate_tokens(trained, program, loaded):
@@ -306,6 +310,95 @@ def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     assert "tagger: has been trained before" in printed
     assert not (tmp_path / "killed" / "jackknife").exists()
     assert "parser: epoch 1 of 2" not in printed and "parser: epoch 2 of 2" in printed
+
+
+NAMES = {"Paris": "B-LOC", "Dogs": "B-PER", "bark": "I-PER"}
+NAMED = {"units": 6, "num_layers": 1, "word_dim": 6, "epochs": 2, **WORDS_ONLY}
+NAMED |= {"character_units": 4, "columns": ("pos",)}
+
+
+@pytest.fixture(scope="module")
+def names(treebank, tmp_path_factory):
+    """The entities of the treebank."""
+    folder = tmp_path_factory.mktemp("names")
+    for split in ("train", "dev", "test"):
+        rows = [
+            [
+                f"{i}\t{word}\t{NAMES.get(word, 'O')}"
+                for i, word in enumerate(s.tokens, 1)
+            ]
+            for s in read(treebank / f"x-ud-{split}.conllu")
+        ]
+        text = "\n\n".join("\n".join(row) for row in rows)
+        (folder / f"x-{split}.iob2").write_text(text + "\n")
+    return folder
+
+
+def test_entities(treebank, names, tmp_path, monkeypatch, program, failing):
+    """A tagger of them is trained, killed, resumed, evaluated and exported."""
+    from keras_tagging.pipelines import training
+
+    out = tmp_path / "out"
+    own = {**SMALL, "entities": NAMED}
+    own = [
+        f"{part}.{k}={own[part][k]}"
+        for part in ("tagger", "entities")
+        for k in own[part]
+    ]
+    run = ["train", "pipeline", "--corpus", treebank, "--parts", "tagger", "--out", out]
+    run += [option for pair in own for option in ("--set", pair)]
+    assert "settings of the entities, which is not trained" in failing(*run)
+    error = failing(*run[:5], "entities", *run[6:8])
+    assert "give the corpus of the entities, --entities" in error
+    error = failing(*run, "--entities", treebank)
+    assert "its tags, such as" in error and not out.exists()
+    (tmp_path / "other.iob2").write_text("1\tParis\tB-LOC\n2\t.\tO\n")
+    error = failing(*run, "--entities", tmp_path / "other.iob2")
+    assert "other.iob2, train: the texts differ: sentence 1 of the treebank" in error
+    run += ["--entities", names]
+    begin = training.ProgressCallback.on_epoch_begin
+
+    def killed_there(callback, epoch, logs=None):
+        if (callback.progress.part, epoch) == ("entities", 1):
+            raise KeyboardInterrupt
+        begin(callback, epoch, logs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(training.ProgressCallback, "on_epoch_begin", killed_there)
+        assert program(*run)[0] == 130
+    code, printed, err = program(*run)
+    assert code == 0, err
+    assert "tagger: has been trained before" in printed
+    assert "entities: epoch 2 of 2" in printed and "epoch 1 of 2" not in printed
+    pipeline = keras_tagging.load(out)
+    assert pipeline.columns[-1] == "ner" and not pipeline.input_columns
+    assert pipeline.parts["entities"].input_columns == ("pos",)
+    assert pipeline.parts["entities"].chunk_scheme == {"ner": "iob2"}
+    evaluated = ["--corpus", treebank, "--split", "train"]
+    code, told, _ = program("evaluate", out, *evaluated, "--entities", names, "--json")
+    found = json.loads(told)["figures"]["entities"]
+    gold = [s.tokens for s in read(treebank / "x-ud-train.conllu")]
+    tags = [tag for s in pipeline.annotate(gold) for tag in s.columns["ner"]]
+    right = [NAMES.get(word, "O") for row in gold for word in row]
+    assert (found["f1"] == 1) == (tags == right)
+    assert "Entities" not in program("evaluate", out, *evaluated)[1]
+    served = tmp_path / "served"
+    assert program("export", out, served, "--onnx")[0] == 0
+    assert keras_tagging.load(served).columns == pipeline.columns
+    texts = ["--input", "conllu", treebank / "x-ud-dev.conllu"]
+    code, text, _ = program("annotate", served, *texts)
+    assert (code, text) == program("annotate", out, *texts)[:2]
+    rows = [row.split("\t") for row in text.splitlines() if row[:1].isdigit()]
+    words = [row for row in rows if row[0].isdigit()]
+    labels = chain(*(s.columns["ner"] for s in pipeline.annotate(read(texts[-1]))))
+    for row, label in zip(words, labels, strict=True):
+        assert (f"NER={label}" in row[9]) == (label != "O")
+
+
+def test_a_finished_pipeline_stays_until_there_is_another(
+    trained, treebank, tmp_path, monkeypatch, program, failing
+):
+    from keras_tagging.pipelines import training
 
 
 def held(folder):

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from keras_tagging.data import Sentence, Span, read
+from keras_tagging.data import Entity, Sentence, Span, read
 from keras_tagging.data.annotation import (
     ConlluWriter,
     as_json,
@@ -40,7 +40,7 @@ SECOND = Sentence(
     ["B-X", "O"],
     {},
     Surface("Yes!", [(0, 3), (3, 4)], [1, 1], 19, ""),
-    [Span("Yes", "X", 19, 22, 0.75)],
+    [Span("Yes", "X", 19, 22, 0.75, (0, 1))],
 )
 
 
@@ -116,6 +116,15 @@ def test_conllu_of_tokens_with_white_space():
     assert "SpacesAfter=\\n\\n|TokenRange=0:6" in written
 
 
+def test_conllu_has_entities_in_misc():
+    column = {"ner": ["B-PER", "I-PER", "O"]}
+    surface = Surface("Ada L.", [(0, 3), (4, 6)], [1, 2])
+    written = ConlluWriter().write(Sentence(["Ada", "L", "."], None, column, surface))
+    misc = [row.split("\t")[9] for row in written.split("\n") if "\t" in row]
+    told = ["NER=B-PER|TokenRange=0:3", "TokenRange=4:6", "NER=I-PER", "_"]
+    assert misc == told
+
+
 def test_json():
     found = json.loads(as_json(FIRST))
     assert (found["text"], found["start"], found["end"]) == ("I don't,\tno.", 5, 17)
@@ -130,8 +139,16 @@ def test_json():
         "deprel": "advmod",
     }
     assert as_object(SECOND)["spans"] == [
-        {"text": "Yes", "label": "X", "start": 19, "end": 22, "probability": 0.75}
+        {
+            "text": "Yes",
+            "label": "X",
+            "start": 19,
+            "end": 22,
+            "probability": 0.75,
+            "words": [0, 1],
+        }
     ]
+    assert SECOND.entities == [Entity(0, 1, (19, 22), "X", 0.75)]
     plain = as_object(Sentence(["a", "b"], ["X", "Y"]))
     assert plain == {
         "tokens": [
@@ -154,7 +171,7 @@ def test_words_with_tags():
 
 def test_rows_of_spans():
     assert as_spans(SECOND) == "19\t22\tX\t0.7500\tYes\n"
-    span = Span("New\nYork", "X", 1, 9, 1.0)
+    span = Span("New\nYork", "X", 1, 9, 1.0, (0, 2))
     assert as_spans(Sentence(["a"], spans=[span])) == "1\t9\tX\t1.0000\tNew York\n"
     assert as_spans(FIRST) == ""
 
@@ -162,7 +179,9 @@ def test_rows_of_spans():
 def test_spans_have_whole_tokens():
     # words: I, do, n't, the comma, ...
     found = spans_of([("A", 2, 4)], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], FIRST.surface)
-    assert found == [Span("don't,", "A", 7, 13, 0.6)]
+    assert found == [Span("don't,", "A", 7, 13, 0.6, (2, 4))]
     surface = spaced(["ab", "c"])
-    assert spans_of([("B", 1, 2)], [1, 0.5], surface) == [Span("c", "B", 3, 4, 0.5)]
+    assert spans_of([("B", 1, 2)], [1, 0.5], surface) == [
+        Span("c", "B", 3, 4, 0.5, (1, 2))
+    ]
     assert spaced([]).text == ""

@@ -343,8 +343,20 @@ def test_any_field_is_filled():
         {"upos": ["X", "Y"]}
     )
     with pytest.raises(
-        ValueError, match="no field for the column 'ner', only for upos"
+        ValueError, match="no field for the column 'entity', only for upos"
     ):
-        block.with_columns({"ner": ["a", "b"]})
+        block.with_columns({"entity": ["a", "b"]})
     with pytest.raises(ValueError, match="1 values for 2 words"):
         block.with_columns({"lemma": ["a"]})
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_entities_are_in_misc(end):
+    rows = [row("1", "a", *"_" * 7, "A=b|NER=B-X"), row("2", "b", *"_" * 8)]
+    text = "".join(rows).removesuffix("\n").replace("\n", end or "\n") + end
+    [block] = read_blocks(io.StringIO(text, newline=""))
+    found = block.with_columns({"ner": ["O", "B-a|b c"]})
+    expected = text.replace("A=b|NER=B-X", "A=b")
+    expected = expected.removesuffix(f"_{end}") + rf"NER=B-a\pb\sc{end}"
+    assert found == expected
+    assert block.with_columns({"ner": ["B-X", "O"]}).count("NER=B-X|A=b") == 1

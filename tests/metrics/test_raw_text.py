@@ -61,6 +61,21 @@ def test_white_space_does_not_count():
     assert counts(found, "tokens") == (2, 2, 2)
 
 
+def test_entities_by_their_characters():
+    gold = [
+        sentence("Ada", "L", ".", "in", "New", "York", ner="B-P I-P I-P O B-L I-L"),
+        sentence("Oslo", "Rome", ner="B-L B-L"),
+    ]
+    predicted = [
+        sentence("Ada", "L.", "in", ner="B-P I-P O"),
+        sentence("New", "York", "Oslo", ("Rome", "Ro", "me"), ner="B-L O B-P I-L O"),
+    ]
+    found = raw_text_scores(gold, predicted)
+    # L. may be one word; Rome is a token
+    assert counts(found, "entities") == (4, 4, 2)
+    assert "entities" not in raw_text_scores(gold, [sentence("AdaL.inNewYorkOsloRome")])
+
+
 def test_another_text_is_refused():
     with pytest.raises(ValueError, match="at character 2 without white space .*'abc'"):
         raw_text_scores([Sentence(["abc"])], [Sentence(["adc"])])

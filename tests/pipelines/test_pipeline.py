@@ -6,21 +6,24 @@ import os
 import re
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial, reduce
 from operator import getitem
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from conftest import TINY, randomize
+from conftest import TINY, WORDS_ONLY, randomize
 from models.columns import columned
 from models.parsers import TRAIN as TREES
 from models.parsers import build, random_parser
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
+from keras_tagging.data.spans import spaced
 from keras_tagging.data.surface import Surface
 from keras_tagging.encoding import batching
+from keras_tagging.metrics import chunk_scores
 from keras_tagging.models import factory
 from keras_tagging.runtime.folder import content_of, list_of, read_pipeline
 from keras_tagging.utils.atomic import locked, replacing
@@ -256,11 +259,102 @@ def test_tags_without_a_column(train_sentences):
     assert Pipeline(tagger=model).columns == ("pos",)
 
 
-def test_what_is_no_pipeline_is_refused(tagger, parser, chunker):
+@pytest.fixture(scope="module")
+def entities():
+    """A tagger of entities that reads what another tagger gives."""
+    model = keras_tagging.build(
+        "bigru", **TINY | WORDS_ONLY, tags="ner", columns=("pos",)
+    )
+    labels = ["B-PER", "I-PER", "O", "B-LOC"]
+    rows = ([labels[i % 4] for i in range(len(s))] for s in TREES)
+    model.adapt(
+        Sentence(s.tokens, None, {**s.columns, "ner": row})
+        for s, row in zip(TREES, rows, strict=True)
+    )
+    return randomize(model)
+
+
+def test_a_further_tagger(pipeline, tagger, parser, entities):
+    """It reads what the first one gives, and its chunks are entities."""
+    own = Pipeline(Segmenter(), tagger, parser, entities=entities)
+    assert list(own.parts) == ["segmenter", "tagger", "parser", "entities"]
+    assert own.columns == (*pipeline.columns, "ner") and own.input_columns == ()
+    text, count = "I don't know. \nWho knows?! Nobody in the park .", 0
+    for sentence, plain in zip(
+        own.annotate(text), pipeline.annotate(text), strict=True
+    ):
+        read = Sentence(plain.tokens, None, {"pos": plain.columns["pos"]})
+        [pairs] = entities.tag([read], probabilities=True)
+        tags, values = zip(*pairs["ner"], strict=True)
+        assert sentence.columns == {**plain.columns, "ner": [*tags]}
+        for entity in sentence.entities:
+            words = slice(entity.start, entity.end)
+            assert tags[entity.start][2:] == entity.label
+            assert entity.probability == pytest.approx(min(values[words]))
+            start, end = entity.characters
+            where = sentence.surface.word_offsets[words]
+            assert (start, end) == (where[0][0], where[-1][1])
+            count += 1
+    assert count > 3 and own.gives_spans
+
+
+def test_figures_of_entities(tagger, parser, entities):
+    """From the text, whose sentences the segmenter finds, and of the gold words."""
+    words = ["Nobody in the park knows . the dog".split(), "barks .".split()]
+    rows = [["B-PER", "I-PER", "O", "B-LOC", "B-PER", "O", "B-PER", "I-PER"], ["O"] * 2]
+    gold = [
+        Sentence(row, None, {"ner": tags}, spaced(row))
+        for row, tags in zip(words, rows, strict=True)
+    ]
+    found = Pipeline(Segmenter(), tagger, parser, entities=entities).scores(gold)
+    plain = Pipeline(tagger=tagger, entities=entities)
+    own = [s.columns["ner"] for s in plain.annotate(words)]
+    assert found["entities_of_gold_words"] == chunk_scores(rows, own)
+    assert plain.scores(gold)["entities"].f1 == chunk_scores(rows, own).f1
+    assert "entities_of_gold_words" not in plain.scores(gold)
+    assert found["sentences"].correct == 0 and found["entities"].gold == 4
+
+
+def test_several_taggers_of_chunks(chunker, train_sentences):
+    """Each has its spans, in the order of the words."""
+    other = keras_tagging.build("bigru", **TINY | WORDS_ONLY, tags="xpos")
+    other.adapt(
+        Sentence(s.tokens, None, {"xpos": [f"B-{tag}" for tag in s.tags]})
+        for s in train_sentences
+    )
+    words = ["the", "dog", "barks"]
+    alone = [Pipeline(tagger=model).annotate([words]) for model in (chunker, other)]
+    [one], [two] = map(list, alone)
+    [both] = Pipeline(tagger=chunker, others=other).annotate([words])
+    assert both.columns == one.columns | two.columns and len(two.spans) == 3
+    starts = [span.start for span in both.spans]
+    assert starts == sorted(starts)
+    assert {*both.spans} == {*one.spans, *two.spans}
+    [again] = Pipeline(tagger=chunker).annotate([both])
+    assert again.spans == one.spans  # not those of before too
+
+
+def test_what_is_no_pipeline_is_refused(tagger, parser, chunker, entities):
     with pytest.raises(ValueError, match="or some of them"):
         Pipeline()
     with pytest.raises(ValueError, match="tagger= is a Parser, not a tagger"):
         Pipeline(tagger=parser)
+    with pytest.raises(
+        ValueError, match="tagger= is a list, .*their own, entities=..."
+    ):
+        Pipeline(tagger=[tagger, chunker])
+    with pytest.raises(ValueError, match="parsr= is no part .*and this is a Parser"):
+        Pipeline(parsr=parser)
+    with pytest.raises(
+        ValueError, match="Ner=: name a further tagger in small letters"
+    ):
+        Pipeline(Ner=tagger)
+    with pytest.raises(ValueError, match="several models .* give the column 'pos'"):
+        Pipeline(tagger=tagger, chunks=chunker)
+    with pytest.raises(
+        ValueError, match="the entities reads the column 'pos', but those of the parser"
+    ):
+        Pipeline(parser=build("lstm-parser", tags=None), entities=entities)
     other = build("lstm-parser", tags="xpos")
     with pytest.raises(ValueError, match="reads the column 'xpos', .* lemma, pos:"):
         Pipeline(tagger=tagger, parser=other)
@@ -269,7 +363,7 @@ def test_what_is_no_pipeline_is_refused(tagger, parser, chunker):
 # Files
 
 
-def test_saved_and_loaded(tagger, parser, tmp_path):
+def test_saved_and_loaded(tagger, parser, entities, tmp_path):
     folder = tmp_path / "english"
     pipeline = Pipeline(tagger=tagger, parser=parser)
     pipeline.save(folder)
@@ -279,7 +373,12 @@ def test_saved_and_loaded(tagger, parser, tmp_path):
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
     with pytest.raises(FileExistsError, match="overwrite=True"):
         pipeline.save(folder, overwrite=False)
-    # without the parser, whose files go
+    further = Pipeline(tagger=tagger, entities=entities)
+    further.save(folder)
+    again = keras_tagging.load(folder)
+    assert list(again.parts) == ["tagger", "entities"]
+    assert list(again.annotate(TEXT)) == list(further.annotate(TEXT))
+    # without the others, whose files go
     Pipeline(tagger=tagger).save(folder)
     assert set(Pipeline.load(folder).parts) == {"tagger"}
     names = sorted(path.name for path in folder.iterdir())
@@ -413,7 +512,7 @@ def test_a_cache_of_the_hugging_face_hub(saved, tmp_path):
 class Part:
     """A model whose file has its name."""
 
-    column_names, tags, input_columns = (None,), [], ()
+    column_names, tags, input_columns, gives = (None,), [], (), ()
 
     def __init__(self, kind, name):
         self.kind, self.name = kind, name
@@ -498,13 +597,17 @@ def test_two_do_not_save_in_one_folder(tmp_path):
     assert not (tmp_path / ".save-other").exists()
 
 
-def test_exported_it_answers_the_same(tagger, parser, tmp_path):
-    pipeline = Pipeline(tagger=tagger, parser=parser)
+def test_exported_it_answers_the_same(tagger, parser, entities, tmp_path):
+    pipeline = Pipeline(tagger=tagger, parser=parser, entities=entities)
     pipeline.metadata = {"seed": 3}
     assert pipeline.export(tmp_path, format="onnx", top_k=2) == {}
     served = Pipeline.load(tmp_path)
     assert isinstance(served.tagger, runtime.OnnxTagger)
-    assert list(served.annotate(TEXT)) == list(pipeline.annotate(TEXT))
+    for one, other in zip(served.annotate(TEXT), pipeline.annotate(TEXT), strict=True):
+        assert one.columns == other.columns
+        for span, like in zip(one.entities, other.entities, strict=True):
+            assert span.probability == pytest.approx(like.probability, rel=1e-3)
+            assert replace(span, probability=1) == replace(like, probability=1)
     assert served.metadata == {"seed": 3} and served.columns == pipeline.columns
     with pytest.raises(ValueError, match="an ONNX file, which has no weights"):
         served.save(tmp_path / "again")
@@ -515,7 +618,7 @@ def test_exported_it_answers_the_same(tagger, parser, tmp_path):
     # a second export of other parts takes the place of the first
     Pipeline(tagger=tagger).export(tmp_path, format="onnx")
     assert set(keras_tagging.load(tmp_path).parts) == {"tagger"}
-    assert not (tmp_path / "parser.onnx").exists()
+    assert {*os.listdir(tmp_path)} == {"tagger.onnx", "pipeline.json"}
     (tmp_path / "tagger.onnx").write_bytes(b"another")
     with pytest.raises(ValueError, match="tagger.onnx: is not the file"):
         keras_tagging.load(tmp_path)

@@ -12,6 +12,7 @@ from keras_tagging.pipelines.plan import (
     columns_to_learn,
     columns_to_read,
 )
+from keras_tagging.pipelines.run_files import start_run
 
 
 def test_settings_of_parts():
@@ -87,6 +88,25 @@ def test_parts_are_in_their_order():
     assert PipelinePlan(parts=("parser", "tagger")).parts == ("tagger", "parser")
     with pytest.raises(ValueError, match="give some of segmenter, tagger, parser"):
         PipelinePlan(parts=())
+
+
+def test_entities_are_learnt_last():
+    plan = PipelinePlan(("entities", "tagger"), {"entities": {"units": 7}})
+    assert plan.parts == ("tagger", "entities")
+    assert plan.keywords("entities")["units"] == 7
+    model = plan.build("entities", tags="ner")
+    assert (model.architecture, model.column_names) == ("bilstm-crf", ("ner",))
+    epochs = [
+        PipelinePlan(("entities",), recipe=name).keywords("entities")["epochs"]
+        for name in ("fast", "best", "paper")
+    ]
+    assert epochs == [8, 8, 100]
+
+
+def test_a_new_training_forgets_the_entities_of_the_old_one(tmp_path):
+    (tmp_path / "entities").mkdir()
+    start_run(tmp_path, {}, again=True)
+    assert not (tmp_path / "entities").exists()
 
 
 def test_stages():

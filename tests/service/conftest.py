@@ -100,12 +100,16 @@ def folder(train_sentences, tmp_path_factory):
     sentences = columned(train_sentences)
     for sentence in sentences:
         sentence.columns["lemma"] = [w[:-1].lower() or w for w in sentence.tokens]
+        sentence.columns["ner"] = [f"B-{tag}" for tag in sentence.columns["pos"]]
     labels.adapt(sentences)
+    entities = keras_tagging.build("bigru", **TINY, tags="ner", columns=("pos",))
+    entities.adapt(sentences)
     segmenter = keras_tagging.build("segmenter", **SEGMENTER)
     segmenter.adapt(sentences_of("english"))
     path = tmp_path_factory.mktemp("pipeline")
     parser = random_parser(tags="pos")
-    Pipeline(segmenter, randomize(labels), parser).export(path, format="onnx")
+    models = segmenter, randomize(labels), parser
+    Pipeline(*models, entities=randomize(entities)).export(path, format="onnx")
     return path
 
 

@@ -33,6 +33,9 @@ def test_a_text_is_annotated_as_by_the_pipeline(whole, expected, text):
     assert answer["model"] == "whole" and answer["sentences"] == expected[text]
     tokens = [token for s in answer["sentences"] for token in s["tokens"]]
     assert all(text[t["start"] : t["end"]] == t["text"] for t in tokens)
+    spans = [span for s in answer["sentences"] for span in s["spans"]]
+    assert len(spans) == len(tokens)  # each word is an entity, and each token one word
+    assert all(text[span["start"] : span["end"]] == span["text"] for span in spans)
 
 
 def test_texts_that_come_together_are_kept_apart(whole, expected):
@@ -71,7 +74,7 @@ def test_what_is_told(whole):
     described = {m["name"]: m for m in whole.get("/models").json()["models"]}
     assert described["whole"]["kind"] == "pipeline"
     assert described["whole"]["command"] == "annotate"
-    assert described["whole"]["architecture"] == "segmenter, bigru, lstm-parser"
+    assert described["whole"]["architecture"] == "segmenter, bigru, lstm-parser, bigru"
     assert whole.get("/v2/models/whole/ready").json()["ready"] is True
     assert whole.get("/v2/models/whole").status_code == 400
 

@@ -186,9 +186,14 @@ def test_a_text_is_annotated(browser, whole):
     assert page.texts(".tree .w") == [word["text"] for word in words]
     assert page.texts(".tree .p") == [word["upos"] for word in words]
     assert page.texts(".tree .deprel") == [word["deprel"] for word in words]
-    titles = ["", "Word", "Tag", "Lemma", "XPOS", "Relation", "Head"]
+    titles = ["", "Word", "Tag", "Lemma", "XPOS", "Entity", "Relation", "Head"]
     assert page.texts("th") == titles * len(answer)
     assert page.texts("td:nth-child(4)") == [word["lemma"] for word in words]
+    spans = [span for s in answer for span in s["spans"]]
+    assert spans and page.texts("mark span") == [span["label"] for span in spans]
+    marked = [f"{span['text']} {span['label']}" for span in spans]
+    assert page.texts("mark") == marked
+    assert page.one("mark").get_attribute("title").endswith("%")
     counted = "1 sentence in" if len(answer) == 1 else f"{len(answer)} sentences in"
     assert page.one("#status").text.startswith(counted)
     page.type(" " + Keys.ENTER)

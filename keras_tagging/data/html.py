@@ -1,0 +1,133 @@
+"""Annotated sentences as HTML: marked entities, and trees.
+
+The elements, classes and colours are those of displaCy, the viewer of spaCy, so that
+style sheets and readers made for it fit.
+"""
+
+from html import escape
+from itertools import accumulate
+
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.spans import spaced
+
+#: stands before all sentences; the ends of <body> and <html> may be left out
+PREFACE = """<!doctype html>
+<html lang="und">
+<meta charset="utf-8">
+<title>keras-tagging</title>
+<style>
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; }
+figure { margin: 0 0 2rem; padding: 0 1rem; }
+.entities { line-height: 2.5; }
+.entity { background: #ddd; border-radius: .35em; line-height: 1; padding: .45em .6em; }
+.entity > span { font-size: .8em; font-weight: bold; margin-left: .5rem; }
+.entity-PER, .entity-PERSON { background: #aa9cfc; }
+.entity-ORG { background: #7aecec; }
+.entity-LOC { background: #ff9561; }
+.entity-GPE { background: #feca74; }
+.tree { overflow-x: auto; }
+</style>
+<body>
+"""
+_COLOURED = ("PER", "PERSON", "ORG", "LOC", "GPE")
+_STEP = 30  # the height of an arc above the ones below it
+_LETTER, _GAP = 9, 34  # the width of a letter, and what a word has beside its letters
+
+
+def as_html(sentence: Sentence) -> str:
+    """A sentence as a <figure>: its text with its spans marked, and its tree.
+
+    There is no tree without the columns `head` and `deprel`, and "" without words.
+    """
+    if not sentence.tokens:
+        return ""
+    parts = [f'<div class="entities" dir="auto">{_marked(sentence)}</div>\n']
+    if {"head", "deprel"} <= sentence.columns.keys():
+        parts.append(f'<div class="tree" tabindex="0">\n{_tree(sentence)}</div>\n')
+    return "".join(["<figure>\n", *parts, "</figure>\n"])
+
+
+def _marked(sentence: Sentence) -> str:
+    surface = sentence.surface or spaced(sentence.tokens)
+    found, place = [], 0
+    for span in sorted(sentence.spans, key=lambda span: span.start):
+        start, end = span.start - surface.start, span.end - surface.start
+        if start < place:  # of another tagger, inside of the one before
+            continue
+        own = f" entity-{span.label}" if span.label in _COLOURED else ""
+        found += [
+            escape(surface.text[place:start]),
+            f'<mark class="entity{own}" title="{span.probability:.1%}">',
+            f"{escape(surface.text[start:end])} ",
+            f"<span>{escape(span.label)}</span></mark>",
+        ]
+        place = end
+    return "".join([*found, escape(surface.text[place:])])
+
+
+def _tree(sentence: Sentence) -> str:
+    tags = sentence.columns.get("pos") or [""] * len(sentence)
+    rows = [*zip(sentence.tokens, tags, strict=True)]
+    widths = [_LETTER * max(map(len, row)) + _GAP for row in rows]
+    middles = [
+        end - width // 2 for end, width in zip(accumulate(widths), widths, strict=True)
+    ]
+    arcs = _arcs(sentence)
+    top = _STEP * max((level for *_, level in arcs), default=0) + 20
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg" class="displacy" role="img" '
+        f'aria-label="{_told(sentence)}" width="{sum(widths)}" height="{top + 60}">\n'
+    ]
+    for (word, tag), x in zip(rows, middles, strict=True):
+        parts.append(
+            f'<text class="displacy-token" text-anchor="middle" y="{top + 22}">'
+            f'<tspan class="displacy-word" x="{x}">{escape(word)}</tspan>'
+            f'<tspan class="displacy-tag" font-size=".8em" dy="1.6em" x="{x}">'
+            f"{escape(tag)}</tspan></text>\n"
+        )
+    for left, right, to_right, label, level in arcs:
+        start, end = middles[left] + 4, middles[right] - 4
+        y, tip = top - level * _STEP, end if to_right else start
+        parts.append(
+            '<g class="displacy-arrow"><path class="displacy-arc" fill="none" '
+            f'stroke="currentColor" d="M{start},{top} C{start},{y} {end},{y} '
+            f'{end},{top}"/><path class="displacy-arrowhead" fill="currentColor" '
+            f'd="M{tip},{top + 2} l-4,-7 8,0"/><text class="displacy-label" '
+            f'font-size=".75em" text-anchor="middle" x="{(start + end) // 2}" '
+            # the highest point of the curve
+            f'y="{top - 3 * level * _STEP // 4 - 4}">{escape(label)}</text></g>\n'
+        )
+    return "".join([*parts, "</svg>\n"])
+
+
+def _arcs(sentence: Sentence) -> list[tuple[int, int, bool, str, int]]:
+    """The arcs: left word, right word, whether it points right, label and level.
+
+    An arc is above those that it covers or crosses. That of the root is not drawn.
+    """
+    found = []
+    for child, (head, label) in enumerate(
+        zip(sentence.columns["head"], sentence.columns["deprel"], strict=True)
+    ):
+        if head.isdecimal() and 0 < int(head) <= len(sentence):
+            ends = sorted((child, int(head) - 1))
+            found.append((*ends, child == ends[1], label))
+    done = []
+    for arc in sorted(found, key=lambda arc: arc[1] - arc[0]):
+        below = (level for a, b, *_, level in done if a < arc[1] and arc[0] < b)
+        done.append((*arc, 1 + max(below, default=0)))
+    return done
+
+
+def _told(sentence: Sentence) -> str:
+    """The tree in words, for those who do not see it."""
+    words = ["the root", *sentence.tokens]
+    rows = zip(
+        sentence.tokens, *map(sentence.columns.get, ("deprel", "head")), strict=True
+    )
+    told = (
+        f"{word}: {label} of {words[int(head)]}"
+        for word, label, head in rows
+        if head.isdecimal() and int(head) < len(words)
+    )
+    return escape("Tree. " + "; ".join(told))
