@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import lru_cache
-from itertools import combinations, product
-from math import prod
+from functools import lru_cache, reduce
+from itertools import combinations
 
 import numpy as np
 
@@ -174,18 +173,21 @@ class ColumnRules:
 
     def _joint(self, word, rows, columns) -> tuple[str, ...]:
         """The labels of a word that agree; its own if none do."""
-        best = []
-        for name, row in rows.items():
-            order = np.argsort(-row, kind="stable")[:CANDIDATES].tolist()
-            best.append([(columns[name].labels[j], float(row[j])) for j in order])
-        found, most = word, -1.0
-        for several in product(*best):
-            value = prod(p for _, p in several)
-            if value > most:
-                other = tuple(x for x, _ in several)
-                if self._agree(other):
-                    found, most = other, value
-        return found
+        orders = [np.argsort(-row, kind="stable")[:CANDIDATES] for row in rows.values()]
+        best = [
+            row[order].astype("float64")
+            for row, order in zip(rows.values(), orders, strict=True)
+        ]
+        values = reduce(np.multiply.outer, best)
+        for place in np.argsort(-values, axis=None, kind="stable").tolist():
+            places = np.unravel_index(place, values.shape)
+            found = tuple(
+                columns[name].labels[order[i]]
+                for name, order, i in zip(rows, orders, places, strict=True)
+            )
+            if self._agree(found):
+                return found
+        return word
 
     # As it is saved
 
