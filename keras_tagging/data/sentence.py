@@ -76,7 +76,7 @@ class Sentence:
         ]
 
     def to_dict(self) -> dict:
-        """What `annotate --output jsonl` writes: see `data.annotation.as_object`."""
+        """The object that `annotate --output jsonl` writes, for JSON."""
         return resolve_name("keras_tagging.data.annotation:as_object")(self)
 
     def to_dataframe(self):
@@ -88,7 +88,7 @@ class Sentence:
         return resolve_name(f"{_OUTGOING}:to_spacy")([self], vocab)
 
     def to_displacy(self, style: str = "dep") -> dict:
-        """What displaCy draws: see `data.outgoing.to_displacy`."""
+        """A dict for displaCy to draw: see `data.outgoing.to_displacy`."""
         return resolve_name(f"{_OUTGOING}:to_displacy")(self, style)
 
     def _repr_html_(self) -> str:

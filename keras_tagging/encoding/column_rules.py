@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from itertools import combinations, product
-from math import prod
+from functools import lru_cache, reduce
+from itertools import combinations
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from keras_tagging.encoding.label_column import LabelColumn
 #: columns that describe a word together; those of chunks or names do not
 MORPHOLOGY = ("pos", "xpos", "feats")
 CANDIDATES = 8
+#: words whose lemmas are kept: a text repeats most of its words
+KEPT_WORDS = 1 << 14
 KEYS = ("seen", "lemmas", "marks")
 Row = Mapping[str, Sequence[str]]
 
@@ -56,9 +58,11 @@ class ColumnRules:
         if self.lemmas:
             read += [*self.lemmas.columns, *filter(None, [self.lemmas.lemma_column])]
         read = tuple(dict.fromkeys(read))
+        pairs = [(*map(read.index, names), seen) for names, seen in pairs.items()]
         object.__setattr__(self, "_pairs", pairs)
         object.__setattr__(self, "_straight", straight_table(self.marks))
         object.__setattr__(self, "_read", read)
+        object.__setattr__(self, "_plain", lru_cache(KEPT_WORDS)(self._plain_lemma))
         lemma = ("lemma",) if self.lemmas else ()
         object.__setattr__(self, "columns", read + lemma)
 
@@ -111,62 +115,79 @@ class ColumnRules:
         labels: Row,
         probabilities: Mapping[str, np.ndarray],
         columns: Mapping[str, LabelColumn],
-    ) -> dict[str, tuple[list[str], list[float]]]:
+        values: bool = True,
+    ) -> dict[str, tuple[list[str], list[float] | None]]:
         """The labels of a sentence by column, and their probabilities.
 
         Args:
             tokens: the words.
             labels: the best labels of each word in each of `self.columns`.
-            probabilities: `(words, labels)` of each of these columns.
+            probabilities: `(words, labels)` of each of these columns. Rows of few words
+                are read without `values`.
             columns: these columns by name.
+            values: whether the probabilities are wanted; else None stands for them.
 
         Returns:
             In the column of lemmas the lemmas, each with the probability of its
             script, or 0 if no script made it.
         """
-        found = {name: list(labels[name]) for name in self._read}
-        for i in range(len(tokens)):
-            word = {name: row[i] for name, row in found.items()}
+        words = [()] * len(tokens)
+        if self._read:
+            words = list(zip(*(labels[name] for name in self._read), strict=True))
+        for i, word in enumerate(words):
             if not self._agree(word):
-                rows = {name: probabilities[name][i] for name in word}
-                for name, label in self._joint(word, rows, columns).items():
-                    found[name][i] = label
-        chosen = {
-            name: (row, _probabilities(row, probabilities[name], columns[name]))
+                rows = {name: probabilities[name][i] for name in self._read}
+                words[i] = self._joint(word, rows, columns)
+        found = {name: [w[k] for w in words] for k, name in enumerate(self._read)}
+        made = {**found}
+        if self.lemmas:
+            rows, known = probabilities["lemma"], columns["lemma"].labels
+            given = enumerate(zip(tokens, labels["lemma"], words, strict=True))
+            pairs = [
+                self._plain(*word) or self._lemma(*word, _Ranked(known, rows, i))
+                for i, word in given
+            ]
+            found["lemma"] = [lemma for lemma, _ in pairs]
+            made["lemma"] = [script for _, script in pairs]
+        if not values:
+            return {name: (row, None) for name, row in found.items()}
+        return {
+            name: (row, _probabilities(made[name], probabilities[name], columns[name]))
             for name, row in found.items()
         }
-        if self.lemmas:
-            column, rows = columns["lemma"], probabilities["lemma"]
-            lemmas, scripts = [], []
-            for i, (token, script) in enumerate(
-                zip(tokens, labels["lemma"], strict=True)
-            ):
-                word = {name: row[i] for name, row in found.items()}
-                ranked = _Ranked(column.labels, rows[i])
-                form = to_nfc(token).translate(self._straight)
-                made = self.lemmas.chosen(form, script, word, ranked)
-                lemmas.append(made[0])
-                scripts.append(made[1])
-            chosen["lemma"] = lemmas, _probabilities(scripts, rows, column)
-        return chosen
 
-    def _agree(self, word: Mapping[str, str]) -> bool:
-        return all((word[a], word[b]) in seen for (a, b), seen in self._pairs.items())
+    def _lemma(self, token, script, word, ranked):
+        """See `LemmaRules.chosen`."""
+        form = to_nfc(token).translate(self._straight)
+        word = dict(zip(self._read, word, strict=True))
+        return self.lemmas.chosen(form, script, word, ranked)
 
-    def _joint(self, word, rows, columns) -> dict[str, str]:
+    def _plain_lemma(self, token, script, word):
+        """The same where it does not depend on other scripts; else None."""
+        asked = []
+        found = self._lemma(token, script, word, lambda: asked.append(True) or ())
+        return None if asked else found
+
+    def _agree(self, word: Sequence[str]) -> bool:
+        return all((word[i], word[j]) in seen for i, j, seen in self._pairs)
+
+    def _joint(self, word, rows, columns) -> tuple[str, ...]:
         """The labels of a word that agree; its own if none do."""
-        best = {}
-        for name, row in rows.items():
-            order = np.argsort(-row, kind="stable")[:CANDIDATES].tolist()
-            best[name] = [(columns[name].labels[j], float(row[j])) for j in order]
-        found, most = dict(word), -1.0
-        for several in product(*best.values()):
-            value = prod(p for _, p in several)
-            if value > most:
-                other = {n: x for n, (x, _) in zip(best, several, strict=True)}
-                if self._agree(other):
-                    found, most = other, value
-        return found
+        orders = [np.argsort(-row, kind="stable")[:CANDIDATES] for row in rows.values()]
+        best = [
+            row[order].astype("float64")
+            for row, order in zip(rows.values(), orders, strict=True)
+        ]
+        values = reduce(np.multiply.outer, best)
+        for place in np.argsort(-values, axis=None, kind="stable").tolist():
+            places = np.unravel_index(place, values.shape)
+            found = tuple(
+                columns[name].labels[order[i]]
+                for name, order, i in zip(rows, orders, places, strict=True)
+            )
+            if self._agree(found):
+                return found
+        return word
 
     # As it is saved
 
@@ -207,12 +228,13 @@ class ColumnRules:
 class _Ranked:
     """All scripts of a word with their probabilities, best first, once it is called."""
 
-    def __init__(self, labels: Sequence[str], row: np.ndarray):
-        self.labels, self.row = labels, row
+    def __init__(self, labels: Sequence[str], rows: np.ndarray, place: int):
+        self.labels, self.rows, self.place = labels, rows, place
 
     def __call__(self):
-        order = np.argsort(-self.row, kind="stable").tolist()
-        return ((self.labels[j], float(self.row[j])) for j in order)
+        row = self.rows[self.place]
+        order = np.argsort(-row, kind="stable").tolist()
+        return ((self.labels[j], float(row[j])) for j in order)
 
 
 def _agreeing(columns: Iterable[LabelColumn]) -> list[str]:
@@ -222,6 +244,7 @@ def _agreeing(columns: Iterable[LabelColumn]) -> list[str]:
 
 def _probabilities(labels, rows: np.ndarray, column: LabelColumn) -> list[float]:
     ids = [column.ids.get(label, -1) for label in labels]
+    rows = np.asarray(rows)
     return [float(row[j]) if j >= 0 else 0.0 for row, j in zip(rows, ids, strict=True)]
 
 

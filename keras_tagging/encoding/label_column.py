@@ -54,7 +54,7 @@ class LabelColumn:
         """The name of its inventory among the vocabularies of a model."""
         return vocabulary_of(self.name)
 
-    @property
+    @cached_property
     def output_names(self) -> dict[str, str]:
         """See `data.named_columns`."""
         return output_names(self.name)

@@ -104,7 +104,8 @@ class Tagging(Answers):
             levels = betas_of(beta, self.column_names)
             entries = entries_of(levels, list(map(len, self.label_columns)))
         parts = self._parts(levels, [probabilities] * len(levels))
-        return self.streamed(sentences, *self._joined(parts), entries)
+        parts = self._joined(parts, probabilities)
+        return self.streamed(sentences, *parts, entries)
 
     def predictions(self, sentences, *calls) -> list:
         """Tag probabilities: one `(tokens, num_tags)` array a sentence.
@@ -114,16 +115,19 @@ class Tagging(Answers):
         probabilities after the preceding labels of the best path.
         """
         parts = [
-            ([column.output_names["all_probabilities"]], lambda tokens, rows: rows)
+            (
+                [column.output_names["all_probabilities"]],
+                lambda _, rows: np.asarray(rows),
+            )
             for column in self.label_columns
         ]
         return self.items(slices(sentences), *self._joined(parts), *calls)
 
-    def _joined(self, parts):
+    def _joined(self, parts, values=False):
         """The outputs and the function of several parts; it gives an item a column.
 
         A part without outputs is one that `rules` choose: its function takes the
-        labels and their probabilities in the place of arrays.
+        labels in the place of arrays, and, with `values`, their probabilities.
         """
         ruled = [] if all(names for names, _ in parts) else self._ruled_outputs()
         wanted = ruled + [name for names, _ in parts for name in names]
@@ -131,7 +135,7 @@ class Tagging(Answers):
         def items(sentence, *arrays):
             found, rest = [], iter(arrays)
             given = {name: next(rest) for name in ruled}
-            chosen = self._chosen(sentence.tokens, given) if ruled else {}
+            chosen = self._chosen(sentence.tokens, given, values) if ruled else {}
             for column, (names, item) in zip(self.label_columns, parts, strict=True):
                 own = [next(rest) for _ in names] if names else chosen[column.name]
                 found.append(item(sentence.tokens, *own))
@@ -162,14 +166,17 @@ class Tagging(Answers):
         bases = ("tags", "all_probabilities")
         return [c.output_names[base] for c in self._ruled_columns for base in bases]
 
-    def _chosen(self, tokens, outputs):
-        """The labels of a sentence that `rules` choose, with their probabilities."""
+    def _chosen(self, tokens, outputs, values):
+        """The labels of a sentence that `rules` choose, with their probabilities.
+
+        These are None without `values`.
+        """
         columns = {column.name: column for column in self._ruled_columns}
         labels, rows = {}, {}
         for name, column in columns.items():
             labels[name] = outputs[column.output_names["tags"]].tolist()
             rows[name] = outputs[column.output_names["all_probabilities"]]
-        return self.rules.chosen(tokens, labels, rows, columns)
+        return self.rules.chosen(tokens, labels, rows, columns, values)
 
     def more(self, names):
         """See `Answers.more`: the outputs that `rules` choose from."""
@@ -179,7 +186,11 @@ class Tagging(Answers):
 
     def row(self, sentence, found, more):
         """See `Answers.row`: labels as `tag` gives them."""
-        chosen = self._chosen(sentence.tokens, found | more) if self.more(found) else {}
+        chosen = {}
+        if self.more(found):
+            ruled = [column.output_names for column in self._ruled_columns]
+            values = any(names["probabilities"] in found for names in ruled)
+            chosen = self._chosen(sentence.tokens, found | more, values)
         rows = super().row(sentence, found, more)
         for column in self.label_columns:
             names, tokens = column.output_names, sentence.tokens
@@ -256,7 +267,7 @@ def _part(column: LabelColumn, beta=None, probabilities=False):
         from keras_tagging.metrics import within_beta
 
         def close_to_best(tokens, rows):
-            found = within_beta(rows, column.labels, beta)
+            found = within_beta(np.asarray(rows), column.labels, beta)
             return shown_pairs(found, tokens) if column.scripts else found
 
         return [outputs["all_probabilities"]], close_to_best

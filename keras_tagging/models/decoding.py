@@ -13,6 +13,30 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return rows / rows.sum(-1, keepdims=True)
 
 
+class Softmax:
+    """Probabilities of logits, which are computed once a row of them is asked for.
+
+    Annotating reads those of few words.
+
+    Args:
+        logits: `(..., labels)`. An index gives the same of a part of them, or an array
+            for a single row, and `np.asarray` an array of all.
+    """
+
+    def __init__(self, logits: np.ndarray):
+        self.logits = logits
+
+    def __getitem__(self, key):
+        found = self.logits[key]
+        return softmax(found) if found.ndim == 1 else Softmax(found)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(softmax(self.logits), dtype)
+
+    def tolist(self) -> list:
+        return np.asarray(self).tolist()
+
+
 def tags(logits, best, labels) -> np.ndarray:
     """The best labels, `(batch, time)` strings."""
     return np.array(labels, object)[best]
@@ -23,9 +47,9 @@ def probabilities(logits, best, labels) -> np.ndarray:
     return np.take_along_axis(softmax(logits), best[..., None], -1)[..., 0]
 
 
-def all_probabilities(logits, best, labels) -> np.ndarray:
+def all_probabilities(logits, best, labels) -> Softmax:
     """The probabilities of all labels, `(batch, time, labels)`."""
-    return softmax(logits)
+    return Softmax(logits)
 
 
 def top(logits, best, labels, k=5):

@@ -10,7 +10,7 @@ from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.kinds.figures import cross_entropy, figures_of
 from keras_tagging.metrics.accuracy import share
-from keras_tagging.models.decoding import softmax
+from keras_tagging.models.decoding import Softmax
 
 
 def figure_names(columns: Sequence[LabelColumn]) -> list[str]:
@@ -118,8 +118,8 @@ def figures(sentences, encoded, batches, columns, rules, words) -> dict[str, flo
             places = [i for i, column in enumerate(columns) if column.name in ruled]
             for i in places:
                 labels[columns[i].name] = predicted[i][place]
-                rows[columns[i].name] = softmax(outputs[i][0][row, : len(tokens)])
-            found = rules.chosen(tokens, labels, rows, ruled)
+                rows[columns[i].name] = Softmax(outputs[i][0][row, : len(tokens)])
+            found = rules.chosen(tokens, labels, rows, ruled, values=False)
             for i in places:
                 predicted[i][place] = found[columns[i].name][0]
     losses = [share(float(t), int(n)) for t, n in zip(totals, counts, strict=True)]

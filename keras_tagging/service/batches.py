@@ -109,7 +109,9 @@ class Batcher:
         part = min(max_tokens, limits.SERVICE_PART_TOKENS)
         self._max_tokens = {Lane.SMALL: max_tokens, Lane.LARGE: part, Lane.LONG: 1}
         self._waiting: dict[Lane, deque[Job]] = {lane: deque() for lane in Lane}
-        self._arrived = asyncio.Event()
+        # the worker for long sentences is not woken by others
+        usual, long = asyncio.Event(), asyncio.Event()
+        self._arrived = {Lane.SMALL: usual, Lane.LARGE: usual, Lane.LONG: long}
         self._tasks = []
 
     @property
@@ -138,7 +140,7 @@ class Batcher:
         ]
         for job in jobs:
             self._waiting[job.lane].append(job)
-        self._arrived.set()
+            self._arrived[job.lane].set()
         futures = [job.future for job in jobs]
         await asyncio.wait(
             futures,
@@ -156,7 +158,7 @@ class Batcher:
     async def _serve(self, worker, lanes):
         while True:
             while not any(self._waiting[lane] for lane in lanes):
-                await self._arrival(None)
+                await self._arrival(lanes[0])
             await worker.up()
             batch = await self._next(lanes)
             jobs = batch.jobs
@@ -188,24 +190,24 @@ class Batcher:
             if not job.alone:
                 job.alone = True
                 self._waiting[job.lane].appendleft(job)
+                self._arrived[job.lane].set()
             elif not job.future.done():
                 job.future.set_exception(
                     Problem(503, "the process that ran this request ended, twice")
                 )
-        self._arrived.set()
 
     async def _next(self, lanes) -> Batch:
         """The next batch. The lane that it is of comes last the next time."""
         loop = asyncio.get_running_loop()
         while (batch := self._oldest(lanes)) is None:
-            await self._arrival(None)
+            await self._arrival(lanes[0])
         lane = batch.jobs[0].lane
         lanes.remove(lane)
         lanes.append(lane)
         self._fill(batch, self._waiting[lane])
         until = batch.since + self._max_wait
         while not batch.full and (left := until - loop.time()) > 0:
-            await self._arrival(left)
+            await self._arrival(lane, left)
             self._fill(batch, self._waiting[lane])
         return batch
 
@@ -226,7 +228,8 @@ class Batcher:
                 passed.append(job)
         waiting.extendleft(reversed(passed))
 
-    async def _arrival(self, seconds):
-        self._arrived.clear()
+    async def _arrival(self, lane, seconds=None):
+        self._arrived[lane].clear()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._arrived.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._arrived[lane].wait()

@@ -11,6 +11,7 @@ import logging
 import re
 import socket
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from ipaddress import ip_address
 
 from starlette.requests import ClientDisconnect, Request
@@ -56,8 +57,10 @@ class Hosts:
         self.anywhere = not _is_local(host)
         if self.anywhere:
             self._names |= {host.lower(), socket.gethostname().lower()}
+        #: see `_allow`, of the names of the last requests
+        self.allow = lru_cache(64)(self._allow)
 
-    def allow(self, host: str | None) -> bool:
+    def _allow(self, host: str | None) -> bool:
         """Whether a request may be for a host, with or without a port.
 
         One without any, of HTTP/1.0, comes from no browser.

@@ -8,10 +8,15 @@ front is one past the last word if it is empty.
 import numpy as np
 
 from keras_tagging.transitions.node_table import (
+    KEPT,
+    LEFT,
+    MORE,
     NONE,
     NUM_LABELS,
     NUM_NODES,
+    RIGHT,
     ROOT,
+    S0,
     SHAPES,
     Configuration,
     features_of,
@@ -23,6 +28,17 @@ from keras_tagging.transitions.node_table import (
 from keras_tagging.transitions.system import DEPRELS, Action, TransitionSystem, own
 
 SHIFT, LEFT_ARC, RIGHT_ARC = range(3)
+#: by move, the last one of a sentence that is parsed: the fields of s_0, s_1 and b_0,
+#: which has none before SHIFT
+SOURCES = np.array(
+    [
+        [*KEPT, S0, *[MORE] * 6],
+        [*LEFT, *[MORE] * 7],
+        [*RIGHT, *[MORE] * 7],
+        [*KEPT, *[MORE] * 7],
+    ],
+    "int32",
+)
 
 
 def initial(lengths, width, xp=np) -> Configuration:
@@ -57,10 +73,10 @@ def advance(configuration, actions, labels, xp=np) -> Configuration:
     shift = (actions == SHIFT) & ~buffer_is_empty(configuration)
     left = (actions == LEFT_ARC) & (s1 > ROOT)
     right = (actions == RIGHT_ARC) & (s1 >= ROOT)
-    of_s0, of_s1 = with_arc(stack, known, left, right, labels, xp)
-    # b_0 has no fields before SHIFT
-    of_front = [xp.where(shift, s0, NONE), *[xp.zeros_like(s0)] * 6]
-    nodes = written(nodes, ((s0, of_s0), (s1, of_s1), (front, of_front)), xp)
+    cases = xp.where(shift | left | right, actions, len(SOURCES) - 1)
+    nothing = xp.expand_dims(xp.zeros_like(s0), 1)
+    fields = with_arc(stack, known, labels, nothing, SOURCES, cases, xp)
+    nodes = written(nodes, (s0, s1, front), fields, xp)
     top = xp.where(shift, front, xp.where(right, s1, top))
     front = xp.where(shift, front + 1, front)
     return Configuration(nodes, top, front, lengths)

@@ -43,6 +43,19 @@ class Configuration(NamedTuple):
     lengths: Any
 
 
+#: places among the fields of the children in the order of `NODES`
+GRANDCHILDREN = np.array(
+    [7 * i + field for i, field in ((0, RIGHT1), (4, LEFT1), (2, RIGHT1), (6, LEFT1))],
+    "int32",
+)
+#: what a field may become: one of s_0 (0 to 6) or s_1 (7 to 13), a node, the label
+S0, S1, S2, OF_ARC, MORE = range(14, 19)
+KEPT = [*range(14)]
+LEFT = [7 + BELOW, HEAD, LABEL, S1, LEFT1, RIGHT1, RIGHT2]
+LEFT += [7 + BELOW, S0, OF_ARC, *range(7 + LEFT1, 14)]
+RIGHT = [BELOW, S1, OF_ARC, LEFT1, LEFT2, RIGHT1, RIGHT2]
+RIGHT += [*range(7, 7 + RIGHT1), S0, 7 + RIGHT1]
+
 SHAPES = Configuration((None, 7), (), (), ())
 
 
@@ -80,19 +93,13 @@ def features_of(configuration, buffer, xp=np):
         the labels `(batch, 12)` of the last 12, 0 for a missing node.
     """
     stack, known = stack_top(configuration, xp)
-    right1, right2 = known[:, :, RIGHT1], known[:, :, RIGHT2]
-    left1, left2 = known[:, :, LEFT1], known[:, :, LEFT2]
-    children = [
-        *(right1[:, 0], right2[:, 0], right1[:, 1], right2[:, 1]),
-        *(left1[:, 0], left2[:, 0], left1[:, 1], left2[:, 1]),
-    ]
-    children = xp.stack(children, 1)
+    # of s_0, then of s_1
+    right = xp.reshape(known[:, :, RIGHT1 : RIGHT2 + 1], (-1, 4))
+    left = xp.reshape(known[:, :, LEFT1 : LEFT2 + 1], (-1, 4))
+    children = xp.concatenate([right, left], 1)
     of_children = rows(configuration.nodes, children, xp)
-    grandchildren = [
-        *(of_children[:, 0, RIGHT1], of_children[:, 4, LEFT1]),
-        *(of_children[:, 2, RIGHT1], of_children[:, 6, LEFT1]),
-    ]
-    grandchildren = xp.stack(grandchildren, 1)
+    fields = xp.reshape(of_children, (-1, 56))
+    grandchildren = xp.take(fields, GRANDCHILDREN, axis=1)
     of_grandchildren = rows(configuration.nodes, grandchildren, xp)
     nodes = xp.concatenate([stack, buffer, children, grandchildren], 1)
     labels = xp.concatenate(
@@ -101,59 +108,45 @@ def features_of(configuration, buffer, xp=np):
     return nodes, labels
 
 
-def with_arc(stack, known, left, right, labels, xp=np):
-    """The fields of s_0 and s_1 after an arc between the two.
+def with_arc(stack, known, labels, more, sources, cases, xp=np):
+    """The fields of s_0, s_1 and perhaps others after a move: `(batch, k, 7)`.
 
-    The dependent leaves the stack, and is now its head's outermost child.
+    The dependent of an arc leaves the stack, and is now its head's outermost child. All
+    fields are picked at once: each operation of a step costs more than its numbers do.
 
     Args:
         stack, known: from `stack_top`.
-        left, right: `(batch,)` bool, whether s_0 becomes the head of s_1, and whether
-            s_1 that of s_0. Without either the fields stay as they are.
         labels: `(batch,)`, of the arc.
-
-    Returns:
-        Two lists of seven arrays `(batch,)`.
+        more: `(batch, n)`, values that other fields may have.
+        sources: `(cases, 7 * k)`, where each field comes from: S0 and so on, from MORE
+            on those of `more`, of which the last is used; `KEPT`, `LEFT` and `RIGHT`
+            for s_0 and s_1.
+        cases: `(batch,)`, of each move.
     """
-    s0, s1 = stack[:, 0], stack[:, 1]
-    below, head, label, left1, left2, right1, right2 = (
-        known[:, :, field] for field in range(7)
-    )
-    of_s0 = [
-        xp.where(left, below[:, 1], below[:, 0]),
-        xp.where(right, s1, head[:, 0]),
-        xp.where(right, labels, label[:, 0]),
-        xp.where(left, s1, left1[:, 0]),
-        xp.where(left, left1[:, 0], left2[:, 0]),
-        right1[:, 0],
-        right2[:, 0],
-    ]
-    of_s1 = [
-        below[:, 1],
-        xp.where(left, s0, head[:, 1]),
-        xp.where(left, labels, label[:, 1]),
-        left1[:, 1],
-        left2[:, 1],
-        xp.where(right, s0, right1[:, 1]),
-        xp.where(right, right1[:, 1], right2[:, 1]),
-    ]
-    return of_s0, of_s1
+    known, width = xp.reshape(known, (-1, 14)), int(sources.max()) + 1
+    values = xp.concatenate([known, stack, xp.expand_dims(labels, 1), more], 1)
+    first = xp.arange(xp.shape(labels)[0], dtype="int32") * width
+    places = xp.take(sources, cases, axis=0) + xp.expand_dims(first, 1)
+    found = xp.take(xp.reshape(values, (-1,)), places, axis=0)
+    return xp.reshape(found, (-1, sources.shape[1] // 7, 7))
 
 
-def written(nodes, changes, xp=np):
+def written(nodes, changed, fields, xp=np):
     """The table with other fields for some nodes.
 
     Args:
         nodes: `(batch, width, 7)`.
-        changes: pairs of a node `(batch,)` and its fields, seven arrays `(batch,)`.
-            Row 0 is no node, and stays as it is.
+        changed: a list of nodes `(batch,)`. Row 0 is no node, and stays as it is.
+        fields: theirs, `(batch, k, 7)`.
     """
-    every = xp.expand_dims(xp.arange(xp.shape(nodes)[1], dtype="int32"), 0)
-    for node, fields in changes:
-        here = (every == xp.expand_dims(node, 1)) & (every > NONE)
-        fields = xp.expand_dims(xp.stack(fields, 1), 1)
-        nodes = xp.where(xp.expand_dims(here, 2), fields, nodes)
-    return nodes
+    batch, width = xp.shape(nodes)[:2]
+    every = xp.expand_dims(xp.arange(width, dtype="int32"), 0)
+    source, node_of = every + len(changed), xp.where(every > NONE, every, -1)
+    for place, node in enumerate(changed):
+        source = xp.where(node_of == xp.expand_dims(node, 1), place, source)
+    first = xp.arange(batch, dtype="int32") * (width + len(changed))
+    table = xp.reshape(xp.concatenate([fields, nodes], 1), (-1, 7))
+    return xp.take(table, source + xp.expand_dims(first, 1), axis=0)
 
 
 def tree(configuration, xp=np):

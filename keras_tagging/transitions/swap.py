@@ -28,8 +28,14 @@ from keras_tagging.transitions.arc_standard import (
 )
 from keras_tagging.transitions.node_table import (
     BELOW,
+    KEPT,
+    LEFT,
+    MORE,
     NONE,
+    RIGHT,
     ROOT,
+    S0,
+    S2,
     Configuration,
     features_of,
     rows,
@@ -40,6 +46,18 @@ from keras_tagging.transitions.node_table import (
 from keras_tagging.transitions.system import Action, own
 
 SWAP = 3
+#: as in arc-standard; b_0 may have been on the stack before: it keeps its children
+FRONT = [*range(MORE + 1, MORE + 8)]
+SOURCES = np.array(
+    [
+        [*KEPT, S0, *FRONT[1:]],
+        [*LEFT, *FRONT],
+        [*RIGHT, *FRONT],
+        [S2, *KEPT[1:7], MORE, *KEPT[8:], *FRONT],
+        [*KEPT, *FRONT],
+    ],
+    "int32",
+)
 
 
 def initial(lengths, width, xp=np) -> Configuration:
@@ -72,19 +90,17 @@ def advance(configuration, actions, labels, xp=np) -> Configuration:
     """The configuration after a legal move."""
     nodes, top, front, lengths = configuration
     stack, known = stack_top(configuration, xp)
-    s0, s1, s2 = stack[:, 0], stack[:, 1], stack[:, 2]
+    s0, s1 = stack[:, 0], stack[:, 1]
     shift = (actions == SHIFT) & (front > NONE)
     left = (actions == LEFT_ARC) & (s1 > ROOT)
     right = (actions == RIGHT_ARC) & (s1 >= ROOT)
     swap = (actions == SWAP) & (s1 > ROOT)
-    of_s0, of_s1 = with_arc(stack, known, left, right, labels, xp)
-    of_s0[BELOW] = xp.where(swap, s2, of_s0[BELOW])
-    of_s1[BELOW] = xp.where(swap, front, of_s1[BELOW])
-    # b_0 may have been on the stack before: it keeps its children
-    before = rows(nodes, xp.expand_dims(front, 1), xp)
-    behind, *others = (before[:, 0, field] for field in range(7))
-    of_front = [xp.where(shift, s0, behind), *others]
-    nodes = written(nodes, ((s0, of_s0), (s1, of_s1), (front, of_front)), xp)
+    cases = xp.where(shift | left | right | swap, actions, len(SOURCES) - 1)
+    before = rows(nodes, xp.expand_dims(front, 1), xp)[:, 0]
+    behind = before[:, BELOW]
+    more = xp.concatenate([xp.expand_dims(front, 1), before], 1)
+    fields = with_arc(stack, known, labels, more, SOURCES, cases, xp)
+    nodes = written(nodes, (s0, s1, front), fields, xp)
     top = xp.where(shift, front, xp.where(right, s1, top))
     front = xp.where(shift, behind, xp.where(swap, s1, front))
     return Configuration(nodes, top, front, lengths)

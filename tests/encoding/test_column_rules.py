@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from keras_tagging import Sentence
+from keras_tagging.data.lemma_rules import LemmaRules
 from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import LabelColumn
 
@@ -83,3 +84,24 @@ def test_rules_of_a_damaged_model_are_refused(part, value):
 
 def test_columns_without_a_name_have_no_rules():
     assert ColumnRules.learnt(TRAIN, [LabelColumn(None, ["A", "B"])]) is None
+
+
+def test_the_lemma_of_a_repeated_word_is_made_once(monkeypatch):
+    made = []
+
+    def lemma(_, form, script, labels, ranked):
+        made.append(form)
+        if form == "rats":
+            return "rat", script
+        return next(((x, x) for x, _ in ranked()), ("", script))  # the most probable
+
+    monkeypatch.setattr(LemmaRules, "chosen", lemma)
+    rules = ColumnRules.restored(RULES.config(), [*COLUMNS.values()])
+    best = {"upos": ["NOUN"] * 4, "xpos": ["NNS"] * 4, "lemma": [";|"] * 4}
+    scripts = np.array([[0.6, 0.4], [0.6, 0.4], [0.9, 0.1], [0.1, 0.9]])
+    rows = {"upos": np.ones((4, 2)), "xpos": np.ones((4, 3)), "lemma": scripts}
+    words = ["rats", "rats", "mice", "mice"]
+    found = rules.chosen(words, best, rows, COLUMNS, values=False)
+    # the lemma of a word that depends on its probabilities is not kept
+    assert found["lemma"] == (["rat", "rat", ";|", ";|-"], None)
+    assert made == ["rats", *["mice"] * 3]
