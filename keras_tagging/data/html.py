@@ -7,17 +7,11 @@ style sheets and readers made for it fit.
 from html import escape
 from itertools import accumulate
 
+from keras_tagging.data.rows import NAMES
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
 
-#: stands before all sentences; the ends of <body> and <html> may be left out
-PREFACE = """<!doctype html>
-<html lang="und">
-<meta charset="utf-8">
-<title>keras-tagging</title>
-<style>
-body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; }
-figure { margin: 0 0 2rem; padding: 0 1rem; }
+_STYLE = """\
 .entities { line-height: 2.5; }
 .entity { background: #ddd; border-radius: .35em; line-height: 1; padding: .45em .6em; }
 .entity > span { font-size: .8em; font-weight: bold; margin-left: .5rem; }
@@ -26,7 +20,16 @@ figure { margin: 0 0 2rem; padding: 0 1rem; }
 .entity-LOC { background: #ff9561; }
 .entity-GPE { background: #feca74; }
 .tree { overflow-x: auto; }
-</style>
+"""
+#: stands before all sentences; the ends of <body> and <html> may be left out
+PREFACE = f"""<!doctype html>
+<html lang="und">
+<meta charset="utf-8">
+<title>keras-tagging</title>
+<style>
+body {{ font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; }}
+figure {{ margin: 0 0 2rem; padding: 0 1rem; }}
+{_STYLE}</style>
 <body>
 """
 _COLOURED = ("PER", "PERSON", "ORG", "LOC", "GPE")
@@ -45,6 +48,21 @@ def as_html(sentence: Sentence) -> str:
     if {"head", "deprel"} <= sentence.columns.keys():
         parts.append(f'<div class="tree" tabindex="0">\n{_tree(sentence)}</div>\n')
     return "".join(["<figure>\n", *parts, "</figure>\n"])
+
+
+def for_notebook(sentence: Sentence) -> str:
+    """The same with a table of its columns, in which each word is a column."""
+    rows = {"": sentence.tokens}
+    if sentence.tags is not None and sentence.tags != sentence.columns.get("pos"):
+        rows["tag"] = sentence.tags
+    rows |= {NAMES.get(k, k): v for k, v in sentence.columns.items()}
+    body = "".join(
+        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(v)}</td>' for v in values)}"
+        "</tr>"
+        for name, values in rows.items()
+    )
+    table = f'<div class="tree"><table>{body}</table></div>'
+    return f"<style>{_STYLE}</style>{as_html(sentence)}{table}"
 
 
 def _marked(sentence: Sentence) -> str:

@@ -1,4 +1,4 @@
-"""What training says of the endings, the letters and the capitals of its words.
+"""Tables of the endings, the letters and the capitals of the words of training.
 
 Edits are the second part of a script of `data.lemmas`.
 """

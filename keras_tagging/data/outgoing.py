@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from html import escape
 
 from keras_tagging.data.rows import NAMES
 from keras_tagging.data.sentence import Sentence, as_sentences
@@ -74,20 +73,14 @@ def has_tree(sentence: Sentence) -> bool:
 def entities(sentence: Sentence) -> list[str] | None:
     """The tags in IOB2 of spans, or of tags that mark some; None without either."""
     if sentence.spans:
-        tags, places = ["O"] * len(sentence), _places(sentence)
+        tags = ["O"] * len(sentence)
         for span in sentence.spans:
-            inside = [
-                i for i, (a, b) in enumerate(places) if a < span.end and b > span.start
-            ]
-            for i in inside:
-                tags[i] = f"{'I' if i > inside[0] else 'B'}-{span.label}"
+            first, end = span.words
+            tags[first:end] = [f"I-{span.label}"] * (end - first)
+            tags[first] = f"B-{span.label}"
         return tags
     tags = sentence.tags or []
     return tags if {*tags} - {"O"} and all(map(IOB2.fullmatch, tags)) else None
-
-
-def _places(sentence: Sentence) -> list[tuple[int, int]]:
-    return (sentence.surface or spaced(sentence.tokens)).word_offsets
 
 
 def to_spacy(sentences: Iterable, vocab):
@@ -139,7 +132,7 @@ def to_spacy(sentences: Iterable, vocab):
 
 
 def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
-    """What ``displacy.render(..., style=style, manual=True)`` of spaCy draws.
+    """A dict for ``displacy.render(..., style=style, manual=True)`` of spaCy.
 
     Args:
         sentence: with a tree for "dep", with spans or tags in IOB2 for "ent".
@@ -186,34 +179,3 @@ def _with_entities(sentence: Sentence) -> dict:
         elif tag != "O":
             found.append({"start": start, "end": end, "label": tag[2:]})
     return {"text": surface.text, "ents": found, "title": None}
-
-
-def to_html(sentence: Sentence) -> str:
-    """The sentence as a notebook shows it: entities, a table of the columns, the tree.
-
-    Each word is a column of the table, and its head is a row.
-    """
-    drawn, text, last = _with_entities(sentence), [], 0
-    for span in drawn["ents"]:
-        start, end = span["start"], span["end"]
-        marked, label = escape(drawn["text"][start:end]), escape(span["label"])
-        text += [
-            escape(drawn["text"][last:start]),
-            f"<mark>{marked} <b>{label}</b></mark>",
-        ]
-        last = end
-    text.append(escape(drawn["text"][last:]))
-    rows = {"": sentence.tokens}
-    if sentence.tags is not None and sentence.tags != sentence.columns.get("pos"):
-        rows["tag"] = sentence.tags
-    rows |= {NAMES.get(k, k): v for k, v in sentence.columns.items()}
-    if has_tree(sentence):
-        words = ["root", *sentence.tokens]
-        rows["head"] = [f"{h} {words[int(h)]}" for h in sentence.columns["head"]]
-    body = "".join(
-        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(v)}</td>' for v in values)}"
-        "</tr>"
-        for name, values in rows.items()
-    )
-    table = f'<div style="overflow-x:auto"><table>{body}</table></div>'
-    return f"<p>{''.join(text)}</p>{table}"

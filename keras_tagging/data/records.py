@@ -171,7 +171,7 @@ def sentence_of(tokens, tags=None, columns=None, sent_id=None) -> Sentence:
 
 
 def sent_id_of(lines: Iterable[str]) -> str | None:
-    """What the comment `# sent_id` says, before the first word of a sentence."""
+    """The text of the comment `# sent_id` before the first word of a sentence."""
     for line in lines:
         if line.startswith("# sent_id = "):
             return line.removeprefix("# sent_id = ").strip()

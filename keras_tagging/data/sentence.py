@@ -92,7 +92,7 @@ class Sentence:
         return resolve_name(f"{_OUTGOING}:to_displacy")(self, style)
 
     def _repr_html_(self) -> str:
-        return resolve_name(f"{_OUTGOING}:to_html")(self)
+        return resolve_name("keras_tagging.data.html:for_notebook")(self)
 
 
 def _no_string(name: str, values) -> ValueError:

@@ -37,7 +37,7 @@ ADA = Sentence(
     ),
 )
 FOUND = Sentence(
-    ADA.tokens, None, ADA.columns, ADA.surface, [Span("Ada", "PER", 7, 10, 0.9)]
+    ADA.tokens, None, ADA.columns, ADA.surface, [Span("Ada", "PER", 7, 10, 0.9, (0, 1))]
 )
 
 
@@ -325,11 +325,9 @@ def test_what_displacy_draws():
         ADA.to_displacy("deps")
 
 
-def test_notebooks_show_entities_and_heads():
-    shown = ADA._repr_html_()
-    assert (
-        "<p><mark>Ada Lovelace <b>PER</b></mark> doesn&#x27;t &lt;err&gt;</p>" in shown
-    )
-    assert "<td>5 &lt;err&gt;</td>" in shown and "<err>" not in shown
-    assert "<th>upos</th><td>PROPN</td>" in shown and "<td>0 root</td>" in shown
-    assert Sentence(["a"])._repr_html_().startswith("<p>a</p>")
+def test_notebooks_show_entities_columns_and_the_tree():
+    shown = FOUND._repr_html_()
+    assert '<mark class="entity entity-PER"' in shown and "displacy-arc" in shown
+    assert "&lt;err&gt;" in shown and "<err>" not in shown
+    assert "<th>upos</th><td>PROPN</td>" in shown
+    assert "<th></th><td>a</td>" in Sentence(["a"])._repr_html_()
