@@ -395,12 +395,6 @@ def test_entities(treebank, names, tmp_path, monkeypatch, program, failing):
         assert (f"NER={label}" in row[9]) == (label != "O")
 
 
-def test_a_finished_pipeline_stays_until_there_is_another(
-    trained, treebank, tmp_path, monkeypatch, program, failing
-):
-    from keras_tagging.pipelines import training
-
-
 def held(folder):
     """What is in each file of a folder."""
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
