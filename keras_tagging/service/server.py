@@ -120,14 +120,15 @@ async def _serve(listener, files, count, settings, hosts, pages):
             backlog=64,
             timeout_graceful_shutdown=limits.SERVICE_STOP_SECONDS,
         )
+        server = Server(config, connections)
+        for number in SIGNALS:
+            # uvicorn has both while it serves, and at the end sends them once more
+            signal.signal(number, lambda *_: setattr(server, "should_exit", True))
         print(f"Serving {', '.join(models)} at {address(listener)}", flush=True)
         if hosts.anywhere:
             told = f"It may be asked for as {hosts}; --allowed-host adds other names"
             print(told, flush=True)
-        for number in SIGNALS:
-            # uvicorn has both while it serves, and at the end sends them once more
-            signal.signal(number, lambda *_: None)
-        await Server(config, connections).serve([listener])
+        await server.serve([listener])
     finally:
         for worker in (*workers, patient):
             await worker.stop()

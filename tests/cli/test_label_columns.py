@@ -121,8 +121,8 @@ def test_one_column_fills_its_own(program, failing, folder, run_of_one, tmp_path
     )
     [first, *_], [own, *_] = (read_text(tmp_path, text) for text in (other, out))
     assert first.columns["feats"] == own.columns["xpos"]
-    assert "no field for the column 'ner'" in failing(
-        "tag", run_of_one, *args, "--column", "ner", stdin="a\n"
+    assert "no field for the column 'chunk'" in failing(
+        "tag", run_of_one, *args, "--column", "chunk", stdin="a\n"
     )
 
 

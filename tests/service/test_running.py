@@ -4,6 +4,8 @@ import asyncio
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -105,6 +107,26 @@ def test_a_signal_lets_requests_in_flight_be_answered(model_files):
         assert gone(worker)
         with pytest.raises(requests.ConnectionError):
             running.get("/v2")
+
+
+def test_a_signal_at_the_start_is_not_lost(model_files):
+    """Not even between the line that tells the address and the first request."""
+    code = (
+        "import os, signal, sys; from keras_tagging.cli import main; "
+        "from keras_tagging.service import server; "
+        "server.print = lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM); "
+        "main(sys.argv[1:])"
+    )
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "serve",
+        model_files["tagger"],
+        "--port",
+        "0",
+    ]
+    assert subprocess.run([*command, "--port", "0"], timeout=60).returncode == 0
 
 
 def test_a_service_that_is_killed_leaves_no_worker(model_files):
