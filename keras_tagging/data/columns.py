@@ -127,8 +127,10 @@ def conll(
         start = 0
         while start < len(block) and is_comment(block[start][1], inside=False):
             start += 1
-        sent_id = sent_id_of(line for _, line in block[:start])
-        block = block[start:]
+        sent_id = None
+        if start:
+            sent_id = sent_id_of(line for _, line in block[:start])
+            block = block[start:]
         # Nearly always all other lines are rows: only an odd block is checked line by
         # line.
         rows = [split(line) for _, line in block]

@@ -91,10 +91,11 @@ def flat_strings(
         ValueError: if a sentence has no such column, or a value has too many combining
             marks (`to_nfc`).
     """
-    words = (to_nfc(w) for s in sentences for w in s.tokens)
-    table = straight_table(marks)
-    words = (w if w.isascii() else w.translate(table) for w in words)
-    strings = {"tokens": list(words)}
+    words = [to_nfc(w) for s in sentences for w in s.tokens]
+    if marks:
+        table = straight_table(marks)
+        words = [w if w.isascii() else w.translate(table) for w in words]
+    strings = {"tokens": words}
     for name in columns:
         for number, sentence in enumerate(sentences, 1):
             if sentence.tokens and name not in sentence.columns:
