@@ -89,15 +89,17 @@ LEFT_OUT = $(filter-out $(NOTEBOOKS),$(SLOW_NOTEBOOKS))
 
 # Notebooks run as copies, on the demo corpus alone, so that neither they nor their
 # folder change. A few batches of a training tell that a notebook works; `make
-# stored-notebooks` trains to the end and keeps what they print and draw.
+# stored-notebooks` trains to the end and keeps what they print and draw. Kernels that start
+# together may choose the same port, but not the same socket.
 define EXECUTE
 set -e; unset KERAS_TAGGING_DATA; \
 scratch=$$(mktemp -d); \
 trap 'rm -rf "$$scratch"' EXIT; \
 cp $(NOTEBOOKS) "$$scratch"; \
 printf '%s\n' "$$scratch"/*.ipynb \
-| xargs -n 1 -P 2 $(BIN)/jupyter nbconvert --to notebook --execute --inplace \
---ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False
+| xargs -I @ -P 2 $(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+--ExecutePreprocessor.timeout=600 --ExecutePreprocessor.record_timing=False \
+--KernelManager.transport=ipc --KernelManager.ip=@ @
 endef
 
 notebooks: export KERAS_MAX_EPOCHS := 1

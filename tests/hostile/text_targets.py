@@ -77,10 +77,14 @@ def each_line(split: Callable[[str], list[str]], lines: list[str]) -> Expected:
 
 def items(lines: list[str]) -> Expected:
     """Of `word|pos|tag`, after the comment with which C&C's files begin."""
+    others = 0
     if lines and lines[0].startswith("#") and words(lines[0])[0].count("|") < 2:
         ends = (i for i, line in enumerate(lines, 1) if is_blank(line))
-        lines = lines[next(ends, len(lines)) :]
-    return each_line(lambda line: [i.rsplit("|", 2)[0] for i in words(line)], lines)
+        end = next(ends, len(lines))
+        # a line of it that cannot be decoded is left out by itself
+        others, lines = sum("\ufffd" in line for line in lines[:end]), lines[end:]
+    found = each_line(lambda line: [i.rsplit("|", 2)[0] for i in words(line)], lines)
+    return replace(found, most=found.most + others)
 
 
 def blocks(lines: list[str]) -> list[list[str]]:
