@@ -115,6 +115,12 @@ def _check_texts(sentences, tagged, ends, others) -> None:
     )
     shown = [text[max(0, place - 10) : place + 20] for text in (one, other)]
     mine, theirs = numbers
+    known = {sentence.sent_id for sentence in tagged} - {None}
+    if known and (name := sentences[mine - 1].sent_id) not in known:
+        raise ValueError(
+            f"the entities lack sentence {name} of the treebank: give those of all its "
+            "sentences, with the same # sent_id"
+        )
     raise ValueError(
         f"the texts differ: {_named(sentences, mine)} of the treebank has "
         f"{shown[0]!r}, and {_named(tagged, theirs)} of the entities {shown[1]!r}, "

@@ -118,7 +118,7 @@ def held_out(sentences, share: float) -> tuple[list[Sentence], list[Sentence]]:
     """
     number = isinstance(share, int | float) and not isinstance(share, bool)
     if not number or not 0 < share < 1:
-        raise ValueError(f"validation_split={share!r}: give a number from 0 to 1")
+        raise ValueError(f"validation_split={share!r}: give a share, such as 0.1")
     first = int(len(sentences) * (1 - share))  # as Keras counts
     if not first:
         raise ValueError(

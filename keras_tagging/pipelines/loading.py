@@ -1,5 +1,7 @@
 """A model or a pipeline, from its file, its folder or its name."""
 
+from importlib.util import find_spec
+
 from keras_tagging.models.run_files import MODEL
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.runtime.folder import PIPELINE, holds_parts
@@ -11,7 +13,8 @@ from keras_tagging.utils.startup import start_keras
 def load(path, *, safe_mode: bool = True):
     """Load a model saved by `model.save`, exported as ONNX, or installed by its name.
 
-    A folder stands for its `model.keras`; one that `Pipeline.save` or `export` has
+    Without TensorFlow, the name of an installed model stands for its ONNX files. A
+    folder stands for its `model.keras`; one that `Pipeline.save` or `export` has
     written gives the `Pipeline`. A path that exists goes before a name. An ONNX file,
     or a pipeline of them, needs neither TensorFlow nor Keras: see `runtime.load`.
 
@@ -35,7 +38,7 @@ def load(path, *, safe_mode: bool = True):
         ImportError: for ONNX without ONNX Runtime.
         OSError: if the file cannot be opened.
     """
-    path = find_model(path)
+    path = find_model(path, to_run=find_spec("tensorflow") is None)
     if path.suffix == ".onnx":
         from keras_tagging import runtime
 

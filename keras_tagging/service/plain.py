@@ -29,8 +29,10 @@ def chosen(models: dict[str, Model], body: dict, command: str) -> str:
     if name is None:
         if len(fitting) == 1:
             return fitting[0]
-        there = f"one of {', '.join(fitting)}" if fitting else "there is none"
-        raise bad(f"name the model for /{command}: {there}")
+        if not fitting:
+            others = [f"{n} is a {m.kind}: /{m.command}" for n, m in models.items()]
+            raise bad(f"no model answers at /{command}; {'; '.join(others)}")
+        raise bad(f"name the model for /{command}: one of {', '.join(fitting)}")
     if isinstance(name, str) and name in models and name not in fitting:
         model = models[name]
         raise bad(f"{name} is a {model.kind}: post to /{model.command}")

@@ -68,8 +68,8 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
             )
         if isinstance(getattr(model, "labels", None), dict):
             raise ValueError(
-                f"{name} has several columns of labels, which are served in a pipeline "
-                "only: give the folder of one"
+                f"{name} gives columns with names, such as {next(iter(model.labels))}, "
+                "which are served in a pipeline only: give the folder of one"
             )
         model = _models[name] = READERS[kind.reads](model)
         described[name] = {

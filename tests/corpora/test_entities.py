@@ -83,6 +83,11 @@ def test_what_does_not_fit_is_named(folder):
     told = "iob2, train: the texts differ: sentence x of the treebank has 'InOslo', and"
     with pytest.raises(ValueError, match=f"{told} sentence x of the entities 'In'"):
         add_entities(corpus, path)
+    corpus = Corpus([Sentence(["Oslo"], sent_id="w")])
+    with pytest.raises(
+        ValueError, match="the entities lack sentence w of the treebank"
+    ):
+        add_entities(corpus, path)
 
 
 def test_the_first_of_three_columns_may_count(folder):

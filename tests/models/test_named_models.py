@@ -17,6 +17,7 @@ from keras_tagging import Pipeline, runtime
 from keras_tagging.cli import main
 from keras_tagging.cli.loading import load_model
 from keras_tagging.models.half_precision import half, halve
+from keras_tagging.pipelines import loading
 from keras_tagging.utils import limits, named_models
 from keras_tagging.utils.named_models import find_model, installed_models
 
@@ -181,5 +182,9 @@ def test_onnx_files_go_first_where_a_model_is_only_run(saved, site, capsys):
     loaded = load_model("tiny", command="annotate", pipeline=True)
     assert type(loaded) is type(runtime.load("tiny"))
     assert load_model("tiny").settings == model.settings
+    with mock.patch.object(loading, "find_spec", lambda name: None):  # no TensorFlow
+        found = keras_tagging.load("tiny")
+        assert [s.tags for s in found.annotate([["a", "b"]])] == [expected]
+        assert type(found.tagger) is runtime.OnnxTagger
     with mock.patch.object(named_models, "RUNTIME", ["no_such_package"]):
         assert find_model("tiny", to_run=True) == site / "model"
