@@ -4,6 +4,7 @@ The elements, classes and colours are those of displaCy, the viewer of spaCy, so
 style sheets and readers made for it fit.
 """
 
+from collections.abc import Iterator
 from html import escape
 from itertools import accumulate
 
@@ -65,6 +66,19 @@ def for_notebook(sentence: Sentence) -> str:
     return f"<style>{_STYLE}</style>{as_html(sentence)}{table}"
 
 
+def arcs_of(heads, labels) -> Iterator[tuple[int, int, bool, str]]:
+    """The arcs between words: left word, right word, whether it points right, label.
+
+    Args:
+        heads: of each word the number of its head, as a string; others have no arc.
+        labels: of the arcs, a word each.
+    """
+    for child, (head, label) in enumerate(zip(heads, labels, strict=True)):
+        if head.isdecimal() and 0 < int(head) <= len(heads):
+            left, right = sorted((child, int(head) - 1))
+            yield left, right, child == right, label
+
+
 def _marked(sentence: Sentence) -> str:
     surface = sentence.surface or spaced(sentence.tokens)
     found, place = [], 0
@@ -123,13 +137,7 @@ def _arcs(sentence: Sentence) -> list[tuple[int, int, bool, str, int]]:
 
     An arc is above those that it covers or crosses. That of the root is not drawn.
     """
-    found = []
-    for child, (head, label) in enumerate(
-        zip(sentence.columns["head"], sentence.columns["deprel"], strict=True)
-    ):
-        if head.isdecimal() and 0 < int(head) <= len(sentence):
-            ends = sorted((child, int(head) - 1))
-            found.append((*ends, child == ends[1], label))
+    found = arcs_of(sentence.columns["head"], sentence.columns["deprel"])
     done = []
     for arc in sorted(found, key=lambda arc: arc[1] - arc[0]):
         below = (level for a, b, *_, level in done if a < arc[1] and arc[0] < b)

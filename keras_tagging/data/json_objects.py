@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.records import Malformed
+from keras_tagging.data.spans import tag_span
 
 #: where Prodigy, doccano and spaCy have the spans of a text
 SPANS = ("spans", "label", "labels", "entities")
@@ -142,7 +143,5 @@ def _iob2(number: int, places: Sequence[tuple[int, int]], spans) -> list[str]:
                 f"the span {label!r} from {start} to {end} does not hold whole tokens"
             )
             raise Malformed(number, what, "move its borders to those of tokens")
-        tags[inside[0]] = f"B-{label}"
-        for i in inside[1:]:
-            tags[i] = f"I-{label}"
+        tag_span(tags, inside.start, inside.stop, label)
     return tags

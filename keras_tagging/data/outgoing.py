@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from keras_tagging.data.html import arcs_of
 from keras_tagging.data.rows import NAMES
 from keras_tagging.data.sentence import Sentence, as_sentences
-from keras_tagging.data.spans import spaced
+from keras_tagging.data.spans import spaced, tag_span
 
 #: tags that mark entities
 IOB2 = re.compile("O|[BI]-.+", re.DOTALL)
@@ -75,9 +76,7 @@ def entities(sentence: Sentence) -> list[str] | None:
     if sentence.spans:
         tags = ["O"] * len(sentence)
         for span in sentence.spans:
-            first, end = span.words
-            tags[first:end] = [f"I-{span.label}"] * (end - first)
-            tags[first] = f"B-{span.label}"
+            tag_span(tags, *span.words, span.label)
         return tags
     tags = sentence.tags or []
     return tags if {*tags} - {"O"} and all(map(IOB2.fullmatch, tags)) else None
@@ -159,13 +158,13 @@ def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
     columns = sentence.columns
     tags = columns.get("pos") or sentence.tags or [""] * len(sentence)
     words = [{"text": t, "tag": g} for t, g in zip(sentence.tokens, tags, strict=True)]
-    arcs = []
-    for i, head in enumerate(map(int, columns["head"])):
-        if head:
-            start, end = sorted((i, head - 1))
-            side = "left" if i < head - 1 else "right"  # where the arrow points
-            label = columns.get("deprel", tags)[i]
-            arcs.append({"start": start, "end": end, "label": label, "dir": side})
+    sides = {False: "left", True: "right"}  # where the arrow points
+    arcs = [
+        {"start": start, "end": end, "label": label, "dir": sides[to_right]}
+        for start, end, to_right, label in arcs_of(
+            columns["head"], columns.get("deprel", tags)
+        )
+    ]
     return {"words": words, "arcs": arcs, "settings": {}}
 
 

@@ -57,6 +57,11 @@ def spaced(tokens: Sequence[str]) -> Surface:
     return Surface(" ".join(tokens), spans, [1] * len(tokens))
 
 
+def tag_span(tags: list[str], first: int, end: int, label: str) -> None:
+    """Mark the words from the first to the one before the end, in IOB2."""
+    tags[first:end] = [f"B-{label}", *[f"I-{label}"] * (end - first - 1)]
+
+
 def spans_of(
     chunks: Iterable[tuple[str, int, int]],
     probabilities: Sequence[float],
