@@ -9,6 +9,7 @@ from keras_tagging.data.conllu import (
     entity_attributes,
     escaped,
 )
+from keras_tagging.data.rows import shown_columns
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
 from keras_tagging.data.surface import Surface
@@ -196,9 +197,7 @@ def as_object(sentence: Sentence) -> dict:
 
 
 def _words(sentence: Sentence) -> Iterator[dict]:
-    named = {"upos" if k == "pos" else k: v for k, v in sentence.columns.items()}
-    if sentence.tags is not None and sentence.tags != sentence.columns.get("pos"):
-        named["tag"] = sentence.tags
+    named = shown_columns(sentence)
     for i, word in enumerate(sentence.tokens):
         fields = {name: values[i] for name, values in named.items()}
         if fields.get("head", "").isdecimal():

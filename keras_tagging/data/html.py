@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import escape
 from itertools import accumulate
 
-from keras_tagging.data.rows import NAMES
+from keras_tagging.data.rows import shown_columns
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
 
@@ -53,10 +53,9 @@ def as_html(sentence: Sentence) -> str:
 
 def for_notebook(sentence: Sentence) -> str:
     """The same with a table of its columns, in which each word is a column."""
-    rows = {"": sentence.tokens}
-    if sentence.tags is not None and sentence.tags != sentence.columns.get("pos"):
-        rows["tag"] = sentence.tags
-    rows |= {NAMES.get(k, k): v for k, v in sentence.columns.items()}
+    named = shown_columns(sentence)
+    tags_first = sorted(named, key=lambda name: name != "tag")
+    rows = {"": sentence.tokens, **{name: named[name] for name in tags_first}}
     body = "".join(
         f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(v)}</td>' for v in values)}"
         "</tr>"

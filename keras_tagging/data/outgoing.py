@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from keras_tagging.data.html import arcs_of
-from keras_tagging.data.rows import NAMES
+from keras_tagging.data.rows import shown_columns
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.spans import spaced, tag_span
 
@@ -49,9 +49,7 @@ def to_dataframe(sentences: Iterable):
 
 
 def _rows(sentence: Sentence):
-    named = {NAMES.get(name, name): v for name, v in sentence.columns.items()}
-    if sentence.tags is not None and sentence.tags != sentence.columns.get("pos"):
-        named["tag"] = sentence.tags
+    named = shown_columns(sentence)
     places = sentence.surface and sentence.surface.word_offsets
     for i, word in enumerate(sentence.tokens):
         place = {} if places is None else dict(zip(("start", "end"), places[i]))  # noqa: B905

@@ -11,6 +11,15 @@ NAMES = {"pos": "upos", "tags": "tag"}
 PLACE = ("sentence", "id", "text", "start", "end")
 
 
+def shown_columns(sentence: Sentence) -> dict[str, list[str]]:
+    """The columns by the names that JSON and tables have; the tags last, if no UPOS."""
+    columns = sentence.columns.items()
+    named = {"upos" if name == "pos" else name: row for name, row in columns}
+    if sentence.tags is not None and sentence.tags != sentence.columns.get("pos"):
+        named["tag"] = sentence.tags
+    return named
+
+
 class CsvWriter:
     """Sentences of one text as CSV: RFC 4180 with line feeds.
 
