@@ -18,7 +18,7 @@ from keras_tagging.data.annotation import (
     conllu_columns,
 )
 from keras_tagging.data.conllu import as_conllu, conllu_field
-from keras_tagging.data.html import PREFACE, as_html
+from keras_tagging.data.html import as_html, language_of, preface
 from keras_tagging.data.named_columns import with_labels
 from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.sentence import Sentence
@@ -176,7 +176,9 @@ class Annotating:
         if self.output != "conllu":
             form = SENTENCES[self.output]
             write = partial(results, annotate, lambda _s, _b, found: form(found))
-            return Work(write, preface=PREFACE if self.output == "html" else "")
+            if self.output != "html":
+                return Work(write)
+            return Work(write, preface=preface(language_of(pipeline.metadata)))
         if not self.keeps:  # in the first process: sentences are numbered
             return Work(partial(results, annotate, answer), writer=conllu_writer)
         columns = conllu_columns(pipeline.columns)

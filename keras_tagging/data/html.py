@@ -4,9 +4,11 @@ The elements, classes and colours are those of displaCy, the viewer of spaCy, so
 style sheets and readers made for it fit.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import accumulate
+from unicodedata import bidirectional
 
 from keras_tagging.data.rows import shown_columns
 from keras_tagging.data.sentence import Sentence
@@ -22,26 +24,52 @@ _STYLE = """\
 .entity-GPE { background: #feca74; }
 .tree { overflow-x: auto; }
 """
-#: stands before all sentences; the ends of <body> and <html> may be left out
-PREFACE = f"""<!doctype html>
-<html lang="und">
+_PREFACE = """<!doctype html>
+<html lang="{}">
 <meta charset="utf-8">
 <title>keras-tagging</title>
 <style>
 body {{ font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; }}
 figure {{ margin: 0 0 2rem; padding: 0 1rem; }}
-{_STYLE}</style>
+{}</style>
 <body>
 """
+_TREEBANK = re.compile(r"ud-([a-z]{2,3})-.*")
 _COLOURED = ("PER", "PERSON", "ORG", "LOC", "GPE")
 _STEP = 30  # the height of an arc above the ones below it
 _LETTER, _GAP = 9, 34  # the width of a letter, and what a word has beside its letters
 
 
+def language_of(metadata: Mapping) -> str:
+    """The language of the treebank that a model learnt from, such as "en".
+
+    Args:
+        metadata: of the model or the pipeline.
+
+    Returns:
+        A code of ISO 639, or "" where the corpus is no treebank of Universal
+        Dependencies by the name that this package has for it.
+    """
+    corpus = metadata.get("corpus")
+    name = corpus.get("name") if isinstance(corpus, dict) else None
+    found = _TREEBANK.fullmatch(name) if isinstance(name, str) else None
+    return found[1] if found else ""
+
+
+def preface(language: str = "") -> str:
+    """What stands before all sentences: <body> and <html> need no end.
+
+    Args:
+        language: of the sentences, see `language_of`.
+    """
+    return _PREFACE.format(language or "und", _STYLE)
+
+
 def as_html(sentence: Sentence) -> str:
     """A sentence as a <figure>: its text with its spans marked, and its tree.
 
-    There is no tree without the columns `head` and `deprel`, and "" without words.
+    The tree has the words in the direction of their script. There is none without the
+    columns `head` and `deprel`, and "" without words.
     """
     if not sentence.tokens:
         return ""
@@ -78,6 +106,12 @@ def arcs_of(heads, labels) -> Iterator[tuple[int, int, bool, str]]:
             yield left, right, child == right, label
 
 
+def is_right_to_left(text: str) -> bool:
+    """Whether the first letter with a direction is of a script such as Hebrew."""
+    found = (bidirectional(character) for character in text)
+    return next((way for way in found if way in "L R AL".split()), "L") != "L"
+
+
 def _marked(sentence: Sentence) -> str:
     surface = sentence.surface or spaced(sentence.tokens)
     found, place = [], 0
@@ -103,6 +137,8 @@ def _tree(sentence: Sentence) -> str:
     middles = [
         end - width // 2 for end, width in zip(accumulate(widths), widths, strict=True)
     ]
+    if is_right_to_left("".join(sentence.tokens)):
+        middles = [sum(widths) - middle for middle in middles]
     arcs = _arcs(sentence)
     top = _STEP * max((level for *_, level in arcs), default=0) + 20
     parts = [
@@ -117,7 +153,8 @@ def _tree(sentence: Sentence) -> str:
             f"{escape(tag)}</tspan></text>\n"
         )
     for left, right, to_right, label, level in arcs:
-        start, end = middles[left] + 4, middles[right] - 4
+        inward = 4 if middles[left] < middles[right] else -4
+        start, end = middles[left] + inward, middles[right] - inward
         y, tip = top - level * _STEP, end if to_right else start
         parts.append(
             '<g class="displacy-arrow"><path class="displacy-arc" fill="none" '

@@ -1,27 +1,24 @@
 """The routes of the service."""
 
 import asyncio
-import base64
-import hashlib
 import json
 import logging
-import re
 import time
 from contextlib import asynccontextmanager
-from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from keras_tagging import kinds
 from keras_tagging.service import (
     binary,
     open_inference,
+    page,
     plain,
     tensorflow_serving,
     texts,
@@ -100,7 +97,7 @@ class Service:
         )
 
     def _own_routes(self):
-        yield Route("/", page())
+        yield from page.routes(HEADERS)
         yield Route("/models", self._get(self._listed))
         yield Route("/metrics", self._get(self._counted))
         for kind in kinds.known().values():
@@ -286,30 +283,3 @@ def _no_such_page(request: Request, error: HTTPException) -> Response:
     }
     message = messages.get(error.status_code, error.detail)
     return JSONResponse({"error": message}, error.status_code, error.headers)
-
-
-def page():
-    """The endpoint of the page, which may run its own script and load nothing."""
-    content = files(__package__).joinpath("page.html").read_text("utf-8")
-
-    def source(tag):
-        [inline] = re.findall(rf"<{tag}>(.*?)</{tag}>", content, re.DOTALL)
-        digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
-        return f"{tag}-src 'sha256-{digest}'"
-
-    rules = [
-        "default-src 'none'",
-        source("script"),
-        source("style"),
-        "connect-src 'self'",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    ]
-    headers = {**HEADERS, "Content-Security-Policy": "; ".join(rules)}
-
-    async def endpoint(request):
-        return HTMLResponse(content, headers=headers)
-
-    return endpoint

@@ -12,7 +12,7 @@ REMEDY = "send sentences, and model and columns where they are needed"
 
 def listed(models: dict[str, Model], max_tokens: int) -> dict:
     """The answer to `GET /models`."""
-    names = ("name", "kind", "command", "architecture", "columns", "outputs", "labels")
+    names = "name kind command architecture language columns outputs labels".split()
     found = [{n: getattr(model, n) for n in names} for model in models.values()]
     found = [{**about, "outputs": list(about["outputs"])} for about in found]
     return {"models": found, "max_tokens": max_tokens}

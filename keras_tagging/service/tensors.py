@@ -32,6 +32,7 @@ class Model:
     outputs: dict[str, Output]
     labels: int
     top_k: int
+    language: str = ""
 
     @classmethod
     def of(cls, name: str, described: dict) -> "Model":

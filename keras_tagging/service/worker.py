@@ -11,6 +11,7 @@ from dataclasses import asdict
 from multiprocessing import parent_process
 
 from keras_tagging import kinds
+from keras_tagging.data.html import language_of
 from keras_tagging.runtime.folder import PIPELINE
 from keras_tagging.service.tensors import TokenModel
 from keras_tagging.service.texts import TextModel
@@ -71,6 +72,7 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
                 f"{name} gives columns with names, such as {next(iter(model.labels))}, "
                 "which are served in a pipeline only: give the folder of one"
             )
+        language = language_of(getattr(model, "metadata", {}))
         model = _models[name] = READERS[kind.reads](model)
         described[name] = {
             "kind": kind.name,
@@ -80,6 +82,7 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
             "outputs": {k: asdict(output) for k, output in model.outputs.items()},
             "labels": len(model.labels),
             "top_k": model.warm_up(),
+            "language": language,
         }
     return os.getpid(), described
 

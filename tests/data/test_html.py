@@ -3,7 +3,7 @@
 from xml.etree import ElementTree
 
 from keras_tagging.data import Sentence, Span
-from keras_tagging.data.html import PREFACE, as_html
+from keras_tagging.data.html import as_html, language_of, preface
 from keras_tagging.data.surface import Surface
 
 # "Ada <3 New York" from offset 7
@@ -73,4 +73,34 @@ def test_what_is_not_there_is_not_drawn():
     assert "".join(figure.itertext()).strip() == "a b"
     damaged = {"head": ["9", "_"], "deprel": ["x", "_"]}
     assert not by_class(parsed(Sentence(["a", "b"], None, damaged)), "displacy-arc")
-    assert PREFACE.count("<body>") == 1
+    assert preface().count("<body>") == 1
+
+
+def test_the_language_is_that_of_the_treebank():
+    learnt = {"corpus": {"name": "ud-he-htb"}}
+    assert '<html lang="he">' in preface(language_of(learnt))
+    unknown = (
+        {},
+        {"corpus": None},
+        {"corpus": {"name": 'ud-"en'}},
+        {"corpus": {"name": 3}},
+    )
+    for metadata in unknown:
+        assert '<html lang="und">' in preface(language_of(metadata))
+
+
+def test_a_tree_follows_the_direction_of_its_script():
+    columns = {"head": ["2", "0", "2"], "deprel": ["nsubj", "root", "obl"]}
+
+    def places(words):
+        svg = parsed(Sentence(words, None, columns))
+        places = [int(x.get("x")) for x in by_class(svg, "displacy-word")]
+        heads = by_class(svg, "displacy-arrowhead")
+        return places, [int(x.get("d")[1:].partition(",")[0]) for x in heads]
+
+    hebrew, heads = places(["1הוא", "רץ", "מהר"])
+    assert hebrew == sorted(hebrew, reverse=True)
+    # arrows end at the dependents, a little inside of their arcs
+    assert heads == [hebrew[0] - 4, hebrew[2] + 4]
+    latin, heads = places(["He", "runs", "רץ"])
+    assert latin == sorted(latin) and heads == [latin[0] + 4, latin[2] - 4]

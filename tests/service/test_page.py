@@ -1,5 +1,6 @@
 """The page, in Chromium: what is typed is tagged and parsed."""
 
+import json
 import os
 import shutil
 
@@ -10,6 +11,11 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from keras_tagging import data, runtime
+from keras_tagging.data import Sentence, Span
+from keras_tagging.data.annotation import ConlluWriter, as_object
+from keras_tagging.data.surface import Surface
 
 PROGRAMS = ("chromium", "chromedriver")
 OPTIONS = (
@@ -59,6 +65,26 @@ class Page:
     def choose(self, model):
         Select(self.one("#model")).select_by_value(model)
 
+    def answers(self, sentences):
+        """Has the service answer this to what is typed."""
+        found = {"sentences": list(map(as_object, sentences)), "milliseconds": 1}
+        script = "const [a] = arguments; fetch = async () => new Response(a)"
+        self.browser.execute_script(script, json.dumps(found))
+
+    def run(self, text):
+        script = "document.getElementById('text').value = arguments[0]"
+        self.browser.execute_script(script, text)
+        self.one("#run").click()
+        self.wait(lambda: self.all(".sentence"))
+
+    def saved(self, button, path):
+        """The text of the file that a button saves."""
+        about = {"behavior": "allow", "downloadPath": str(path.parent)}
+        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", about)
+        self.one(button).click()
+        self.wait(path.exists)
+        return path.read_text("utf-8")
+
     def type(self, text):
         self.one("#text").clear()
         self.one("#text").send_keys(text)
@@ -82,8 +108,8 @@ def test_a_sentence_is_typed_and_its_tags_are_read(page, direct):
     shown = page.texts(".sure")
     assert shown == [f"{100 * p:.1f}%" for p in answer["probabilities"]]
     assert page.one("#status").text.startswith("4 tokens in ")
-    labels = [node.get_attribute("aria-label") for node in page.all(".token")]
-    assert labels[1] == f"dog: {answer['tags'][1]}, {shown[1]}"
+    named = page.all(".token")[1].accessible_name
+    assert named == f"dog {answer['tags'][1]} {shown[1]}"
 
 
 def test_the_five_best_by_keyboard_and_by_mouse(page, direct):
@@ -93,7 +119,8 @@ def test_the_five_best_by_keyboard_and_by_mouse(page, direct):
     [answer] = direct["tagger"].answer([["The", "dog."]], direct["tagger"].answers)
     assert not page.one("#best").is_displayed()
     keys = page.one("#text")
-    for _ in range(4):  # punctuation, button, first word, second word
+    # button, example, punctuation, probabilities, JSON, link, two words
+    for _ in range(8):
         keys.send_keys(Keys.TAB)
         keys = page.browser.switch_to.active_element
     assert page.one("#best").is_displayed()
@@ -115,9 +142,11 @@ def test_a_tree(page, direct):
     assert page.texts(".tree .w") == words
     assert page.texts(".tree .deprel") == tree["deprels"]
     assert len(page.all(".tree path")) == 3
-    page.one("summary").click()
-    heads = ["root" if h < 1 else f"{h} {words[h - 1]}" for h in tree["heads"]]
-    assert page.texts("td:last-child") == heads
+    page.one(".fields summary").click()
+    page.wait(lambda: page.all("td"))
+    heads = [f"{h} {'root' if h < 1 else words[h - 1]}" for h in tree["heads"]]
+    assert page.texts("td:nth-child(3)") == heads
+    assert page.texts("td:last-child") == tree["deprels"]
     assert "barks: " in page.one(".tree svg").get_attribute("aria-label")
 
 
@@ -171,11 +200,16 @@ def test_nothing_leaves_the_machine(page, browser):
     assert addresses and all(a.startswith(page.url) for a in addresses)
     found = requests.get(page.url, timeout=20)
     policy = found.headers["Content-Security-Policy"]
-    assert "default-src 'none'" in policy and "unsafe" not in policy
-    assert "http" not in found.text.replace("http://www.w3.org/2000/svg", "")
+    assert "default-src 'none'; script-src 'self';" in policy and "unsafe" not in policy
+    assert "require-trusted-types-for" in policy
+    files = [found, *(requests.get(a, timeout=20) for a in addresses if "static" in a)]
+    assert len(files) == 7
+    for file in files:
+        assert file.headers["X-Content-Type-Options"] == "nosniff"
+        assert "http" not in file.text.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_a_text_is_annotated(browser, whole):
+def test_a_text_is_annotated(browser, whole, tmp_path):
     page = Page(browser, whole.url)
     assert page.one("#given").text == "Text" and page.one("#run").text == "Annotate"
     assert not page.one("#split").is_displayed()
@@ -186,17 +220,162 @@ def test_a_text_is_annotated(browser, whole):
     assert page.texts(".tree .w") == [word["text"] for word in words]
     assert page.texts(".tree .p") == [word["upos"] for word in words]
     assert page.texts(".tree .deprel") == [word["deprel"] for word in words]
-    titles = ["", "Word", "Tag", "Lemma", "XPOS", "Entity", "Relation", "Head"]
+    for summary in page.all(".fields summary"):
+        summary.click()
+    page.wait(lambda: len(page.all("table")) == len(answer))
+    titles = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "HEAD", "DEPREL", "Entity"]
     assert page.texts("th") == titles * len(answer)
-    assert page.texts("td:nth-child(4)") == [word["lemma"] for word in words]
+    assert page.texts("td:nth-child(3)") == [word["lemma"] for word in words]
     spans = [span for s in answer for span in s["spans"]]
     assert spans and page.texts("mark span") == [span["label"] for span in spans]
-    marked = [f"{span['text']} {span['label']}" for span in spans]
+    marked = [f"{span['text']}\u00a0{span['label']}" for span in spans]
     assert page.texts("mark") == marked
-    assert page.one("mark").get_attribute("title").endswith("%")
+    assert (
+        json.loads(page.saved("#json", tmp_path / "whole.json"))["sentences"] == answer
+    )
     counted = "1 sentence in" if len(answer) == 1 else f"{len(answer)} sentences in"
     assert page.one("#status").text.startswith(counted)
     page.type(" " + Keys.ENTER)
     error = page.wait(lambda: page.one("#error").text)
     assert error == "Type a text first."
     assert browser.get_log("browser") == []
+
+
+def test_conllu_is_what_annotate_writes(browser, whole, folder, tmp_path):
+    page = Page(browser, whole.url)
+    text = " Don't,\tSir!\n\nIt\u00a0 works |x|\\  \U0001f600.\n \nEnd. "
+    page.run(text)
+    write = ConlluWriter().write
+    expected = "".join(map(write, runtime.load(folder, threads=1).annotate(text)))
+    assert expected.count("# newpar") == 3 and "SpacesAfter" in expected
+    path = tmp_path / "whole.conllu"
+    assert page.saved("#conllu", path) == expected
+    answer = whole.post("/annotate", {"text": text}).json()["sentences"]
+    read = data.read(path, "conllu", surface=True)
+    names = ("text", "upos", "xpos", "lemma", "head", "deprel")
+
+    def rows(sentence):
+        words = [word for token in sentence["tokens"] for word in token["words"]]
+        return sentence["text"], [[word[name] for name in names] for word in words]
+
+    assert [rows(as_object(s)) for s in read] == [*map(rows, answer)]
+    assert browser.get_log("browser") == []
+
+
+def test_conllu_of_words_in_tokens_and_of_other_columns(browser, whole, tmp_path):
+    columns = {
+        "pos": ["AUX", "PART", "X"],
+        "xpos": ["VBP", "", "_"],
+        "ccg": ["S|N", "a b", "N"],
+    }
+    columns |= {"head": ["0", "1", "1"], "deprel": ["root", "advmod", "dep"]}
+    columns["ner"] = ["O", "B-PER", "_"]
+    words, tags = ["do", "n't", "a\u00a0 b"], ["1", "2", "3"]
+    first = Surface("don't a\u00a0 b", [(0, 5), (6, 10)], [2, 1], 1, "\r\n\t\n")
+    last = Surface("a", [(0, 1)], [1], 15, "")
+    own = Sentence(["a"], None, {"predicted_tag": ["T"], "feats": ["A=B"]}, last)
+    sentences = [Sentence(words, tags, columns, first), own]
+    page = Page(browser, whole.url)
+    page.answers(sentences)
+    page.run("a text box has no carriage return, so the text is given below")
+    script = """
+        const [answer, text, done] = arguments;
+        import(location.origin + "/static/conllu.js")
+          .then(({ conllu }) => done(conllu(answer, text)))"""
+    answer = list(map(as_object, sentences))
+    found = browser.execute_async_script(
+        script, answer, "\u2009don't a\u00a0 b\r\n\t\na"
+    )
+    write = ConlluWriter().write
+    assert found == "".join(map(write, sentences)) and "1-2\tdon't" in found
+    names = ["ID", "FORM", "UPOS", "XPOS", "HEAD", "DEPREL", "Entity", "Tag", "ccg"]
+    page.all(".fields summary")[0].click()
+    page.wait(lambda: page.all("th"))
+    assert page.texts("th") == names
+    assert browser.get_log("browser") == []
+
+
+def spoken(words, label, probability):
+    """A sentence whose first word is the root, and an entity."""
+    heads = {"head": ["0", *"1" * (len(words) - 1)], "deprel": ["dep"] * len(words)}
+    ends = [sum(map(len, words[: i + 1])) + i for i in range(len(words))]
+    places = [(end - len(word), end) for word, end in zip(words, ends, strict=True)]
+    surface = Surface(" ".join(words), places, [1] * len(words))
+    span = Span(words[0], label, *places[0], probability, (0, 1))
+    return Sentence(words, None, heads, surface, [span])
+
+
+def test_right_to_left(browser, whole):
+    page = Page(browser, whole.url)
+    page.answers(
+        [spoken(["הכלב", "רץ", "Tel"], "PER", 0.9), spoken(["a", "b"], "X", 0.9)]
+    )
+    page.run("הכלב")
+    page.all(".fields summary")[0].click()
+    page.wait(lambda: page.all("td"))
+
+    def places(selector):
+        return [node.rect["x"] for node in page.all(selector)]
+
+    words = "section:nth-child({}) .w"
+    assert places(words.format(1)) == sorted(places(words.format(1)), reverse=True)
+    assert places(words.format(2)) == sorted(places(words.format(2)))
+    assert places("th") == sorted(places("th"), reverse=True)
+    directions = [node.get_attribute("dir") for node in page.all(".marked")]
+    assert directions == ["rtl", "ltr"]
+
+
+def test_probabilities_of_entities(browser, whole):
+    page = Page(browser, whole.url)
+    page.answers([spoken(["Ada", "ran"], "PER", 0.95), spoken(["Bo"], "ORG", 0.4)])
+    page.run("Ada")
+    sure, unsure = page.all("mark")
+
+    def shown(node):
+        script = "return getComputedStyle(arguments[0], '::after').content"
+        return browser.execute_script(script, node)
+
+    assert shown(sure) == "none" and "40.0%" in shown(unsure)
+    browser.execute_script("arguments[0].focus()", sure)
+    assert page.texts("#best caption, #best .tag, #best .p") == ["Ada", "PER", "95.0%"]
+    page.one("#probabilities").click()
+    assert "95.0%" in shown(sure) and not page.one("#best").is_displayed()
+
+
+def test_trees_of_many_sentences_are_drawn_when_they_are_opened(browser, whole):
+    page = Page(browser, whole.url)
+    page.answers([spoken(["a", "b"], "X", 0.9)] * 11)
+    page.run("a b")
+    assert len(page.all(".marked")) == 11 and not page.all("svg")
+    page.one(".tree summary").click()
+    page.wait(lambda: len(page.all("svg")) == 1)
+    page.one("#trees").click()
+    page.wait(lambda: len(page.all("svg")) == 11)
+    page.answers([spoken(["a", "b"], "X", 0.9)] * 10)
+    page.one("#run").click()
+    page.wait(lambda: len(page.all("svg")) == 10)
+    assert not page.one("#trees").is_displayed()
+
+
+def test_an_example_and_an_address_to_share(page, service):
+    page.one("#example").click()
+    page.wait(lambda: page.all(".token"))
+    words = page.texts(".word")
+    assert words[:2] == ["Ada", "Lovelace"]
+    page.choose("parser")
+    page.run("Ben & Cy <b> #1 100% \u00e9")
+    page.one("#share").click()
+    page.wait(lambda: "holds the text" in page.one("#status").text)
+    address = page.browser.current_url
+    assert address.startswith(f"{service.url}/#model=parser&text=Ben")
+    page.browser.get("about:blank")
+    page.browser.get(address)
+    page.wait(lambda: page.all(".tree .w"))
+    assert page.texts(".tree .w") == "Ben & Cy <b> #1 100% \u00e9".split()
+    page.run("a" * 2001)
+    page.one("#share").click()
+    told = "A link holds at most 2,000 characters, and this text has 2,001"
+    page.wait(lambda: page.one("#status").text.startswith(told))
+    page.browser.get(f"{service.url}/#model=other&text=a")
+    error = page.wait(lambda: page.one("#error").text)
+    assert error == "The link is for the model “other”, which does not run here."

@@ -1,0 +1,149 @@
+// Sections for what a model answers: one for each sentence.
+
+import { $, direction, make, percent, scroller } from "./elements.js";
+import { tree } from "./tree.js";
+
+const UNSURE = .7; // below this a probability is always shown
+const OPEN = 10; // sentences whose trees are drawn at once
+// the fields of CoNLL-U by their names, then ours
+const TITLES = { id: "ID", text: "FORM", lemma: "LEMMA", upos: "UPOS", xpos: "XPOS", feats: "FEATS",
+                 head: "HEAD", deprel: "DEPREL", ner: "Entity", tag: "Tag", predicted_tag: "Tag" };
+
+// The box beside a word: its best tags
+
+export function hideBest() { $("best").hidden = true; }
+
+export function placeBest() {
+  const box = $("best");
+  if (box.hidden || !box.anchor.isConnected) return hideBest();
+  const at = box.anchor.getBoundingClientRect(), size = box.getBoundingClientRect();
+  const left = Math.min(Math.max(8, at.left), document.body.clientWidth - size.width - 8);
+  const below = at.bottom + 8 + size.height < innerHeight || at.top < size.height;
+  box.style.left = `${left}px`;
+  box.style.top = `${below ? at.bottom + 8 : at.top - size.height - 8}px`;
+}
+
+function showBest(anchor, word, tags, probabilities) {
+  const table = make("table", {}, make("caption", { textContent: word, dir: "auto" }));
+  tags.forEach((tag, i) => {
+    const fill = make("i");
+    fill.style.width = `${100 * probabilities[i]}%`;
+    table.append(make("tr", {}, make("td", {}, make("span", { className: "tag", textContent: tag })),
+      make("td", {}, make("span", { className: "bar" }, fill),
+        make("span", { className: "p", textContent: percent(probabilities[i]) }))));
+  });
+  const box = $("best");
+  box.replaceChildren(table);
+  box.anchor = anchor;
+  box.hidden = false;
+  placeBest();
+}
+
+/** By mouse, by keyboard and by touch. */
+function tells(node, ...about) {
+  for (const event of ["mouseenter", "focus", "click"]) {
+    node.addEventListener(event, () => showBest(node, ...about));
+  }
+  for (const event of ["mouseleave", "blur"]) node.addEventListener(event, hideBest);
+  return node;
+}
+
+// Tags
+
+function token(word, tag) {
+  return [make("span", { className: "word", textContent: word }),
+          make("span", { className: "tag", textContent: tag })];
+}
+
+function tagList(dir, items) {
+  return make("ol", { className: "tokens", dir }, ...items.map((item) => make("li", {}, item)));
+}
+
+export function tagged(sentence, i) {
+  const items = sentence.tokens.map((word, k) => {
+    const [tag, p] = [sentence.tags[k], sentence.probabilities[k]];
+    const button = make("button", { type: "button", className: `token${p < UNSURE ? " unsure" : ""}`,
+        "aria-describedby": "best" },
+      ...token(word, tag), make("span", { className: "sure", textContent: percent(p) }));
+    button.style.background = `rgb(var(--tint) / ${(.3 * (1 - p)).toFixed(3)})`;
+    return tells(button, word, sentence.top_tags[k], sentence.top_probabilities[k]);
+  });
+  const dir = direction(sentence.tokens.join(" "));
+  return make("section", { className: "sentence", "aria-label": `Sentence ${i + 1}` }, tagList(dir, items));
+}
+
+// Entities
+
+function entity(text, { label, probability }) {
+  const mark = make("mark", { className: `entity entity-${label}`, tabIndex: 0, role: "button",
+      "aria-describedby": "best", "data-p": percent(probability) },
+    `${text}\u00a0`, make("span", { textContent: label }));
+  if (probability < UNSURE) mark.classList.add("unsure");
+  return tells(mark, text, [label], [probability]);
+}
+
+function marked(sentence, dir, lang) {
+  const text = [...sentence.text];  // offsets count code points
+  const line = make("p", { className: "marked", dir, lang });
+  let place = 0;
+  for (const span of [...sentence.spans].sort((a, b) => a.start - b.start)) {
+    const [from, to] = [span.start - sentence.start, span.end - sentence.start];
+    if (from < place) continue;  // of another tagger, inside of the one before
+    line.append(text.slice(place, from).join(""), entity(text.slice(from, to).join(""), span));
+    place = to;
+  }
+  line.append(text.slice(place).join(""));
+  return line;
+}
+
+// Trees and tables
+
+function table(words, names, dir) {
+  const cell = (word, name) => name !== "head" ? word[name]
+    : `${word.head} ${word.head < 1 ? "root" : words[word.head - 1].text}`;
+  const head = names.map((name) => make("th", { textContent: TITLES[name] || name, scope: "col" }));
+  const rows = words.map((word) => make("tr", {},
+    ...names.map((name) => make("td", { textContent: cell(word, name) ?? "" }))));
+  return scroller("Table", dir, make("table", { dir }, make("tr", {}, ...head), ...rows));
+}
+
+/** Something that is made when it is opened. */
+function folded(title, name, open, build) {
+  const details = make("details", { className: name, open }, make("summary", { textContent: title }));
+  const fill = () => { if (details.open && details.childElementCount < 2) details.append(build()); };
+  details.addEventListener("toggle", fill);
+  fill();
+  return details;
+}
+
+function section(sentence, number, lang, open) {
+  const words = sentence.tokens.flatMap((token) => token.words);
+  const there = new Set(words.flatMap(Object.keys));
+  const known = Object.keys(TITLES).filter((name) => there.has(name));
+  const names = [...known, ...[...there].filter((name) => !(name in TITLES))];
+  const tag = ["upos", "xpos", "tag", "predicted_tag"].find((name) => there.has(name));
+  const tags = words.map((word) => word[tag] || "");
+  const dir = direction(words.map((word) => word.text).join(" "));
+  const found = make("section", { className: "sentence", "aria-label": `Sentence ${number}` });
+  if (sentence.text) found.append(marked(sentence, dir, lang));
+  if (there.has("head")) {
+    const title = tag ? `Tree with ${TITLES[tag]}` : "Tree";
+    found.append(folded(title, "tree", open, () => scroller("Tree", dir, tree(words, tags, dir))));
+  } else if (tag) {
+    const item = (word, i) => make("div", { className: "token" }, ...token(word.text, tags[i]));
+    found.append(folded(TITLES[tag], "tree", open, () => tagList(dir, words.map(item))));
+  }
+  found.append(folded("Table", "fields", false, () => table(words, names, dir)));
+  return found;
+}
+
+/** A section for each sentence of `/annotate`; of many, the trees are folded. */
+export function annotated(sentences, lang = "") {
+  return sentences.map((sentence, i) => section(sentence, i + 1, lang, sentences.length <= OPEN));
+}
+
+/** An answer of `/parse` as `/annotate` would give it. */
+export function asAnnotated({ tokens, heads, deprels, predicted_tags: tags }) {
+  return { spans: [], tokens: tokens.map((text, i) => ({ text, words: [{ id: i + 1, text,
+    ...(tags && { predicted_tag: tags[i] }), head: heads[i], deprel: deprels[i] }] })) };
+}
