@@ -109,7 +109,9 @@ def folder(train_sentences, tmp_path_factory):
     path = tmp_path_factory.mktemp("pipeline")
     parser = random_parser(tags="pos")
     models = segmenter, randomize(labels), parser
-    Pipeline(*models, entities=randomize(entities)).export(path, format="onnx")
+    pipeline = Pipeline(*models, entities=randomize(entities))
+    pipeline.metadata = {"corpus": {"name": "ud-en-ewt"}}
+    pipeline.export(path, format="onnx")
     return path
 
 

@@ -230,6 +230,7 @@ def test_a_text_is_annotated(browser, whole, tmp_path):
     assert spans and page.texts("mark span") == [span["label"] for span in spans]
     marked = [f"{span['text']}\u00a0{span['label']}" for span in spans]
     assert page.texts("mark") == marked
+    assert {p.get_attribute("lang") for p in page.all(".marked")} == {"en"}
     assert (
         json.loads(page.saved("#json", tmp_path / "whole.json"))["sentences"] == answer
     )
