@@ -89,11 +89,6 @@ def check_kept(data: bytes) -> str:
 KEPT = np.array([[0.5, -1, 0.25], [0, 0, -4]], np.float32)
 
 
-def gz_bombs() -> list[bytes]:
-    """Made when they are asked for: that takes seconds, and all tests import this."""
-    return [b"", gzip.compress(b"the " + b"1" * (300 << 20), 1, mtime=0)]
-
-
 def npz(**arrays) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **arrays)
@@ -129,7 +124,8 @@ TARGETS = {
     "vectors-gz": Target(
         lambda: [gzip.compress(text.encode(), mtime=0) for text in TEXTS],
         partial(check_vectors, "input.gz"),
-        nasty=gz_bombs,
+        # not before it is asked for: that takes seconds, and all tests import this
+        nasty=lambda: [b"", gzip.compress(b"the " + b"1" * (300 << 20), 1, mtime=0)],
         share=15,
         seconds=10,
     ),
