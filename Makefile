@@ -33,6 +33,9 @@ demo: $(VENV)/installed-test $(VENV)/installed-models  ## annotate a sentence, t
 # come last, and one process does the last of them alone.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
+# One more than cores, because tests of processes, of the service and of kills often wait.
+PROCESSES := $(shell expr 1 + $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN))
+
 # What XLA compiles here runs once: to compile it as it stands takes half the time.
 QUICK_XLA := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
 
@@ -41,7 +44,7 @@ EACH_VALUE := --each-value
 
 test: $(VENV)/installed-test  ## run the tests and the docstring examples
 	XLA_FLAGS="$$XLA_FLAGS $(QUICK_XLA)" \
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 $(BY_FILE) $(EACH_VALUE) $(ARGS)
+	$(BIN)/python -m pytest -n $(PROCESSES) --maxprocesses 4 $(BY_FILE) $(EACH_VALUE) $(ARGS)
 
 quick: $(VENV)/installed-test  ## run the tests of what changed that take no time, in a minute
 	$(BIN)/python tests/quick.py $(ARGS)

@@ -1,6 +1,7 @@
 """Tiny sentences and models that several test files share."""
 
 import gc
+import os
 import random
 import sys
 from contextlib import contextmanager
@@ -18,6 +19,10 @@ from keras_tagging import Sentence
 # A process keeps millions of objects of traced graphs. With Python's own thresholds it
 # looks for garbage among them so often that tests take a twentieth longer.
 gc.set_threshold(20_000, 20, 100)
+
+# Of Trio, which a browser's driver brings: Hypothesis would import it, and search all
+# objects of the process for who holds its random state.
+os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
 
 TAGS = {
     "the": "D",

@@ -88,17 +88,15 @@ def test_importing_the_package_imports_none_of_them(imported):
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """A tagger as a `.keras` file and as an ONNX file, and a pipeline of ONNX files."""
+    """A tagger as a `.keras` file, and a pipeline of ONNX files."""
     model = keras_tagging.build("bigru", units=2, word_dim=2, num_layers=1, seed=1)
     model.adapt(keras_tagging.load_corpus("demo").train[:9])
-    files = [tmp_path_factory.mktemp("saved") / name for name in ("m.keras", "m.onnx")]
+    files = [tmp_path_factory.mktemp("saved") / name for name in ("m.keras", "served")]
     model.save(files[0])
-    model.export(files[1], format="onnx")
     segmenter = keras_tagging.build("segmenter", units=2, character_dim=2, seed=1)
     surface = Surface("a b", [(0, 1), (2, 3)], [1, 1])
     segmenter.adapt([keras_tagging.Sentence(["a", "b"], surface=surface)])
-    files.append(files[0].with_name("served"))
-    keras_tagging.Pipeline(segmenter, model).export(files[2], format="onnx")
+    keras_tagging.Pipeline(segmenter, model).export(files[1], format="onnx")
     return [str(file) for file in files]
 
 
@@ -153,8 +151,8 @@ def test_the_program_imports_what_a_command_needs(saved, tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("a b\n")
     evaluate = ["evaluate", saved[0], "--corpus", "demo", "--split", "dev", "--per-tag"]
-    library = f"import keras_tagging as kt; kt.Pipeline.load({saved[2]!r})"
-    annotate = ["annotate", saved[2], str(words)]
+    library = f"import keras_tagging as kt; kt.Pipeline.load({saved[1]!r})"
+    annotate = ["annotate", saved[1], str(words)]
     steps = [library, annotate, ["tag", saved[0], str(words)], evaluate]
     after, (out, _) = processed(steps, tmp_path)
     assert after[:2] == [set(), set()]
@@ -172,18 +170,6 @@ def test_without_tensorflow_it_says_so(saved, monkeypatch, capsys):
     told = capsys.readouterr().err
     assert told.startswith("keras-tagging: error: TensorFlow is not installed, and")
     assert told.count("\n") == 1
-
-
-def test_keras_first_then_the_package_and_the_runtime_last(saved):
-    """Keras loads our models, and ONNX Runtime its extensions, beside TensorFlow."""
-    code = (
-        f"import keras, keras_tagging; model = keras.saving.load_model({saved[0]!r}); "
-        f"{TAG}; import sys; assert 'onnxruntime' not in sys.modules; "
-        f"from keras_tagging import runtime; model = runtime.load({saved[1]!r}); "
-        "print('tensorflow' in sys.modules, len(model.tag([['a', 'b']])[0]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.split() == ["Tagger", "2", "True", "2"], done.stderr
 
 
 def test_every_registered_class_has_a_stand_in():

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from keras_tagging.encoding.token_features import SHAPES, lowered
 
-CHARACTERS = [chr(c) for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
+CODES = np.delete(np.arange(1, 0x110000, dtype=np.int32), slice(0xD7FF, 0xDFFF))
 DIGIT, UPPER = r"\p{Nd}", r"\p{Lu}"
 LETTER = SHAPES[1][0].removesuffix("+")
 CLASSES = (LETTER, UPPER, DIGIT)
@@ -24,10 +24,7 @@ SIGMA, FINAL_SIGMA, LOWER_SIGMA = "Σ", "ς", "σ"
 @cache
 def members(pattern: str) -> frozenset[str]:
     """The characters that a pattern of one character matches."""
-    found = tf.strings.regex_full_match(_utf8(CHARACTERS), pattern).numpy()
-    return frozenset(
-        c for c, is_member in zip(CHARACTERS, found, strict=True) if is_member
-    )
+    return _where(tf.strings.regex_full_match(_characters(), pattern))
 
 
 def with_classes(pattern: str, among: frozenset[str] | None = None) -> str:
@@ -42,11 +39,12 @@ def with_classes(pattern: str, among: frozenset[str] | None = None) -> str:
 @cache
 def lower_forms() -> dict[str, str]:
     """The lower-case form of every character that has another one than itself."""
-    return {
-        c: low
-        for c, low in zip(CHARACTERS, _lower(CHARACTERS), strict=True)
-        if c != low
-    }
+    characters = _characters()
+    low = lowered(characters)
+    places = np.flatnonzero(low != characters)
+    forms = tf.gather(low, places).numpy().tolist()
+    pairs = zip(CODES[places].tolist(), forms, strict=True)
+    return {chr(code): form.decode() for code, form in pairs}
 
 
 @cache
@@ -56,15 +54,10 @@ def sigma_context() -> tuple[frozenset[str], frozenset[str]]:
     A sigma is final after a cased character and before none; those that the rule
     ignores may stand between.
     """
-    after = _lower([c + SIGMA for c in CHARACTERS])
-    through = _lower(["a" + c + SIGMA for c in CHARACTERS])
-    cased, ignored = set(), set()
-    for c, alone, behind in zip(CHARACTERS, after, through, strict=True):
-        if alone.endswith(FINAL_SIGMA):
-            cased.add(c)
-        elif behind.endswith(FINAL_SIGMA):
-            ignored.add(c)
-    return frozenset(cased), frozenset(ignored)
+    characters = _characters()
+    after = _ends_in_final_sigma(characters + SIGMA)
+    through = _ends_in_final_sigma("a" + characters + SIGMA)
+    return _where(after), _where(~after & through)
 
 
 def character_class(characters: Iterable[str]) -> str:
@@ -111,9 +104,13 @@ def around(known: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _lower(texts: list[str]) -> list[str]:
-    return [text.decode() for text in lowered(_utf8(texts)).numpy().tolist()]
+def _characters() -> tf.Tensor:
+    return tf.strings.unicode_encode(CODES[:, None], "UTF-8")
 
 
-def _utf8(texts):
-    return tf.constant([text.encode() for text in texts])
+def _where(found: tf.Tensor) -> frozenset[str]:
+    return frozenset(map(chr, CODES[found.numpy()].tolist()))
+
+
+def _ends_in_final_sigma(texts: tf.Tensor) -> tf.Tensor:
+    return tf.strings.regex_full_match(lowered(texts), f"(?s).*{FINAL_SIGMA}")

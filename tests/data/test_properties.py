@@ -170,6 +170,8 @@ def test_conllu(sentences):
 @given(treebanks(), st.data())
 def test_trees_written_into_a_file(sentences, data):
     comment = st.text(CHARACTERS.filter(lambda c: c != "\n"), max_size=9)
+    # three returns before the first line feed would be the ends of lines
+    comment = comment.filter(lambda text: text.count("\r") <= 2)
     text = ""
     for s in sentences:
         text += (

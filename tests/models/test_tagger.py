@@ -349,20 +349,26 @@ def test_tags_are_by_frequency(tagger, train_sentences):
 
 # Saving
 
+# Keras comes first, then the package, and the runtime, with its extensions of ONNX
+# Runtime, last: beside TensorFlow.
 LOAD = """
 import sys
 import keras
 import numpy as np
 import keras_tagging
 folder = sys.argv[1]
+tokens = [["the", "new", "Dog", "barks"], ["caf\\u00e9"], []]
 for name in ("plain", "columns", "vectors"):
     model = keras.saving.load_model(f"{folder}/{name}.keras")
-    tokens = [["the", "new", "Dog", "barks"], ["caf\\u00e9"], []]
     pos = [["a"] * len(words) for words in tokens]
     sentences = [
         keras_tagging.Sentence(w, None, {"pos": p}) for w, p in zip(tokens, pos)
     ]
     np.savez(f"{folder}/{name}.npz", *model.predict(sentences))
+assert "tensorflow" in sys.modules and "onnxruntime" not in sys.modules
+from keras_tagging import runtime
+model = runtime.load(f"{folder}/plain.onnx")
+np.savez(f"{folder}/onnx.npz", *model.tag(tokens))
 """
 
 
@@ -380,6 +386,7 @@ def saved(tmp_path_factory, train_sentences):
         model = models[name] = keras_tagging.build("bigru", **TINY, **options)
         model.adapt(train_sentences)
         randomize(model, 7).save(folder / f"{name}.keras")
+    models["plain"].export(folder / "plain.onnx", format="onnx")
     command = [sys.executable, "-c", LOAD, str(folder)]
     subprocess.run(command, check=True, env=os.environ)
     return folder, models
@@ -394,6 +401,13 @@ def test_a_new_process_loads_and_predicts_the_same(saved, name):
     with np.load(folder / f"{name}.npz") as found:
         for i, rows in enumerate(expected):
             np.testing.assert_array_equal(found[f"arr_{i}"], rows)
+
+
+def test_a_new_process_tags_the_same_with_onnx_runtime(saved):
+    folder, models = saved
+    expected = models["plain"].tag([["the", "new", "Dog", "barks"], ["caf\u00e9"], []])
+    with np.load(folder / "onnx.npz") as found:
+        assert [found[f"arr_{i}"].tolist() for i in range(3)] == expected
 
 
 def test_what_is_loaded_is_the_same_model_and_trains_on(saved, train_sentences):
