@@ -231,6 +231,8 @@ class Arrays:
         """The lengths of the axes: numbers where they are known, else scalars."""
         x = self.asarray(x)
         lengths = self.node("Shape", x.like or x, dtype="int64")
+        # so that places computed with them stay int32
+        lengths = self.cast(lengths, "int32")
         rank = range(len(x.shape))
         return [lengths[i] if x.shape[i] is None else x.shape[i] for i in rank]
 

@@ -8,7 +8,6 @@ front is one past the last word if it is empty.
 import numpy as np
 
 from keras_tagging.transitions.node_table import (
-    BELOW,
     KEPT,
     LEFT,
     MORE,
@@ -23,7 +22,6 @@ from keras_tagging.transitions.node_table import (
     Configuration,
     features_of,
     picked,
-    rows,
     stack_top,
     tree,
     written,
@@ -71,16 +69,11 @@ def initial(lengths, width, xp=np) -> Configuration:
     return Configuration(nodes, root, root + 1, lengths)
 
 
-def case_of(configuration, second, xp):
+def case_of(configuration, xp):
     """The row of `LEGAL`: `(batch,)`."""
+    second = stack_top(configuration, xp)[0][:, 1]
     empty = configuration.front > configuration.lengths + 1
     return xp.minimum(second, 2) * 2 + xp.where(empty, ONE, ZERO)
-
-
-def second_of(configuration, xp):
-    """The node s_1: `(batch,)`."""
-    top = xp.expand_dims(configuration.top, -1)
-    return rows(configuration.nodes, top, xp)[:, 0, BELOW]
 
 
 def legal(configuration, xp=np):
@@ -90,17 +83,17 @@ def legal(configuration, xp=np):
     stack. LEFT_ARC must not give ROOT a head; RIGHT_ARC attaches to ROOT only when the
     buffer is empty, so that ROOT has one child.
     """
-    case = case_of(configuration, second_of(configuration, xp), xp)
+    case = case_of(configuration, xp)
     return xp.take(LEGAL, case, axis=0)
 
 
 def advance(configuration, actions, labels, xp=np) -> Configuration:
     """The configuration after a legal move."""
-    stack, known = stack_top(configuration, xp)
+    nothing = xp.expand_dims(xp.zeros_like(configuration.lengths), 1)
     front = xp.expand_dims(configuration.front, 1)
-    more = xp.concatenate([xp.zeros_like(front), front, front + 1], 1)
-    cases = actions * 6 + case_of(configuration, stack[:, 1], xp)
-    found = picked(stack, known, labels, more, SOURCES, cases, xp)
+    more = xp.concatenate([nothing, front, front + 1], 1)
+    cases = actions * 6 + case_of(configuration, xp)
+    found = picked(configuration, labels, more, SOURCES, cases, xp)
     nodes = written(configuration.nodes, found[:, 21:24], found[:, :21], xp)
     return Configuration(nodes, found[:, 24], found[:, 25], configuration.lengths)
 
@@ -114,7 +107,7 @@ def features(configuration, xp=np):
 
 def from_root(configuration, xp=np):
     """Whether the arc of each move hangs from ROOT: a right arc may."""
-    case = case_of(configuration, second_of(configuration, xp), xp)
+    case = case_of(configuration, xp)
     return xp.take(FROM_ROOT, case, axis=0)
 
 

@@ -108,14 +108,14 @@ def features_of(configuration, buffer, xp=np):
     return nodes, labels
 
 
-def picked(stack, known, labels, more, sources, cases, xp=np):
+def picked(configuration, labels, more, sources, cases, xp=np):
     """What a move writes: `(batch, n)`.
 
     The dependent of an arc leaves the stack, and is now its head's outermost child. All
     is picked at once: each operation of a step costs more than its numbers do.
 
     Args:
-        stack, known: from `stack_top`.
+        configuration: a `Configuration`.
         labels: `(batch,)`, of the arc.
         more: `(batch, m)`, further values.
         sources: `(cases, n)`, where each value comes from: S0 and so on, from MORE on
@@ -123,9 +123,10 @@ def picked(stack, known, labels, more, sources, cases, xp=np):
             the fields of s_0 and s_1.
         cases: `(batch,)`, of each move.
     """
+    stack, known = stack_top(configuration, xp)
     known, width = xp.reshape(known, (-1, 14)), int(sources.max()) + 1
     values = xp.concatenate([known, stack, xp.expand_dims(labels, 1), more], 1)
-    first = xp.arange(xp.shape(labels)[0], dtype="int32") * width
+    first = xp.arange(xp.shape(configuration.top)[0], dtype="int32") * width
     places = xp.take(sources, cases, axis=0) + xp.expand_dims(first, 1)
     return xp.take(xp.reshape(values, (-1,)), places, axis=0)
 

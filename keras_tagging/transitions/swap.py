@@ -89,7 +89,7 @@ def legal(configuration, xp=np):
 def advance(configuration, actions, labels, xp=np) -> Configuration:
     """The configuration after a legal move."""
     nodes, top, front, lengths = configuration
-    stack, known = stack_top(configuration, xp)
+    stack = stack_top(configuration, xp)[0]
     s0, s1 = stack[:, 0], stack[:, 1]
     shift = (actions == SHIFT) & (front > NONE)
     left = (actions == LEFT_ARC) & (s1 > ROOT)
@@ -99,7 +99,7 @@ def advance(configuration, actions, labels, xp=np) -> Configuration:
     before = rows(nodes, xp.expand_dims(front, 1), xp)[:, 0]
     behind = before[:, BELOW]
     more = xp.concatenate([xp.expand_dims(front, 1), before], 1)
-    fields = picked(stack, known, labels, more, SOURCES, cases, xp)
+    fields = picked(configuration, labels, more, SOURCES, cases, xp)
     places = xp.stack([s0, s1, front], 1)
     nodes = written(nodes, places, fields, xp)
     top = xp.where(shift, front, xp.where(right, s1, top))
