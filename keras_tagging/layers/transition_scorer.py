@@ -35,6 +35,9 @@ class KerasEngine:
             values, places = ops.top_k(x, k)
         return values, ops.cast(places, "int32")
 
+    def reordered(self, x, rows):
+        return ops.take(x, rows, axis=0)
+
     def log_softmax(self, x):
         return ops.log_softmax(x)
 
@@ -256,21 +259,27 @@ class TransitionScorer(keras.layers.Layer):
         size = tables[0].shape[-1]
         tables = [ops.reshape(table, (-1, size)) for table in tables]
         first = ops.reshape(ops.arange(batch) * width, (-1, 1, 1))
-        return self.sums(tables, nodes + first, labels)
+        return self.sums(tables, nodes, labels, first)
 
-    def sums(self, tables, nodes, labels, xp=ops):
+    def sums(self, tables, nodes, labels, first, xp=ops):
         """The sums of rows of the tables, `(..., units)`.
 
         Args:
             tables: by node and by label, `(rows, units)`: one row for each place.
-            nodes: `(..., num_nodes)`, counted through all sentences.
+            nodes: `(..., num_nodes)`.
             labels: `(..., num_labels)`.
+            first: `(..., 1)`, the number of NULL of each sentence among all nodes.
             xp: `keras.ops`, or the library of an ONNX graph.
         """
         parts = []
-        for table, found in zip(tables, (nodes, labels), strict=True):
+        for table, found, begin in zip(
+            tables, (nodes, labels), (first, 0), strict=True
+        ):
             if places := found.shape[-1]:
-                rows = xp.add(found * places, np.arange(places, dtype="int32"))
+                # that of the sentence is the same at each step, and an ONNX graph
+                # computes it once
+                begin = xp.add(begin * places, np.arange(places, dtype="int32"))
+                rows = xp.add(found * places, begin)
                 parts.append(xp.sum(xp.take(table, rows, axis=0), -2))
         if self.cell.bias is not None:
             parts.append(self.cell.bias)

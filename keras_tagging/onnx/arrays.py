@@ -44,9 +44,10 @@ class Array:
         dtype: one of `builder.TYPES`.
         shape: where it is known; None, or None for each axis of unknown length.
         reverse: the same with axis 1 turned, if a loop over it has given that.
+        like: of a value in a loop, one before the loop that has the same shape.
     """
 
-    reverse = None
+    reverse = like = None
 
     __array_priority__ = 100  # numpy's operators leave the work to these
     __array_ufunc__ = None
@@ -229,13 +230,15 @@ class Arrays:
     def shape(self, x):
         """The lengths of the axes: numbers where they are known, else scalars."""
         x = self.asarray(x)
-        lengths = self.node("Shape", x, dtype="int64")
+        lengths = self.node("Shape", x.like or x, dtype="int64")
+        # so that places computed with them stay int32
+        lengths = self.cast(lengths, "int32")
         rank = range(len(x.shape))
         return [lengths[i] if x.shape[i] is None else x.shape[i] for i in rank]
 
     def length(self, x, axis):
         """The length of one axis, a scalar."""
-        return self.node("Shape", x, dtype="int64")[axis]
+        return self.node("Shape", x.like or x, dtype="int64")[axis]
 
     def reshape(self, x, shape):
         found = self.node("Reshape", x, self.integers(shape))
@@ -288,7 +291,7 @@ class Arrays:
             axes = list(range(len(keys)))
         new = [axis for axis, part in zip(axes, keys, strict=True) if part is None]
         x = self.expand_dims(x, new) if new else x
-        cut, dropped = [], []
+        cut, picked = [], []
         for axis, part in zip(axes, keys, strict=True):
             if part is Ellipsis or part is None or _is_whole(part):
                 continue
@@ -298,14 +301,15 @@ class Arrays:
                 end = part.stop if part.stop is not None else [LAST, -LAST][step < 0]
                 cut.append((start, end, axis, step))
             else:
-                after = LAST if isinstance(part, int) and part == -1 else part + 1
-                cut.append((part, after, axis, 1))
-                dropped.append(axis)
+                picked.append((part, axis))
         if cut:
             x = self.node(
                 "Slice", x, *(self.integers(n) for n in zip(*cut, strict=True))
             )
-        return self.squeeze(x, dropped) if dropped else x
+        # the last axes first: the others keep their numbers, but for those from behind
+        for part, axis in sorted(picked, key=lambda pair: -(pair[1] % LAST)):
+            x = self.node("Gather", x, self.asarray(part, "int64"), axis=axis)
+        return x
 
     def take(self, x, indices, axis=0):
         x, indices = self.asarray(x), self.asarray(indices)
@@ -313,6 +317,11 @@ class Arrays:
         if axis >= 0 and x.shape is not None and indices.shape is not None:
             found.shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
         return found
+
+    def scatter_update(self, x, places, values):
+        """x with other rows at places `(rows, 1)`."""
+        x, places, values = (self.asarray(y) for y in (x, places, values))
+        return self.node("ScatterND", x, self.cast(places, "int64"), values)
 
     def branch(self, condition, then, otherwise, shape):
         """Choose between the results of two functions, each an array of this shape."""
@@ -337,7 +346,7 @@ class Arrays:
 
     def _like(self, x, value):
         x = self.asarray(x)
-        lengths = self.node("Shape", x, dtype="int64")
+        lengths = self.node("Shape", x.like or x, dtype="int64")
         return self.broadcast_to(self.asarray(np.array(value), x.dtype), lengths)
 
     def zeros_like(self, x):

@@ -26,7 +26,8 @@ class Builder:
     """Collects nodes, constants and bodies of loops.
 
     A node that is there already, with the same inputs and attributes, is not added
-    again. What a body of a loop or a branch computes is not seen outside of it.
+    again. What a body of a loop or a branch computes is not seen outside of it. A node
+    in a loop that reads nothing of the loop stands before it, and is computed once.
 
     Attributes:
         initializers: the constants, of all graphs.
@@ -34,7 +35,8 @@ class Builder:
 
     def __init__(self):
         self.initializers: list[TensorProto] = []
-        self._scopes: list[tuple[list, dict]] = [([], {})]
+        # the nodes of each graph, by what they are, and of a loop what it computes
+        self._scopes: list[tuple[list, dict, set | None]] = [([], {}, None)]
         self._constants: dict = {}
         self._numbers = count()
 
@@ -55,11 +57,13 @@ class Builder:
                 (k, id(v) if isinstance(v, list) else v) for k, v in attributes.items()
             ]
             key = domain, operation, name, tuple(inputs), tuple(sorted(listed))
-            for _, known in self._scopes:
+            for _, known, _ in self._scopes:
                 if key in known:
                     return known[key][0]
         names = [self.name(operation) for _ in range(outputs)]
-        nodes, known = self._scopes[-1]
+        nodes, known, own = self._scopes[-1 if key is None else self._place(inputs)]
+        if own is not None:
+            own.update(names)
         nodes.append(
             helper.make_node(
                 operation, inputs, names, name or names[0], domain=domain, **attributes
@@ -68,6 +72,13 @@ class Builder:
         if key:
             known[key] = names, attributes  # kept, so that no identity is used again
         return names
+
+    def _place(self, inputs) -> int:
+        """The outermost graph in which a node can stand."""
+        place = len(self._scopes) - 1
+        while (own := self._scopes[place][2]) is not None and own.isdisjoint(inputs):
+            place -= 1
+        return place
 
     def constant(self, values: np.ndarray, source: object = None) -> str:
         """The name of a constant.
@@ -99,17 +110,37 @@ class Builder:
         """A name that nothing has."""
         return f"{of}_{next(self._numbers)}"
 
-    def body(self, inputs: list, make: Callable[[], list]) -> GraphProto:
+    def body(
+        self, inputs: list, make: Callable[[], list], loops: bool = False
+    ) -> GraphProto:
         """The graph inside a loop or a branch.
 
         Args:
             inputs: `value_info` of what it is given.
             make: adds its nodes, and returns the `value_info` of what it gives.
+            loops: whether it is computed more than once; what is in a branch may not
+                be computed at all.
         """
-        self._scopes.append(([], {}))
+        own = {value.name for value in inputs} if loops else None
+        self._scopes.append(([], {}, own))
         outputs = make()
-        nodes, _ = self._scopes.pop()
+        nodes, _, _ = self._scopes.pop()
         return helper.make_graph(nodes, self.name("body"), inputs, outputs)
+
+    def output(self, name: str, taken: set[str]) -> str:
+        """The name of an output of the body that is made: each has a node of its own.
+
+        Args:
+            name: of the value, which may come from outside.
+            taken: the names of the outputs before, to which this one is added.
+        """
+        nodes = self._scopes[-1][0]
+        if name in taken or not any(name in node.output for node in nodes):
+            inside = self.name("output")
+            nodes.append(helper.make_node("Identity", [name], [inside], inside))
+            name = inside
+        taken.add(name)
+        return name
 
     def nodes(self) -> list:
         """Those of the outermost graph."""

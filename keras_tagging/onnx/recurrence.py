@@ -105,7 +105,8 @@ def scan(tracer, step, sequences, states, mask, backwards=False) -> list[Array]:
         sizes = [*shapes[: len(states)], kept[0].shape]
         return outputs_of_body(xp, [*after, output], sizes)
 
-    body = builder.body([value_info(x.name, x.dtype, x.shape) for x in here], make)
+    given = [value_info(x.name, x.dtype, x.shape) for x in here]
+    body = builder.body(given, make, loops=True)
     count = len(inputs) - len(states)
     names = builder.node(
         "Scan",
@@ -128,12 +129,11 @@ def outputs_of_body(xp, arrays, shapes) -> list:
 
     An array may be an output twice, or come from outside.
     """
-    found = []
-    for array, shape in zip(arrays, shapes, strict=True):
-        own = xp.builder.name("output")
-        [name] = xp.builder.node("Identity", [array.name], name=own)
-        found.append(value_info(name, array.dtype, shape))
-    return found
+    taken: set[str] = set()
+    return [
+        value_info(xp.builder.output(array.name, taken), array.dtype, shape)
+        for array, shape in zip(arrays, shapes, strict=True)
+    ]
 
 
 # Cells that ONNX has as one operation

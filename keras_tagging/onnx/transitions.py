@@ -18,7 +18,15 @@ class OnnxEngine:
 
     def __init__(self, tracer: Tracer):
         self.tracer, self.xp = tracer, tracer.xp
-        self.top_k = self.xp.top_k
+
+    def top_k(self, x, k: int):
+        values, places = self.xp.top_k(x, k)
+        return values, self.xp.cast(places, "int32")
+
+    def reordered(self, x, rows):
+        found = self.xp.take(x, rows, axis=0)
+        found.like = x.like or x
+        return found
 
     def loop(self, step, values: list[Array], most: Array, shapes: list):
         xp, builder = self.xp, self.xp.builder
@@ -27,6 +35,8 @@ class OnnxEngine:
             Array(xp, builder.name("value"), x.dtype, shape)
             for x, shape in zip(values, shapes, strict=True)
         ]
+        for here, x in zip(before, values, strict=True):
+            here.like = x
 
         def make():
             with self.tracer.inside():
@@ -38,7 +48,7 @@ class OnnxEngine:
 
         inputs = [value_info(number, "int64", ()), value_info(goes_on, "bool", ())]
         inputs += [value_info(x.name, x.dtype, x.shape) for x in before]
-        body = builder.body(inputs, make)
+        body = builder.body(inputs, make, loops=True)
         given = [xp.cast(most, "int64").name, "", *(x.name for x in values)]
         names = builder.node("Loop", given, len(values), body=body)
         return [
@@ -67,14 +77,13 @@ def parsed(tracer: Tracer, scorer, tokens: Array, lengths: Array):
     tables = tables_of(tracer, scorer, tokens)
     weights = list(cell.recurrent_weights())
     # the row of the first node of the sentence of each hypothesis
-    first = xp.tile(xp.expand_dims(xp.arange(batch, "int64"), 1), [1, beam])
-    first = xp.reshape(first, [-1, 1]) * width
+    first = xp.tile(xp.expand_dims(xp.arange(batch), 1), [1, beam])
+    first = xp.reshape(first, [-1, 1]) * xp.cast(width, "int32")
 
     def score(nodes, labels, states):
-        rows = nodes + first
-        rows.shape = (None, scorer.system.num_nodes)
+        nodes.shape = (None, scorer.system.num_nodes)
         labels.shape = (None, scorer.system.num_labels)
-        x = scorer.sums(tables, rows, labels, xp)
+        x = scorer.sums(tables, nodes, labels, first, xp)
         x.shape = (None, tables[0].shape[-1])
         hidden, states = tracer.call(cell.step, x, states, weights=weights)
         return xp.matmul(hidden, scorer.output_kernel), states

@@ -19,6 +19,10 @@ from keras_tagging.runtime.evaluation import Evaluated
 from keras_tagging.runtime.strings import encodable
 from keras_tagging.utils import limits
 
+# Words in one call of a file, at most: what a loop reads at each step stays in the
+# caches of a processor, and takes little memory.
+BATCH_TOKENS = 512
+
 
 class OnnxModel(Evaluated, Answers):
     """A model that reads sentences: batches by length.
@@ -67,7 +71,7 @@ class OnnxModel(Evaluated, Answers):
         self.columns = tuple(described["columns"])
         corpus = described.get("corpus")  # earlier files lack it
         self.metadata = {"corpus": corpus if isinstance(corpus, dict) else {}}
-        self._batch_tokens = described["batch_tokens"]
+        self._batch_tokens = min(described["batch_tokens"], BATCH_TOKENS)
         self.labels = described.get(self.inventory, [])
         self._outputs = [output.name for output in session.get_outputs()]
         outputs = self.outputs(described).items()

@@ -17,25 +17,46 @@ from keras_tagging.transitions.node_table import (
     RIGHT,
     ROOT,
     S0,
+    S1,
     SHAPES,
     Configuration,
     features_of,
+    picked,
     stack_top,
     tree,
-    with_arc,
     written,
 )
 from keras_tagging.transitions.system import DEPRELS, Action, TransitionSystem, own
 
 SHIFT, LEFT_ARC, RIGHT_ARC = range(3)
-#: by move, the last one of a sentence that is parsed: the fields of s_0, s_1 and b_0,
-#: which has none before SHIFT
+ZERO, ONE = np.int32(0), np.int32(1)
+FRONT, BEHIND = MORE + 1, MORE + 2  # b_0, and the node behind it
+#: by move: the fields of s_0, s_1 and b_0, which has none before SHIFT; the nodes that
+#: these are written to; top and front after. The last one changes nothing.
+MOVES = (
+    [*KEPT, S0, *[MORE] * 6, S0, S1, FRONT, FRONT, BEHIND],
+    [*LEFT, *[MORE] * 7, S0, S1, MORE, S0, FRONT],
+    [*RIGHT, *[MORE] * 7, S0, S1, MORE, S1, FRONT],
+    [*KEPT, *[MORE] * 7, S0, S1, MORE, S0, FRONT],
+)
+#: by s_1, which is none, ROOT or a word, and by whether the buffer is empty
+LEGAL = np.array(
+    [
+        [not empty, second == 2, second == 2 or (second == 1 and empty)]
+        for second in range(3)
+        for empty in (False, True)
+    ]
+)
+FROM_ROOT = np.array([[False, False, case // 2 == ROOT] for case in range(6)])
+#: by action, s_1 and buffer
 SOURCES = np.array(
     [
-        [*KEPT, S0, *[MORE] * 6],
-        [*LEFT, *[MORE] * 7],
-        [*RIGHT, *[MORE] * 7],
-        [*KEPT, *[MORE] * 7],
+        MOVES[action if may else -1]
+        for action, allows in enumerate(
+            # a right arc may come from ROOT: see `advance`
+            [LEGAL[:, SHIFT], LEGAL[:, LEFT_ARC], np.arange(6) >= 2]
+        )
+        for may in allows
     ],
     "int32",
 )
@@ -48,8 +69,11 @@ def initial(lengths, width, xp=np) -> Configuration:
     return Configuration(nodes, root, root + 1, lengths)
 
 
-def buffer_is_empty(configuration):
-    return configuration.front > configuration.lengths + 1
+def case_of(configuration, xp):
+    """The row of `LEGAL`: `(batch,)`."""
+    second = stack_top(configuration, xp)[0][:, 1]
+    empty = configuration.front > configuration.lengths + 1
+    return xp.minimum(second, 2) * 2 + xp.where(empty, ONE, ZERO)
 
 
 def legal(configuration, xp=np):
@@ -59,27 +83,19 @@ def legal(configuration, xp=np):
     stack. LEFT_ARC must not give ROOT a head; RIGHT_ARC attaches to ROOT only when the
     buffer is empty, so that ROOT has one child.
     """
-    empty = buffer_is_empty(configuration)
-    second = stack_top(configuration, xp)[0][:, 1]
-    right = (second > ROOT) | ((second == ROOT) & empty)
-    return xp.stack([~empty, second > ROOT, right], 1)
+    case = case_of(configuration, xp)
+    return xp.take(LEGAL, case, axis=0)
 
 
 def advance(configuration, actions, labels, xp=np) -> Configuration:
     """The configuration after a legal move."""
-    nodes, top, front, lengths = configuration
-    stack, known = stack_top(configuration, xp)
-    s0, s1 = stack[:, 0], stack[:, 1]
-    shift = (actions == SHIFT) & ~buffer_is_empty(configuration)
-    left = (actions == LEFT_ARC) & (s1 > ROOT)
-    right = (actions == RIGHT_ARC) & (s1 >= ROOT)
-    cases = xp.where(shift | left | right, actions, len(SOURCES) - 1)
-    nothing = xp.expand_dims(xp.zeros_like(s0), 1)
-    fields = with_arc(stack, known, labels, nothing, SOURCES, cases, xp)
-    nodes = written(nodes, (s0, s1, front), fields, xp)
-    top = xp.where(shift, front, xp.where(right, s1, top))
-    front = xp.where(shift, front + 1, front)
-    return Configuration(nodes, top, front, lengths)
+    nothing = xp.expand_dims(xp.zeros_like(configuration.lengths), 1)
+    front = xp.expand_dims(configuration.front, 1)
+    more = xp.concatenate([nothing, front, front + 1], 1)
+    cases = actions * 6 + case_of(configuration, xp)
+    found = picked(configuration, labels, more, SOURCES, cases, xp)
+    nodes = written(configuration.nodes, found[:, 21:24], found[:, :21], xp)
+    return Configuration(nodes, found[:, 24], found[:, 25], configuration.lengths)
 
 
 def features(configuration, xp=np):
@@ -91,9 +107,8 @@ def features(configuration, xp=np):
 
 def from_root(configuration, xp=np):
     """Whether the arc of each move hangs from ROOT: a right arc may."""
-    root = stack_top(configuration, xp)[0][:, 1] == ROOT
-    never = xp.zeros_like(root)
-    return xp.stack([never, never, root], 1)
+    case = case_of(configuration, xp)
+    return xp.take(FROM_ROOT, case, axis=0)
 
 
 def oracle(heads, labels) -> tuple[list[int], list[int]]:

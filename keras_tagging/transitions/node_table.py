@@ -108,45 +108,48 @@ def features_of(configuration, buffer, xp=np):
     return nodes, labels
 
 
-def with_arc(stack, known, labels, more, sources, cases, xp=np):
-    """The fields of s_0, s_1 and perhaps others after a move: `(batch, k, 7)`.
+def picked(configuration, labels, more, sources, cases, xp=np):
+    """What a move writes: `(batch, n)`.
 
     The dependent of an arc leaves the stack, and is now its head's outermost child. All
-    fields are picked at once: each operation of a step costs more than its numbers do.
+    is picked at once: each operation of a step costs more than its numbers do.
 
     Args:
-        stack, known: from `stack_top`.
+        configuration: a `Configuration`.
         labels: `(batch,)`, of the arc.
-        more: `(batch, n)`, values that other fields may have.
-        sources: `(cases, 7 * k)`, where each field comes from: S0 and so on, from MORE
-            on those of `more`, of which the last is used; `KEPT`, `LEFT` and `RIGHT`
-            for s_0 and s_1.
+        more: `(batch, m)`, further values.
+        sources: `(cases, n)`, where each value comes from: S0 and so on, from MORE on
+            those of `more`, of which the last is used; `KEPT`, `LEFT` and `RIGHT` are
+            the fields of s_0 and s_1.
         cases: `(batch,)`, of each move.
     """
+    stack, known = stack_top(configuration, xp)
     known, width = xp.reshape(known, (-1, 14)), int(sources.max()) + 1
     values = xp.concatenate([known, stack, xp.expand_dims(labels, 1), more], 1)
-    first = xp.arange(xp.shape(labels)[0], dtype="int32") * width
+    first = xp.arange(xp.shape(configuration.top)[0], dtype="int32") * width
     places = xp.take(sources, cases, axis=0) + xp.expand_dims(first, 1)
-    found = xp.take(xp.reshape(values, (-1,)), places, axis=0)
-    return xp.reshape(found, (-1, sources.shape[1] // 7, 7))
+    return xp.take(xp.reshape(values, (-1,)), places, axis=0)
 
 
-def written(nodes, changed, fields, xp=np):
+def written(nodes, places, fields, xp=np):
     """The table with other fields for some nodes.
 
     Args:
         nodes: `(batch, width, 7)`.
-        changed: a list of nodes `(batch,)`. Row 0 is no node, and stays as it is.
-        fields: theirs, `(batch, k, 7)`.
+        places: the nodes `(batch, k)`. Row 0 is no node: what is written there must be
+            what is there.
+        fields: theirs, `(batch, 7 * k)`.
     """
     batch, width = xp.shape(nodes)[:2]
-    every = xp.expand_dims(xp.arange(width, dtype="int32"), 0)
-    source, node_of = every + len(changed), xp.where(every > NONE, every, -1)
-    for place, node in enumerate(changed):
-        source = xp.where(node_of == xp.expand_dims(node, 1), place, source)
-    first = xp.arange(batch, dtype="int32") * (width + len(changed))
-    table = xp.reshape(xp.concatenate([fields, nodes], 1), (-1, 7))
-    return xp.take(table, source + xp.expand_dims(first, 1), axis=0)
+    first = xp.expand_dims(xp.arange(batch, dtype="int32") * width, 1)
+    flat, fields = xp.reshape(nodes, (-1, 7)), xp.reshape(fields, (-1, 7))
+    places = xp.reshape(places + first, (-1, 1))
+    if hasattr(xp, "scatter_update"):
+        flat = xp.scatter_update(flat, places, fields)
+    else:  # NumPy
+        flat = flat + 0
+        flat[places[:, 0]] = fields
+    return xp.reshape(flat, (-1, width, 7))
 
 
 def tree(configuration, xp=np):

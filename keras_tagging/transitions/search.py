@@ -39,6 +39,9 @@ class Engine(Protocol):
         """The k largest along the last axis and their places; of equal ones the first
         come first."""
 
+    def reordered(self, x, rows):
+        """As many of the rows of x as there are, in another order."""
+
     def log_softmax(self, x):
         """The logarithm of the softmax over the last axis."""
 
@@ -58,6 +61,9 @@ class NumPy:
     def top_k(self, x, k):
         places = np.argsort(-x, axis=-1, kind="stable")[..., :k]
         return np.take_along_axis(x, places, -1), places
+
+    def reordered(self, x, rows):
+        return x[rows]
 
     def log_softmax(self, x):
         x = x - x.max(-1, keepdims=True)
@@ -108,23 +114,23 @@ def search(
     lengths = xp.tile(xp.expand_dims(lengths, 1), (1, beam_width))
     initial = system.initial(xp.reshape(lengths, (-1,)), width, xp)
     scores = np.array([[0.0] + [FORBIDDEN] * (beam_width - 1)], "float32")
+    allowing = allowance(system, outputs, None if system.from_root is None else masks)
 
     def step(*values):
         state = type(system.fields)(*values[:fields])
         scores, states = values[fields], list(values[fields + 1 :])
         logits, states = score(*system.features(state, xp), states)
         may = system.legal(state, xp)
-        gains = log_probabilities(engine, system, outputs, logits, may, state, masks)
-        gains = xp.reshape(gains, (batch, beam_width, number))
-        totals = xp.expand_dims(scores, -1) + gains
-        totals = xp.reshape(totals, (batch, beam_width * number))
+        gains = log_probabilities(engine, system, logits, may, state, allowing)
+        totals = xp.reshape(scores, (-1, 1)) + gains
+        totals = xp.reshape(totals, (-1, beam_width * number))
         scores, chosen = engine.top_k(totals, beam_width)
         output = xp.reshape(xp.mod(chosen, number), (-1,))
         if beam_width > 1:
             parents = sentences * beam_width + xp.floor_divide(chosen, number)
             parents = xp.reshape(parents, (-1,))
-            state = type(state)(*(xp.take(x, parents, axis=0) for x in state))
-            states = [xp.take(x, parents, axis=0) for x in states]
+            state = type(state)(*(engine.reordered(x, parents) for x in state))
+            states = [engine.reordered(x, parents) for x in states]
         action, label = (
             xp.take(x, output, axis=0) for x in (outputs.actions, outputs.labels)
         )
@@ -144,7 +150,28 @@ def search(
     return heads, labels
 
 
-def log_probabilities(engine, system, outputs, logits, may, state, masks=None):
+def allowance(system, outputs, masks=None) -> np.ndarray:
+    """What each action allows: `(actions, outputs)` float32, with masks twice the rows.
+
+    Its product with flags of the actions, whether they are legal, and with masks also
+    whether they are and make arcs from ROOT, is above 0 for what is allowed: one
+    operation in place of a dozen. For the first output it is below 0, but where that is
+    allowed, or nothing is legal.
+
+    Args:
+        system, outputs, masks: as in `search`.
+    """
+    actions = len(system.actions)
+    of_action = outputs.actions == np.arange(actions)[:, None]
+    root, word = (True, True) if masks is None else masks
+    found = np.stack([of_action & word, of_action & root]).astype("float32")
+    found[1] -= found[0]  # an arc from ROOT has both flags
+    found[:, :, 0] *= actions + 1
+    found[0, :, 0] -= 1
+    return found.reshape(2 * actions, -1)[: actions if masks is None else None]
+
+
+def log_probabilities(engine, system, logits, may, state, allowing):
     """Log probabilities of all outputs: `(hypotheses, outputs)`.
 
     Illegal ones are `FORBIDDEN`, whatever the logits are: a network that has diverged
@@ -152,20 +179,18 @@ def log_probabilities(engine, system, outputs, logits, may, state, masks=None):
     with a score of 0.
 
     Args:
-        engine, system, outputs, masks: as in `search`.
+        engine, system: as in `search`.
         logits: `(hypotheses, outputs)`.
         may: whether each action is legal, `(hypotheses, actions)` bool.
         state: of the system.
+        allowing: from `allowance`.
     """
     xp = engine.xp
-    parsed = ~xp.any(may, 1, keepdims=True)
-    may = xp.take(may, outputs.actions, axis=1)
-    if masks is not None and system.from_root is not None:
-        of_root, of_word = (mask[None] for mask in masks)
-        root = xp.take(system.from_root(state, xp), outputs.actions, axis=1)
-        may = may & (xp.logical_and(root, of_root) | xp.logical_and(~root, of_word))
-    first = (np.arange(len(outputs)) == 0)[None]
-    may = may | xp.logical_and(parsed, first)
-    logits = xp.where(xp.isnan(logits), 0.0, logits)
+    if len(allowing) > len(system.actions):
+        may = xp.concatenate([may, may & system.from_root(state, xp)], 1)
+    flags = xp.where(may, np.float32(1), np.float32(0))
+    least = np.where(np.arange(allowing.shape[1]) == 0, -0.5, 0).astype("float32")
+    allowed = xp.matmul(flags, allowing) > least[None]
+    logits = xp.where(xp.isnan(logits), np.float32(0), logits)
     logits = xp.minimum(xp.maximum(logits, -LARGEST), LARGEST)
-    return engine.log_softmax(xp.where(may, logits, FORBIDDEN))
+    return engine.log_softmax(xp.where(allowed, logits, np.float32(FORBIDDEN)))

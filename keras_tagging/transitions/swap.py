@@ -38,9 +38,9 @@ from keras_tagging.transitions.node_table import (
     S2,
     Configuration,
     features_of,
+    picked,
     rows,
     stack_top,
-    with_arc,
     written,
 )
 from keras_tagging.transitions.system import Action, own
@@ -89,7 +89,7 @@ def legal(configuration, xp=np):
 def advance(configuration, actions, labels, xp=np) -> Configuration:
     """The configuration after a legal move."""
     nodes, top, front, lengths = configuration
-    stack, known = stack_top(configuration, xp)
+    stack = stack_top(configuration, xp)[0]
     s0, s1 = stack[:, 0], stack[:, 1]
     shift = (actions == SHIFT) & (front > NONE)
     left = (actions == LEFT_ARC) & (s1 > ROOT)
@@ -99,8 +99,9 @@ def advance(configuration, actions, labels, xp=np) -> Configuration:
     before = rows(nodes, xp.expand_dims(front, 1), xp)[:, 0]
     behind = before[:, BELOW]
     more = xp.concatenate([xp.expand_dims(front, 1), before], 1)
-    fields = with_arc(stack, known, labels, more, SOURCES, cases, xp)
-    nodes = written(nodes, (s0, s1, front), fields, xp)
+    fields = picked(configuration, labels, more, SOURCES, cases, xp)
+    places = xp.stack([s0, s1, front], 1)
+    nodes = written(nodes, places, fields, xp)
     top = xp.where(shift, front, xp.where(right, s1, top))
     front = xp.where(shift, behind, xp.where(swap, s1, front))
     return Configuration(nodes, top, front, lengths)
