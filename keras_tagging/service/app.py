@@ -171,54 +171,59 @@ class Service:
             labels["model"] = name
         return self._models[name]
 
-    def _model_of_tokens(self, name, labels=None) -> Model:
-        """A model of the two protocols that others speak."""
-        model = self._model(name, labels)
-        if kinds.of(model).reads == "text":
-            kind, route = model.kind, model.command
-            raise bad(f"{name} is a {kind}, which reads text: post to /{route}")
-        return model
-
-    async def _answers(self, model, sentences, outputs):
-        answers = await self._batcher.answer(model.name, sentences, outputs)
-        self._metrics.tokens.labels(model.name).inc(sum(map(len, sentences)))
+    async def _answers(self, model, given, outputs):
+        if model.reads_text:
+            outputs = [*outputs, texts.WORDS]
+        answers = await self._batcher.answer(model.name, given, outputs)
+        if not model.reads_text:
+            words = sum(map(len, given))
+        else:
+            if rest := texts.unfinished(answers):
+                rest = await self._batcher.answer(model.name, rest, outputs)
+                answers = texts.finished(answers, rest)
+            words = texts.words_of(answers)
+        self._metrics.tokens.labels(model.name).inc(words)
         return answers
 
     # Routes that ask a model
 
     def _own(self, kind: kinds.Kind):
         """The protocol of ours for models of a kind."""
-        protocol = {"tokens": plain, "text": texts}[kind.reads]
+        remedy = (texts if kind.reads == "text" else plain).REMEDY
 
         async def answer(request, body, labels):
             start = time.perf_counter()
-            body = an_object(parsed(body), protocol.REMEDY)
+
+            def milliseconds():
+                return round(1000 * (time.perf_counter() - start), 2)
+
+            body = an_object(parsed(body), remedy)
             model = self._model(plain.chosen(self._models, body, kind.route), labels)
-            given, written = protocol.read(model, body, self._max_tokens)
-            outputs = [*model.outputs]
-            answers = await self._batcher.answer(model.name, given, outputs)
-            if protocol is texts and (rest := texts.unfinished(answers)):
-                answers = await self._batcher.answer(model.name, rest, outputs)
-            words = protocol.words_of(given, answers)
-            self._metrics.tokens.labels(model.name).inc(words)
-            milliseconds = round(1000 * (time.perf_counter() - start), 2)
-            return _json(written(answers) | {"milliseconds": milliseconds})
+            if not model.reads_text:
+                given, written = plain.read(model, body, self._max_tokens)
+                answers = await self._answers(model, given, [*model.outputs])
+                return _json(written(answers) | {"milliseconds": milliseconds()})
+            accept = request.headers.get("accept", "")
+            given, output, written = texts.read(model, body, self._max_tokens, accept)
+            answers = await self._answers(model, given, [output])
+            content = written(answers, milliseconds())
+            return Response(content.encode(), media_type=texts.TYPES[output])
 
         return answer
 
     async def _predict(self, request, body, labels):
-        model = self._model_of_tokens(request.path_params["name"], labels)
+        model = self._model(request.path_params["name"], labels)
         given = tensorflow_serving.read(model, parsed(body), self._max_tokens)
         sentences, written = given
         return _json(written(await self._answers(model, sentences, [*model.outputs])))
 
     async def _other_verb(self, request, body, labels):
-        self._model_of_tokens(request.path_params["name"], labels)
+        self._model(request.path_params["name"], labels)
         verb = shown(request.path_params["verb"])
         raise Problem(404, f"there is no verb {verb} here: post to :predict")
 
     async def _infer(self, request, body, labels):
-        model = self._model_of_tokens(request.path_params["name"], labels)
+        model = self._model(request.path_params["name"], labels)
         head, tail = binary.split(body, request.headers.get(binary.HEADER))
         sentences, outputs, written = open_inference.read(
             model, parsed(head), tail, self._max_tokens
@@ -248,7 +253,7 @@ class Service:
         """An endpoint that tells what a function tells about the model."""
 
         def answer(request):
-            model = self._model_of_tokens(request.path_params["name"])
+            model = self._model(request.path_params["name"])
             return _json(describe(model))
 
         return self._get(answer)
