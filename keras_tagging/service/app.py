@@ -8,6 +8,7 @@ import logging
 import re
 import time
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from importlib.resources import files
 
 from starlette.applications import Starlette
@@ -20,12 +21,15 @@ from starlette.routing import Route
 
 from keras_tagging import kinds
 from keras_tagging.service import (
+    access_log,
     binary,
     open_inference,
+    openapi,
     plain,
     tensorflow_serving,
     texts,
 )
+from keras_tagging.service.access_log import AccessLog
 from keras_tagging.service.batches import Batcher
 from keras_tagging.service.bodies import Bodies, parsed
 from keras_tagging.service.connections import Connections
@@ -88,10 +92,11 @@ class Service:
             watching.cancel()
             await self._batcher.stop()
 
-        layers = [Middleware(Gate, connections, hosts, origins, _refused)]
+        layers = [Middleware(AccessLog)] if access_log.log.handlers else []
         if origins:
             cors = {"allow_methods": ["GET", "POST"], "allow_headers": ["*"]}
-            layers.insert(0, Middleware(CORSMiddleware, allow_origins=origins, **cors))
+            layers.append(Middleware(CORSMiddleware, allow_origins=origins, **cors))
+        layers.append(Middleware(Gate, connections, hosts, origins, _refused))
         return Starlette(
             routes=[*self._own_routes(), *self._v1_routes(), *self._v2_routes()],
             middleware=layers,
@@ -102,7 +107,9 @@ class Service:
     def _own_routes(self):
         yield Route("/", page())
         yield Route("/models", self._get(self._listed))
+        yield Route("/health", self._get(self._health))
         yield Route("/metrics", self._get(self._counted))
+        yield Route("/openapi.json", self._get(self._document))
         for kind in kinds.known().values():
             if kind.route is not None:
                 yield self._asked(f"/{kind.route}", kind.route, self._own(kind))
@@ -242,9 +249,26 @@ class Service:
     def _counted(self, request):
         return Response(self._metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
+    def _document(self, request):
+        return _json(openapi.document(self._models))
+
+    @property
+    def _ready(self):
+        return any(w.ready for w in self._workers) and not self._connections.stopping
+
     def _readiness(self, **about):
-        ready = any(w.ready for w in self._workers) and not self._connections.stopping
-        return _state({**about, "ready": ready})
+        return _state({**about, "ready": self._ready})
+
+    def _health(self, request):
+        workers = {"ready": sum(w.ready for w in self._workers)}
+        about = {
+            "live": True,
+            "ready": self._ready,
+            "version": version("keras-tagging"),
+            "models": {name: model.kind for name, model in self._models.items()},
+            "workers": {**workers, "all": len(self._workers)},
+        }
+        return JSONResponse(about, 200 if about["ready"] else 503)
 
     def _model_ready(self, request):
         return self._readiness(name=self._model(request.path_params["name"]).name)
