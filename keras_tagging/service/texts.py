@@ -156,6 +156,8 @@ def read(model: Model, body: dict, max_tokens: int, accept: str = ""):
         if lines:
             raise bad("input tells of text and texts, not of sentences")
         items = plain.rows_of(model, body[name], {}, max_tokens)
+        if not all(map(all, (sentence.tokens for sentence in items))):
+            raise bad("a word is empty: leave it out")
     else:
         texts = [body[name]] if name == "text" else body[name]
         items = [*map(Lines if lines else str, checked(texts, max_tokens))]

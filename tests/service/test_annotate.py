@@ -165,6 +165,7 @@ def test_texts_that_come_together_are_kept_apart(whole, expected):
         ("/annotate", {"texts": ["a" * 50] * 3}, 413, "150 characters in one request"),
         ("/annotate", {"sentences": [["a"] * 21]}, 413, "21 tokens, padding included"),
         ("/annotate", {"sentences": [[]]}, 400, "there are no tokens in"),
+        ("/annotate", {"sentences": [["a", ""]]}, 400, "a word is empty: leave it out"),
         ("/annotate", {"sentences": [[1]]}, 400, "tokens must be strings, but one of"),
         (
             "/annotate",
