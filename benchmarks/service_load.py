@@ -6,7 +6,11 @@ URL is what `keras-tagging serve tagger.onnx` prints, or any other that answers
 TensorFlow Serving's `:predict`. Each request is one sentence of 1 to 200 tokens, drawn
 from words of the demo corpus, and each answer is compared with that of
 `keras_tagging.runtime`. `--pid` prints the memory of that process and its children
-meanwhile. This process imports no TensorFlow.
+meanwhile, and their CPU time for each request. This process imports no TensorFlow.
+
+    python benchmarks/service_load.py URL en --texts sentences.txt --pid PID --clients 1
+
+asks a pipeline at `/annotate` for each line of a file in turn.
 
     python benchmarks/service_load.py URL tagger.onnx --hostile --longest 40 --repeat 5
 
@@ -33,6 +37,8 @@ from urllib.request import urlopen
 
 import keras_tagging
 from keras_tagging import runtime
+from keras_tagging.data.annotation import as_object
+from keras_tagging.utils.named_models import find_model
 
 LONGEST = 200
 LONG = 1990  # words of a hostile sentence
@@ -59,26 +65,48 @@ def sentences(count: int, longest: int = LONGEST) -> list[list[str]]:
     return [rng.choices(words, k=1 + i % longest) for i in range(count)]
 
 
+def cpu(pid: int) -> list[float]:
+    """Seconds of CPU of a process and of its children, in all their threads."""
+    return [
+        sum(
+            int(task.joinpath("schedstat").read_text().split()[0]) / 1e9
+            for task in Path(f"/proc/{process}/task").iterdir()
+        )
+        for process in (pid, *children(pid))
+    ]
+
+
+def upos(found) -> list[str]:
+    """The tags of all words of sentences, as JSON has them."""
+    return [w["upos"] for s in found for token in s["tokens"] for w in token["words"]]
+
+
 class Client:
-    """Asks one after the other, over one connection."""
+    """Asks one after the other, over one connection: tokens, or a text."""
 
     def __init__(self, url: str, model: str):
-        self._url, self._path = urlsplit(url), f"/v1/models/{model}:predict"
+        self._url, self._model = urlsplit(url), model
         self._connection = None
 
-    def ask(self, tokens: list[str]):
-        """The tags, and the seconds it took."""
+    def ask(self, given: list[str] | str):
+        """The tags, or the sentences, and the seconds it took."""
         start = time.perf_counter()
         if self._connection is None:
             self._connection = http.client.HTTPConnection(self._url.netloc, timeout=90)
-        body = json.dumps({"instances": [{"tokens": tokens}]})
-        self._connection.request("POST", self._path, body)
+        text = isinstance(given, str)
+        path = "/annotate" if text else f"/v1/models/{self._model}:predict"
+        body = {"instances": [{"tokens": given}]}
+        if text:
+            body = {"model": self._model, "text": given}
+        self._connection.request("POST", path, json.dumps(body))
         response = self._connection.getresponse()
         content = response.read()
         if response.status != 200:
             raise ValueError(f"{response.status}: {content[:200]}")
-        tags = json.loads(content)["predictions"][0]["tags"]
-        return tags, time.perf_counter() - start
+        took, answer = time.perf_counter() - start, json.loads(content)
+        if text:
+            return upos(answer["sentences"]), took
+        return answer["predictions"][0]["tags"], took
 
 
 def load(url, model, given, expected, requests, clients, pid=None) -> None:
@@ -94,14 +122,19 @@ def load(url, model, given, expected, requests, clients, pid=None) -> None:
         first.ask(tokens)
     if pid:
         print(f"  at the beginning      {memory(pid):6.0f} MB")
-    start = time.perf_counter()
+    start, before = time.perf_counter(), cpu(pid) if pid else []
     seconds, wrong, errors = ask(url, model, given, expected, requests, clients, told)
     took = time.perf_counter() - start
+    if pid:
+        pairs = zip(cpu(pid), before, strict=True)
+        spent = [1000 * (now - then) / len(seconds) for now, then in pairs]
+        each = ", ".join(f"{x:.2f}" for x in spent if x > 0.005)
+        print(f"  CPU ms a request: {each} (HTTP, workers); in all {sum(spent):.2f}")
     cuts = statistics.quantiles(seconds, n=100)
     print(
         f"  {len(seconds):,} answers to {clients} clients in {took:.0f} s: p50 "
         f"{1000 * cuts[49]:.0f} ms, p99 {1000 * cuts[98]:.0f} ms, longest "
-        f"{1000 * max(seconds):.0f} ms"
+        f"{1000 * max(seconds):.0f} ms; {len(seconds) / took:.0f} a second"
     )
     print(f"  {len(errors)} errors, {wrong} wrong answers", *errors[:3])
 
@@ -276,6 +309,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("url", help="with --hostile, several with commas between")
     parser.add_argument("file", type=Path)
+    parser.add_argument("--texts", type=Path, help="a text for a pipeline on each line")
     parser.add_argument("--model", help="its name there; by default the file's")
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--clients", type=int, default=8)
@@ -287,8 +321,13 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10, help="of each, at most")
     args = parser.parse_args()
-    given = sentences(args.sentences, args.longest)
-    expected = runtime.load(args.file).tag(given)
+    if args.texts:
+        given = args.texts.read_text("utf-8").splitlines()
+        annotate = runtime.load(find_model(args.file, to_run=True)).annotate
+        expected = [upos(map(as_object, annotate(text))) for text in given]
+    else:
+        given = sentences(args.sentences, args.longest)
+        expected = runtime.load(args.file).tag(given)
     model = args.model or args.file.stem
     if args.hostile:
         hostile(args.url.split(","), model, args.long, given, expected, args)

@@ -1,10 +1,12 @@
 """The command that serves models over HTTP."""
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from keras_tagging.cli.talk import is_quiet
 from keras_tagging.utils import limits
 
 INSTALL = "pip install 'keras-tagging[serve]'"
@@ -20,6 +22,7 @@ def serve(
     max_wait_ms: Annotated[float, typer.Option(min=0, max=1000)] = 0,
     allowed_host: Annotated[list[str], typer.Option(metavar="NAME")] = (),
     cors_origin: Annotated[list[str], typer.Option(metavar="ORIGIN")] = (),
+    access_log: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
 ) -> None:
     """Serve taggers, parsers and pipelines over HTTP, with a page to try them.
 
@@ -50,6 +53,9 @@ def serve(
             which a proxy gives it; "*" is any. Once for each.
         cors_origin: A web page that may use the service, such as
             https://www.example.org; "*" is any. Once for each.
+        access_log: Where a line for each request is added: time, client, method, path,
+            status, bytes and milliseconds. It is standard error by default, unless
+            --quiet is given.
     """
     # of the workers, which compute with one thread: numpy would start others
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -67,4 +73,5 @@ def serve(
         max_wait_ms=max_wait_ms,
         allowed_hosts=allowed_host,
         cors_origins=cors_origin,
+        access=access_log or not is_quiet(),
     )

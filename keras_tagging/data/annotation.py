@@ -90,12 +90,12 @@ class ConlluWriter:
 
 def _with_tokens(rows: list[str], surface: Surface, misc: list[list[str]]) -> list[str]:
     """The rows of words with what is known of their tokens, and rows of tokens."""
-    found, word = [], 0
+    found, word, tagged = [], 0, [*zip(rows, misc, strict=True)]
     for number, (count, (start, end)) in enumerate(
         zip(surface.words, surface.offsets, strict=True)
     ):
         about = [*_spaces(surface.space_after(number)), f"TokenRange={start}:{end}"]
-        own = list(zip(rows, misc, strict=True))[word : word + count]
+        own = tagged[word : word + count]
         if count > 1:
             form = _one_line(surface.tokens[number])
             ids = f"{word + 1}-{word + count}"

@@ -5,6 +5,7 @@ import json
 import logging
 import time
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,13 +17,16 @@ from starlette.routing import Route
 
 from keras_tagging import kinds
 from keras_tagging.service import (
+    access_log,
     binary,
     open_inference,
+    openapi,
     page,
     plain,
     tensorflow_serving,
     texts,
 )
+from keras_tagging.service.access_log import AccessLog
 from keras_tagging.service.batches import Batcher
 from keras_tagging.service.bodies import Bodies, parsed
 from keras_tagging.service.connections import Connections
@@ -85,10 +89,11 @@ class Service:
             watching.cancel()
             await self._batcher.stop()
 
-        layers = [Middleware(Gate, connections, hosts, origins, _refused)]
+        layers = [Middleware(AccessLog)] if access_log.log.handlers else []
         if origins:
             cors = {"allow_methods": ["GET", "POST"], "allow_headers": ["*"]}
-            layers.insert(0, Middleware(CORSMiddleware, allow_origins=origins, **cors))
+            layers.append(Middleware(CORSMiddleware, allow_origins=origins, **cors))
+        layers.append(Middleware(Gate, connections, hosts, origins, _refused))
         return Starlette(
             routes=[*self._own_routes(), *self._v1_routes(), *self._v2_routes()],
             middleware=layers,
@@ -99,7 +104,9 @@ class Service:
     def _own_routes(self):
         yield from page.routes(HEADERS)
         yield Route("/models", self._get(self._listed))
+        yield Route("/health", self._get(self._health))
         yield Route("/metrics", self._get(self._counted))
+        yield Route("/openapi.json", self._get(self._document))
         for kind in kinds.known().values():
             if kind.route is not None:
                 yield self._asked(f"/{kind.route}", kind.route, self._own(kind))
@@ -168,54 +175,59 @@ class Service:
             labels["model"] = name
         return self._models[name]
 
-    def _model_of_tokens(self, name, labels=None) -> Model:
-        """A model of the two protocols that others speak."""
-        model = self._model(name, labels)
-        if kinds.of(model).reads == "text":
-            kind, route = model.kind, model.command
-            raise bad(f"{name} is a {kind}, which reads text: post to /{route}")
-        return model
-
-    async def _answers(self, model, sentences, outputs):
-        answers = await self._batcher.answer(model.name, sentences, outputs)
-        self._metrics.tokens.labels(model.name).inc(sum(map(len, sentences)))
+    async def _answers(self, model, given, outputs):
+        if model.reads_text:
+            outputs = [*outputs, texts.WORDS]
+        answers = await self._batcher.answer(model.name, given, outputs)
+        if not model.reads_text:
+            words = sum(map(len, given))
+        else:
+            if rest := texts.unfinished(answers):
+                rest = await self._batcher.answer(model.name, rest, outputs)
+                answers = texts.finished(answers, rest)
+            words = texts.words_of(answers)
+        self._metrics.tokens.labels(model.name).inc(words)
         return answers
 
     # Routes that ask a model
 
     def _own(self, kind: kinds.Kind):
         """The protocol of ours for models of a kind."""
-        protocol = {"tokens": plain, "text": texts}[kind.reads]
+        remedy = (texts if kind.reads == "text" else plain).REMEDY
 
         async def answer(request, body, labels):
             start = time.perf_counter()
-            body = an_object(parsed(body), protocol.REMEDY)
+
+            def milliseconds():
+                return round(1000 * (time.perf_counter() - start), 2)
+
+            body = an_object(parsed(body), remedy)
             model = self._model(plain.chosen(self._models, body, kind.route), labels)
-            given, written = protocol.read(model, body, self._max_tokens)
-            outputs = [*model.outputs]
-            answers = await self._batcher.answer(model.name, given, outputs)
-            if protocol is texts and (rest := texts.unfinished(answers)):
-                answers = await self._batcher.answer(model.name, rest, outputs)
-            words = protocol.words_of(given, answers)
-            self._metrics.tokens.labels(model.name).inc(words)
-            milliseconds = round(1000 * (time.perf_counter() - start), 2)
-            return _json(written(answers) | {"milliseconds": milliseconds})
+            if not model.reads_text:
+                given, written = plain.read(model, body, self._max_tokens)
+                answers = await self._answers(model, given, [*model.outputs])
+                return _json(written(answers) | {"milliseconds": milliseconds()})
+            accept = request.headers.get("accept", "")
+            given, output, written = texts.read(model, body, self._max_tokens, accept)
+            answers = await self._answers(model, given, [output])
+            content = written(answers, milliseconds())
+            return Response(content.encode(), media_type=texts.TYPES[output])
 
         return answer
 
     async def _predict(self, request, body, labels):
-        model = self._model_of_tokens(request.path_params["name"], labels)
+        model = self._model(request.path_params["name"], labels)
         given = tensorflow_serving.read(model, parsed(body), self._max_tokens)
         sentences, written = given
         return _json(written(await self._answers(model, sentences, [*model.outputs])))
 
     async def _other_verb(self, request, body, labels):
-        self._model_of_tokens(request.path_params["name"], labels)
+        self._model(request.path_params["name"], labels)
         verb = shown(request.path_params["verb"])
         raise Problem(404, f"there is no verb {verb} here: post to :predict")
 
     async def _infer(self, request, body, labels):
-        model = self._model_of_tokens(request.path_params["name"], labels)
+        model = self._model(request.path_params["name"], labels)
         head, tail = binary.split(body, request.headers.get(binary.HEADER))
         sentences, outputs, written = open_inference.read(
             model, parsed(head), tail, self._max_tokens
@@ -234,9 +246,26 @@ class Service:
     def _counted(self, request):
         return Response(self._metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
+    def _document(self, request):
+        return _json(openapi.document(self._models))
+
+    @property
+    def _ready(self):
+        return any(w.ready for w in self._workers) and not self._connections.stopping
+
     def _readiness(self, **about):
-        ready = any(w.ready for w in self._workers) and not self._connections.stopping
-        return _state({**about, "ready": ready})
+        return _state({**about, "ready": self._ready})
+
+    def _health(self, request):
+        workers = {"ready": sum(w.ready for w in self._workers)}
+        about = {
+            "live": True,
+            "ready": self._ready,
+            "version": version("keras-tagging"),
+            "models": {name: model.kind for name, model in self._models.items()},
+            "workers": {**workers, "all": len(self._workers)},
+        }
+        return JSONResponse(about, 200 if about["ready"] else 503)
 
     def _model_ready(self, request):
         return self._readiness(name=self._model(request.path_params["name"]).name)
@@ -245,7 +274,7 @@ class Service:
         """An endpoint that tells what a function tells about the model."""
 
         def answer(request):
-            model = self._model_of_tokens(request.path_params["name"])
+            model = self._model(request.path_params["name"])
             return _json(describe(model))
 
         return self._get(answer)

@@ -25,7 +25,7 @@ HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][:/@]+?))\.?(?::\d*)?")
 PLAIN = re.compile(r"[^][/@\s]+")
 ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/@?#\s]+")
 #: what tells orchestrators that the service is there, whatever they call it
-HEALTH = ("/v2/health/live", "/v2/health/ready")
+HEALTH = ("/health", "/v2/health/live", "/v2/health/ready")
 #: what `curl -d` says of JSON if it is not told otherwise
 FORM = "application/x-www-form-urlencoded"
 

@@ -7,7 +7,7 @@ import json
 from importlib.metadata import version
 from math import prod
 
-from keras_tagging.service import binary
+from keras_tagging.service import binary, texts
 from keras_tagging.service.problems import bad, shown
 from keras_tagging.service.tensors import (
     V2,
@@ -33,16 +33,11 @@ def server() -> dict:
 def metadata(model: Model) -> dict:
     """The answer to `GET /v2/models/NAME`."""
     inputs = [
-        {"name": name, "datatype": "BYTES", "shape": [-1, -1]}
-        for name in ("tokens", *model.columns)
+        {"name": name, "datatype": V2[type], "shape": [-1] * rank}
+        for name, (type, rank) in model.inputs.items()
     ]
-    inputs.append({"name": "lengths", "datatype": "INT32", "shape": [-1]})
     outputs = [
-        {
-            "name": name,
-            "datatype": V2[output.type],
-            "shape": [-1, -1, model.top_k] if output.ranked else [-1, -1],
-        }
+        {"name": name, "datatype": V2[output.type], "shape": model.shape(name)}
         for name, output in model.outputs.items()
     ]
     return {
@@ -55,7 +50,7 @@ def metadata(model: Model) -> dict:
 
 
 def read(model: Model, body, tail: memoryview, max_tokens: int):
-    """The sentences of a body of `infer`, and how to write the answer.
+    """The sentences or texts of a body of `infer`, and how to write the answer.
 
     Args:
         model: that is asked.
@@ -64,8 +59,8 @@ def read(model: Model, body, tail: memoryview, max_tokens: int):
         max_tokens: of all sentences.
 
     Returns:
-        The sentences, the outputs that are asked for, and a function of the answers,
-        which gives the JSON and the binary part.
+        Sentences or texts, the outputs that are asked for, and a function of the
+        answers, which gives the JSON and the binary part.
 
     Raises:
         Problem: if it is malformed.
@@ -74,8 +69,33 @@ def read(model: Model, body, tail: memoryview, max_tokens: int):
         raise bad("send an object with inputs: a list of tensors")
     if isinstance(body.get("id"), str):
         check_text(body["id"])
-    reader, strings, lengths = binary.Reader(tail), {}, None
-    for tensor in body["inputs"]:
+    reader = binary.Reader(tail)
+    make = _of_texts if model.reads_text else _of_sentences
+    given, wide = make(model, body["inputs"], reader, max_tokens)
+    wanted, packed = _wanted(model, body)
+
+    def written(answers):
+        return _response(model, body, wide(answers, wanted), packed)
+
+    return given, wanted, written
+
+
+def _of_texts(model, tensors, reader, max_tokens):
+    """The texts, and the function from answers and names to the outputs by name."""
+    found = [_tensor(tensor, reader) for tensor in tensors]
+    reader.end()
+    if [name for name, _, _ in found] != ["text"]:
+        raise bad(f"{model.name} reads one input, text")
+    [(_, values, shape)] = found
+    if tensors[0]["datatype"] != "BYTES" or len(shape) != 1:
+        raise bad("text must be BYTES, with one axis: [texts]")
+    return texts.checked(values, max_tokens), texts.columns
+
+
+def _of_sentences(model, tensors, reader, max_tokens):
+    """The sentences, and the function from answers and names to the outputs by name."""
+    strings, lengths = {}, None
+    for tensor in tensors:
         name, values, shape = _tensor(tensor, reader)
         if name in strings or (name == "lengths" and lengths is not None):
             raise bad(f"{name} is given twice")
@@ -91,12 +111,7 @@ def read(model: Model, body, tail: memoryview, max_tokens: int):
     reader.end()
     given = sentences(model, strings, lengths, max_tokens)
     width = len(strings["tokens"][0])
-    wanted, packed = _wanted(model, body)
-
-    def written(answers):
-        return _response(model, body, padded(model, answers, wanted, width), packed)
-
-    return given, wanted, written
+    return given, lambda answers, names: padded(model, answers, names, width)
 
 
 def _tensor(tensor, reader):
@@ -164,11 +179,10 @@ def _response(model, body, outputs, packed) -> tuple[bytes, bytes]:
     parts, tail = [], []
     for name, rows in outputs.items():
         output = model.outputs[name]
-        shape = [len(rows), len(rows[0])]
-        values = [value for row in rows for value in row]
-        if output.ranked:
-            shape.append(model.top_k)
-            values = [value for ranked in values for value in ranked]
+        shape, values = [len(rows)], rows
+        for _ in model.shape(name)[1:]:
+            shape.append(len(values[0]))
+            values = [value for row in values for value in row]
         type = V2[output.type]
         part = {"name": name, "datatype": type, "shape": shape}
         if name in packed:

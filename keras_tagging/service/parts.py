@@ -19,9 +19,7 @@ class Lane(Enum):
 
 
 def is_large(items: Sequence) -> bool:
-    """Whether sentences are run in parts; a text is not, until it is cut into them."""
-    if items and isinstance(items[0], str):
-        return False
+    """Whether sentences are run in parts."""
     return sum(map(len, items)) > limits.SERVICE_PART_TOKENS
 
 
@@ -29,21 +27,31 @@ def parts(items: Sequence) -> Iterator[tuple[Lane, list]]:
     """The parts of a request, in its order.
 
     Args:
-        items: sentences, or a text.
+        items: sentences, or texts; each of these is whole until it is cut into
+            sentences.
     """
+    if items and isinstance(items[0], str):
+        most = limits.SERVICE_TOKEN_CHARACTERS * limits.SERVICE_PART_TOKENS
+        found = [*_groups(items, most)]
+        lane = Lane.LARGE if len(found) > 1 else Lane.SMALL
+        yield from ((lane, part) for part in found)
+        return
     if not is_large(items):
         yield Lane.SMALL, [*items]
         return
-    most, part, tokens = limits.SERVICE_PART_TOKENS, [], 0
+    most = limits.SERVICE_PART_TOKENS
+    for part in _groups(items, most):
+        yield (Lane.LONG if len(part[0]) > most else Lane.LARGE), part
+
+
+def _groups(items, most):
+    """Those that follow each other, in lists; one that is too long is alone."""
+    group, total = [], 0
     for item in items:
-        size = len(item)
-        if part and tokens + size > most:
-            yield Lane.LARGE, part
-            part, tokens = [], 0
-        if size > most:
-            yield Lane.LONG, [item]
-        else:
-            part.append(item)
-            tokens += size
-    if part:
-        yield Lane.LARGE, part
+        if group and total + len(item) > most:
+            yield group
+            group, total = [], 0
+        group.append(item)
+        total += len(item)
+    if group:
+        yield group

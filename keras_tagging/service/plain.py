@@ -3,6 +3,7 @@
 `/models`, and `/tag`, `/parse` and the like for sentences; `texts` has `/annotate`.
 """
 
+from keras_tagging.data.sentence import Sentence
 from keras_tagging.service.problems import bad, check_keys, shown
 from keras_tagging.service.tensors import Model, sentences
 
@@ -46,14 +47,10 @@ def read(model: Model, body: dict, max_tokens: int):
         Problem: if it is malformed.
     """
     check_keys(body, KEYS, REMEDY)
-    rows = body.get("sentences")
-    if not isinstance(rows, list):
-        raise bad("sentences must be a list: of lists of tokens, or of strings")
-    rows = [row.split() if isinstance(row, str) else row for row in rows]
     columns = body.get("columns", {})
     if not isinstance(columns, dict) or {"tokens", "lengths"} & columns.keys():
         raise bad(f"columns must be an object, not {shown(columns)}")
-    given = sentences(model, {"tokens": rows, **columns}, None, max_tokens)
+    given = rows_of(model, body.get("sentences"), columns, max_tokens)
 
     def written(answers):
         pairs = zip(given, answers, strict=True)
@@ -63,6 +60,13 @@ def read(model: Model, body: dict, max_tokens: int):
     return given, written
 
 
-def words_of(given, answers) -> int:
-    """The number of words of the sentences."""
-    return sum(map(len, given))
+def rows_of(model: Model, rows, columns: dict, max_tokens: int) -> list[Sentence]:
+    """The sentences of rows, each a list of tokens or text with blanks.
+
+    Raises:
+        Problem: if they are something else.
+    """
+    if not isinstance(rows, list):
+        raise bad("sentences must be a list: of lists of tokens, or of strings")
+    rows = [row.split() if isinstance(row, str) else row for row in rows]
+    return sentences(model, {"tokens": rows, **columns}, None, max_tokens)

@@ -12,6 +12,7 @@ from pathlib import Path
 import uvicorn
 
 from keras_tagging.runtime.folder import is_onnx
+from keras_tagging.service import access_log
 from keras_tagging.service.app import Service
 from keras_tagging.service.batches import Batcher
 from keras_tagging.service.connections import Connection, Connections, Server
@@ -37,6 +38,7 @@ def serve(
     max_wait_ms: float,
     allowed_hosts: list[str] = (),
     cors_origins: list[str] = (),
+    access: Path | bool = False,
 ) -> None:
     """Serves models until a signal ends it.
 
@@ -51,14 +53,17 @@ def serve(
         max_wait_ms: that a request waits for others while a worker is free.
         allowed_hosts: names by which it may be asked, beside those of `gate.Hosts`.
         cors_origins: of pages that may ask it, beside its own.
+        access: file to which a line for each request is added; True is standard error.
 
     Raises:
-        ValueError: for models that cannot be served, an address that is taken, or a
-            name or origin that is none.
+        ValueError: for models that cannot be served, an address that is taken, a name
+            or origin that is none, or a file that cannot be written.
         OSError: if it may not listen there.
     """
     hosts, pages = Hosts(host, allowed_hosts), origins(cors_origins)
     paths = named(arguments)
+    if access:
+        access_log.begin(None if access is True else access)
     settings = {
         "max_batch": max_batch,
         "max_tokens": max_tokens,

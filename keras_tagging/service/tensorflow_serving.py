@@ -6,6 +6,7 @@ https://www.tensorflow.org/tfx/serving/api_rest
 import base64
 import binascii
 
+from keras_tagging.service import texts
 from keras_tagging.service.problems import bad, check_keys, shown
 from keras_tagging.service.tensors import V1, VERSION, Model, padded, sentences
 
@@ -28,11 +29,12 @@ def metadata(model: Model) -> dict:
         shape = {"dim": axes, "unknown_rank": False}
         return {"dtype": dtype, "tensor_shape": shape, "name": f"{name}:0"}
 
-    texts = ["tokens", *model.columns]
-    inputs = {name: tensor(name, "DT_STRING", 2) for name in texts}
-    inputs["lengths"] = tensor("lengths", "DT_INT32", 1)
+    inputs = {
+        name: tensor(name, V1[type], rank)
+        for name, (type, rank) in model.inputs.items()
+    }
     outputs = {
-        name: tensor(name, V1[output.type], output.rank)
+        name: tensor(name, V1[output.type], len(model.shape(name)))
         for name, output in model.outputs.items()
     }
     signature = {
@@ -47,10 +49,10 @@ def metadata(model: Model) -> dict:
 
 
 def read(model: Model, body, max_tokens: int):
-    """The sentences of a body of `:predict`, and how to write the answer.
+    """The sentences or texts of a body of `:predict`, and how to write the answer.
 
     Returns:
-        The sentences, and a function of their answers.
+        Sentences or texts, and a function of their answers.
 
     Raises:
         Problem: if it is malformed.
@@ -61,9 +63,38 @@ def read(model: Model, body, max_tokens: int):
         raise bad(f"{model.name} has no signature {name}: its only one is {SIGNATURE}")
     if ("instances" in body) == ("inputs" in body):
         raise bad("send either instances (a row a sentence) or inputs (columns)")
+    if model.reads_text:
+        return _of_texts(model, body, max_tokens)
     if "inputs" in body:
         return _columns(model, body["inputs"], max_tokens)
     return _rows(model, body["instances"], max_tokens)
+
+
+def _of_texts(model, body, max_tokens):
+    """An input of one name may stand without it, as in TensorFlow Serving."""
+    rows = "instances" in body
+    given = body["instances"] if rows else body["inputs"]
+    if rows and isinstance(given, list):
+        given = [_named(row) for row in given]
+    elif not rows:
+        given = _named(given)
+    given = texts.checked(_texts(given), max_tokens)
+
+    def written(answers):
+        found = texts.columns(answers, [*model.outputs])
+        if not rows:
+            return {"outputs": found}
+        columns = zip(*found.values(), strict=True)
+        made = [dict(zip(found, row, strict=True)) for row in columns]
+        return {"predictions": made}
+
+    return given, written
+
+
+def _named(value):
+    return (
+        value["text"] if isinstance(value, dict) and value.keys() == {"text"} else value
+    )
 
 
 def _columns(model, inputs, max_tokens):

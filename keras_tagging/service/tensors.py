@@ -6,6 +6,7 @@ A request has strings `(batch, time)` under "tokens" and the names of columns, a
 
 from dataclasses import dataclass
 
+from keras_tagging import kinds
 from keras_tagging.data.normalisation import LimitError, to_nfc
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.kinds import Output
@@ -38,7 +39,27 @@ class Model:
     def of(cls, name: str, described: dict) -> "Model":
         """The model of a name, from what `worker.load` says of it."""
         outputs = {k: Output(**about) for k, about in described["outputs"].items()}
-        return cls(name, **{**described, "outputs": outputs})
+        served = {k: output for k, output in outputs.items() if output.served}
+        return cls(name, **{**described, "outputs": served})
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether it is a pipeline: its inputs and outputs are strings, one a text."""
+        return kinds.of(self).reads == "text"
+
+    @property
+    def inputs(self) -> dict[str, tuple[str, int]]:
+        """The type and the number of axes of its inputs, by name."""
+        if self.reads_text:
+            return {"text": ("string", 1)}
+        strings = dict.fromkeys(["tokens", *self.columns], ("string", 2))
+        return {**strings, "lengths": ("int32", 1)}
+
+    def shape(self, name: str) -> list[int]:
+        """The sizes of the axes of an output; -1 for any."""
+        if self.reads_text:
+            return [-1]
+        return [-1, -1, self.top_k] if self.outputs[name].ranked else [-1, -1]
 
     def chosen(self, names) -> list[str]:
         """The outputs that are asked for.
@@ -122,17 +143,22 @@ def _check_rows(name, rows):
 
 
 def _check_sizes(rows, max_tokens):
-    if len(rows) > limits.SERVICE_SENTENCES:
-        raise Problem(
-            413,
-            f"{len(rows):,} sentences in one request: send at most "
-            f"{limits.SERVICE_SENTENCES:,}",
-        )
+    check_count(rows, "sentences")
     if (count := sum(map(len, rows))) > max_tokens:
         raise Problem(
             413,
             f"{count:,} tokens, padding included, in one request: send at most "
             f"{max_tokens:,}",
+        )
+
+
+def check_count(rows: list, what: str) -> None:
+    """Raise a Problem for too many rows."""
+    if len(rows) > limits.SERVICE_SENTENCES:
+        raise Problem(
+            413,
+            f"{len(rows):,} {what} in one request: send at most "
+            f"{limits.SERVICE_SENTENCES:,}",
         )
 
 

@@ -1,18 +1,35 @@
-"""A pipeline that is served: raw text in, annotated sentences out, at `/annotate`."""
+"""A pipeline that is served: texts in, annotated sentences out, at `/annotate`."""
 
+import json
 from itertools import chain
 
-from keras_tagging.data.annotation import as_object
+from keras_tagging.data.annotation import ConlluWriter, as_object
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.kinds import Output
 from keras_tagging.runtime import TextPipeline
+from keras_tagging.service import plain
 from keras_tagging.service.parts import is_large
 from keras_tagging.service.problems import Problem, bad, check_keys, shown
-from keras_tagging.service.tensors import Model, check_text
+from keras_tagging.service.tensors import Model, check_count, check_text
 from keras_tagging.utils import limits
 
-KEYS = {"model", "text"}
-REMEDY = "send text, and model where there are several"
+GIVEN = ("text", "texts", "sentences")
+KEYS = {"model", *GIVEN, "input", "output"}
+REMEDY = "send text, texts or sentences, and model where there are several"
+TYPES = {"json": "application/json", "conllu": "text/plain; charset=utf-8"}
+WORDS = "words"  # the number of them, which is asked for with every other output
+
+
+class Lines(str):
+    """A text whose lines are one sentence each."""
+
+
+class Later(list):
+    """The sentences of a text that is to be run in parts, not annotated."""
+
+
+def _as_json(sentence: Sentence) -> str:
+    return json.dumps(as_object(sentence), ensure_ascii=False)
 
 
 class TextModel:
@@ -23,7 +40,13 @@ class TextModel:
     """
 
     columns, labels = (), ()
-    outputs = {"sentences": Output("string", "")}
+    outputs = {
+        "json": Output("string", ""),
+        "conllu": Output("string", ""),
+        WORDS: Output("int32", 0, served=False),
+    }
+    #: of a sentence; CoNLL-U, which has numbers, is written where the whole text is
+    _forms = {"json": _as_json, "conllu": lambda sentence: sentence, WORDS: len}
 
     def __init__(self, pipeline: TextPipeline):
         self._pipeline = pipeline
@@ -32,65 +55,154 @@ class TextModel:
 
     def warm_up(self) -> int:
         """Run it; there are no best tags."""
-        self.answer(["It begins with this. And this is the second one."], ())
+        self.answer(["It begins with this. And this is the second one."], ["json"])
         return 0
 
     def answer(self, given: list[str] | list[Sentence], names) -> list[dict[str, list]]:
-        """For each text, or sentence of one, its annotated sentences.
+        """For each text, or sentence of one, the outputs of its sentences.
 
-        They are as `data.annotation.as_object` gives them. The sentences of a text that
-        is to be run in parts are not annotated: see `unfinished`.
+        Those of a text that is to be run in parts are `Later`: see `unfinished`.
         """
         texts, later = [], []
         for item in given:
             raw = isinstance(item, str)
-            texts.append([*self._pipeline.sentences(item)] if raw else [item])
+            texts.append(self._sentences(item) if raw else [item])
             later.append(raw and is_large(texts[-1]))
         pairs = [*zip(texts, later, strict=True)]
         now = chain.from_iterable(text for text, wait in pairs if not wait)
-        annotated = map(as_object, self._pipeline.annotate_together([*now]))
-        return [
-            {"sentences": text if wait else [next(annotated) for _ in text]}
-            for text, wait in pairs
-        ]
+        annotated = iter(self._pipeline.annotate_together([*now]))
+        answers = []
+        for text, wait in pairs:
+            own = Later(text) if wait else [next(annotated) for _ in text]
+            answers.append(
+                {n: own if wait else [*map(self._forms[n], own)] for n in names}
+            )
+        return answers
+
+    def _sentences(self, text: str) -> list[Sentence]:
+        return [*self._pipeline.sentences(str(text), lines=isinstance(text, Lines))]
 
 
 def unfinished(answers: list[dict[str, list]]) -> list[Sentence]:
-    """The sentences of a text that are still to be annotated."""
-    [answer] = answers
-    return [s for s in answer["sentences"] if isinstance(s, Sentence)]
+    """The sentences that are still to be annotated."""
+    later = (answer[WORDS] for answer in answers if isinstance(answer[WORDS], Later))
+    return [*chain.from_iterable(later)]
 
 
-def read(model: Model, body: dict, max_tokens: int):
-    """The text of a body, in a list, and how to write the answer.
+def finished(answers: list[dict[str, list]], rest: list[dict[str, list]]) -> list[dict]:
+    """The answers with those of the `unfinished` sentences in their places."""
+    rest, found = iter(rest), []
+    for answer in answers:
+        if isinstance(answer[WORDS], Later):
+            own = [next(rest) for _ in answer[WORDS]]
+            answer = {n: [x for part in own for x in part[n]] for n in answer}
+        found.append(answer)
+    return found
+
+
+def words_of(answers: list[dict[str, list]]) -> int:
+    """The number of words in the answers."""
+    return sum(sum(answer[WORDS]) for answer in answers)
+
+
+def checked(texts, max_tokens: int) -> list[str]:
+    """The texts of a request.
+
+    Raises:
+        Problem: for what is no list of strings, or too large.
+    """
+    if not (isinstance(texts, list) and texts):
+        raise bad(f"texts must be a list of strings, not {shown(texts)}")
+    check_count(texts, "texts")
+    for text in texts:
+        if type(text) is not str:
+            raise bad(f"text must be a string, not {shown(text)}: {REMEDY}")
+    most = limits.SERVICE_TOKEN_CHARACTERS * max_tokens
+    if (count := sum(map(len, texts))) > most:
+        raise Problem(
+            413,
+            f"{count:,} characters in one request: send at most {most:,}, such as "
+            "a paragraph at a time",
+        )
+    for text in texts:
+        check_text(text)
+    return texts
+
+
+def read(model: Model, body: dict, max_tokens: int, accept: str = ""):
+    """The texts or sentences of a body, the output, and how to write the answer.
+
+    Args:
+        model: that is asked.
+        body: JSON.
+        max_tokens: of the request.
+        accept: the header, which chooses the output if the body does not.
+
+    Returns:
+        Texts or sentences, the name of the output, and a function of the answers and
+        the milliseconds that they took, which gives the content.
 
     Raises:
         Problem: if it is malformed, or too long.
     """
     check_keys(body, KEYS, REMEDY)
-    text = body.get("text")
-    if type(text) is not str:
-        raise bad(f"text must be a string, not {shown(text)}: {REMEDY}")
-    most = limits.SERVICE_TOKEN_CHARACTERS * max_tokens
-    if len(text) > most:
-        raise Problem(
-            413,
-            f"{len(text):,} characters in one request: send at most {most:,}, such as "
-            "a paragraph at a time",
-        )
-    check_text(text)
+    if len(given := [name for name in GIVEN if name in body]) != 1:
+        raise bad(f"the body has {' and '.join(given) or 'no text'}: {REMEDY}")
+    plain_text = accept.partition(",")[0].partition(";")[0].strip() == "text/plain"
+    output = _one_of(body, "output", TYPES, "conllu" if plain_text else "json")
+    lines = _one_of(body, "input", ("text", "lines"), "text") == "lines"
+    [name] = given
+    if name == "sentences":
+        if lines:
+            raise bad("input tells of text and texts, not of sentences")
+        items = plain.rows_of(model, body[name], {}, max_tokens)
+        if not all(map(all, (sentence.tokens for sentence in items))):
+            raise bad("a word is empty: leave it out")
+    else:
+        texts = [body[name]] if name == "text" else body[name]
+        items = [*map(Lines if lines else str, checked(texts, max_tokens))]
 
-    def written(answers):
-        return {"model": model.name, "sentences": [*_sentences(answers)]}
+    def written(answers, milliseconds):
+        documents = [answer[output] for answer in answers]
+        if name != "texts":
+            documents = [[*chain.from_iterable(documents)]]
+        if output == "conllu":
+            ids = range(1, len(documents) + 1) if name == "texts" else [None]
+            return "".join(map(as_conllu, documents, ids))
+        found = [f'"sentences": [{", ".join(document)}]' for document in documents]
+        if name == "texts":
+            found = [f'"documents": [{{{"}, {".join(found)}}}]']
+        parts = [f'"model": "{model.name}"', *found, f'"milliseconds": {milliseconds}']
+        return f"{{{', '.join(parts)}}}"
 
-    return [text], written
+    return items, output, written
 
 
-def words_of(texts, answers: list[dict]) -> int:
-    """The number of words in the answer."""
-    tokens = (token for s in _sentences(answers) for token in s["tokens"])
-    return sum(len(token["words"]) for token in tokens)
+def _one_of(body, name, possible, default):
+    found = body.get(name, default)
+    if not isinstance(found, str) or found not in possible:
+        raise bad(f"{name} is {shown(found)}: it may be {' or '.join(possible)}")
+    return found
 
 
-def _sentences(answers):
-    return chain.from_iterable(answer["sentences"] for answer in answers)
+def as_conllu(sentences: list[Sentence], number: int | None = None) -> str:
+    """The sentences of a text as `annotate` writes them.
+
+    Args:
+        sentences: annotated.
+        number: of the text, where there are several.
+
+    Raises:
+        Problem: if one of them has a word that cannot be written.
+    """
+    writer = ConlluWriter(None if number is None else str(number))
+    try:
+        return "".join(map(writer.write, sentences))
+    except ValueError as error:
+        raise bad(str(error)) from None
+
+
+def columns(answers: list[dict[str, list]], names: list[str]) -> dict[str, list[str]]:
+    """The outputs by name, each with a string for each text: see `docs/serve.rst`."""
+    forms = {"json": lambda found: f"[{', '.join(found)}]", "conllu": as_conllu}
+    return {name: [forms[name](answer[name]) for answer in answers] for name in names}

@@ -9,6 +9,7 @@ import threading
 import traceback
 from dataclasses import asdict
 from multiprocessing import parent_process
+from multiprocessing.connection import Connection
 
 from keras_tagging import kinds
 from keras_tagging.data.html import language_of
@@ -21,7 +22,36 @@ READERS = {"tokens": TokenModel, "text": TextModel}
 _models = {}
 
 
-def begin(niceness: int) -> None:
+def run(connection: Connection, niceness: int) -> None:
+    """A worker process, until the other side closes the connection.
+
+    It is sent the name of a function, `load` or `answer`, with its arguments, and sends
+    True and the result, or False and the error.
+
+    Args:
+        connection: to the process that speaks HTTP.
+        niceness: that the system is to add to the process'.
+    """
+    _begin(niceness)
+    functions = {"load": load, "answer": answer}
+    while True:
+        try:
+            name, args = connection.recv()
+        except EOFError:
+            return
+        try:
+            answered = True, functions[name](*args)
+        except Exception as error:
+            answered = False, error
+        try:
+            connection.send(answered)
+        except OSError:
+            return  # nobody waits for it
+        except Exception as error:  # it cannot be sent
+            connection.send((False, TypeError(str(error))))
+
+
+def _begin(niceness):
     """The first thing in a worker process.
 
     Signals are for the process that speaks HTTP, which lets its workers finish. If it

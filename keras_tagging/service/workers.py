@@ -1,27 +1,84 @@
 """Worker processes, each of which has all models, from the side of HTTP.
 
-Each is a pool of Python's own with one process, so that two workers share no queue and
-no lock: one that is killed disturbs no other.
+Two workers share no queue and no lock: one that is killed disturbs no other. The loop
+that speaks HTTP speaks with each over a socket, without threads in between, which would
+take more time than the rest of a small request.
 """
 
 import asyncio
 import logging
 import multiprocessing
 import os
-import signal
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+import pickle
+import socket
+import struct
+from collections import deque
 
 from keras_tagging.service import worker
 from keras_tagging.utils import limits
 
 log = logging.getLogger(__name__)
 LONGEST_PAUSE = 30  # seconds between two attempts to replace a worker
+SIZE = struct.Struct("!i")  # of a message, as `multiprocessing.Connection` sends it
 
 
 class WorkerDied(Exception):
     """The process has ended, or was ended because it took too long."""
+
+
+class Link(asyncio.Protocol):
+    """The connection to one process, which answers in the order of the questions.
+
+    Args:
+        lost: called with it when the process has ended.
+    """
+
+    def __init__(self, lost):
+        self._lost, self._received, self._asked = lost, bytearray(), deque()
+
+    def ask(self, function: str, *args) -> asyncio.Future:
+        """What a function of `worker` gives, or raises; `WorkerDied` if it ends."""
+        content = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
+        future = asyncio.get_running_loop().create_future()
+        if self._transport.is_closing():
+            future.set_exception(WorkerDied())
+        else:
+            self._asked.append(future)
+            self._transport.write(SIZE.pack(len(content)) + content)
+        return future
+
+    def close(self) -> None:
+        """Lets the process end, once it has done what it does."""
+        self._transport.close()
+
+    # Those of asyncio
+
+    def connection_made(self, transport):
+        self._transport = transport
+
+    def data_received(self, data):
+        self._received += data
+        while len(self._received) >= SIZE.size:
+            end = SIZE.size + SIZE.unpack_from(self._received)[0]
+            if len(self._received) < end:
+                return
+            content = bytes(self._received[SIZE.size : end])
+            del self._received[:end]
+            if not (future := self._asked.popleft()).done():
+                try:
+                    right, found = pickle.loads(content)
+                except (
+                    Exception
+                ) as error:  # of an error's class, which may be anybody's
+                    right, found = False, error
+                (future.set_result if right else future.set_exception)(found)
+
+    def connection_lost(self, error):
+        for future in self._asked:
+            if not future.done():
+                future.set_exception(WorkerDied())
+        self._asked.clear()
+        self._lost(self)
 
 
 class Worker:
@@ -40,7 +97,7 @@ class Worker:
     def __init__(self, files: dict, replaced=lambda: None, niceness: int = 0):
         self._files, self._replaced, self._niceness = files, replaced, niceness
         self._up = asyncio.Event()
-        self._pool = self._sentinel = self._replacing = None
+        self._process = self._link = self._replacing = None
         self.models, self.pid = {}, None
 
     @property
@@ -57,46 +114,35 @@ class Worker:
         """
         # no fork: it would have the locks of this process' threads
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(1, context, worker.begin, (self._niceness,))
-        self._pool = pool
+        here, there = context.Pipe()
+        args = there, self._niceness
+        process = context.Process(target=worker.run, args=args, daemon=True)
+        with here, there:
+            process.start()
+            self._process = process
+            own = socket.socket(fileno=os.dup(here.fileno()))
+        loop = asyncio.get_running_loop()
+        made = await loop.create_connection(lambda: Link(self._dead), sock=own)
+        self._link = made[1]
         try:
-            loading = pool.submit(worker.load, self._files)
-            self.pid, self.models = await asyncio.wrap_future(loading)
-        except BrokenProcessPool as error:
-            raise WorkerDied from error
+            self.pid, self.models = await self._link.ask("load", self._files)
         except BaseException:
-            pool.shutdown(wait=False)
+            self._link.close()
             raise
         self._up.set()
-        self._watch(pool)
 
-    def _watch(self, pool):
-        """Has the end of the process noticed at once, also while it has no work."""
-        loop = asyncio.get_running_loop()
-        for process in multiprocessing.active_children():
-            if process.pid == self.pid:
-                self._sentinel = process.sentinel
-                loop.add_reader(self._sentinel, self._dead, pool)
-                return
-        self._dead(pool)
-
-    def _dead(self, pool):
-        if pool is not self._pool or not self.ready:
+    def _dead(self, link):
+        if link is not self._link or not self.ready:
             return  # it is known
-        self._unwatch()
         self._up.clear()
-        pool.shutdown(wait=False)
+        self._process.kill()
         log.warning("worker %s has ended and is replaced", self.pid)
         self._replacing = asyncio.create_task(self._replace(self._replaced))
-
-    def _unwatch(self):
-        if self._sentinel is not None:
-            asyncio.get_running_loop().remove_reader(self._sentinel)
-            self._sentinel = None
 
     async def _replace(self, done=lambda: None):
         pause = 0.5
         while True:
+            await self._joined()
             try:
                 await self.start()
             except (WorkerDied, ValueError, ImportError, OSError) as error:
@@ -112,7 +158,7 @@ class Worker:
 
         One is started if none ever was.
         """
-        if self._pool is None and self._replacing is None:
+        if self._process is None and self._replacing is None:
             self._replacing = asyncio.create_task(self._replace())
         await self._up.wait()
 
@@ -123,23 +169,28 @@ class Worker:
             WorkerDied: if the process has ended; there will be another one.
         """
         await self.up()
-        pool = self._pool
+        link = self._link
         try:
-            running = asyncio.wrap_future(pool.submit(worker.answer, name, jobs))
-            done, _ = await asyncio.wait([running], timeout=limits.SERVICE_SECONDS)
-            if not done:
-                log.error("worker %s takes too long", self.pid)
-                with suppress(ProcessLookupError):
-                    os.kill(self.pid, signal.SIGKILL)
-            return await running
-        except BrokenProcessPool as error:
-            self._dead(pool)
-            raise WorkerDied from error
+            async with asyncio.timeout(limits.SERVICE_SECONDS):
+                return await link.ask("answer", name, jobs)
+        except TimeoutError:
+            log.error("worker %s takes too long", self.pid)
+            self._dead(link)
+            raise WorkerDied from None
+        except WorkerDied:
+            self._dead(link)
+            raise
 
     async def stop(self) -> None:
         """Ends the process, once it has done what it does."""
         if self._replacing is not None:
             self._replacing.cancel()
-        self._unwatch()
-        if self._pool is not None:
-            await asyncio.to_thread(self._pool.shutdown)
+        self._up.clear()
+        if self._link is not None:
+            self._link.close()
+        await self._joined()
+
+    async def _joined(self):
+        """Waits for the end of the process, which is told or has begun already."""
+        if self._process is not None:
+            await asyncio.to_thread(self._process.join)

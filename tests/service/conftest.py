@@ -68,7 +68,7 @@ class Running:
 
 @contextmanager
 def serving(*arguments):
-    command = [sys.executable, "-m", "keras_tagging", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "keras_tagging", "serve", "--port", "0", "-q"]
     process = subprocess.Popen(
         [*command, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -116,9 +116,12 @@ def folder(train_sentences, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def whole(folder, model_files):
+def whole(folder, model_files, tmp_path_factory):
     """A service with the pipeline, and a tagger beside it."""
+    log = tmp_path_factory.mktemp("log") / "access.log"
     arguments = (f"whole={folder}", model_files["tagger"], "--max-tokens", 20)
+    arguments += ("--access-log", log)
     with serving(*arguments, "--workers", 2) as running:
+        running.log = log
         yield running
         assert running.stop(signal.SIGINT) == (0, "")

@@ -80,8 +80,8 @@ def bodies(draw, name):
     return draw(ANY) if draw(st.integers(0, 9)) == 0 else body
 
 
-def v2(body, tail):
-    given, names, written = open_inference.read(MODEL, body, tail, 9)
+def v2(body, tail, model=MODEL):
+    given, names, written = open_inference.read(model, body, tail, 9)
     return given, lambda answers: written(
         [{name: answer[name] for name in names} for answer in answers]
     )
@@ -89,7 +89,7 @@ def v2(body, tail):
 
 READERS = {
     "plain": lambda body, _: plain.read(MODEL, body, 9),
-    "v1": lambda body, _: tensorflow_serving.read(MODEL, body, 9),
+    "v1": lambda body, _, model=MODEL: tensorflow_serving.read(model, body, 9),
     "v2": v2,
 }
 
@@ -121,13 +121,38 @@ def test_sentences_or_a_refusal(name):
     assert len(understood) > 20 and len(refused) > 20
 
 
+TEXTS = ["text", "texts", "sentences", "input", "output", "model", "x"]
+PIPELINE = Model("p", "pipeline", "annotate", "", [], texts.TextModel.outputs, 0, 0)
+
+
 @settings(max_examples=200, deadline=None, derandomize=True)
-@given(body=st.dictionaries(st.sampled_from(["text", "model", "x"]), ANY | st.text()))
+@given(body=st.dictionaries(st.sampled_from(TEXTS), ANY | st.text(), max_size=3))
 def test_a_text_or_a_refusal(body):
     try:
-        assert texts.read(MODEL, body, 9)[0] == [body["text"]]
+        items, output, _ = texts.read(PIPELINE, body, 9)
     except Problem as problem:
         assert 400 <= problem.status < 500 and "\n" not in problem.message
+        return
+    assert items and output in texts.TYPES
+    if "sentences" not in body:
+        assert items == body.get("texts", [body.get("text")])
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(texts_here=ANY, tensor=st.dictionaries(KEYS, ANY, max_size=4))
+def test_texts_of_other_protocols_or_a_refusal(texts_here, tensor):
+    tensor = {"name": "text", "datatype": "BYTES", "shape": [1], **tensor}
+    for name, body in (
+        ("v1", {"instances": texts_here}),
+        ("v1", {"inputs": texts_here}),
+        ("v2", {"inputs": [tensor]}),
+    ):
+        try:
+            given, _ = READERS[name](body, memoryview(b""), PIPELINE)
+        except Problem as problem:
+            assert 400 <= problem.status < 500 and "\n" not in problem.message
+        else:
+            assert given and all(type(text) is str for text in given)
 
 
 @settings(max_examples=100, deadline=None)

@@ -40,7 +40,16 @@ def test_parts(sizes, expected):
     assert [s.tokens for _, part in found for s in part] == [
         s.tokens for s in of(*sizes)
     ]
-    assert [*parts(["a" * 1000])] == [(Lane.SMALL, ["a" * 1000])]
+
+
+def test_parts_of_texts():
+    """A text is whole until its sentences are known; many are not one part."""
+    long, short = "a" * 5000, "a" * 625
+    for one in ([long], [short] * 2, [""] * 9):
+        assert [*parts(one)] == [(Lane.SMALL, one)]
+    several = [[short, short], [short], [long], [""]]
+    given = [text for part in several for text in part]
+    assert [*parts(given)] == [(Lane.LARGE, part) for part in several]
 
 
 def answered(asked, worker, patient, early=0):
