@@ -36,5 +36,7 @@ SEGMENTER = Architecture(
         "batch_size": 24,
         "unknown_rate": 0.3,
         "epochs": 12,
+        "min_batches": 100,
+        "lexicon": None,
     },
 )
