@@ -55,19 +55,27 @@ class Segmenter(SentenceModel):
     ):
         self.spaces = spaces
         self.splitter = MultiwordSplitter(())
+        self.passes = 1  # over the text in an epoch of training
         if isinstance(vocabularies, dict):  # earlier files lack it
             vocabularies = {USUAL: [], LEXICON: [], **vocabularies}
         super().__init__(architecture, settings, vocabularies=vocabularies, **kwargs)
 
     @property
     def size(self) -> str:
-        """The numbers of characters, multiword tokens and parameters, in words."""
+        """The numbers of characters, multiword tokens and parameters, in words.
+
+        After `adapt` also what follows from the corpus: a lexicon, and the passes over
+        a small text.
+        """
         sizes = {name: len(words) for name, words in self._vocabularies}
         found = [f"{sizes['character']:,} characters"]
         if sizes[LEXICON]:
             found.append(f"a lexicon of {sizes[LEXICON]:,} words")
         found.append(f"{sizes['multiword']:,} multiword tokens")
-        return ", ".join([*found, f"{self.count_params():,} parameters"])
+        found.append(f"{self.count_params():,} parameters")
+        if self.passes > 1:
+            found.append(f"{self.passes} passes over the text in an epoch")
+        return ", ".join(found)
 
     # Vocabularies and network
 
@@ -95,13 +103,17 @@ class Segmenter(SentenceModel):
         if wanted is None:
             wanted = needs_lexicon(surfaces)
         words = (token for surface in surfaces for token in surface.tokens)
-        self.features.adapt(symbols_of(text), words if wanted else ())
+        symbols = symbols_of(text)
+        self.features.adapt(symbols, words if wanted else ())
         vocabularies = {
             "tags": list(LABELS),
             "multiword": analyses_of(sentences),
             USUAL: usual_of(sentences),
         }
         self._build_network({**self.features.vocabularies, **vocabularies})
+        nothing = np.zeros((len(symbols), 1), "int32")
+        batches = self._windows(nothing, nothing[:, 0], self.settings.fitting)
+        self.passes = batches.passes
 
     def _restore(self, vocabularies):
         if tuple(vocabularies["tags"]) != LABELS:
@@ -130,9 +142,13 @@ class Segmenter(SentenceModel):
         text, surfaces = document_of(sentences)
         # the text is a ring, in which its end is that of a paragraph
         symbols = symbols_of(text.rstrip() + "\n\n")
+        ids = encoded_apart(self.features, symbols, surfaces)
+        return self._windows(ids, targets_of(symbols, surfaces), fitting)
+
+    def _windows(self, ids, targets, fitting):
         return WindowBatches(
-            encoded_apart(self.features, symbols, surfaces),
-            targets_of(symbols, surfaces),
+            ids,
+            targets,
             window=self.settings.task.window,
             min_batches=self.settings.task.min_batches,
             **self.batching(fitting),

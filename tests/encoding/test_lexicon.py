@@ -71,11 +71,13 @@ def test_a_part_of_the_text_does_not_know_its_own_words():
     assert apart[len(symbols) - 1] == 0
 
 
+@pytest.mark.usefixtures("eager")
 def test_saved_and_exported_with_a_lexicon(treebanks, tmp_path):
     sentences = treebanks["japanese"]
     model = keras_tagging.build("segmenter", **TINY | {"lexicon": None})
     model.adapt(sentences)
     assert "a lexicon of " in model.size and len(model.features.names) == 5
+    assert "passes" not in model.size
     files = [tmp_path / "model.keras", tmp_path / "model.onnx"]
     model.save(files[0])
     model.export(files[1], format="onnx")
@@ -83,6 +85,15 @@ def test_saved_and_exported_with_a_lexicon(treebanks, tmp_path):
     found = list(model.segment(text))
     assert list(keras_tagging.load(files[0]).segment(text)) == found
     assert list(runtime.load(files[1]).segment(text)) == found
+
+
+def test_training_says_how_often_it_reads_a_small_text(treebanks):
+    settings = TINY | {"min_batches": 7, "window": 1000}
+    model = keras_tagging.build("segmenter", **settings)
+    model.adapt(treebanks["english"])
+    assert model.size.endswith(", 7 passes over the text in an epoch")
+    batches = model.batches(treebanks["english"], model.settings.fitting)
+    assert batches.passes == len(batches) == 7
 
 
 def test_a_small_text_is_read_several_times_in_an_epoch():
