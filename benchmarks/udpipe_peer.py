@@ -13,9 +13,9 @@ part at a time, it can::
     python udpipe_peer.py train ... en.udpipe --tokenizer from_model=file:2.udpipe \
         --tagger from_model=file:2.udpipe
 
-Text without spaces needs `tokenize_url=0` in `--tokenizer`: otherwise UDPipe takes what
-stands around a full stop for the address of a site, and its words are not found. A model
-of a tokenizer alone annotates with `--only-tokens`.
+Text without spaces needs `tokenize_url=0` in `--tokenizer`: otherwise UDPipe takes
+what stands around a full stop for the address of a site, and its words are not found.
+A model of a tokenizer alone annotates with `--only-tokens`.
 """
 
 import argparse
