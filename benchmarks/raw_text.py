@@ -3,11 +3,13 @@
     python benchmarks/raw_text.py en runs/en --peers-python peers/bin/python \
         --udpipe en.udpipe
 
-Each pipeline, a name, a run or an export, annotates the text of the test sentences, or
-of `--split`. Seconds are those from the text to written CoNLL-U, without loading the
-model, after a first sentence that is not counted. UDPipe's model is trained by
-`udpipe_peer.py`, in the environment of `--peers-python`. The figures are those of the
-CoNLL 2018 shared task.
+Each pipeline or segmenter, a name, a run or an export, annotates the text of the test
+sentences, or of `--split`. With `--only-tokens` UDPipe's model is a tokenizer alone; of
+a segmenter and of such a model the figures of tokens, words and sentences count.
+Seconds are those from the text to written CoNLL-U, without loading the model, after a
+first sentence that is not counted. UDPipe's model is trained by `udpipe_peer.py`, in
+the environment of `--peers-python`. The figures are those of the CoNLL 2018 shared
+task.
 """
 
 import argparse
@@ -30,6 +32,8 @@ from keras_tagging.metrics import raw_text_scores
 def ours(name, text, out):
     """The seconds and CPU seconds that a pipeline takes for a text."""
     pipeline = keras_tagging.load(name)
+    if isinstance(pipeline, keras_tagging.Segmenter):
+        pipeline = keras_tagging.Pipeline(segmenter=pipeline)
     list(pipeline.annotate("The first sentence compiles the networks."))
     writer = ConlluWriter()
     start, cpu = time.perf_counter(), time.process_time()
@@ -39,12 +43,13 @@ def ours(name, text, out):
     return time.perf_counter() - start, time.process_time() - cpu
 
 
-def udpipe(model, text, out, python):
+def udpipe(model, text, out, python, only_tokens):
     """The same of UDPipe."""
     source = out.with_suffix(".txt")
     source.write_text(text, "utf-8")
     script = Path(__file__).with_name("udpipe_peer.py")
     command = [python, script, "annotate", model, source, out]
+    command += ["--only-tokens"] * only_tokens
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     told = json.loads(done.stdout)
     return told["seconds"], told["cpu_seconds"]
@@ -57,6 +62,7 @@ def main():
     parser.add_argument("--split", default="test", choices=["dev", "test"])
     parser.add_argument("--udpipe", type=Path, metavar="MODEL")
     parser.add_argument("--peers-python", type=Path)
+    parser.add_argument("--only-tokens", action="store_true", help="of UDPipe")
     parser.add_argument("--repeat", type=int, default=3)
     args = parser.parse_args()
     if args.udpipe and not args.peers_python:
@@ -71,7 +77,8 @@ def main():
             for name in args.pipelines:
                 rows.append([name, *ours(name, text, out), out.read_text("utf-8")])
             if args.udpipe:
-                found = udpipe(args.udpipe, text, out, args.peers_python)
+                peer = args.udpipe, text, out, args.peers_python
+                found = udpipe(*peer, args.only_tokens)
                 rows.append(["UDPipe 1", *found, out.read_text("utf-8")])
     table = []
     for system, runs in pd.DataFrame(rows).groupby(0, sort=False):

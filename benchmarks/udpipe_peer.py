@@ -12,6 +12,10 @@ part at a time, it can::
         --parser none
     python udpipe_peer.py train ... en.udpipe --tokenizer from_model=file:2.udpipe \
         --tagger from_model=file:2.udpipe
+
+Text without spaces needs `tokenize_url=0` in `--tokenizer`: otherwise UDPipe takes
+what stands around a full stop for the address of a site, and its words are not found.
+A model of a tokenizer alone annotates with `--only-tokens`.
 """
 
 import argparse
@@ -59,7 +63,8 @@ def train(args):
 def annotate(args):
     model = udpipe.Model.load(args.model)
     default = udpipe.Pipeline.DEFAULT
-    pipeline = udpipe.Pipeline(model, "tokenize", default, default, "conllu")
+    further = udpipe.Pipeline.NONE if args.only_tokens else default
+    pipeline = udpipe.Pipeline(model, "tokenize", further, further, "conllu")
     error = udpipe.ProcessingError()
     text = Path(args.text).read_text("utf-8")
     start, cpu = time.perf_counter(), time.process_time()
@@ -84,6 +89,7 @@ def main():
     command = commands.add_parser("annotate")
     for name in ("model", "text", "out"):
         command.add_argument(name)
+    command.add_argument("--only-tokens", action="store_true")
     command.set_defaults(function=annotate)
     args = parser.parse_args()
     args.function(args)

@@ -200,6 +200,8 @@ def segmenter(everything):
         learning_rate=0.03,
         dropout=0.0,
         layer_dropout=0.0,
+        min_batches=0,
+        lexicon=False,
         unknown_rate=0.0,
         epochs=40,
         seed=1,

@@ -8,6 +8,7 @@ FOLDER = Path(__file__).parents[0] / "fixtures" / "treebanks"
 LANGUAGES = [file.stem for file in sorted(FOLDER.iterdir())]
 #: a network of some hundred weights
 TINY = {"units": 4, "character_dim": 3, "window": 24, "context": 8, "seed": 1}
+TINY |= {"min_batches": 0, "lexicon": False}
 
 
 def sentences_of(language):

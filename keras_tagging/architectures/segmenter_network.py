@@ -14,16 +14,23 @@ CLASS_DIM = 8
 
 @dataclass(frozen=True, kw_only=True)
 class SegmenterSettings(Checked):
-    """The windows of a text that a segmenter reads.
+    """The windows of a text that a segmenter reads, and what it reads beside.
 
     Args:
         window: characters in a window of training.
         context: characters that a window of prediction reads before and after its own:
             what the network says of them does not count.
+        min_batches: batches that an epoch has at least: it reads a small text several
+            times, each time cut elsewhere. 0 for one pass.
+        lexicon: whether the network reads where words of the training sentences
+            stand. None decides by their text: it does if few tokens end before white
+            space, or many have white space inside.
     """
 
     window: Characters = 150
     context: Characters = 50
+    min_batches: Annotated[int, whole(0, 100_000)] = 0
+    lexicon: bool | None = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +78,11 @@ class SegmenterNetwork(Checked):
         glorot = keras.initializers.GlorotUniform
         ids = keras.Input((None, len(features.names)), dtype="int32", name="ids")
         mask = ops.not_equal(ids[:, :, 0], 0)
-        dims = {"character": self.character_dim, "class": CLASS_DIM}
+        dims = {"character": self.character_dim}
         tables = [
             keras.layers.Embedding(
                 features.sizes[name],
-                dims[name],
+                dims.get(name, CLASS_DIM),
                 embeddings_initializer=uniform(next(draw)),
                 name=f"{name}_embedding",
             )(ids[:, :, column])

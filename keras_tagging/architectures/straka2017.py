@@ -4,7 +4,8 @@ Straka & Straková (2017), :cite:`straka2017`: for each character, whether a tok
 token and its sentence, ends behind it. Multiword tokens have labels of their own, as in
 Qi et al. (2018), :cite:`qi2018`. The recipe "paper" has the defaults of UDPipe 1.2.
 Departures: the class of a character is a second feature, white space is one symbol, and
-an end of a paragraph always ends a sentence.
+an end of a paragraph always ends a sentence. The recipe "fast" also reads a small text
+several times in an epoch, and has a lexicon where white space tells little.
 """
 
 from keras_tagging.architectures.architecture import Architecture
@@ -36,5 +37,7 @@ SEGMENTER = Architecture(
         "batch_size": 24,
         "unknown_rate": 0.3,
         "epochs": 12,
+        "min_batches": 100,
+        "lexicon": None,
     },
 )

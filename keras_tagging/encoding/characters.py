@@ -2,10 +2,12 @@
 
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
 from keras_tagging.data.normalisation import STRAIGHT, straight_table, straightened
+from keras_tagging.encoding.lexicon import LONGEST, NAMES, Lexicon
 from keras_tagging.encoding.symbols import BLANK, PARAGRAPH, Symbols
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
@@ -30,19 +32,23 @@ CODES = 0x110000
 
 
 class CharacterFeatures:
-    """The function from symbols of a text to two ids each, with NumPy alone.
+    """The function from symbols of a text to ids, with NumPy alone.
 
     ============  ==============================================================
     `character`   the character as it is written; one unseen in training is unknown;
                   curly quotes and dashes are straight, if these are more frequent
     `class`       one of `CLASSES`, a blank, or the end of a paragraph
+    `begins`      with a lexicon: characters of the longest word of it that begins
+                  here, plus one
+    `ends`        the same of the word that ends here
+    `inside`      the same of the word that has this character and the next one
     ============  ==============================================================
 
-    As in `TokenFeatures`, 0 is padding, and 1 is unknown.
+    As in `TokenFeatures`, 0 is padding, and 1 is unknown. The vocabulary `lexicon` has
+    words; without one a symbol has the first two ids.
     """
 
-    names = ("character", "class")
-    table_names = frozenset({"character"})
+    table_names = frozenset({"character", "lexicon"})
     columns = ()
     letters = 0
 
@@ -50,8 +56,18 @@ class CharacterFeatures:
         self.vocabularies: dict[str, list[str]] = {}
         self._rows = np.zeros((0, 2), "int32")
 
-    def adapt(self, symbols: Symbols) -> None:
-        """Count the characters of training."""
+    @property
+    def names(self) -> tuple[str, ...]:
+        has_words = self.vocabularies.get("lexicon")
+        return ("character", "class", *(NAMES if has_words else ()))
+
+    def adapt(self, symbols: Symbols, words: Iterable[str] = ()) -> None:
+        """Count the characters of training.
+
+        Args:
+            symbols: of the text.
+            words: the lexicon.
+        """
         codes, counts = np.unique(symbols.codes, return_counts=True)
         # half of a surrogate pair, which no file can hold, stays unknown
         counted = {
@@ -59,7 +75,9 @@ class CharacterFeatures:
             for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
             if not 0xD800 <= code <= 0xDFFF
         }
-        self.set_vocabularies({"character": count_vocabulary(Counter(counted))})
+        characters = count_vocabulary(Counter(counted))
+        words = [word for word in dict.fromkeys(words) if len(word) <= LONGEST]
+        self.set_vocabularies({"character": characters, "lexicon": words})
 
     def set_vocabularies(self, vocabularies: dict[str, list[str]]) -> None:
         """Set vocabularies that were counted earlier, such as a saved model's."""
@@ -72,6 +90,7 @@ class CharacterFeatures:
         counts |= {mark: counts.get(mark, rare) for mark in STRAIGHT}
         self._straight = straight_table(straightened(counts))
         self._rows = np.zeros((CODES, 2), "int32")
+        self.lexicon = Lexicon(vocabularies.get("lexicon", ()))
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -79,10 +98,23 @@ class CharacterFeatures:
         return {
             "character": FIRST_ID + len(self.vocabularies["character"]),
             "class": FIRST_ID + len(CLASSES) + len(_SPECIAL),
+            **dict.fromkeys(self.names[2:], LONGEST + 2),
         }
 
-    def encode(self, codes: np.ndarray) -> np.ndarray:
-        """The ids of symbols: from `(symbols,)` code points `(symbols, 2)` int32."""
+    def encode(self, codes: np.ndarray, lexicon: Lexicon | None = None) -> np.ndarray:
+        """The ids of symbols: from `(symbols,)` code points `(symbols, names)` int32.
+
+        Args:
+            codes: the code points.
+            lexicon: in the place of its own.
+        """
+        rows = self._encoded(codes)
+        if len(self.names) == rows.shape[1]:
+            return rows
+        found = (lexicon or self.lexicon).columns(codes)
+        return np.concatenate([rows, 1 + found], 1)
+
+    def _encoded(self, codes):
         rows = self._rows[codes]
         # each character is looked up when it first occurs
         if len(new := codes[rows[:, 0] == 0]):

@@ -26,6 +26,8 @@ class WindowBatches:
         ids: `(symbols, features)`, the output of `CharacterFeatures`.
         targets: `(symbols,)` labels, -1 where there is nothing to learn.
         window: symbols in a window.
+        min_batches: batches of an epoch at least, in as many passes over the text as
+            that needs.
         seed: seed of the windows, their order, and of unknown characters.
         batch_size: windows in a batch.
         token_budget: symbols in a batch, if `batch_size` is None.
@@ -42,6 +44,7 @@ class WindowBatches:
         targets: np.ndarray,
         *,
         window: int,
+        min_batches: int = 0,
         seed: int = 0,
         batch_size: int | None = None,
         token_budget: int | None = None,
@@ -55,6 +58,7 @@ class WindowBatches:
         self.window = min(window, len(ids))
         self.time = int(round_up(np.array(self.window), multiple))
         self.rows = batch_size or max(1, token_budget // self.time)
+        self.min_batches = min_batches
         self.seed = seed
         self.epoch = 0
         self.rates = None
@@ -66,17 +70,30 @@ class WindowBatches:
     def num_windows(self) -> int:
         return -(-len(self.ids) // self.window) if len(self.ids) else 0
 
-    def __len__(self) -> int:
+    @property
+    def _of_a_pass(self) -> int:
         return -(-self.num_windows // self.rows)
+
+    @property
+    def passes(self) -> int:
+        """How often an epoch reads the text."""
+        return max(1, -(-self.min_batches // max(1, self._of_a_pass)))
+
+    def __len__(self) -> int:
+        return self.passes * self._of_a_pass
 
     @property
     def num_targets(self) -> int:
         """The number of predictions in an epoch."""
-        return int((self.targets >= 0).sum())
+        return self.passes * int((self.targets >= 0).sum())
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Ids `(batch, time, features)`, targets and weights `(batch, time)`."""
-        rng = np.random.default_rng([self.seed, self.epoch])
+        for number in range(self.passes):
+            yield from self._pass([number] if number else [])
+
+    def _pass(self, number: list[int]):
+        rng = np.random.default_rng([self.seed, self.epoch, *number])
         shift = int(rng.integers(len(self.ids)))
         order = rng.permutation(self.num_windows)
         for start in range(0, self.num_windows, self.rows):
@@ -158,7 +175,7 @@ def windows_of(
             height = padded_rows(len(starts), rows) if multiple > 1 else len(starts)
             places = (starts - leads)[:, None] + np.arange(time)
             real = places < stops[:, None]
-            found = encode(codes)
+            found = encode(codes[: stops[-1]])
             ids = np.zeros((height, time, found.shape[1]), "int32")
             ids[: len(starts)][real] = found[places[real]]
             following = np.append(codes[begin + 1 : last + 1], PARAGRAPH)[:count]

@@ -8,6 +8,7 @@ import numpy as np
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.surfaces import check_surfaces, document_of
 from keras_tagging.encoding.characters import CharacterFeatures
+from keras_tagging.encoding.lexicon_parts import encoded_apart, needs_lexicon
 from keras_tagging.encoding.multiword import MultiwordSplitter, analyses_of, usual_of
 from keras_tagging.encoding.segment_labels import LABELS, targets_of
 from keras_tagging.encoding.segmentation import Segmentation
@@ -18,7 +19,7 @@ from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.report import segment_report
 from keras_tagging.models.sentence_model import SentenceModel
-from keras_tagging.runtime.segmenter import LISTS
+from keras_tagging.runtime.segmenter import LEXICON, LISTS
 
 FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
 #: the vocabulary of tokens that have several words whatever the network says
@@ -54,18 +55,27 @@ class Segmenter(SentenceModel):
     ):
         self.spaces = spaces
         self.splitter = MultiwordSplitter(())
+        self.passes = 1  # over the text in an epoch of training
         if isinstance(vocabularies, dict):  # earlier files lack it
-            vocabularies = {USUAL: [], **vocabularies}
+            vocabularies = {USUAL: [], LEXICON: [], **vocabularies}
         super().__init__(architecture, settings, vocabularies=vocabularies, **kwargs)
 
     @property
     def size(self) -> str:
-        """The numbers of characters, multiword tokens and parameters, in words."""
+        """The numbers of characters, multiword tokens and parameters, in words.
+
+        After `adapt` also what follows from the corpus: a lexicon, and the passes over
+        a small text.
+        """
         sizes = {name: len(words) for name, words in self._vocabularies}
-        return (
-            f"{sizes['character']:,} characters, {sizes['multiword']:,} multiword "
-            f"tokens, {self.count_params():,} parameters"
-        )
+        found = [f"{sizes['character']:,} characters"]
+        if sizes[LEXICON]:
+            found.append(f"a lexicon of {sizes[LEXICON]:,} words")
+        found.append(f"{sizes['multiword']:,} multiword tokens")
+        found.append(f"{self.count_params():,} parameters")
+        if self.passes > 1:
+            found.append(f"{self.passes} passes over the text in an epoch")
+        return ", ".join(found)
 
     # Vocabularies and network
 
@@ -89,13 +99,21 @@ class Segmenter(SentenceModel):
         self.spaces = any(
             any(map(str.isspace, token)) for s in surfaces for token in s.tokens
         )
-        self.features.adapt(symbols_of(text))
+        wanted = self.settings.task.lexicon
+        if wanted is None:
+            wanted = needs_lexicon(surfaces)
+        words = (token for surface in surfaces for token in surface.tokens)
+        symbols = symbols_of(text)
+        self.features.adapt(symbols, words if wanted else ())
         vocabularies = {
             "tags": list(LABELS),
             "multiword": analyses_of(sentences),
             USUAL: usual_of(sentences),
         }
         self._build_network({**self.features.vocabularies, **vocabularies})
+        nothing = np.zeros((len(symbols), 1), "int32")
+        batches = self._windows(nothing, nothing[:, 0], self.settings.fitting)
+        self.passes = batches.passes
 
     def _restore(self, vocabularies):
         if tuple(vocabularies["tags"]) != LABELS:
@@ -103,8 +121,8 @@ class Segmenter(SentenceModel):
         self._vocabularies = tuple(vocabularies.items())
         usual = vocabularies[USUAL]
         self.splitter = MultiwordSplitter(vocabularies["multiword"], usual)
-        characters = {"character": list(vocabularies["character"])}
-        self.features.set_vocabularies(characters)
+        own = {name: list(vocabularies[name]) for name in ("character", LEXICON)}
+        self.features.set_vocabularies(own)
         self.network = self.settings.network.build(
             self.features, LABELS, seed=self.seed
         )
@@ -124,10 +142,15 @@ class Segmenter(SentenceModel):
         text, surfaces = document_of(sentences)
         # the text is a ring, in which its end is that of a paragraph
         symbols = symbols_of(text.rstrip() + "\n\n")
+        ids = encoded_apart(self.features, symbols, surfaces)
+        return self._windows(ids, targets_of(symbols, surfaces), fitting)
+
+    def _windows(self, ids, targets, fitting):
         return WindowBatches(
-            self.features.encode(symbols.codes),
-            targets_of(symbols, surfaces),
+            ids,
+            targets,
             window=self.settings.task.window,
+            min_batches=self.settings.task.min_batches,
             **self.batching(fitting),
         )
 
@@ -217,7 +240,8 @@ class Segmenter(SentenceModel):
     served_layers = ()
 
     def described(self, top_k=5):
-        lists = {name: list(self.vocabularies[name]) for name in LISTS}
+        names = (*LISTS, *((LEXICON,) if self.vocabularies[LEXICON] else ()))
+        lists = {name: list(self.vocabularies[name]) for name in names}
         context = self.settings.task.context
         return lists | {"spaces": self.spaces, "context": context}
 

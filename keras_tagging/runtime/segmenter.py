@@ -16,6 +16,8 @@ from keras_tagging.utils import limits
 
 #: the vocabularies of a segmenter that a file has
 LISTS = ("character", "multiword", "usual_multiword")
+#: one more, of a network that reads where words stand
+LEXICON = "lexicon"
 
 
 class OnnxSegmenter(Evaluated):
@@ -48,7 +50,8 @@ class OnnxSegmenter(Evaluated):
         context = described.get("context")
         if not (type(context) is int and 0 <= context <= limits.SEGMENT_CHARACTERS):
             raise ValueError("does not say how many characters it reads around others")
-        return {name: described.get(name) for name in LISTS}
+        names = (*LISTS, *((LEXICON,) if LEXICON in described else ()))
+        return {name: described.get(name) for name in names}
 
     @staticmethod
     def inputs(described: dict) -> dict[str, tuple[str, int]]:
@@ -65,7 +68,8 @@ class OnnxSegmenter(Evaluated):
         self.session = session
         self.architecture = str(described.get("architecture"))
         features = CharacterFeatures()
-        features.set_vocabularies({"character": described["character"]})
+        own = {"character": described["character"]}
+        features.set_vocabularies(own | {LEXICON: described.get(LEXICON, [])})
         multiword = (described[name] for name in LISTS[1:])
         self._segmentation = Segmentation(
             features,

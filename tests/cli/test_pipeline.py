@@ -28,6 +28,7 @@ SENTENCES = [
     ". . PUNCT . _ 2 p",
 ]
 SEGMENTER = {"units": 6, "character_dim": 6, "window": 30, "batch_size": 16}
+SEGMENTER |= {"min_batches": 0}
 SMALL = {
     "segmenter": {**SEGMENTER, "epochs": 2},
     "tagger": {"units": 8, "num_layers": 1, "word_dim": 6, "epochs": 2},

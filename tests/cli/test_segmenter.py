@@ -7,7 +7,7 @@ from treebanks import FOLDER
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-TINY = ["units=4", "character_dim=3", "window=16", "context=8"]
+TINY = ["units=4", "character_dim=3", "window=16", "context=8", "min_batches=0"]
 SETTINGS = [part for pair in TINY for part in ("--set", pair)]
 
 

@@ -116,7 +116,8 @@ def test_a_stream_takes_strings_only(chunks):
 def test_ids_of_characters():
     features = CharacterFeatures()
     features.adapt(symbols_of("aab B\n\n\ud800"))
-    assert features.vocabularies == {"character": ["a", "\n", " ", "B", "b"]}
+    known = {"character": ["a", "\n", " ", "B", "b"], "lexicon": []}
+    assert features.vocabularies == known
     ids = features.encode(codes_of("aZ\ud800b "))
     known = features.vocabularies["character"]
     assert [known[i - 2] if i > 1 else None for i in ids[:, 0]] == [

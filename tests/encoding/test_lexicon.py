@@ -1,0 +1,112 @@
+"""Words of training in text without spaces, and small texts read several times."""
+
+import numpy as np
+import pytest
+from treebanks import TINY
+
+import keras_tagging
+from keras_tagging import runtime
+from keras_tagging.data.surface import Surface
+from keras_tagging.data.surfaces import document_of, text_of
+from keras_tagging.encoding.characters import CharacterFeatures
+from keras_tagging.encoding.lexicon import LONGEST, Lexicon
+from keras_tagging.encoding.lexicon_parts import encoded_apart, needs_lexicon
+from keras_tagging.encoding.symbols import codes_of, symbols_of
+from keras_tagging.encoding.windows import WindowBatches
+
+
+def longest(text, words):
+    """The same columns, by looking at each stretch of the text."""
+    found = np.zeros((len(text), 3), int)
+    small = {word.lower() for word in words}
+    for size in range(1, LONGEST + 1):
+        for start in range(len(text) - size + 1):
+            if text[start : start + size].lower() in small:
+                found[start, 0] = found[start + size - 1, 1] = size
+                found[start : start + size - 1, 2] = size
+    return found
+
+
+@pytest.mark.parametrize("words", [[], ["a"], ["ab", "BA", "abab", "b", "a" * 13, ""]])
+def test_longest_words_at_each_character(words):
+    rng = np.random.default_rng(1)
+    text = "".join(rng.choice(list("aAbB c"), 300)) + "a" * 20
+    found = Lexicon(words).columns(codes_of(text))
+    assert np.array_equal(found, longest(text, words))
+
+
+def sentence_of(*tokens, start=0, joint=""):
+    text, ends = joint.join(tokens), np.cumsum([len(t) + len(joint) for t in tokens])
+    spans = [
+        (int(end) - len(t) - len(joint), int(end) - len(joint))
+        for t, end in zip(tokens, ends, strict=True)
+    ]
+    surface = Surface(text, spans, [1] * len(tokens), start, joint)
+    return keras_tagging.Sentence(list(tokens), surface=surface)
+
+
+def test_which_text_needs_a_lexicon(treebanks):
+    needed = {
+        language: needs_lexicon(document_of(sentences)[1])
+        for language, sentences in treebanks.items()
+    }
+    # no spaces between tokens, and spaces inside of them
+    assert {name for name, needs in needed.items() if needs} == {
+        "japanese",
+        "vietnamese",
+    }
+
+
+def test_a_part_of_the_text_does_not_know_its_own_words():
+    sentences = [sentence_of("once", "twice"), sentence_of("twice"), sentence_of("c")]
+    text, surfaces = document_of(sentences)
+    symbols, features = symbols_of(text), CharacterFeatures()
+    features.adapt(symbols, [token for s in surfaces for token in s.tokens])
+    assert features.vocabularies["lexicon"] == ["once", "twice", "c"]
+    known = features.encode(symbols.codes)[:, 2] - 1
+    apart = encoded_apart(features, symbols, surfaces)[:, 2] - 1
+    assert known[text.index("once")] == 4 and known[4] == 5
+    # "once" and "c" are of one sentence, "twice" is of two; "c" is inside of others
+    assert apart[0] == 0 and apart[4] == 5 and apart[2] == 1
+    assert apart[len(symbols) - 1] == 0
+
+
+@pytest.mark.usefixtures("eager")
+def test_saved_and_exported_with_a_lexicon(treebanks, tmp_path):
+    sentences = treebanks["japanese"]
+    model = keras_tagging.build("segmenter", **TINY | {"lexicon": None})
+    model.adapt(sentences)
+    assert "a lexicon of " in model.size and len(model.features.names) == 5
+    assert "passes" not in model.size
+    files = [tmp_path / "model.keras", tmp_path / "model.onnx"]
+    model.save(files[0])
+    model.export(files[1], format="onnx")
+    text = text_of(sentences)
+    found = list(model.segment(text))
+    assert list(keras_tagging.load(files[0]).segment(text)) == found
+    assert list(runtime.load(files[1]).segment(text)) == found
+
+
+def test_training_says_how_often_it_reads_a_small_text(treebanks):
+    settings = TINY | {"min_batches": 7, "window": 1000}
+    model = keras_tagging.build("segmenter", **settings)
+    model.adapt(treebanks["english"])
+    assert model.size.endswith(", 7 passes over the text in an epoch")
+    batches = model.batches(treebanks["english"], model.settings.fitting)
+    assert batches.passes == len(batches) == 7
+
+
+def test_a_small_text_is_read_several_times_in_an_epoch():
+    ids, targets = np.arange(2, 62).reshape(-1, 1), np.ones(60, int)
+    settings = {"window": 10, "batch_size": 4, "seed": 3}
+    once = WindowBatches(ids, targets, **settings)
+    often = WindowBatches(ids, targets, min_batches=5, **settings)
+    assert (len(once), len(often), often.num_targets) == (2, 6, 180)
+    batches = [batch for batch, _, _ in often]
+    # the first pass is that of a text that is large enough
+    for batch, (own, _, _) in zip(batches, once, strict=False):
+        assert np.array_equal(batch, own)
+    for place in range(0, 6, 2):
+        seen = np.concatenate([b.ravel() for b in batches[place : place + 2]])
+        assert sorted(seen) == list(range(2, 62))
+    assert not np.array_equal(batches[0], batches[2])
