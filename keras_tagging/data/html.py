@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from html import escape
 from itertools import accumulate
 
+from keras_tagging.ccg.drawing import STYLE
 from keras_tagging.data.rows import shown_columns
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
+from keras_tagging.utils.limits import DRAWN_WORDS
 
 _STYLE = """\
 .entities { line-height: 2.5; }
@@ -22,6 +24,7 @@ _STYLE = """\
 .entity-GPE { background: #feca74; }
 .tree { overflow-x: auto; }
 """
+_STYLE += STYLE
 #: stands before all sentences; the ends of <body> and <html> may be left out
 PREFACE = f"""<!doctype html>
 <html lang="und">
@@ -41,13 +44,17 @@ _LETTER, _GAP = 9, 34  # the width of a letter, and what a word has beside its l
 def as_html(sentence: Sentence) -> str:
     """A sentence as a <figure>: its text with its spans marked, and its tree.
 
-    There is no tree without the columns `head` and `deprel`, and "" without words.
+    There is no tree without the columns `head` and `deprel`, and "" without words. A
+    derivation of up to `limits.DRAWN_WORDS` words is drawn below.
     """
     if not sentence.tokens:
         return ""
     parts = [f'<div class="entities" dir="auto">{_marked(sentence)}</div>\n']
     if {"head", "deprel"} <= sentence.columns.keys():
         parts.append(f'<div class="tree" tabindex="0">\n{_tree(sentence)}</div>\n')
+    derivation = sentence.derivation
+    if derivation is not None and len(derivation) <= DRAWN_WORDS:
+        parts.append(derivation.html())
     return "".join(["<figure>\n", *parts, "</figure>\n"])
 
 
