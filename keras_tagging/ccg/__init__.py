@@ -5,6 +5,7 @@ from keras_tagging.ccg.categories import Atom, Category, Functor, parse_category
 from keras_tagging.ccg.combinators import combine
 from keras_tagging.ccg.dependencies import Dependency, dependencies
 from keras_tagging.ccg.derivation import Derivation
+from keras_tagging.ccg.grammar import Grammar
 
 __all__ = [
     "Atom",
@@ -12,6 +13,7 @@ __all__ = [
     "Dependency",
     "Derivation",
     "Functor",
+    "Grammar",
     "Leaf",
     "Node",
     "combine",
