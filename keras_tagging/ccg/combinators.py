@@ -13,9 +13,9 @@ Mark           Forward                     Backward, `<` and so on
 =============  ==========================  ==============================
 
 The equations are those of Steedman (2000), "The Syntactic Process"; `[conj]`,
-punctuation and features those of CCGbank (Hockenmaier & Steedman 2007). An S without a feature
-matches every S and takes its feature along, so that `(S\NP)/(S\NP)` makes `S[b]\NP` of
-`S[b]\NP`; `[nb]` does not count.
+punctuation and features those of CCGbank (Hockenmaier & Steedman 2007). An S without a
+feature matches every S and takes its feature along, so that `(S\NP)/(S\NP)` makes
+`S[b]\NP` of `S[b]\NP`; `[nb]` does not count.
 """
 
 from functools import lru_cache

@@ -99,7 +99,7 @@ class Grammar:
             steps = combine(one, two) if one and two else ()
             return [Result(str(step.category), step.head, 0) for step in steps]
         found = [
-            Result(whole, _head(left, right, whole), n) for whole, n in seen.items()
+            Result(whole, head_of(left, right, whole), n) for whole, n in seen.items()
         ]
         return sorted(found, key=lambda result: -result.count)
 
@@ -213,7 +213,7 @@ def _normal(category: str) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def _head(left: str, right: str, whole: str) -> int:
+def head_of(left: str, right: str, whole: str) -> int:
     """The head by the categories; of a pair that no combinator joins, the like one."""
     one, two, three = map(category_of, (left, right, whole))
     step = step_of(one, two, three) if one and two and three else None
