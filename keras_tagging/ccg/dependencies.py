@@ -107,7 +107,7 @@ def dependencies(root: Node | Leaf) -> list[Dependency]:
             word -= 1
             continue
         parts = [known[child] for child in below]
-        if begun.intersection(below[1:]):
+        if len(parts) == 2 and below[1] in begun:
             made = _joined(*parts, {})
         else:
             made = _combined(node, parts)

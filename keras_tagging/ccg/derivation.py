@@ -6,6 +6,7 @@ from keras_tagging.ccg import drawing
 from keras_tagging.ccg.auto import Leaf, Node, from_object, line_of, parse_line, table
 from keras_tagging.ccg.categories import NotCCG
 from keras_tagging.ccg.dependencies import Dependency, dependencies
+from keras_tagging.utils.limits import DRAWN_WORDS
 
 
 class Derivation:
@@ -171,8 +172,8 @@ class Derivation:
         """The drawing as a picture."""
         return drawing.as_svg(self.root)
 
-    def _repr_html_(self) -> str:
-        return drawing.for_notebook(self.root)
+    def _repr_html_(self) -> str | None:
+        return drawing.for_notebook(self.root) if len(self) <= DRAWN_WORDS else None
 
     def __repr__(self) -> str:
         words = " ".join(leaf.word for leaf in self.leaves[:6])

@@ -72,7 +72,7 @@ class Grammar:
         """The grammar of derivations, such as those of the sentences of a treebank.
 
         Raises:
-            ValueError: if there is no derivation.
+            ValueError: if there is no derivation, or a node has more than two children.
         """
         rules: dict[tuple[str, ...], Counter] = defaultdict(Counter)
         roots: Counter = Counter()
@@ -83,6 +83,11 @@ class Grammar:
                 )
             roots[_normal(derivation.category)] += 1
             for node in derivation.nodes():
+                if len(node.children) > 2:
+                    raise ValueError(
+                        f"{derivation.name!r} has a node of {len(node.children)} "
+                        "children: a rule has one or two, so divide it"
+                    )
                 rules[_parts(node)][_normal(node.category)] += 1
         if not roots:
             raise ValueError("no derivation: give those of a treebank")
@@ -112,7 +117,7 @@ class Grammar:
     def has(self, node: Node, combinators: bool = True) -> bool:
         """Whether it has the step, from training or by a combinator."""
         whole, parts = _normal(node.category), _parts(node)
-        if parts in self.rules or not combinators or len(parts) == 1:
+        if parts in self.rules or not combinators or len(parts) != 2:
             return whole in self.rules.get(parts, {})
         return any(result.category == whole for result in self.combine(*parts))
 

@@ -98,6 +98,8 @@ def test_what_no_combinator_makes_has_no_error():
     odd = Leaf("((", "X", "X", "?", "((")
     root = Node(r"S\NP", 0, (Node("NP/NP", 1, (odd, odd)), Node(r"S\NP", 0, (odd,))))
     assert Derivation(Node(")", 0, (root, odd))).dependencies() == []
+    three = tree("NP", "a|NP", "b|NP", tree("NP[conj]", "and|conj", "c|NP"))
+    assert named(three) == set()
     deep = "/".join(["N"] * 31)
     nodes = tree("/".join(["N"] * 30), f"a|{deep}", "b|N")
     assert named(nodes) == {"b < a 30"}

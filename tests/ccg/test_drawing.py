@@ -72,5 +72,7 @@ def test_500_words_are_drawn_and_more_are_not():
     assert derivation.draw().count("\n") == 2 * 499 + 1
     assert derivation.svg() and derivation.html()
     assert time.process_time() - started < 20
+    longer = Derivation(tree("NP", "a|NP/NP", root))
+    assert longer._repr_html_() is None
     with pytest.raises(ValueError, match="501 words are too many to draw"):
-        Derivation(tree("NP", "a|NP/NP", root)).draw()
+        longer.draw()

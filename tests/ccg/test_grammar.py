@@ -95,3 +95,7 @@ def test_no_derivation():
         Grammar.from_derivations([])
     with pytest.raises(ValueError, match="read them from an .auto file"):
         Grammar.from_derivations([None])
+    three = Derivation(tree("NP", "a|NP", "and|conj", "b|NP"))
+    with pytest.raises(ValueError, match="a node of 3 children"):
+        Grammar.from_derivations([three])
+    assert grammar().coverage([three]) == Coverage(1, 0, 1, 0)
