@@ -9,8 +9,8 @@ several tags and their probabilities, which the Java port of C&C reads, and Easy
 import re
 from collections.abc import Iterator
 
+from keras_tagging.ccg.categories import CategoryError, normalise
 from keras_tagging.data import Sentence
-from keras_tagging.data.categories import CategoryError, normalise
 from keras_tagging.data.named_columns import with_labels
 from keras_tagging.data.tagged import as_line
 from keras_tagging.utils.suggestions import check_known

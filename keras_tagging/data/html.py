@@ -10,9 +10,11 @@ from html import escape
 from itertools import accumulate
 from unicodedata import bidirectional
 
+from keras_tagging.ccg.drawing import STYLE
 from keras_tagging.data.rows import shown_columns
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
+from keras_tagging.utils.limits import DRAWN_WORDS
 
 _STYLE = """\
 .entities { line-height: 2.5; }
@@ -24,6 +26,7 @@ _STYLE = """\
 .entity-GPE { background: #feca74; }
 .tree { overflow-x: auto; }
 """
+_STYLE += STYLE
 _PREFACE = """<!doctype html>
 <html lang="{}">
 <meta charset="utf-8">
@@ -69,13 +72,17 @@ def as_html(sentence: Sentence) -> str:
     """A sentence as a <figure>: its text with its spans marked, and its tree.
 
     The tree has the words in the direction of their script. There is none without the
-    columns `head` and `deprel`, and "" without words.
+    columns `head` and `deprel`, and "" without words. A derivation of up to
+    `limits.DRAWN_WORDS` words is drawn below.
     """
     if not sentence.tokens:
         return ""
     parts = [f'<div class="entities" dir="auto">{_marked(sentence)}</div>\n']
     if {"head", "deprel"} <= sentence.columns.keys():
         parts.append(f'<div class="tree" tabindex="0">\n{_tree(sentence)}</div>\n')
+    derivation = sentence.derivation
+    if derivation is not None and len(derivation) <= DRAWN_WORDS:
+        parts.append(derivation.html())
     return "".join(["<figure>\n", *parts, "</figure>\n"])
 
 

@@ -148,7 +148,9 @@ def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield block
 
 
-def sentence_of(tokens, tags=None, columns=None, sent_id=None) -> Sentence:
+def sentence_of(
+    tokens, tags=None, columns=None, sent_id=None, derivation=None
+) -> Sentence:
     """Make a sentence, with its tokens in NFC.
 
     Raises:
@@ -167,6 +169,7 @@ def sentence_of(tokens, tags=None, columns=None, sent_id=None) -> Sentence:
         None if tags is None else list(map(intern, tags)),
         {name: list(map(intern, values)) for name, values in (columns or {}).items()},
         sent_id=sent_id,
+        derivation=derivation,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 
+from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.data.spans import Entity, Span
 from keras_tagging.data.surface import Surface
 
@@ -26,10 +27,11 @@ class Sentence:
             sentence are words: a multiword token of the text has several of them.
         spans: stretches of the text with labels, which `Pipeline.annotate` finds.
         sent_id: what the comment `# sent_id` of its file calls it.
+        derivation: how its CCG categories, the tags, become that of the whole.
 
     Raises:
         ValueError: if a field does not have one value a token, a value is not a
-            string, or the text has another number of words.
+            string, or the text or derivation has another number of words.
     """
 
     tokens: list[str]
@@ -38,6 +40,7 @@ class Sentence:
     surface: Surface | None = None
     spans: list[Span] = field(default_factory=list)
     sent_id: str | None = field(default=None, compare=False)
+    derivation: Derivation | None = field(default=None, compare=False)
 
     def __post_init__(self):
         if isinstance(self.tokens, str):
@@ -62,6 +65,12 @@ class Sentence:
             raise ValueError(
                 f"{len(self.tokens)} tokens, but {sum(self.surface.words)} words in "
                 f"the text {self.surface.text[:60]!r}"
+            )
+
+        if self.derivation is not None and len(self.derivation) != len(self.tokens):
+            raise ValueError(
+                f"{len(self.tokens)} tokens, but a derivation of "
+                f"{len(self.derivation)} words: give that of the sentence"
             )
 
     def __len__(self) -> int:

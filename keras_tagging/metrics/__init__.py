@@ -16,6 +16,7 @@ from keras_tagging.metrics.chunks import (
     chunks,
     looks_like_chunks,
 )
+from keras_tagging.metrics.derivations import DerivationScores, derivation_scores
 from keras_tagging.metrics.multi_tagging import (
     BETAS,
     assigned,
@@ -33,12 +34,14 @@ __all__ = [
     "SegmentationScores",
     "ChunkCounts",
     "ChunkScores",
+    "DerivationScores",
     "allowed_transitions",
     "assigned",
     "attachment_scores",
     "chunk_scheme",
     "chunk_scores",
     "chunks",
+    "derivation_scores",
     "holm",
     "is_consistent",
     "looks_like_chunks",

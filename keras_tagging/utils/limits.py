@@ -39,6 +39,14 @@ COMBINING_MARKS = 100
 INTEGER_DIGITS = 9
 # Characters of a CCG category. CCGbank's longest has 219.
 CATEGORY_CHARACTERS = 500
+# Arguments that composition takes along. CCGbank's derivations need two, rarely three.
+COMPOSED_ARGUMENTS = 3
+# Words of a derivation that is drawn: a drawing grows with their square.
+DRAWN_WORDS = 500
+# Words of a sentence that a chart is made for: its time grows with their cube.
+CHART_WORDS = 150
+# Rules of a grammar; that of EWT as CCG has a thousand, CCGbank's some 5,000.
+GRAMMAR_RULES = 100_000
 
 # Compressed files and archives
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keras_tagging.ccg import Derivation, Leaf, Node
+from keras_tagging.ccg.categories import normalise
 from keras_tagging.data import CorpusError, Sentence, read
-from keras_tagging.data.categories import normalise
-from keras_tagging.data.derivations import Derivation, Leaf, Node, derivations
+from keras_tagging.data.derivations import derivations
 from keras_tagging.data.records import Malformed
 
 HAS = r"(<L (S[dcl]\NP)/NP VBZ VB has (S[dcl]\NP_1)/NP_2>)"
@@ -59,7 +60,9 @@ def test_normal_forms():
 
 def test_a_derivation_without_a_name():
     [derivation] = parse("(<L N NN NN cat N>)")
-    assert derivation == ("", Leaf("N", "NN", "NN", "cat", "N"), [derivation.root])
+    assert derivation.name == derivation.header == ""
+    assert derivation.root == Leaf("N", "NN", "NN", "cat", "N")
+    assert derivation.leaves == [derivation.root]
     assert derivation.heads() == [0]
 
 
@@ -100,7 +103,7 @@ def test_an_unknown_notation(tmp_path):
 
 words = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=4)
 fields = words.filter(lambda text: not set(text) & set("<>(){}[]#"))
-leaves = st.builds(Leaf, fields, fields, fields, fields, fields)
+leaves = st.builds(Leaf, *[fields] * 5, st.just(""))
 
 
 @st.composite
@@ -115,7 +118,7 @@ nodes = st.recursive(leaves, inner, max_leaves=12)
 
 def render(node):
     if isinstance(node, Leaf):
-        return f"(<L {' '.join(node)}>)"
+        return f"(<L {' '.join(node[:-1])}>)"
     children = " ".join(map(render, node.children))
     return f"(<T {node.category} {node.head} {len(node.children)}> {children} )"
 
@@ -164,7 +167,7 @@ def test_heads_against_the_definition():
         heads[top] = 0
         count = len(in_order(root))
         expected = [heads[word] for word in range(1, count + 1)]
-        assert Derivation("", root, in_order(root)).heads() == expected
+        assert Derivation(root).heads() == expected
 
 
 def test_depth_is_no_limit():

@@ -11,18 +11,18 @@ from hostile.harness import Target, Wrong
 from hostile.mutations import ODD, mutate
 from hostile.oracle import Expected, Stream, check_reading, check_written, refused
 
+from keras_tagging.ccg.categories import (
+    CategoryError,
+    normalise,
+    parse_category,
+    write_category,
+)
 from keras_tagging.corpora import describe
 from keras_tagging.corpora.damage import damage
 from keras_tagging.corpora.suspicions import suspicious
 from keras_tagging.corpora.word_classes import WordClasses
 from keras_tagging.data import Corpus, Sentence, read
 from keras_tagging.data.brackets import unescaped
-from keras_tagging.data.categories import (
-    CategoryError,
-    normalise,
-    parse_category,
-    write_category,
-)
 from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.derivations import derivations
 from keras_tagging.data.normalisation import to_nfc

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keras_tagging.data import read
-from keras_tagging.data.categories import (
+from keras_tagging.ccg.categories import (
     Atom,
     CategoryError,
     Functor,
-    category_at,
     normalise,
     parse_category,
     write_category,
 )
+from keras_tagging.data import read
+from keras_tagging.data.categories import category_at
 from keras_tagging.data.records import Malformed
 
 N, NP, S = Atom("N"), Atom("NP"), Atom("S")

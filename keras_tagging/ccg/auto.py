@@ -1,0 +1,235 @@
+r"""The nodes of derivations, and the lines that CCGbank's `.auto` files have for them.
+
+`(<T category head count> nodes )` is an inner node, `(<L category modified-pos pos word
+predicate>)` a leaf (Hockenmaier & Steedman 2007). Nothing here recurses: a
+derivation may be as deep as it is long.
+"""
+
+import re
+from typing import NamedTuple
+
+from keras_tagging.ccg.categories import ERRATA, NotCCG, as_read, category_of
+from keras_tagging.ccg.combinators import mark_of, step_of
+from keras_tagging.utils.limits import INTEGER_DIGITS, SENTENCE_TOKENS, TREE_NODES
+
+
+class Leaf(NamedTuple):
+    r"""A word of a derivation.
+
+    Args:
+        category: its lexical category, the supertag.
+        pos: its part of speech, as CCGbank corrected it.
+        original_pos: its part of speech in the Penn Treebank.
+        word: the word, with brackets as `-LRB-` and slashes as `\/`.
+        predicate: the category with the indices of predicate-argument structure.
+        extras: what else stands there, such as PropBank's `{join.01:rel}`.
+    """
+
+    category: str
+    pos: str
+    original_pos: str
+    word: str
+    predicate: str
+    extras: str = ""
+
+
+class Node(NamedTuple):
+    """An inner node of a derivation.
+
+    Args:
+        category: the category of its children together.
+        head: the index of the head among the children, as the file marks it.
+        children: one or two nodes or leaves.
+        extras: as those of a leaf.
+    """
+
+    category: str
+    head: int
+    children: "tuple[Node | Leaf, ...]"
+    extras: str = ""
+
+    @property
+    def rule(self) -> str:
+        """The mark of its combinator, as `combinators` lists them; "" for none."""
+        return mark_of(category_of(self.category), self._parts())
+
+    @property
+    def head_by_category(self) -> int:
+        """The index of the head among the children, as their categories say.
+
+        Where they do not, because no combinator makes the node, it is as the file
+        marks it.
+        """
+        whole, parts = category_of(self.category), self._parts()
+        step = None
+        if len(parts) == 2 and None not in (whole, *parts):
+            step = step_of(*parts, whole)
+        return step.head if step else self.head
+
+    def _parts(self) -> tuple:
+        return tuple(category_of(child.category) for child in self.children)
+
+
+def table(root: Node | Leaf) -> list[tuple[Node | Leaf, list[int]]]:
+    """All nodes, each before its children, with the places of these in the list.
+
+    Going through it backwards, one meets children before their parents.
+    """
+    found: list[tuple[Node | Leaf, list[int]]] = []
+    waiting = [(root, [])]
+    while waiting:
+        node, siblings = waiting.pop()
+        siblings.append(len(found))
+        places: list[int] = []
+        found.append((node, places))
+        if isinstance(node, Node):
+            waiting += [(child, places) for child in reversed(node.children)]
+    return found
+
+
+_BLANKS = "[ \t]+"
+_FIELD = "([^ \t]+)"
+_COUNT = f"([0-9]{{1,{INTEGER_DIGITS}}})"
+# PropBank's {join.01:ARG0} and [ARG0,ARG1]. A possessive plus remembers no other way.
+_EXTRAS = r"((?:[ \t]++[{\[][^ \t>]*+)*+)[ \t]*+"
+_SPLITS = re.compile("[ \t\r\n]")
+_TOKEN = re.compile(
+    rf"\(<L{_BLANKS}{_BLANKS.join([_FIELD] * 4)}{_BLANKS}([^ \t>]+){_EXTRAS}>\)"
+    rf"|\(<T{_BLANKS}{_FIELD}{_BLANKS}{_COUNT}{_BLANKS}{_COUNT}{_EXTRAS}>"
+    r"|(\))"
+    r"|(\(<L.*?>\)|[^ \t]+)"  # anything malformed
+)
+
+
+def parse_line(
+    line: str, notation: str | None = None
+) -> tuple[Node | Leaf, list[Leaf]]:
+    """The root of a derivation, and its leaves in the order of the sentence.
+
+    Args:
+        line: the line of a file.
+        notation: "ccgbank" or "pmb" for categories in normal form; with None they stay
+            as they are, but for the errors of the published treebank.
+
+    Raises:
+        NotCCG: if it is none, or a category cannot be parsed.
+    """
+    if line.count("(<L ") > SENTENCE_TOKENS or line.count("(<") > TREE_NODES:
+        what = f"a derivation has more than {SENTENCE_TOKENS:,} words or too many nodes"
+        raise NotCCG(what, "split it where its sentences end")
+    leaves: list[Leaf] = []
+    outer: list[tuple] = []  # the headers of open nodes, and the siblings before them
+    siblings: list[Node | Leaf] = []
+    mended, new = ERRATA.get, tuple.__new__  # half the time of a NamedTuple's own
+    # Stop at the first malformed token: the search for one goes through the whole line.
+    for token in _TOKEN.finditer(line):
+        tag, pos, own, word, predicate, extras, *rest = token.groups()
+        if tag:
+            tag = mended(tag, tag) if notation is None else as_read(tag, notation)
+            leaf = new(Leaf, (tag, pos, own, word, predicate, extras))
+            leaves.append(leaf)
+            siblings.append(leaf)
+            continue
+        category, head, count, more, close, bad = rest
+        if category:
+            if notation is None:
+                category = mended(category, category)
+            else:
+                category = as_read(category, notation)
+            outer.append((category, int(head), int(count), more, siblings))
+            siblings = []
+        elif close and outer:
+            category, head, count, more, before = outer.pop()
+            if len(siblings) != count or head >= count:
+                raise _miscounted(category, head, count, len(siblings))
+            before.append(new(Node, (category, head, tuple(siblings), more)))
+            siblings = before
+        elif bad and bad.startswith("(<L") and bad.endswith(">)"):
+            shown = bad.removeprefix("(<L").removesuffix(">)").strip(" \t")[:60]
+            what = f"leaf {len(leaves) + 1}, {shown!r}, is malformed"
+            remedy = "write five fields, (<L category pos pos word category>)"
+            raise NotCCG(what, remedy)
+        else:
+            raise _unbalanced(bad or close)
+    if outer or len(siblings) != 1:
+        raise _unbalanced()
+    return siblings[0], leaves
+
+
+def line_of(root: Node | Leaf) -> str:
+    """The line of a derivation, with one blank between its parts.
+
+    Raises:
+        NotCCG: if a field is empty or has a blank or the end of a line, or there are
+            neither one nor two children.
+    """
+    parts: list[str] = []
+    waiting: list[Node | Leaf | str] = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            parts.append(node)
+            continue
+        fields = [node.category]
+        if isinstance(node, Node):
+            count = len(node.children)
+            if not 0 <= node.head < count:
+                raise _miscounted(node.category, node.head, count, count)
+            fields += [str(node.head), str(count)]
+            waiting += [")", *reversed(node.children)]
+        else:
+            fields = [*node[:-1]]
+        for field in fields:
+            if not field or _SPLITS.search(field) or ">" in fields[-1]:
+                what = f"{field[:60]!r} cannot be a field of a derivation"
+                raise NotCCG(what, "replace what is empty, its blanks and brackets")
+        kind, end = ("T", ">") if isinstance(node, Node) else ("L", ">)")
+        parts.append(f"(<{kind} {' '.join(fields)}{node.extras}{end}")
+    return " ".join(parts)
+
+
+def from_object(found) -> tuple[Node | Leaf, str]:
+    """The root and the header of an object that `Derivation.to_dict` makes.
+
+    Raises:
+        NotCCG: if the object is none.
+    """
+    try:
+        listed, header = found["nodes"], found.get("header", "")
+        if not isinstance(listed, list) or len(listed) > TREE_NODES:
+            raise ValueError("too many nodes, or none")
+        made: dict[int, Node | Leaf] = {}
+        for i in reversed(range(len(listed))):
+            fields = {k: v for k, v in listed[i].items() if k != "rule"}
+            below = fields.pop("children", None)
+            if below is None:
+                made[i] = Leaf(**fields)
+            else:  # each child of one parent, behind it
+                children = tuple(made.pop(child) for child in below)
+                made[i] = Node(children=children, **fields)
+            if not all(
+                isinstance(v, int if k == "head" else str) for k, v in fields.items()
+            ):
+                raise ValueError(f"node {i} has a value of another type")
+        [root] = made.values()
+        if "\n" in header:
+            raise ValueError("a header of several lines")
+        line_of(root)
+    except NotCCG:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"this is no object of a derivation ({str(error)[:80]})"
+        raise NotCCG(what, "give one that Derivation.to_dict made") from None
+    return root, header
+
+
+def _unbalanced(stray: str = "") -> NotCCG:
+    near = f" at {stray[:40]!r}" if stray else ""
+    what = f"this is not a derivation, or its brackets do not balance{near}"
+    return NotCCG(what, "mend it: a derivation is one line of nodes")
+
+
+def _miscounted(category: str, head: int, count: int, actual: int) -> NotCCG:
+    said = f"{count}, the head being number {head} from 0"
+    what = f"a node {category[:40]!r} has {actual} children but says {said}"
+    return NotCCG(what, "write (<T category head count> children )")

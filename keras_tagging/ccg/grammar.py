@@ -1,0 +1,237 @@
+r"""A grammar that is learnt from derivations: their rules, with counts.
+
+Treebanks have rules that no combinator makes (`S\NP => NP\NP`, `NP NP => NP`), and of
+what combinators allow they have little. So a pair of categories that was seen has the
+results that were seen, and the combinators speak for pairs that were not.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from keras_tagging.ccg.auto import Node
+from keras_tagging.ccg.categories import CategoryError, category_of, normalise
+from keras_tagging.ccg.combinators import combine, step_of
+from keras_tagging.ccg.derivation import Derivation
+from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.limits import GRAMMAR_RULES
+from keras_tagging.utils.stored import read_object
+
+
+class Result(NamedTuple):
+    """A category that one or two others can become.
+
+    Args:
+        category: in normal form.
+        head: the child that has the head, by the categories.
+        count: how often training had it; 0 if a combinator makes it.
+    """
+
+    category: str
+    head: int
+    count: int
+
+
+class Coverage(NamedTuple):
+    """How many derivations and steps a grammar has.
+
+    Args:
+        derivations: the number of derivations.
+        whole: those whose every step, and whose root, it has.
+        steps: the number of steps, those with one child included.
+        known: those that it has.
+    """
+
+    derivations: int
+    whole: int
+    steps: int
+    known: int
+
+
+class Grammar:
+    """Rules with counts, and the categories of roots.
+
+    Args:
+        rules: for each one or two categories, as a tuple of texts in normal form, how
+            often they became which category.
+        roots: how often a category was that of a whole derivation.
+    """
+
+    def __init__(
+        self,
+        rules: dict[tuple[str, ...], dict[str, int]],
+        roots: dict[str, int],
+    ):
+        self.rules, self.roots = rules, roots
+
+    @classmethod
+    def from_derivations(cls, derivations: Iterable[Derivation]) -> "Grammar":
+        """The grammar of derivations, such as those of the sentences of a treebank.
+
+        Raises:
+            ValueError: if there is no derivation, or a node has more than two children.
+        """
+        rules: dict[tuple[str, ...], Counter] = defaultdict(Counter)
+        roots: Counter = Counter()
+        for derivation in derivations:
+            if derivation is None:
+                raise ValueError(
+                    "a sentence has no derivation: read them from an .auto file"
+                )
+            roots[_normal(derivation.category)] += 1
+            for node in derivation.nodes():
+                if len(node.children) > 2:
+                    raise ValueError(
+                        f"{derivation.name!r} has a node of {len(node.children)} "
+                        "children: a rule has one or two, so divide it"
+                    )
+                rules[_parts(node)][_normal(node.category)] += 1
+        if not roots:
+            raise ValueError("no derivation: give those of a treebank")
+        return cls({parts: dict(rules[parts]) for parts in sorted(rules)}, dict(roots))
+
+    def combine(self, left: str, right: str) -> list[Result]:
+        """All that two neighbours can be, the most frequent first.
+
+        Combinators make those of a pair that training does not have.
+        """
+        seen = self.rules.get((left, right))
+        if seen is None:
+            one, two = category_of(left), category_of(right)
+            steps = combine(one, two) if one and two else ()
+            return [Result(str(step.category), step.head, 0) for step in steps]
+        found = [
+            Result(whole, head_of(left, right, whole), n) for whole, n in seen.items()
+        ]
+        return sorted(found, key=lambda result: -result.count)
+
+    def change(self, category: str) -> list[Result]:
+        """All that a category alone can become in training, the most frequent first."""
+        seen = self.rules.get((category,), {})
+        found = [Result(whole, 0, count) for whole, count in seen.items()]
+        return sorted(found, key=lambda result: -result.count)
+
+    def has(self, node: Node, combinators: bool = True) -> bool:
+        """Whether it has the step, from training or by a combinator."""
+        whole, parts = _normal(node.category), _parts(node)
+        if parts in self.rules or not combinators or len(parts) != 2:
+            return whole in self.rules.get(parts, {})
+        return any(result.category == whole for result in self.combine(*parts))
+
+    def coverage(
+        self, derivations: Iterable[Derivation], combinators: bool = True
+    ) -> Coverage:
+        """How much of derivations, such as those of a test set, it has.
+
+        Args:
+            derivations: the derivations.
+            combinators: whether a step that a combinator makes of a pair that training
+                does not have counts as known.
+        """
+        counts = Counter()
+        for derivation in derivations:
+            steps = [self.has(node, combinators) for node in derivation.nodes()]
+            whole = all(steps) and _normal(derivation.category) in self.roots
+            counts.update(
+                derivations=1, whole=whole, steps=len(steps), known=sum(steps)
+            )
+        return Coverage(*(counts[name] for name in Coverage._fields))
+
+    def to_dict(self) -> dict:
+        """An object for JSON: each category once, and rules as places in their list."""
+        names = {*self.roots}.union(*self.rules, *self.rules.values())
+        places = {name: place for place, name in enumerate(sorted(names))}
+        rules = [
+            [[places[part] for part in parts], places[whole], count]
+            for parts, wholes in self.rules.items()
+            for whole, count in wholes.items()
+        ]
+        roots = [[places[root], count] for root, count in self.roots.items()]
+        return {"categories": list(places), "rules": rules, "roots": roots}
+
+    @classmethod
+    def from_dict(cls, found: dict) -> "Grammar":
+        """The grammar of an object of `to_dict`.
+
+        Raises:
+            ValueError: if the object is none, or beyond `limits`.
+        """
+        try:
+            names, listed, tops = (found[k] for k in ("categories", "rules", "roots"))
+            if not max(len(names), len(listed), len(tops)) <= GRAMMAR_RULES:
+                raise ValueError(f"more than {GRAMMAR_RULES:,} rules")
+            if not all(name.strip() for name in names):
+                raise ValueError("an empty category")
+            rules: dict[tuple[str, ...], dict[str, int]] = {}
+            for parts, whole, count in listed:
+                key = tuple(_at(names, place) for place in parts)
+                if len(key) not in (1, 2):
+                    raise ValueError("a rule without one or two parts")
+                rules.setdefault(key, {})[_at(names, whole)] = _count(count)
+            roots = {_at(names, root): _count(count) for root, count in tops}
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"this is no grammar ({str(error)[:80]})") from None
+        return cls(rules, roots)
+
+    def save(self, path: str | Path) -> None:
+        """Write it as a file of JSON, such as `grammar.json` beside a model."""
+        with replacing(Path(path)) as partial:
+            partial.write_text(json.dumps(self.to_dict()), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Grammar":
+        """Read a file of `save`.
+
+        Raises:
+            OSError: if it cannot be opened.
+            ValueError: if it holds anything else; the message names it.
+        """
+        remedy = "save the grammar again"
+        found = read_object(Path(path), remedy)
+        try:
+            return cls.from_dict(found)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}: {remedy}") from None
+
+    def __repr__(self) -> str:
+        pairs = sum(len(parts) == 2 for parts in self.rules)
+        alone = sum(len(w) for parts, w in self.rules.items() if len(parts) == 1)
+        return (
+            f"<Grammar of {pairs} pairs, {alone} unary rules, {len(self.roots)} roots>"
+        )
+
+
+def _parts(node: Node) -> tuple[str, ...]:
+    return tuple(_normal(child.category) for child in node.children)
+
+
+@lru_cache(maxsize=1 << 14)
+def _normal(category: str) -> str:
+    """The normal form; the text itself where it is no category."""
+    try:
+        return normalise(category)
+    except CategoryError:
+        return category
+
+
+@lru_cache(maxsize=1 << 14)
+def head_of(left: str, right: str, whole: str) -> int:
+    """The head by the categories; of a pair that no combinator joins, the like one."""
+    one, two, three = map(category_of, (left, right, whole))
+    step = step_of(one, two, three) if one and two and three else None
+    return step.head if step else int(left != whole and right == whole)
+
+
+def _at(names: list[str], place) -> str:
+    if type(place) is not int or not 0 <= place < len(names):
+        raise ValueError(f"{place!r} is no place of a category")
+    return names[place]
+
+
+def _count(value) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{value!r} is no count")
+    return value

@@ -1,0 +1,139 @@
+import copy
+import json
+import os
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+from ccg.trees import chain, leaf, tree
+
+from keras_tagging.ccg import Derivation, Leaf, Node
+from keras_tagging.ccg.categories import NotCCG
+from keras_tagging.data import Sentence, read
+
+HEADER = "ID=wsj_9999.1 PARSER=GOLD NUMPARSE=1"
+LINE = (
+    r"(<T S[dcl] 1 2 {eat.01:x}> (<L NP PRP NN She NP>) (<T S[dcl]\NP 0 2> "
+    r"(<L (S[dcl]\NP)/NP VBZ VB eats (S[dcl]\NP_1)/NP_2 {eat.01:rel} [ARG0]>) "
+    r"(<L NP NN NN <cakes&tea NP>) ) )"
+)
+ROOT = tree("S[dcl]", "She|NP", tree(r"S[dcl]\NP", r"has|(S[dcl]\NP)/NP", "tea|NP"))
+
+
+def test_lines_are_written_as_they_were_read(tmp_path):
+    """Blanks at odd places too, and what PropBank adds."""
+    odd = LINE.replace("VBZ VB", "VBZ  VB") + " "
+    text = f"{HEADER}\n{odd}\n{LINE}\n"
+    path = tmp_path / "a.auto"
+    path.write_text(text, encoding="utf-8")
+    first, second = (sentence.derivation for sentence in read(path))
+    assert first.auto() + second.auto() == text
+    assert (first.name, second.name) == ("wsj_9999.1", "")
+    made = Derivation(first.root, first.header)
+    assert made.auto() == f"{HEADER}\n{LINE}\n"
+    assert first == made and hash(first) == hash(made) and second != first
+    assert Derivation.from_auto(text.removesuffix(f"{LINE}\n")) == made
+    [in_normal_form, _] = read(path, categories="pmb")
+    assert r"<L (s:dcl\np)/np VBZ" in in_normal_form.derivation.auto()
+
+
+def test_rules_and_parts():
+    derivation = Derivation(ROOT)
+    assert [(node.category, node.rule) for node in derivation.nodes()] == [
+        ("S[dcl]", "<"),
+        (r"S[dcl]\NP", ">"),
+    ]
+    assert derivation.category == "S[dcl]" and len(derivation) == 3
+    assert [leaf.word for leaf in derivation.leaves] == ["She", "has", "tea"]
+    assert "She has tea" in repr(derivation)
+
+
+def test_json():
+    derivation = Derivation.from_auto(f"{HEADER}\n{LINE}")
+    found = json.loads(json.dumps(derivation.to_dict()))
+    assert found["header"] == HEADER
+    assert found["nodes"][0] == {
+        **{"category": "S[dcl]", "head": 1, "rule": "<", "children": [1, 2]},
+        "extras": " {eat.01:x}",
+    }
+    assert Derivation.from_dict(found) == derivation
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        None,
+        [],
+        [{"category": "N"}],
+        [{"category": "N", "head": 0, "children": [0]}],
+        [{"category": "N", "head": 0, "children": [1, 1]}, leaf("w|N")._asdict()],
+        [{"category": "N", "head": 1, "children": [1]}, leaf("w|N")._asdict()],
+        [{"category": "N", "head": "0", "children": [1]}, leaf("w|N")._asdict()],
+        [leaf("w|N")._asdict(), leaf("w|N")._asdict()],
+        [leaf("a b|N")._asdict()],
+        [leaf("w|N")._asdict() | {"colour": "red"}],
+        [leaf("w|N")._asdict() | {"pos": None}],
+    ],
+)
+def test_objects_that_are_none(nodes):
+    with pytest.raises(NotCCG, match="[^;]+; [^;]+"):
+        Derivation.from_dict({"header": "", "nodes": nodes})
+
+
+def test_a_malformed_derivation():
+    for text in ("", "(<L N N", f"{HEADER}\n{HEADER}\n{LINE}", f"{LINE}\n{LINE}"):
+        with pytest.raises(NotCCG):
+            Derivation.from_auto(text)
+    with pytest.raises(NotCCG, match=re.escape("'two words' cannot be a field")):
+        Derivation(leaf("two words|N")).auto()
+
+
+def test_a_sentence_has_its_derivation(tmp_path):
+    path = tmp_path / "a.auto"
+    path.write_text(f"{LINE}\n", encoding="utf-8")
+    [sentence] = read(path)
+    assert sentence.derivation.category == "S[dcl]"
+    assert sentence == Sentence(sentence.tokens, sentence.tags, sentence.columns)
+    again = pickle.loads(pickle.dumps(sentence))
+    assert again.derivation.auto() == sentence.derivation.auto()
+    assert 'class="ccg"' in sentence._repr_html_()
+    with pytest.raises(ValueError, match="2 tokens, but a derivation of 3 words"):
+        Sentence(["two", "words"], derivation=sentence.derivation)
+
+
+def test_depth_is_no_limit():
+    deep = chain(5_000)
+    assert pickle.loads(pickle.dumps(deep)) == deep == copy.deepcopy(deep)
+    assert Derivation.from_dict(deep.to_dict()) == deep
+    assert deep.heads(by_category=True) == [0]
+
+
+DATA = os.environ.get("KERAS_TAGGING_DATA")
+
+
+@pytest.mark.skipif(not DATA, reason="KERAS_TAGGING_DATA is not set")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ccgbank-format/AUTO/00/wsj_0001.auto",
+        "ccgbank-format/AUTO/05/wsj_0595Corrected.auto",
+        "ccg-geometry/geo-dev.auto",
+        "ewt-ccg/en_ewt-ud-test.auto",
+    ],
+)
+def test_treebanks_are_written_byte_for_byte(name):
+    """From their text, and, but for blanks at the ends of lines, from their nodes."""
+    with Path(DATA, name).open(encoding="utf-8", newline="") as stream:
+        text = "".join(line for line, _ in zip(stream, range(200), strict=False))
+    found = [Derivation.from_auto(part) for part in re.findall(r"ID=.*\n.*\n", text)]
+    assert "".join(d.auto() for d in found) == text
+    of_nodes = "".join(Derivation(d.root, d.header).auto() for d in found)
+    assert of_nodes == text.replace(" \n", "\n")
+
+
+def test_a_node_without_children_is_refused():
+    with pytest.raises(NotCCG, match="has 0 children"):
+        Derivation(Node("N", 0, ())).auto()
+    with pytest.raises(NotCCG, match="cannot be a field"):
+        Derivation(Leaf("", "X", "X", "w", "N")).auto()

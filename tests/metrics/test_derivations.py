@@ -1,0 +1,88 @@
+import random
+
+import pytest
+from ccg.trees import leaf, tree
+
+from keras_tagging.ccg import Derivation, Leaf, Node
+from keras_tagging.metrics import derivation_scores
+
+
+def drawn(rng, words):
+    """A random derivation; each phrase may have further nodes with the same words."""
+    name = rng.choice(["NP", "S"])
+    if len(words) in (2, 3) and rng.random() < 0.8:
+        root = leaf(f"{words[-1]}|NP")
+        for word in reversed(words[:-1]):
+            root = tree("NP", f"{word}|NP/NP", root)
+    elif len(words) == 1:
+        root = leaf(f"{words[0]}|{rng.choice(['NP', 'NP/NP'])}")
+    else:
+        cut = rng.randrange(1, len(words))
+        root = tree(name, drawn(rng, words[:cut]), drawn(rng, words[cut:]))
+    return tree(name, root) if rng.random() < 0.2 else root
+
+
+def brackets(node, start=0):
+    """All (start, end, category) by recursion, and the end."""
+    if isinstance(node, Leaf):
+        return [], start + 1
+    found, end = [], start
+    for child in node.children:
+        below, end = brackets(child, end)
+        found += below
+    return [*found, (start, end, node.category)], end
+
+
+def f1(gold, given):
+    """Of lists: each pair of like items is counted once."""
+    rest, right = list(given), 0
+    for item in gold:
+        if item in rest:
+            rest.remove(item)
+            right += 1
+    precision, recall = right / len(given), right / len(gold)
+    return 2 * precision * recall / (precision + recall) if right else 0.0
+
+
+def test_against_a_count_by_hand():
+    rng = random.Random(1)
+    roots = []
+    for size in (5, 9, 7, 6, 4):
+        words = [f"w{i}" for i in range(size)]
+        one, other = drawn(rng, words), drawn(rng, words)
+        roots.append((one, one if size == 7 else other))
+    gold = [Derivation(one) for one, _ in roots]
+    found = [Derivation(other) for _, other in roots]
+    found[1] = None
+    ours, theirs, deps, other_deps, pairs, other_pairs = [], [], [], [], [], []
+    right = 0
+    for number, (one, other) in enumerate(zip(gold, found, strict=True)):
+        ours += [(number, *b) for b in brackets(one.root)[0]]
+        deps += [(number, *d) for d in one.dependencies()]
+        pairs += {(number, *sorted(d[:2])) for d in one.dependencies()}
+        if other is None:
+            continue
+        theirs += [(number, *b) for b in brackets(other.root)[0]]
+        other_deps += [(number, *d) for d in other.dependencies()]
+        other_pairs += {(number, *sorted(d[:2])) for d in other.dependencies()}
+        tags = zip(one.leaves, other.leaves, strict=True)
+        right += sum(a.category == b.category for a, b in tags)
+    scores = derivation_scores(gold, found)
+    assert scores.coverage == 4 / 5 and scores.exact == 1 / 5
+    assert scores.supertags == right / 31
+    assert scores.labelled == pytest.approx(f1(ours, theirs))
+    bare = ([b[:3] for b in all_of] for all_of in (ours, theirs))
+    assert scores.unlabelled == pytest.approx(f1(*bare))
+    assert scores.dependencies == pytest.approx(f1(deps, other_deps))
+    assert scores.unlabelled_dependencies == pytest.approx(f1(pairs, other_pairs))
+    assert 0 < scores.labelled < scores.unlabelled < 1
+    assert 0 < scores.dependencies < 1
+
+
+def test_words_and_derivations_must_be_the_same():
+    one, two = Derivation(leaf("a|N")), Derivation(Node("N", 0, (leaf("a|N"),) * 2))
+    with pytest.raises(ValueError, match="derivation 1 has 2 words, the gold one 1"):
+        derivation_scores([one], [two])
+    for gold, found in [([], []), ([one], [])]:
+        with pytest.raises(ValueError, match="predicted derivations"):
+            derivation_scores(gold, found)
