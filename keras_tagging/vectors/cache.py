@@ -12,7 +12,7 @@ from keras_tagging.vectors.stored import UNREADABLE, read_stored, save_vectors
 from keras_tagging.vectors.word_vectors import WordVectors
 
 # Increase it when the cached content, or the way files are read, changes.
-_VERSION = 2
+_VERSION = 3
 
 
 def folder_of(cache: str | Path | bool | None) -> Path | None:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shlex
 import sys
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -184,8 +185,9 @@ def _load_stored(path, wanted, limit) -> WordVectors:
             "write it again"
         ) from None
     if wanted is None:
-        return WordVectors(whole.words[:limit], whole.matrix[:limit])
+        return replace(whole, words=whole.words[:limit], matrix=whole.matrix[:limit])
     selection = Selection(path, wanted, "utf-8", sys.maxsize)
+    selection.composed |= whole.composed
     for row, word in enumerate(whole.words[:limit]):
         if (form := selection.wanted_form(word)) is not None:
             selection.add(form, whole.matrix[row])
@@ -221,6 +223,7 @@ def _load_native(path, wanted, forms, limit) -> WordVectors:
     for word, others in forms.items():
         if selection.lacks(others) and can_compose(keyed, word):
             selection.add(word, keyed.get_vector(word))
+            selection.composed.add(word)
     return selection.vectors()
 
 
@@ -237,4 +240,4 @@ def _sound(source: str, vectors: WordVectors) -> WordVectors:
         wrong = ~np.isfinite(matrix.sum(axis=1, dtype=np.float64))
     if wrong.any():
         raise ValueError(not_finite(source, words[wrong.argmax()]))
-    return WordVectors(words, matrix.astype(np.float32, copy=False))
+    return replace(vectors, matrix=matrix.astype(np.float32, copy=False))

@@ -38,8 +38,9 @@ def save_vectors(
             f"{path}: a value is too large for {dtype}: write dtype='float32'"
         )
     words = np.frombuffer(json.dumps(vectors.words).encode(), np.uint8)
+    rows = [i for i, word in enumerate(vectors.words) if word in vectors.composed]
     with replacing(path) as partial:
-        np.savez(partial, words=words, matrix=matrix)
+        np.savez(partial, words=words, matrix=matrix, composed=np.array(rows, "<i4"))
 
 
 def read_stored(path: Path) -> WordVectors:
@@ -51,6 +52,8 @@ def read_stored(path: Path) -> WordVectors:
     with StoredArrays(path) as arrays:
         words = json.loads(arrays["words"].tobytes())
         matrix = arrays["matrix"]
+        # the first files had none
+        rows = arrays["composed"].tolist() if arrays.size("composed") else []
     if not isinstance(words, list) or not all(type(word) is str for word in words):
         raise ValueError("its words are no list of strings")
     if len(set(words)) < len(words):
@@ -59,4 +62,7 @@ def read_stored(path: Path) -> WordVectors:
         raise ValueError("words and matrix differ in number")
     if matrix.shape[1] > limits.VECTOR_DIMENSION:
         raise ValueError(f"vectors have more than {limits.VECTOR_DIMENSION:,} values")
-    return WordVectors(words, matrix.astype(np.float32, copy=False))
+    if not all(type(row) is int and 0 <= row < len(words) for row in rows):
+        raise ValueError("its composed words are not among its words")
+    composed = frozenset(words[row] for row in rows)
+    return WordVectors(words, matrix.astype(np.float32, copy=False), composed)

@@ -14,9 +14,11 @@ import keras_tagging
 from keras_tagging.cli import main
 from keras_tagging.vectors import (
     WordVectors,
+    coverage,
     load_vectors,
     read_word_classes,
     save_vectors,
+    train_vectors,
 )
 
 MATRIX = np.float32([[1, 2, 3], [0.1, -4, 0.5]])
@@ -183,6 +185,22 @@ def test_saved_and_loaded(tmp_path, dtype):
     save_vectors(VECTORS, tmp_path / "v.npz", dtype)
     found = load_vectors(tmp_path / "v.npz")
     np.testing.assert_array_equal(found.matrix, MATRIX.astype(dtype))
+
+
+def test_words_made_of_pieces_are_told_apart(tmp_path):
+    sentences = [["walking", "walked", "dog"], ["dog", "walked"]]
+    made = train_vectors(
+        sentences, "fasttext", size=4, buckets=50, vocabulary=["Walker", "dog"]
+    )
+    assert made.composed == {"Walker"}
+    save_vectors(made, tmp_path / "v.npz")
+    for options in ({}, {"vocabulary": ["Walker", "dog", "Dog"]}):
+        found = load_vectors(tmp_path / "v.npz", **options)
+        assert found.composed == {"Walker"}
+        share = coverage(["dog", "Dog", "Walker", "of"], found)
+        assert share.subwords == {"Walker": 1} and share.missing == {"of": 1}
+        assert share.types == share.tokens == 0.75
+        assert "subwords" in str(share)
 
 
 def test_too_large_for_half_precision(tmp_path):
