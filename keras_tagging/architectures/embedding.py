@@ -6,7 +6,8 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.initializers import gaussian, gaussian_table
-from keras_tagging.layers import CharacterEncoder, ContextWindow
+from keras_tagging.encoding.word_classes import CLUSTER, prefix_rows
+from keras_tagging.layers import CharacterEncoder, ContextWindow, WordClassEmbedding
 from keras_tagging.layers.bidirectional_stack import SENTENCE
 from keras_tagging.utils.checks import check_choice
 from keras_tagging.utils.seeds import seeds
@@ -143,6 +144,16 @@ def embed_features(
     words, others = [], []
     for name, (rows, columns) in tables.items():
         dim = dims.get(name, dims["column"])
+        if name == CLUSTER:
+            lengths = features.settings.class_prefixes
+            classes = WordClassEmbedding(
+                prefix_rows(features.vocabularies[CLUSTER], lengths),
+                dim,
+                table_initializer(next(draw)),
+                name=f"{CLUSTER}_embedding",
+            )
+            others.append(classes(ids[:, :, columns[0]]))
+            continue
         table = keras.layers.Embedding(
             rows,
             dim,

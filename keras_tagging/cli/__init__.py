@@ -19,7 +19,7 @@ from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.demo import demo
 from keras_tagging.cli.evaluation import evaluate
 from keras_tagging.cli.exports import export
-from keras_tagging.cli.models import list_architectures, list_models
+from keras_tagging.cli.models import list_architectures, list_models, list_vectors
 from keras_tagging.cli.options import one_line
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.service import serve
@@ -44,6 +44,7 @@ COMMANDS = {
     "export": export,
     "serve": serve,
     "models": list_models,
+    "vectors": list_vectors,
     "corpora": list_corpora,
     "describe": describe_corpus,
     "reproduce": reproduce,

@@ -1,4 +1,4 @@
-"""Commands that list architectures and installed models: list, models."""
+"""Commands that list what there is by name: list, models, vectors."""
 
 import textwrap
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from keras_tagging.architectures import RECIPES, architecture, available
-from keras_tagging.utils.named_models import GROUP, installed_models
+from keras_tagging.utils.named_models import GROUP, NamedModel, installed_models
 from keras_tagging.utils.suggestions import check_known
 from keras_tagging.utils.tables import aligned
 
@@ -52,13 +52,7 @@ def list_models(name: Annotated[str | None, typer.Argument()] = None) -> None:
     """
     models = installed_models()
     if name is None:
-        rows = [["name", "version", *SHOWN]]
-        for model in models.values():
-            try:
-                told = [model.entry(key) for key in SHOWN]
-            except ValueError as error:  # the others are listed all the same
-                told = ["-", "-", str(error)]
-            rows.append([model.name, model.version, *told])
+        rows = [["name", "version", *SHOWN], *map(_row, models.values())]
         print(aligned(rows) if models else "No models are installed.")
         print("\nA model is a distribution of its own. In a clone of keras_tagging:")
         print("pip install ./models/en ./models/en-ccg")
@@ -70,6 +64,46 @@ def list_models(name: Annotated[str | None, typer.Argument()] = None) -> None:
     if model.onnx:
         print(f"for ONNX Runtime in {model.onnx}")
     print(card_text(model.card))
+
+
+def _row(model: NamedModel) -> list[str]:
+    try:
+        told = [model.entry(key) for key in SHOWN]
+    except ValueError as error:  # the others are listed all the same
+        told = ["-", "-", str(error)]
+    return [model.name, model.version, *told]
+
+
+def list_vectors() -> None:
+    """List the word vectors and the word classes that have a name.
+
+    The name of vectors stands for a file in --embeddings, in embeddings= and vectors=,
+    and in load_vectors; that of classes in word_classes=. Vectors that are not
+    installed are those of gensim-data, which gensim downloads when they are first used.
+
+    Examples:
+        keras-tagging vectors
+        keras-tagging train bigru --embeddings glove-wiki-gigaword-100 --out runs/1
+    """
+    from keras_tagging.vectors.named import KINDS, downloadable, installed
+
+    for group, kind in KINDS.items():
+        rows = [["name", "version", *SHOWN], *map(_row, installed(group).values())]
+        print(f"Installed {kind}:")
+        print(aligned(rows) if rows[1:] else "none", end="\n\n")
+    print("Word vectors that gensim downloads:")
+    try:
+        there = downloadable()
+    # gensim raises plain exceptions; a server can send anything
+    except Exception as error:
+        print(f"gensim-data cannot be asked ({' '.join(str(error).split())})")
+    else:
+        sizes = [
+            f"{about.get('file_size', 0) / 1e6:,.0f} MB" for about in there.values()
+        ]
+        print(aligned([list(row) for row in zip(there, sizes, strict=True)]))
+    print("\nOthers are distributions of their own. In a clone of keras_tagging:")
+    print("pip install ./vectors/glove-en ./vectors/brown-en")
 
 
 def card_text(card: dict) -> str:

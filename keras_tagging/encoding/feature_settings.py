@@ -14,6 +14,11 @@ Lengths = Annotated[
     ),
 ]
 
+Prefixes = Annotated[
+    Lengths, Rule(lambda x: len(x) <= limits.CLASS_PREFIXES, "at most 16 lengths")
+]
+Classes = Annotated[object, Rule(lambda x: x is not None, "a file of word classes")]
+
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureSettings(Checked):
@@ -41,6 +46,12 @@ class FeatureSettings(Checked):
             first known form of: as written, lower case, normal form). It matters for
             vectors with cased words; word ids are those of normal forms.
         word_min_count: rarer words have no id of their own.
+        word_classes: classes of words, such as Brown clusters: an installed name, a
+            file with a word, a tab and the path of its class in each line, or a dict. A
+            word has that of the first known form of: as written, lower case, normal
+            form.
+        class_prefixes: numbers of steps of the paths whose embeddings stand beside that
+            of the whole path; () for classes that have names in the place of paths.
     """
 
     words: bool = True
@@ -54,3 +65,13 @@ class FeatureSettings(Checked):
     normalise: Literal["kadari", "wu", "lower", "dinarelli"] | None = "kadari"
     lookup: Literal["normalised", "cascade"] = "normalised"
     word_min_count: NonNegative = 1
+    word_classes: Classes | None = None
+    class_prefixes: Prefixes = (4, 6, 10)
+
+    def refuse_unused(self, given) -> None:
+        """Refuses prefixes of classes where there are no classes."""
+        if "class_prefixes" in given and self.word_classes is None:
+            raise ValueError(
+                f"class_prefixes={self.class_prefixes} are of word_classes=, which is "
+                "None: give it too"
+            )

@@ -9,6 +9,7 @@ import tensorflow as tf
 from keras_tagging.encoding.feature_settings import FeatureSettings
 from keras_tagging.encoding.letters import count_letters, cut, distinct, joined
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
+from keras_tagging.encoding.word_classes import CLUSTER, ids_of
 
 # D16 does not define numbers. Here they are groups of decimal digits, separated by one
 # of . , : / \/ - or a no-break space, with an optional sign and point before them:
@@ -47,6 +48,7 @@ class TokenFeatures:
     ==============  =========================================================
     `words`         word id; a word unseen in training is unknown
     `vectors`       row of the pretrained vectors, also for unseen words
+    `word_classes`  the class of the word, also for unseen words
     `suffixes`      the last n characters of the raw token, for every n given
     `prefixes`      the first n characters of the raw token
     `capitals`      1 or 2: no initial upper case, initial upper case (K18)
@@ -96,6 +98,7 @@ class TokenFeatures:
         self.names = tuple(
             ["word"] * settings.words
             + ["vector"] * vectors
+            + [CLUSTER] * (settings.word_classes is not None)
             + list(self.affixes)
             + ["capital"] * settings.capitals
             + ["shape"] * settings.shapes
@@ -120,6 +123,7 @@ class TokenFeatures:
         strings: dict[str, list[str]],
         vector_words: Iterable[str] = (),
         lengths: Sequence[int] | None = None,
+        classes: Iterable[str] = (),
     ) -> None:
         """Count the vocabularies of all columns.
 
@@ -128,6 +132,7 @@ class TokenFeatures:
                 under their names.
             vector_words: the words of the pretrained vectors, in their order.
             lengths: the number of tokens of each sentence, for "dinarelli" only.
+            classes: the classes of words, as `encoding.word_classes` groups them.
 
         Raises:
             ValueError: if "dinarelli" has no lengths, or they do not fit the tokens.
@@ -149,6 +154,8 @@ class TokenFeatures:
             vocabularies[name] = count_vocabulary(words, least)
         if "vector" in self.names:
             vocabularies["vector"] = list(vector_words)
+        if CLUSTER in self.names:
+            vocabularies[CLUSTER] = list(classes)
         self.set_vocabularies(vocabularies)
 
     def set_vocabularies(self, vocabularies: dict[str, list[str]]) -> None:
@@ -157,8 +164,8 @@ class TokenFeatures:
         for name, words in vocabularies.items():
             # vectors may have two words with the same NFC: the first one counts
             ids = {}
-            for i, word in enumerate(_utf8(words), FIRST_ID):
-                ids.setdefault(word, i)
+            for word, i in ids_of(name, words):
+                ids.setdefault(word.encode("utf-8", "replace"), i)
             # a table must not be empty; no token is this byte
             ids = ids or {b"\xff": UNKNOWN_ID}
             keys = tf.constant(list(ids), tf.string)
@@ -261,16 +268,16 @@ class TokenFeatures:
         raw = _raw(strings)
         length = tf.strings.length(raw, unit="UTF8_CHAR")
         forms = {}
-        if {"word", "vector", "letters", *self.ends} & set(self.names):
+        if {"word", "vector", CLUSTER, "letters", *self.ends} & set(self.names):
             lower = normalised = lowered(raw)
             if self.normalise == "dinarelli":
                 normalised = tf.where(self._is_lowered(raw, lower), lower, raw)
             for pattern, replacement in NORMALISATIONS.get(self.normalise, []):
                 normalised = tf.strings.regex_replace(normalised, pattern, replacement)
-            words = [normalised]
-            if self.lookup == "cascade":
-                words = [raw, lower, normalised]
-            forms = {name: words for name in ("word", "vector") if name in self.names}
+            every = [raw, lower, normalised]
+            words = every if self.lookup == "cascade" else [normalised]
+            found = {"word": words, "vector": words, CLUSTER: every}
+            forms = {name: found[name] for name in found if name in self.names}
         for name, n in self.affixes.items():
             start = tf.maximum(length + n, 0) if n < 0 else tf.zeros_like(length)
             forms[name] = [_substr(raw, start, abs(n))]

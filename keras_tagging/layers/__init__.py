@@ -16,5 +16,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "language_model": ["LanguageModelLoss"],
         "projected_rnn": ["ProjectedRNN"],
         "transition_scorer": ["TransitionScorer"],
+        "word_class_embedding": ["WordClassEmbedding"],
     },
 )

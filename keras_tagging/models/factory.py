@@ -15,6 +15,7 @@ from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.given_vectors import GivenVectors, described
 from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.run_files import MODEL
+from keras_tagging.models.saved_config import PRETRAINED
 from keras_tagging.utils.named_models import find_model
 
 
@@ -73,10 +74,9 @@ def build(
             "not have this architecture: name the kind that has it"
         )
     settings = entry.settings(recipe, defaults, **overrides)
-    sources = {
-        key: settings[key] for key in ("embeddings", "vectors") if key in settings
-    }
-    given = GivenVectors.read(**sources)
+    sources = {key: settings[key] for key in PRETRAINED if key in settings}
+    prefixes = settings.get("class_prefixes", ())
+    given = GivenVectors.read(**sources, class_prefixes=prefixes)
     changes = {key: described(source) for key, source in sources.items()}
     if given.embeddings:
         changes["word_dim"] = given.embeddings.matrix.shape[1]

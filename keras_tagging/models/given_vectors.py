@@ -1,11 +1,13 @@
 """The vectors that a model is given, before they become weights."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
-from keras_tagging.vectors import WordVectors, as_vectors
+from keras_tagging.encoding.word_classes import grouped
+from keras_tagging.vectors import WordVectors, as_vectors, read_word_classes
 
 
 @dataclass(frozen=True)
@@ -15,29 +17,39 @@ class GivenVectors:
     Args:
         embeddings: initial vectors of the word embeddings.
         vectors: vectors that are a feature beside the words.
+        classes: of words, as `encoding.word_classes` groups them.
     """
 
     embeddings: WordVectors | None = None
     vectors: WordVectors | None = None
+    classes: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, embeddings=None, vectors=None) -> "GivenVectors":
-        """Read vectors from files, `WordVectors` or gensim's `KeyedVectors`.
+    def read(
+        cls, embeddings=None, vectors=None, word_classes=None, class_prefixes=()
+    ) -> "GivenVectors":
+        """Read vectors and word classes: from files, by name, or from objects.
 
         This is the only place that opens a file of vectors for a model. Only `build`
         calls it, with its user's arguments; loading a saved model does not.
         """
         sources = (None if x is None else as_vectors(x) for x in (embeddings, vectors))
-        return cls(*sources)
+        classes = ()
+        if word_classes is not None:
+            classes = grouped(read_word_classes(word_classes, bool(class_prefixes)))
+        return cls(*sources, tuple(classes))
 
     def __bool__(self):
-        return self.embeddings is not None or self.vectors is not None
+        given = self.embeddings, self.vectors
+        return any(x is not None for x in given) or bool(self.classes)
 
 
 def described(source) -> str | None:
     """Vectors as a setting: the name of their file, or the number in an object."""
     if source is None:
         return None
+    if isinstance(source, Mapping):
+        return f"{len(source)} word classes given as an object"
     words = getattr(source, "words", None)
     if words is None:
         words = getattr(getattr(source, "wv", source), "key_to_index", None)

@@ -19,8 +19,9 @@ from keras_tagging.utils import limits
 from keras_tagging.utils.registration import find_class
 from keras_tagging.utils.suggestions import check_known
 
-#: settings that may be vectors: initial word embeddings, and a feature of K18
-PRETRAINED = ("embeddings", "vectors")
+#: settings that may be read from files: initial word embeddings, a feature of K18, and
+#: classes of words
+PRETRAINED = ("embeddings", "vectors", "word_classes")
 KEYS = {"name", "architecture", "settings", "seed", "vocabularies", "vector_dim"}
 KEYS |= {"metadata"}
 # public modules of Keras with the classes that `compile` takes

@@ -242,7 +242,8 @@ class SentenceModel(SentenceCalls):
         strings = flat_strings(sentences, self.features.columns)
         vectors = self.given_vectors.vectors
         words = [to_nfc(word) for word in vectors.words] if vectors else ()
-        self.features.adapt(strings, words, lengths=list(map(len, sentences)))
+        lengths, classes = list(map(len, sentences)), self.given_vectors.classes
+        self.features.adapt(strings, words, lengths, classes)
         return dict(self.features.vocabularies)
 
     def adapt(self, sentences) -> None:

@@ -23,6 +23,7 @@ from keras_tagging.models.report import tag_report
 from keras_tagging.models.retarget import freeze, retargeted
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tag_answer
+from keras_tagging.models.shrinking import shrunk
 from keras_tagging.models.table_pretraining import has_tables, pretrain_tables
 from keras_tagging.models.tagger_loss import (
     columns_of,
@@ -297,6 +298,27 @@ class Tagger(Tagging, SentenceModel):
         sentences = self.annotated(sentences)
         seed = self.seed if seed is None else seed
         return retargeted(self, sentences, keep_labels, frozen, seed, changes)
+
+    def shrink_vectors(self, words=None, dtype="float16") -> "Tagger":
+        """The same tagger with fewer pretrained vectors, or less precise ones.
+
+        Args:
+            words: of the words that only the vectors have, keep the first so many:
+                files of vectors have the most frequent words first. Words of training
+                stay. None keeps all.
+            dtype: "float16" rounds the vectors to half precision, in which an ONNX file
+                stores them; "float32" leaves them as they are.
+
+        Returns:
+            A new `Tagger`. Its `metadata["shrunk"]` has the numbers of words before and
+            after by table, and the dtype. This one does not change.
+
+        Raises:
+            ValueError: if it has no vocabularies or no such vectors, `words` is
+                negative, or a value is too large for half precision.
+        """
+        self._require_network()
+        return shrunk(self, words, dtype)
 
     def check_weights(self, weights):
         weights.check_columns(self.column_names)

@@ -8,7 +8,8 @@ TensorFlow does; which characters a pattern means is in `letters`. A table is a
 from functools import cached_property
 
 from keras_tagging.encoding.token_features import NORMALISATIONS, SHAPES, TokenFeatures
-from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
+from keras_tagging.encoding.vocabulary import UNKNOWN_ID
+from keras_tagging.encoding.word_classes import CLUSTER, ids_of
 from keras_tagging.onnx import letters
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import STRINGS
@@ -36,10 +37,12 @@ def matches(xp: Arrays, text: Array, pattern: str) -> Array:
     return xp.node("RegexFullMatch", text, dtype="bool", pattern=pattern)
 
 
-def look_up(xp: Arrays, forms: list[Array], words: list[str]) -> list[Array]:
-    """The ids of strings, in one table; of equal words the first counts."""
+def look_up(
+    xp: Arrays, forms: list[Array], words: list[str], name: str = ""
+) -> list[Array]:
+    """The ids of strings, in the table `name`; of equal words the first counts."""
     ids = {}
-    for i, word in enumerate(words, FIRST_ID):
+    for word, i in ids_of(name, words):
         ids.setdefault(encodable(word), i)
     if not ids:
         return [xp.zeros_like(xp.cast(matches(xp, f, ""), "int64")) + 1 for f in forms]
@@ -100,7 +103,7 @@ class TextGraph:
             )
         ids: dict[str, Array] = {}
         for table, given in tables.items():
-            found = look_up(xp, [f for _, f in given], self.vocabularies[table])
+            found = look_up(xp, [f for _, f in given], self.vocabularies[table], table)
             for (name, _), here in zip(given, found, strict=True):
                 if name in ids:  # the first form that is known counts
                     unknown = xp.equal(ids[name], UNKNOWN_ID)
@@ -119,14 +122,16 @@ class TextGraph:
         """
         xp, features = self.xp, self.features
         forms, text = {}, raw
-        normalised = {"word", "vector"}
+        normalised = {"word", "vector", CLUSTER}
         if features.characters_of == "normalised":
             normalised |= {"letters", *features.ends}
         if normalised & set(features.names):
-            words = self.words(raw)
+            every = self.words(raw)
+            words = every if features.lookup == "cascade" else every[-1:]
             if features.characters_of == "normalised":
                 text = words[-1]
-            forms = {n: words for n in ("word", "vector") if n in features.names}
+            found = {"word": words, "vector": words, CLUSTER: every}
+            forms = {name: found[name] for name in found if name in features.names}
         for name, n in features.affixes.items():
             # shorter words stay as they are
             pattern = f"^.*({times(-n)})$" if n < 0 else f"^({times(n)}).*$"
@@ -152,16 +157,14 @@ class TextGraph:
     # Words
 
     def words(self, raw: Array) -> list[Array]:
-        """The forms of words to look up, the normal form last."""
+        """Words as written, in lower case and in their normal form."""
         features = self.features
         lower = normalised = self.lower(raw)
         if features.normalise == "dinarelli":
             normalised = self.xp.where(self.is_lowered(raw, lower), lower, raw)
         for pattern, replacement in NORMALISATIONS.get(features.normalise, []):
             normalised = self.replace_classes(raw, normalised, pattern, replacement)
-        return (
-            [raw, lower, normalised] if features.lookup == "cascade" else [normalised]
-        )
+        return [raw, lower, normalised]
 
     def is_lowered(self, raw: Array, lower: Array) -> Array:
         """D16 3.2: a capital, if training has the word in lower case only."""
@@ -184,7 +187,7 @@ class TextGraph:
         Of those beyond ASCII they are the ones that the vocabularies have in one of
         both cases: a word with any other is in no vocabulary, lowered or not.
         """
-        tables = ("word", "vector", "spelling", "character", "letters")
+        tables = ("word", "vector", CLUSTER, "spelling", "character", "letters")
         words = [w for name in tables for w in self.vocabularies.get(name, ())]
         alphabet = {c for word in words for c in word}
         if letters.FINAL_SIGMA in alphabet:

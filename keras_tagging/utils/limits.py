@@ -103,6 +103,9 @@ VECTOR_PIECE = 64
 VECTOR_CONTENT = 2**25
 VECTOR_EXPANSION = 100
 
+#: Prefixes of the path of a word class; each has an embedding for every class.
+CLASS_PREFIXES = 16
+
 # Saved models and runs
 
 # JSON that the package has written: results, tags of a parser's training sentences.

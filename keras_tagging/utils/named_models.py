@@ -44,10 +44,18 @@ class NamedModel:
         Raises:
             ValueError: if the distribution has none.
         """
-        folder = self._package / "model"
-        if not folder.is_dir():
-            raise ValueError(f"the model {self.name!r} lacks {folder}: {REMEDY}")
-        return folder
+        return self.part("model")
+
+    def part(self, name: str) -> Path:
+        """A file or folder of its package.
+
+        Raises:
+            ValueError: if the distribution has none.
+        """
+        path = self._package / name
+        if not path.exists():
+            raise ValueError(f"the model {self.name!r} lacks {path}: {REMEDY}")
+        return path
 
     @property
     def onnx(self) -> Path | None:
@@ -88,9 +96,13 @@ class NamedModel:
         return str(self.card.get(key, "-"))
 
 
-def installed_models() -> dict[str, NamedModel]:
-    """The installed models by name. No code of their packages runs."""
-    found = {name: _model(name, entries) for name, entries in offered(GROUP).items()}
+def installed_models(group: str = GROUP) -> dict[str, NamedModel]:
+    """The installed models by name. No code of their packages runs.
+
+    Args:
+        group: of the entry points; word vectors have another one.
+    """
+    found = {name: _model(name, entries) for name, entries in offered(group).items()}
     return dict(sorted(found.items()))
 
 

@@ -9,7 +9,9 @@ imported only when needed: a tagger in service has its vectors already.
 
 from keras_tagging.vectors.coverage import Coverage, coverage
 from keras_tagging.vectors.loading import as_vectors, load_vectors
+from keras_tagging.vectors.stored import save_vectors
 from keras_tagging.vectors.training import train_vectors
+from keras_tagging.vectors.word_classes import read_word_classes
 from keras_tagging.vectors.word_vectors import UNKNOWN_ROWS, WordVectors
 
 __all__ = [
@@ -19,5 +21,7 @@ __all__ = [
     "as_vectors",
     "coverage",
     "load_vectors",
+    "read_word_classes",
+    "save_vectors",
     "train_vectors",
 ]

@@ -7,17 +7,12 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
-from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.cache import cache_folder
-from keras_tagging.utils.stored import StoredArrays
+from keras_tagging.vectors.stored import UNREADABLE, read_stored, save_vectors
 from keras_tagging.vectors.word_vectors import WordVectors
 
 # Increase it when the cached content, or the way files are read, changes.
-_VERSION = 2
-# Errors of a damaged file; RecursionError comes from deeply nested JSON.
-_UNREADABLE = (OSError, TypeError, ValueError, RecursionError)
+_VERSION = 3
 
 
 def folder_of(cache: str | Path | bool | None) -> Path | None:
@@ -53,28 +48,16 @@ def cached(
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()
     kept = folder / f"{digest[:32]}.npz"
     try:
-        return _read(kept)
-    except _UNREADABLE:  # or not there
+        return read_stored(kept)
+    except UNREADABLE:  # or not there
         pass
     vectors = read()
-    words = np.frombuffer(json.dumps(vectors.words).encode(), np.uint8)
     try:
-        with replacing(kept) as partial:
-            np.savez(partial, words=words, matrix=vectors.matrix)
+        save_vectors(vectors, kept, "float32")
     except OSError as error:
         warnings.warn(
             f"{folder}: vectors cannot be kept there ({error}): name another folder "
             "with KERAS_TAGGING_CACHE or cache=, or switch it off with cache=False",
             stacklevel=3,
         )
-    return vectors
-
-
-def _read(kept: Path) -> WordVectors:
-    """The vectors in a file of the cache."""
-    with StoredArrays(kept) as arrays:
-        words = json.loads(arrays["words"].tobytes())
-        vectors = WordVectors(words, arrays["matrix"])
-    if not isinstance(words, list) or vectors.matrix.shape[:-1] != (len(words),):
-        raise ValueError("words and matrix differ in number")
     return vectors

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.data.sentence import Sentence
@@ -13,7 +13,7 @@ from keras_tagging.vectors.word_vectors import WordVectors
 Words = Iterable[str | Sentence | list[str]] | Mapping[str, int]
 #: A name that `TokenFeatures` knows, or a function of a word.
 Normalise = str | Callable[[str], str] | None
-KINDS = ("exact", "lower", "normalised", "missing")
+KINDS = ("exact", "lower", "normalised", "subwords", "missing")
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,14 @@ class Coverage:
         lower: other words that have one in lower case.
         normalised: other words that have one in their normal form.
         missing: all other words.
+        subwords: words with a vector that is made of their pieces, in any form.
     """
 
     exact: dict[str, int]
     lower: dict[str, int]
     normalised: dict[str, int]
     missing: dict[str, int]
+    subwords: dict[str, int] = field(default_factory=dict)
 
     @property
     def tokens(self) -> float:
@@ -49,6 +51,8 @@ class Coverage:
         tokens = sum(sum(words.values()) for _, words in by_kind)
         lines = [f"{'':<10}  {'words':>9}  {'share':>6}  {'tokens':>10}  {'share':>6}"]
         for kind, words in by_kind:
+            if kind == "subwords" and not words:
+                continue
             occurrences = sum(words.values())
             lines.append(
                 f"{kind:<10}  {len(words):>9,}  {len(words) / (types or 1):>6.1%}  "
@@ -61,9 +65,9 @@ class Coverage:
         return "\n".join(lines)
 
 
-def _share(exact, lower, normalised, missing) -> float:
-    present = exact + lower + normalised
-    return present / (present + missing) if present + missing else float("nan")
+def _share(*counts) -> float:
+    """The share of all but the last one, that of the missing."""
+    return sum(counts[:-1]) / sum(counts) if any(counts) else float("nan")
 
 
 def coverage(
@@ -81,7 +85,9 @@ def coverage(
             a word to its normal form; by default there is no normal form.
     """
     counts = count_words(words)
-    known = set(map(to_nfc, vectors.words))
+    known, composed = (
+        set(map(to_nfc, each)) for each in (vectors.words, vectors.composed)
+    )
     by_kind = {kind: {} for kind in KINDS}
     names = sorted(counts, key=lambda word: (-counts[word], word))
     forms = zip(names, *lookup_forms(names, normalise), strict=True)
@@ -89,7 +95,7 @@ def coverage(
         kind = "missing"
         for name, form in zip(KINDS, (word, lower, normalised), strict=False):
             if form in known:
-                kind = name
+                kind = "subwords" if form in composed else name
                 break
         by_kind[kind][word] = counts[word]
     return Coverage(**by_kind)

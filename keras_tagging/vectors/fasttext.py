@@ -66,6 +66,7 @@ def read_fasttext(
     for word, forms in unseen.items():
         if selection.lacks(forms):
             add(word, [])
+            selection.composed.add(word)
     is_quantised, height, width = stream.unpack("<?2q")
     _check(stream, not is_quantised, _OTHER)
     _check(stream, (height, width) == (size + bucket, dimension))

@@ -79,7 +79,7 @@ class Stream:
             if len(rest) > limits.VECTOR_LINE:
                 raise ValueError(
                     f"{self.path}:{number}: has more than {limits.VECTOR_LINE:,} bytes "
-                    "in one line: name a file with one vector a line"
+                    "in one line: name a file with one word a line"
                 )
             block = self.file.read(_CHUNK)
         if rest:

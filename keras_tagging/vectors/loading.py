@@ -4,6 +4,7 @@ import hashlib
 import json
 import shlex
 import sys
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from keras_tagging.vectors.coverage import Normalise, Words, count_words, lookup
 from keras_tagging.vectors.fasttext import read_fasttext
 from keras_tagging.vectors.files import opened
 from keras_tagging.vectors.formats import read_binary, read_text, recognised
+from keras_tagging.vectors.named import VECTORS, find_named
 from keras_tagging.vectors.selection import Selection
+from keras_tagging.vectors.stored import SUFFIX, UNREADABLE, read_stored
 from keras_tagging.vectors.word_vectors import (
     UNKNOWN_ROWS,
     WordVectors,
@@ -40,7 +43,8 @@ def load_vectors(
 
     The format is recognised by the content: text with or without a first line of
     `COUNT DIMENSION` (word2vec and fastText `.vec`; GloVe), word2vec's binary, a model
-    of fastText (`.bin`), or a file saved by gensim (`.kv`, `.model`). A file whose name
+    of fastText (`.bin`), a file of `save_vectors`, or one saved by gensim (`.kv`,
+    `.model`). A file whose name
     ends in `.gz` or `.bz2` is decompressed to its end, so that its checksum is compared
     even with a limit. If a word occurs twice, its first vector is kept. A word cut
     inside a character, as word2vec leaves some, ends in U+FFFD; one in a hundred other
@@ -62,7 +66,8 @@ def load_vectors(
     unless you pass `allow_pickle=True`. Nothing else here runs code from a file.
 
     Args:
-        path: the file.
+        path: the file; or a name that `keras-tagging vectors` lists, of installed
+            vectors or of those that gensim downloads.
         vocabulary: keep only the vectors of these words; words, sentences or token
             lists.
         normalise: with a vocabulary, the normal form of a word: "kadari", "wu" or
@@ -84,9 +89,12 @@ def load_vectors(
     """
     if limit is not None and limit < 1:
         raise ValueError(f"limit is {limit}; it must be at least 1, or None for all")
-    path, encoding = str(path), "utf-8" if encoding is None else encoding
+    path = find_named(path, VECTORS)
+    encoding = "utf-8" if encoding is None else encoding
     forms = None if vocabulary is None else _forms(vocabulary, normalise)
     wanted = None if forms is None else _wanted(forms)
+    if path.endswith(SUFFIX):
+        return _sound(path, _load_stored(path, wanted, limit))
     with opened(path) as stream:
         kind, sizes = recognised(stream)
         if kind != "pickle":
@@ -167,6 +175,25 @@ def _refusal(path: str) -> str:
     )
 
 
+def _load_stored(path, wanted, limit) -> WordVectors:
+    """The vectors of a file of `save_vectors`."""
+    try:
+        whole = read_stored(Path(path))
+    except UNREADABLE as error:
+        raise ValueError(
+            f"{path}: is damaged, or no file of save_vectors ({error}): install or "
+            "write it again"
+        ) from None
+    if wanted is None:
+        return replace(whole, words=whole.words[:limit], matrix=whole.matrix[:limit])
+    selection = Selection(path, wanted, "utf-8", sys.maxsize)
+    selection.composed |= whole.composed
+    for row, word in enumerate(whole.words[:limit]):
+        if (form := selection.wanted_form(word)) is not None:
+            selection.add(form, whole.matrix[row])
+    return selection.vectors()
+
+
 def _load_native(path, wanted, forms, limit) -> WordVectors:
     """The vectors of a file that gensim saved: its vectors, or a model with them."""
     from gensim.models import KeyedVectors
@@ -196,6 +223,7 @@ def _load_native(path, wanted, forms, limit) -> WordVectors:
     for word, others in forms.items():
         if selection.lacks(others) and can_compose(keyed, word):
             selection.add(word, keyed.get_vector(word))
+            selection.composed.add(word)
     return selection.vectors()
 
 
@@ -212,4 +240,4 @@ def _sound(source: str, vectors: WordVectors) -> WordVectors:
         wrong = ~np.isfinite(matrix.sum(axis=1, dtype=np.float64))
     if wrong.any():
         raise ValueError(not_finite(source, words[wrong.argmax()]))
-    return WordVectors(words, matrix.astype(np.float32, copy=False))
+    return replace(vectors, matrix=matrix.astype(np.float32, copy=False))

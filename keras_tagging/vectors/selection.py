@@ -28,6 +28,7 @@ class Selection:
 
     Attributes:
         rows: the row of each word that has been added.
+        composed: those of them whose vector is made of their pieces.
 
     Raises:
         ValueError: if the encoding is unknown, or has no ASCII spaces.
@@ -39,6 +40,7 @@ class Selection:
         self.path, self.wanted, self.encoding, self.most = path, wanted, encoding, most
         self.longest = _DECOMPOSED * max(map(len, wanted or [""]))
         self.rows: dict[str, int] = {}
+        self.composed: set[str] = set()
         self.matrix = np.empty((0, 0), np.float32)
         self.words = self.damaged = 0
         self.example = ""
@@ -130,4 +132,5 @@ class Selection:
             )
         shape = len(self.rows), self.matrix.shape[1]
         self.matrix.resize(shape, refcheck=False)
-        return WordVectors(list(self.rows), self.matrix)
+        composed = frozenset(self.composed & self.rows.keys())
+        return WordVectors(list(self.rows), self.matrix, composed)

@@ -17,10 +17,12 @@ class WordVectors:
     Args:
         words: the words, each once.
         matrix: `(words, dimension)`, float32; row `i` is the vector of `words[i]`.
+        composed: those of the words whose vector is made of their pieces.
     """
 
     words: list[str]
     matrix: np.ndarray
+    composed: frozenset[str] = frozenset()
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -83,7 +85,7 @@ def composed(keyed, words: Iterable[str] = ()) -> WordVectors:
     if others:
         rows = np.stack([keyed.get_vector(word) for word in others])
         matrix = np.concatenate([matrix, rows], dtype=np.float32)
-    return WordVectors(known + others, matrix)
+    return WordVectors(known + others, matrix, frozenset(others))
 
 
 def can_compose(keyed, word: str) -> bool:

@@ -28,6 +28,7 @@ NETWORKS = {
     "coupled, hidden layer": ("bilstm-crf", {"coupled": True, "hidden_layer": "tanh"}),
     "peepholes": ("bilstm", {"peepholes": True}),
     "language model": ("bigru", {"language_model": 0.1}),
+    "word classes": ("bigru", {"word_classes": {"the": "0101", "dog": "01"}}),
     "letters, window": ("bigru", {"character_network": "gru", "window": 3}),
     "few letters": ("bilstm", {"character_network": "cnn", "max_characters": 7}),
     "letters, crf": ("bilstm-crf", {"recipe": "paper"}),  # "coupled-lstm"

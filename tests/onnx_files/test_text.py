@@ -31,6 +31,12 @@ FEATURES = {
         "lookup": "cascade",
         "characters": 2,
     },
+    "classes": {
+        "normalise": "wu",
+        "word_classes": "given",
+        "characters": 1,
+        "characters_of": "normalised",
+    },
     "no words": {"words": False, "suffixes": ()},
     "letters": {"letters": 6, "normalise": "wu", "characters_of": "normalised"},
     "one letter": {
@@ -94,7 +100,8 @@ def test_ids_are_those_of_tensorflow(name):
     features = TokenFeatures(**FEATURES[name])
     train = [w for w in [*words(300, 1), *VECTORS] if len(w) < 100]
     columns = {column: train for column in features.columns}
-    features.adapt({"tokens": train, **columns}, VECTORS, [1, len(train) - 1])
+    classes = ["0\tÉa\tthe", "101\tẞ\t9", "11\tΟΔΟΣ", "1"]
+    features.adapt({"tokens": train, **columns}, VECTORS, [1, len(train) - 1], classes)
     session = graph(features)
     assert differing(session, features, words(2000, 2)) == []
     assert differing(session, features, train) == []

@@ -1,0 +1,91 @@
+"""Classes of words from a file: a word, a tab and its path in each line."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from keras_tagging.data.normalisation import to_nfc
+from keras_tagging.utils import limits
+from keras_tagging.vectors.files import opened
+from keras_tagging.vectors.named import CLASSES, find_named
+
+
+def read_word_classes(
+    source: str | Path | Mapping[str, str], paths: bool = True
+) -> dict[str, str]:
+    """The class of each word, in NFC.
+
+    Brown clusters have paths of 0 and 1, the way to a cluster from the root of a binary
+    tree; similar clusters share a prefix.
+
+    Args:
+        source: a file, which may end in `.gz` or `.bz2`; the name of installed classes;
+            or a dict from words to classes.
+        paths: whether classes must be paths of 0 and 1; otherwise they are any names.
+
+    Raises:
+        ValueError: if a line is malformed, a word stands in two lines, or a limit is
+            exceeded; the message names the file, the line and the remedy.
+        OSError: if the file cannot be opened.
+    """
+    if isinstance(source, Mapping):
+        found = _classes(
+            (f"the class of {word!r:.60}", word, name) for word, name in source.items()
+        )
+        return _checked(found, paths, "the given word classes")
+    path = find_named(source, CLASSES)
+    with opened(path) as stream:
+        found = _classes(_lines(path, stream))
+        return _checked(found, paths, path)
+
+
+def _lines(path: str, stream):
+    """The place, the word and the class of each line."""
+    stream.head(1)  # lines begin with what has been read
+    for number, line in enumerate(stream.lines(), 1):
+        place = f"{path}:{number}"
+        try:
+            parts = line.decode().removesuffix("\r").split("\t")
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{place}: is no UTF-8: give text with a word, a tab and the path of "
+                "its class in each line"
+            ) from None
+        if len(parts) != 2:
+            raise ValueError(
+                f"{place}: has {len(parts)} fields where two should be: give a word, a "
+                "tab and the path of its class, such as 0110"
+            )
+        yield place, *parts
+
+
+def _classes(rows: Iterable[tuple[str, str, str]]):
+    """The place and the class of each word; the first of two words with one NFC."""
+    seen, found = set(), {}
+    for place, word, name in rows:
+        if type(word) is not str or type(name) is not str or not word or not name:
+            raise ValueError(f"{place}: the word or its class is missing: add it")
+        if max(len(word), len(name)) > limits.VECTOR_WORD or "\t" in word + name:
+            raise ValueError(
+                f"{place}: has a tab, or more than {limits.VECTOR_WORD:,} characters, "
+                "in a word or its class: remove it"
+            )
+        if word in seen:
+            raise ValueError(
+                f"{place}: {word!r:.60} has a class in an earlier line: keep one "
+                "of the two"
+            )
+        seen.add(word)
+        found.setdefault(to_nfc(word), (place, name))
+    return found
+
+
+def _checked(found, paths: bool, source) -> dict[str, str]:
+    if not found:
+        raise ValueError(f"{source}: has no word classes: give one word a line")
+    for place, name in found.values():
+        if paths and name.strip("01"):
+            raise ValueError(
+                f"{place}: the class {name!r:.60} is no path of 0 and 1: give paths, "
+                "or class_prefixes=() for classes that have names"
+            )
+    return {word: name for word, (_, name) in found.items()}

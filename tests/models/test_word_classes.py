@@ -1,0 +1,126 @@
+"""Classes of words, such as Brown clusters, as a feature of taggers and parsers."""
+
+import keras
+import numpy as np
+import pytest
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from models.parsers import PLAIN, TRAIN
+from models.parsers import TINY as SMALL
+
+import keras_tagging
+from keras_tagging import Sentence
+
+TAGGED = random_sentences(12, 1)
+KNOWN = TAGGED[0].tokens[0]
+CLASSES = {KNOWN: "0101", "zebra": "0101", "unicorn": "0110", "Paris": "111", "9": "1"}
+OPTIONS = TINY | WORDS_ONLY | {"word_classes": CLASSES, "class_prefixes": (2,)}
+
+
+@pytest.fixture(scope="module")
+def model():
+    found = keras_tagging.build("bigru", **OPTIONS)
+    found.adapt(TAGGED)
+    found.run_eagerly = True
+    return randomize(found)
+
+
+def probabilities(model, *words):
+    return model.predict([list(words)], verbose=0)[0]
+
+
+def test_words_that_training_lacks_have_the_class_of_the_file(model):
+    # one word for the network: neither is in training, and their class is one
+    other = {**CLASSES, "gnu": "0101"}
+    again = keras_tagging.build("bigru", **OPTIONS | {"word_classes": other})
+    again.adapt(TAGGED)
+    randomize(again)
+    again.run_eagerly = True
+    zebra, gnu, unicorn, none = (
+        probabilities(again, w) for w in ("zebra", "gnu", "unicorn", "yeti")
+    )
+    np.testing.assert_allclose(zebra, gnu, atol=1e-6)
+    assert np.abs(zebra - unicorn).max() > 1e-4 < np.abs(zebra - none).max()
+
+
+def test_forms_are_tried_in_order(model):
+    ids = model.encode([Sentence(["paris", "Paris", "PARIS", "Zebra", "12", "zebra"])])
+    column = ids.ids[:, model.features.names.index("cluster")].tolist()
+    # "paris" is not in the file; a number has its normal form only where it is known
+    of = {entry.split("\t")[0]: i for i, entry in enumerate(vocabulary(model), 2)}
+    assert column == [1, of["111"], 1, of["0101"], 1, of["0101"]]
+
+
+def vocabulary(model):
+    return model.vocabularies["cluster"]
+
+
+def test_saved_and_loaded(model, tmp_path):
+    model.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    again.run_eagerly = True
+    assert again.vocabularies == model.vocabularies
+    assert again.settings["word_classes"] == "5 word classes given as an object"
+    words = [KNOWN, "unicorn", "yeti", "Paris"]
+    np.testing.assert_array_equal(
+        probabilities(again, *words), probabilities(model, *words)
+    )
+
+
+def test_names_of_classes_as_one_feature():
+    names = {KNOWN: "city_name", "boston": "city_name"}
+    own = OPTIONS | {"word_classes": names, "class_prefixes": ()}
+    model = keras_tagging.build("bigru", **own)
+    model.adapt(TAGGED)
+    assert vocabulary(model) == [f"city_name\t{KNOWN}\tboston"]
+    table = model.network.get_layer("cluster_embedding").table
+    assert tuple(table.shape) == (3, TINY["affix_dim"])
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="a matter of ids")
+def test_fine_tuning_keeps_classes(model):
+    again = model.retarget(random_sentences(5, 9))
+    assert vocabulary(again) == vocabulary(model)
+    for a, b in zip(again.network.weights, model.network.weights, strict=True):
+        if "cluster" in a.path:
+            np.testing.assert_array_equal(
+                *(keras.ops.convert_to_numpy(x) for x in (a, b))
+            )
+
+
+def test_a_parser_reads_them(tmp_path):
+    options = SMALL | PLAIN | {"tags": None, "word_classes": {"the": "01", "dog": "11"}}
+    parser = keras_tagging.build("ffn-parser", **options)
+    parser.adapt(TRAIN[:5])
+    parser.run_eagerly = True
+    words = [["The", "dog", "barks"]]
+    before = parser.parse(words)
+    parser.save(tmp_path / "model.keras")
+    again = keras_tagging.load(tmp_path / "model.keras")
+    again.run_eagerly = True
+    assert again.parse(words) == before
+    assert vocabulary(again) == ["01\tthe", "11\tdog"]
+
+
+def test_what_contradicts_is_refused():
+    with pytest.raises(ValueError, match="class_prefixes=.* are of word_classes="):
+        keras_tagging.build("bigru", class_prefixes=(2,))
+    with pytest.raises(ValueError, match="at most 16 lengths"):
+        keras_tagging.build(
+            "bigru", word_classes={}, class_prefixes=tuple(range(1, 20))
+        )
+    with pytest.raises(ValueError, match="no word classes"):
+        keras_tagging.build("bigru", word_classes={})
+
+
+@pytest.mark.slow("tensorflow")
+def test_in_a_saved_model(model, tmp_path):
+    import tensorflow as tf
+
+    model.export(tmp_path / "served")
+    served = tf.saved_model.load(str(tmp_path / "served"))
+    words = [KNOWN, "unicorn", "yeti", "PARIS", "zebra"]
+    found = served.signatures["serving_default"](
+        tokens=tf.constant([words]), lengths=tf.constant([len(words)])
+    )
+    expected = probabilities(model, *words).max(-1)
+    np.testing.assert_allclose(found["probabilities"][0], expected, atol=1e-5)

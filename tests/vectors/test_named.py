@@ -1,0 +1,232 @@
+"""Vectors and word classes by name: installed ones, and those of gensim-data."""
+
+import gzip
+import hashlib
+import json
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from gensim import downloader
+
+import keras_tagging
+from keras_tagging.cli import main
+from keras_tagging.vectors import (
+    WordVectors,
+    coverage,
+    load_vectors,
+    read_word_classes,
+    save_vectors,
+    train_vectors,
+)
+
+MATRIX = np.float32([[1, 2, 3], [0.1, -4, 0.5]])
+VECTORS = WordVectors(["the", "dog"], MATRIX)
+NAME = "glove-tiny-3"
+CARD = {"language": "made-up", "licence": "CC0", "summary": "two words"}
+ENTRIES = """\
+[keras_tagging.vectors]
+tiny = tiny_words
+[keras_tagging.word_classes]
+brown-tiny = tiny_words
+"""
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """An installed package with vectors and classes, and an empty working directory."""
+    package, info = tmp_path / "tiny_words", tmp_path / "tiny_words-1.5.dist-info"
+    package.mkdir()
+    info.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('code ran')")
+    (package / "card.json").write_text(json.dumps(CARD))
+    save_vectors(VECTORS, package / "vectors.npz")
+    classes = gzip.compress(b"the\t01\ndog\t11\n")
+    (package / "word_classes.tsv.gz").write_bytes(classes)
+    about = "Metadata-Version: 2.1\nName: tiny-words\nVersion: 1.5\n"
+    (info / "METADATA").write_text(about)
+    (info / "entry_points.txt").write_text(ENTRIES)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return package
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """A server with one set of vectors, in the place of gensim-data."""
+    root = tmp_path / "served"
+    (root / NAME).mkdir(parents=True)
+    content = gzip.compress(b"2 3\nthe 1 2 3\ndog 0.1 -4 0.5\n")
+    (root / NAME / f"{NAME}.gz").write_bytes(content)
+    (root / NAME / "__init__.py").write_text("raise RuntimeError('code ran')")
+    about = {
+        "checksum": hashlib.md5(content).hexdigest(),
+        "file_name": f"{NAME}.gz",
+        "parts": 1,
+        "description": "two words",
+    }
+    models = {NAME: about, "__testing_word2vec": about}
+    (root / "list.json").write_text(json.dumps({"corpora": {}, "models": models}))
+
+    def handler(*args):
+        return Quiet(*args, directory=root)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{found.server_port}"
+        point_gensim_at(monkeypatch, address, tmp_path / "gensim-data")
+        yield root
+        found.shutdown()
+
+
+@pytest.fixture
+def offline(tmp_path, monkeypatch):
+    # nothing listens on the port of a closed server
+    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as closed:
+        address = f"http://127.0.0.1:{closed.server_port}"
+    point_gensim_at(monkeypatch, address, tmp_path / "gensim-data")
+
+
+def point_gensim_at(monkeypatch, address, cache):
+    monkeypatch.setattr(downloader, "DOWNLOAD_BASE_URL", address)
+    monkeypatch.setattr(downloader, "BASE_DIR", str(cache))
+    monkeypatch.setattr(downloader, "base_dir", str(cache), raising=False)
+    defaults = (f"{address}/list.json", "utf-8")
+    monkeypatch.setattr(downloader._load_info, "__defaults__", defaults)
+
+
+def test_installed_vectors_and_classes_have_names(site):
+    found = load_vectors("tiny")
+    assert found.words == VECTORS.words and found.matrix.dtype == np.float32
+    np.testing.assert_array_equal(found.matrix, MATRIX.astype("float16"))
+    assert load_vectors("tiny", limit=1).words == ["the"]
+    assert load_vectors("tiny", vocabulary=["Dog", "cat"]).words == ["dog"]
+    assert read_word_classes("brown-tiny") == {"the": "01", "dog": "11"}
+    model = keras_tagging.build("bigru", embeddings="tiny", word_classes="brown-tiny")
+    assert model.settings["word_dim"] == 3 and model.settings["embeddings"] == "tiny"
+
+
+def test_a_file_of_that_name_comes_first(site):
+    with open("tiny", "w") as stream:
+        stream.write("cat 1 2\n")
+    assert load_vectors("tiny").words == ["cat"]
+
+
+def test_vectors_of_gensim_data_are_downloaded_once(server, site, capsys):
+    found = load_vectors(NAME)
+    assert found.words == VECTORS.words
+    np.testing.assert_array_equal(found.matrix, MATRIX)
+    assert not capsys.readouterr().out
+    (server / NAME / f"{NAME}.gz").unlink()
+    assert load_vectors(NAME, cache=False).words == VECTORS.words
+
+
+def test_a_wrong_checksum_is_an_error(server, site):
+    (server / NAME / f"{NAME}.gz").write_bytes(gzip.compress(b"the 1 2 3\n"))
+    with pytest.raises(ValueError, match=f"^{NAME}: .*Checksum comparison failed"):
+        load_vectors(NAME)
+
+
+def test_a_list_that_names_another_file_is_an_error(server, site, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("the 1 2 3\n")
+    text = (server / "list.json").read_text()
+    listed = json.loads(text)
+    listed["models"][NAME]["file_name"] = str(secret)
+    (server / "list.json").write_text(json.dumps(listed))
+    with pytest.raises(ValueError, match=f"^{NAME}: gensim could not download it"):
+        load_vectors(NAME)
+
+
+def test_an_unknown_name_says_what_there_is(server, site):
+    with pytest.raises(ValueError) as error:
+        load_vectors("glove-tiny-4")
+    message = str(error.value)
+    assert "(installed: tiny; of gensim-data: glove-tiny-3)" in message
+    assert f"did you mean {NAME!r}" in message and "\n" not in message
+    with pytest.raises(ValueError, match=r"installed: brown-tiny\)"):
+        read_word_classes("brown")
+
+
+def test_without_a_connection_there_are_the_installed_ones(offline, site, caplog):
+    with pytest.raises(ValueError, match="installed: tiny.*cannot be asked") as error:
+        load_vectors("glove-tiny-4")
+    assert "\n" not in str(error.value) and not caplog.records
+
+
+def test_the_command_lists_them(server, site, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["vectors"])
+    told = capsys.readouterr().out
+    for word in ("tiny", "brown-tiny", "two words", NAME, "word classes", "1.5"):
+        assert word in told
+    assert "__testing" not in told
+
+
+def test_the_command_without_a_connection(offline, site, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["vectors"])
+    told = capsys.readouterr().out
+    assert "brown-tiny" in told and "cannot be asked" in told
+
+
+# Files of half precision
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_saved_and_loaded(tmp_path, dtype):
+    save_vectors(VECTORS, tmp_path / "v.npz", dtype)
+    found = load_vectors(tmp_path / "v.npz")
+    np.testing.assert_array_equal(found.matrix, MATRIX.astype(dtype))
+
+
+def test_words_made_of_pieces_are_told_apart(tmp_path):
+    sentences = [["walking", "walked", "dog"], ["dog", "walked"]]
+    made = train_vectors(
+        sentences, "fasttext", size=4, buckets=50, vocabulary=["Walker", "dog"]
+    )
+    assert made.composed == {"Walker"}
+    save_vectors(made, tmp_path / "v.npz")
+    for options in ({}, {"vocabulary": ["Walker", "dog", "Dog"]}):
+        found = load_vectors(tmp_path / "v.npz", **options)
+        assert found.composed == {"Walker"}
+        share = coverage(["dog", "Dog", "Walker", "of"], found)
+        assert share.subwords == {"Walker": 1} and share.missing == {"of": 1}
+        assert share.types == share.tokens == 0.75
+        assert "subwords" in str(share)
+
+
+def test_too_large_for_half_precision(tmp_path):
+    with pytest.raises(
+        ValueError, match="too large for float16: write dtype='float32'"
+    ):
+        save_vectors(WordVectors(["a"], np.float32([[1e6]])), tmp_path / "v.npz")
+    assert not (tmp_path / "v.npz").exists()
+
+
+@pytest.mark.parametrize(
+    "words, matrix, message",
+    [
+        (["a", "a"], [[1.0], [2.0]], "a word occurs twice"),
+        (["a"], [[1.0], [2.0]], "differ in number"),
+        ([1], [[1.0]], "no list of strings"),
+        ([], np.zeros((0, 1)), "no vectors"),
+        (["a"], [[np.nan]], "'a' holds a value that is not a finite number"),
+        (["a"], np.zeros((1, 10_001)), "more than 10,000 values"),
+        (["a"], np.array([["x"]], object), "no array of numbers"),
+    ],
+)
+def test_what_is_damaged_gets_one_line(tmp_path, words, matrix, message):
+    path = tmp_path / "v.npz"
+    given = np.frombuffer(json.dumps(words).encode(), np.uint8)
+    np.savez(path, words=given, matrix=np.asarray(matrix))
+    with pytest.raises(ValueError, match=message) as error:
+        load_vectors(path)
+    assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)

@@ -1,0 +1,91 @@
+"""Classes of words from files: what is read, and what is refused in one line."""
+
+import gzip
+import pickle
+
+import numpy as np
+import pytest
+
+from keras_tagging.encoding.word_classes import grouped, ids_of, prefix_rows
+from keras_tagging.vectors import read_word_classes
+
+LINES = "the\t0101\nThe\t0101\ne\u0301a\t01\r\ndog\t11"
+CLASSES = {"the": "0101", "The": "0101", "éa": "01", "dog": "11"}
+
+
+@pytest.mark.parametrize("name", ["classes.tsv", "classes.tsv.gz"])
+def test_a_word_a_tab_and_a_path(tmp_path, name):
+    path, content = tmp_path / name, LINES.encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert read_word_classes(path) == CLASSES
+    assert read_word_classes(CLASSES) == CLASSES
+
+
+def test_names_in_the_place_of_paths(tmp_path):
+    path = tmp_path / "cities"
+    path.write_text("boston\tcity_name\nten\tnumber\n")
+    assert read_word_classes(path, paths=False) == {
+        "boston": "city_name",
+        "ten": "number",
+    }
+    with pytest.raises(
+        ValueError, match=r"cities:1: .*'city_name'.*class_prefixes=\(\)"
+    ):
+        read_word_classes(path)
+
+
+class Planted:
+    def __reduce__(self):
+        return exec, ("raise SystemExit('code ran')",)
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"a\t01\nb 01\n", ":2: has 1 fields .* give a word, a tab"),
+        (b"0101\tthe\t7\n", ":1: has 3 fields"),
+        (b"a\t01\nb\t012\n", ":2: the class '012' is no path of 0 and 1"),
+        (b"a\t01\na\t01\n", ":2: 'a' has a class in an earlier line: keep one"),
+        (b"\t01\n", ":1: the word or its class is missing"),
+        (b"a\t\n", ":1: the word or its class is missing"),
+        (b"a\t01\n\xff\t01\n", ":2: is no UTF-8"),
+        (b"a\t" + 2**17 * b"0", ":1: has a tab, or more than 65,536 characters"),
+        (b"a\t01\n" + 2**21 * b"0", ":2: has more than 1,048,576 bytes in one line"),
+        (b"", ": has no word classes"),
+        (pickle.dumps(Planted()), ":1: (is no UTF-8|has 1 fields)"),
+        (b"a\tnan\n", ":1: the class 'nan' is no path"),
+    ],
+)
+def test_what_is_malformed_gets_one_line(tmp_path, content, message):
+    path = tmp_path / "classes.tsv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message) as error:
+        read_word_classes(path)
+    assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
+
+
+def test_what_is_given_as_an_object_is_checked_too():
+    with pytest.raises(ValueError, match="the class of 'a' is no path|no path of 0"):
+        read_word_classes({"a": "x"})
+    with pytest.raises(ValueError, match="is missing"):
+        read_word_classes({"a": 7})
+    with pytest.raises(ValueError, match="has a tab"):
+        read_word_classes({"a\tb": "01"})
+
+
+def test_words_have_the_id_of_their_class():
+    entries = grouped(CLASSES)
+    assert entries == ["01\téa", "0101\tthe\tThe", "11\tdog"]
+    assert dict(ids_of("cluster", entries)) == {"éa": 2, "the": 3, "The": 3, "dog": 4}
+    assert dict(ids_of("word", ["a", "b"])) == {"a": 2, "b": 3}
+
+
+def test_equal_prefixes_have_one_row():
+    rows = prefix_rows(["0101\ta", "0100\tb", "01\tc", "11\td"], (1, 3))
+    assert rows.dtype == np.int32 and rows[:2].tolist() == [[0] * 3, [1] * 3]
+    first, third, whole = rows[2:].T.tolist()
+    assert first[0] == first[1] == first[2] != first[3]
+    assert third[0] == third[1] and len({*third}) == 3  # 010, 01 and 11
+    assert len({*whole}) == 4
+    used = [{*column} for column in (first, third, whole)]
+    assert set.union(*used) == {*range(2, 2 + 2 + 3 + 4)}
