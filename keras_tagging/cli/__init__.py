@@ -102,6 +102,7 @@ def main(args: list[str] | None = None) -> None:
         code = BROKEN_PIPE
     except (*ERRORS, typer.BadParameter.__base__) as error:
         message = getattr(error, "format_message", error.__str__)()
+        message = message.replace(": Value error, ", ": ")  # pydantic's, in typer
         if message.startswith("No module named"):  # requirements-runtime.txt lacks it
             message += "; this needs the whole package: pip install keras-tagging"
         if getattr(error, "errno", None) in FULL and error.filename is None:

@@ -169,7 +169,9 @@ def annotate(
     *,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     input: Literal["text", "lines", "tokens", "conllu"] | None = None,
-    output: Literal["conllu", "jsonl", "text", "spans", "csv", "html"] = "conllu",
+    output: Literal[
+        "conllu", "jsonl", "text", "spans", "brat", "csv", "html"
+    ] = "conllu",
     out: Out = None,
     encoding: str | None = None,
     jobs: Jobs = 1,
@@ -196,6 +198,7 @@ def annotate(
         keras-tagging annotate runs/en --output jsonl < book.txt
         keras-tagging annotate runs/en corpus.conllu --input conllu > annotated.conllu
         keras-tagging annotate runs/ner mail.txt --output spans
+        keras-tagging annotate runs/ner mail.txt --output brat > mail.ann
         keras-tagging annotate en mail.txt --output html > mail.html
         keras-tagging annotate en one.txt two.txt --out annotated/ --output csv
         keras-tagging annotate en books/ --engine ray --out annotated --workers 8
@@ -210,8 +213,9 @@ def annotate(
             whose tokens are kept. With --engine ray, the default is what a file's name
             says.
         output: CoNLL-U with offsets, JSON with a sentence a line, word|tag between
-            blanks, a row for each entity (start, end, label, probability, text), a
-            table with a row for each word, or a page with marked entities and trees.
+            blanks, a row for each entity (start, end, label, probability, text), the
+            same as brat's standoff (.ann), a table with a row for each word, or a page
+            with marked entities and trees.
         encoding: Of the input; by default UTF-8.
         engine: Spread the work over processes and machines with Ray.
     """
@@ -233,10 +237,10 @@ def annotate(
     if input in ("text", "lines") and pipeline.segmenter is None:
         what = f"{run} has no segmenter: a line of the text is a sentence, with blanks "
         note(one_line("note", what + "between its words"))
-    if output == "spans" and not pipeline.gives_spans:
+    if output in ("spans", "brat") and not pipeline.gives_spans:
         raise ValueError(
-            f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output spans "
-            "needs: use conllu or jsonl"
+            f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output "
+            f"{output} needs: use conllu or jsonl"
         )
     keeps = input == output == "conllu"
     inputs = (annotated_input(file, input, encoding, pipeline, keeps) for file in files)

@@ -22,7 +22,13 @@ Out = Annotated[
     ),
 ]
 #: of the files in a folder; of any other --output it is its name
-SUFFIXES = {"text": ".txt", "spans": ".tsv", "candc": ".txt", "easyccg": ".txt"}
+SUFFIXES = {
+    "text": ".txt",
+    "spans": ".tsv",
+    "brat": ".ann",
+    "candc": ".txt",
+    "easyccg": ".txt",
+}
 
 
 def destinations(files: Sequence[str], out: str | None, output: str) -> list:

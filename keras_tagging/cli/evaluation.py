@@ -31,7 +31,7 @@ from keras_tagging.cli.output import (
     records,
     scores_table,
 )
-from keras_tagging.corpora.entities import add_entities
+from keras_tagging.corpora.entities import add_entities, with_named_entities
 from keras_tagging.data import Corpus
 from keras_tagging.data.treebanks import NER
 from keras_tagging.utils.named_models import find_model
@@ -128,6 +128,8 @@ def evaluate(
     options = refuse_others(run, model, tables.options)
     _, sentences = reading.split(corpus, split, **kind.reading)
     sentences = list(with_columns(model, sentences))
+    if NER in getattr(model, "column_names", ()):
+        sentences = with_named_entities(sentences)
     if hasattr(model, "report"):
         report = model.report(sentences, **options)
     else:

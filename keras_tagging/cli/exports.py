@@ -48,6 +48,11 @@ def export(
             f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}, or, "
             "for a pipeline, --onnx"
         )
+    if out.suffix[1:].isalpha() and out.suffix != ".onnx" and not out.is_dir():
+        raise ValueError(
+            f"{out}: {out.suffix} is no form of a model: name a file NAME.onnx, or a "
+            "folder"
+        )
     options = {} if top_k is None else {"top_k": top_k}
     if int8:
         options["int8"] = True

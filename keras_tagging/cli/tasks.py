@@ -22,6 +22,7 @@ from keras_tagging.data.html import as_html, language_of, preface
 from keras_tagging.data.named_columns import with_labels
 from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.standoff import BratWriter
 from keras_tagging.data.tagged import WRITERS
 
 #: the --output of `annotate` that writes each sentence for itself
@@ -37,6 +38,11 @@ def as_it_is() -> Callable:
 def csv_writer(columns: Sequence[str]) -> Callable:
     """The function that writes sentences as CSV."""
     return CsvWriter(columns).write
+
+
+def brat_writer() -> Callable:
+    """The function that writes the entities of sentences for brat."""
+    return BratWriter().write
 
 
 def conllu_writer() -> Callable:
@@ -173,6 +179,8 @@ class Annotating:
         annotate = partial(annotated, pipeline)
         if self.output == "csv":
             return as_csv(pipeline.columns, partial(results, annotate, answer))
+        if self.output == "brat":
+            return Work(partial(results, annotate, answer), writer=brat_writer)
         if self.output != "conllu":
             form = SENTENCES[self.output]
             write = partial(results, annotate, lambda _s, _b, found: form(found))

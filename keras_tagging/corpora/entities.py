@@ -38,6 +38,18 @@ def add_entities(corpus: Corpus, path: Files) -> None:
             raise ValueError(f"{path}, {split}: {error}") from None
 
 
+def with_named_entities(sentences: list[Sentence]) -> list[Sentence]:
+    """The sentences with their tags as the column `ner`, as a tagger in a pipeline has.
+
+    Those that have the column, or tags that are not those of entities, stay.
+    """
+    filled = [sentence for sentence in sentences if sentence.tokens]
+    tags = {tag for sentence in filled for tag in sentence.tags or ["no tag"]}
+    if any(NER in s.columns for s in sentences) or not looks_like_chunks(tags):
+        return sentences
+    return [replace(s, columns={**s.columns, NER: s.tags or []}) for s in sentences]
+
+
 def with_entities(sentences: list[Sentence], tagged: list[Sentence]) -> list[Sentence]:
     """The sentences with the chunks of others of the same text: see `add_entities`."""
     tags = {tag for sentence in tagged for tag in sentence.tags or ["no tag"]}

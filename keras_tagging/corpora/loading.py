@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 from keras_tagging.corpora.public import PUBLIC, locate, unknown
+from keras_tagging.data.paired import pair_of
 from keras_tagging.data.readers import (
     CorpusError,
     check_options,
@@ -54,13 +55,14 @@ def load_corpus(
 
     In a directory, a whole word in the name of a file tells its split: train or
     training; dev, devel, valid or validation; test, or else eval (also `testa`, `testb`
-    as in CoNLL-2003). Several files may claim one split. Then files whose names differ
-    only in that word form a group, and the group with a training file wins, then the
-    one with a development file, then the one with a test file: in ATIS `atis-2.train`
-    and `atis-2.dev` come before `atis.train`, which contains both. After that, other
-    files come before `.txt` and `.raw`, which accompany CoNLL-U. Names with `w-intent`
-    are left out. If no file name tells a split, folders with such names are read as a
-    whole, or else CCGBank's `AUTO/02` to `21`, `00` and `23`.
+    as in CoNLL-2003). In a folder of that name there may be `seq.in` and `seq.out`, or
+    brat's pairs of `.txt` and `.ann`. Several files may claim one split. Then files
+    whose names differ only in that word form a group, and the group with a training
+    file wins, then the one with a development file, then the one with a test file: in
+    ATIS `atis-2.train` and `atis-2.dev` come before `atis.train`, which contains both.
+    After that, other files come before `.txt` and `.raw`, which accompany CoNLL-U.
+    Names with `w-intent` are left out. If no file name tells a split, folders with such
+    names are read as a whole, or else CCGBank's `AUTO/02` to `21`, `00` and `23`.
 
     Args:
         path: "demo" for the corpus that comes with the package, the name of a public
@@ -285,6 +287,7 @@ def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
             and not file.name.startswith(".")
             and file.suffix.lower() not in NOT_CORPORA
         ]
+        files = _firsts(files)
         if len({file.suffix for file in files}) > 1:
             raise CorpusError(
                 f"{folder}: has files of several kinds; pass those you mean, such as "
@@ -293,6 +296,16 @@ def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
         if files:
             splits[split] = files
     return splits
+
+
+def _firsts(files: list[Path]) -> list[Path]:
+    """Of formats of two files the first ones, without what accompanies them."""
+    pairs = {file for file in files if pair_of(file)}
+    stems = {file.with_suffix("") for file in pairs}
+    beside = {"seq.in", "seq.out", "label", "annotation.conf", "visual.conf"}
+    if all(f.name in beside or f.with_suffix("") in stems for f in files):
+        return sorted(pairs) or files
+    return files
 
 
 def _ccgbank(directory: Path) -> dict[str, list[Path]]:

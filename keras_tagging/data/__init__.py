@@ -19,6 +19,7 @@ __all__ = [
     "from_dataset",
     "from_spacy",
     "read",
+    "to_brat",
     "to_dataframe",
     "to_spacy",
     "write",
@@ -29,6 +30,7 @@ _NAMED = {"conllu", "lemmas", "surfaces"}
 _LIBRARIES = {
     "incoming": ["from_dataframe", "from_dataset", "from_spacy"],
     "outgoing": ["to_dataframe", "to_spacy"],
+    "standoff": ["to_brat"],
 }
 __getattr__, _, _ = lazy_loader.attach(
     __name__, submodules=_NAMED, submod_attrs=_LIBRARIES

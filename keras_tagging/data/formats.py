@@ -21,6 +21,7 @@ from keras_tagging.data.records import (
     split_blanks,
 )
 from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.tables import csv
 from keras_tagging.data.treebanks import conllu, conllx
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -178,6 +179,7 @@ FORMATS: dict[str, Callable[..., Iterator[Sentence | Malformed]]] = {
     "atis": atis,
     "ctf": ctf,
     "jsonl": jsonl,
+    "csv": csv,
     "text": text,
     "tokens": tokens,
 }

@@ -3,17 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from keras_tagging.data.headers import header_of
 from keras_tagging.data.json_objects import flat_fields
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.records import Malformed, sentence_of
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.utils.suggestions import nearest
 
-# names of columns of tables, in small letters, the first that there is
-SENTENCE = ("sentence", "sentence_id", "sent_id", "sentence #", "sentence_idx")
-TOKEN = ("text", "token", "word", "form", "tokens", "words")
-TAGS = ("tag", "tags", "label", "labels", "ner_tag", "ner_tags", "ner")
-PLACES = ("id", "start", "end")
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
 
@@ -24,6 +19,7 @@ def from_dataframe(
     token: str | None = None,
     tags: str | None = None,
     columns: Iterable[str] | None = None,
+    names: Sequence[str] | None = None,
 ) -> list[Sentence]:
     """The sentences of a table with a row for each token, such as pandas has.
 
@@ -31,14 +27,18 @@ def from_dataframe(
         frame: a `pandas.DataFrame`, or a dict of lists.
         sentence: the column whose value changes where a sentence begins; an empty cell
             has the value above. By default "sentence", "sent_id", "Sentence #" or the
-            like.
+            like. The rows of a sentence follow one another. With a column "document",
+            which `to_dataframe` writes, numbers of sentences may begin anew in each.
         token: the column of words; by default "text", "token", "word" or the like.
         tags: the column of tags; by default "tag", "label" or the like, if there is
-            one.
+            one; of a table that `annotate` or `to_dataframe` has written "tag" alone.
         columns: further columns; by default all others.
+        names: the tags by their numbers, for a column of integers.
 
     Raises:
-        ValueError: for a column that is not there, or a token or tag that is missing.
+        ValueError: for a column that is not there, a token or tag that is missing, a
+            tag that is a number without a name, and a sentence whose rows have others
+            between them.
 
     Example:
         >>> import pandas as pd
@@ -48,26 +48,42 @@ def from_dataframe(
         >>> [(s.tokens, s.tags) for s in from_dataframe(frame)]
         [(['Show', 'flights'], ['V', 'N']), (['Thanks'], ['I'])]
     """
-    names = [name for name in getattr(frame, "columns", frame) if isinstance(name, str)]
-    sentence = _named("sentence", sentence, SENTENCE, names)
-    token = _named("token", token, TOKEN, names)
-    tags = _named("tags", tags, TAGS, names, needed=False)
-    if columns is None:
-        used = {sentence, token, tags}
-        columns = [n for n in names if n not in used and n.lower() not in PLACES]
-    further = [_named("columns", name, (), names) for name in columns]
-    keys, above = [], None
-    for value in _values(frame, sentence):
-        above = above if _is_missing(value) else value
-        keys.append(above)
-    rows = {name: _values(frame, name) for name in (token, tags, *further) if name}
-    found = []
-    for _, group in groupby(range(len(keys)), keys.__getitem__):
-        places = list(group)
-        own = {k: [_text(v[i], k, i) for i in places] for k, v in rows.items()}
-        words, labels = own.pop(token), own.pop(tags, None)
-        found.append(sentence_of(words, labels, {field_of(k): own[k] for k in own}))
+    given = [name for name in getattr(frame, "columns", frame) if isinstance(name, str)]
+    header = header_of(given, sentence, token, tags, columns, needs_sentence=True)
+    rows = {name: _values(frame, name) for name in header.others}
+    rows = {n: [_text(v, n, i) for i, v in enumerate(rows[n])] for n in rows}
+    words = _values(frame, header.token)
+    words = [_text(value, header.token, i) for i, value in enumerate(words)]
+    labels = header.tags and _values(frame, header.tags)
+    if labels:
+        labels = [_label(v, names, header.tags, i) for i, v in enumerate(labels)]
+    found, seen = [], set()
+    for key, places in _sentences_of(frame, header):
+        if key in seen:
+            raise ValueError(
+                f"the sentence {key[-1]!r} goes on in row {places.start}, behind other "
+                "rows: sort them, or tell texts apart by a column 'document'"
+            )
+        seen.add(key)
+        cut = slice(places.start, places.stop)
+        own = {field_of(name): rows[name][cut] for name in rows}
+        found.append(sentence_of(words[cut], labels[cut] if labels else None, own))
     return found
+
+
+def _sentences_of(frame, header) -> Iterator[tuple[tuple, range]]:
+    """What identifies each sentence, and its rows."""
+    ids, above = [], None
+    for value in _values(frame, header.sentence):
+        above = above if _is_missing(value) else value
+        ids.append(above)
+    documents = (
+        _values(frame, header.document) if header.document else [None] * len(ids)
+    )
+    keys = list(zip(documents, ids, strict=True))
+    for key, group in groupby(range(len(keys)), keys.__getitem__):
+        places = list(group)
+        yield key, range(places[0], places[-1] + 1)
 
 
 def _values(frame, name) -> list:
@@ -75,25 +91,19 @@ def _values(frame, name) -> list:
     return values.tolist() if hasattr(values, "tolist") else list(values)
 
 
-def _named(keyword, name, usual, names, needed=True) -> str | None:
-    """The name of a column, as it was given, or the first of the usual ones."""
-    if name is not None:
-        if name not in names:
-            near = nearest(name, names)
-            hint = f"; did you mean {near!r}?" if near else ""
-            listed = ", ".join(map(repr, names))
-            raise ValueError(f"no column {name!r}{hint} There are {listed}")
-        return name
-    small = {own.lower(): own for own in reversed(names)}
-    found = next((small[own] for own in usual if own in small), None)
-    if found is None and needed:
-        listed = ", ".join(map(repr, names)) or "none"
-        raise ValueError(f"name the column of each {keyword}, {keyword}=: {listed}")
-    return found
-
-
 def _is_missing(value) -> bool:
     return value is None or value == "" or value != value  # NaN
+
+
+def _label(value, names, name: str, row: int) -> str:
+    if isinstance(value, int | float) and value == value:
+        if not (isinstance(value, int) and names and 0 <= value < len(names)):
+            raise ValueError(
+                f"row {row} of the column {name!r} is {value!r}, which has no name: "
+                "give names=, the tags by their numbers, or a column of strings"
+            )
+        value = names[value]
+    return _text(value, name, row)
 
 
 def _text(value, name: str, row: int) -> str:

@@ -17,7 +17,7 @@ def flat_fields(number: int, found: Mapping) -> dict | None:
     """The lists of an object, with an item a token; others as they are.
 
     * `annotate --output jsonl` has tokens with their words: these and their columns;
-      the tags are `tag`, or else `upos`.
+      the tags are `tag`.
     * Prodigy has tokens with offsets, and spans with offsets and labels: tags in IOB2.
       What was answered with "reject" or "ignore" is left out.
     * doccano has a text and `label`, a list of `[start, end, label]`. The text is cut
@@ -72,7 +72,7 @@ def _words(number: int, tokens: list[dict]) -> dict:
         for name in names
         if name not in ("id", "text", "tokens")
     }
-    tags = columns.pop("tag", columns.get("pos"))
+    tags = columns.pop("tag", None)
     return {"tokens": forms, **columns} | ({} if tags is None else {"tags": tags})
 
 

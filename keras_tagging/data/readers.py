@@ -16,6 +16,7 @@ from keras_tagging.data.lines import (
     numbered_lines,
     source_name,
 )
+from keras_tagging.data.paired import PAIRED, pair_of, paired_lines
 from keras_tagging.data.recognition import recognise
 from keras_tagging.data.records import (
     CorpusError,
@@ -51,8 +52,10 @@ def read(
 
     Args:
         path: a file, gzip-compressed if its name ends in `.gz`; an open stream; or "-"
-            for standard input.
-        format: a name in `FORMATS`; by default recognised from the content.
+            for standard input. Of two files the first: `seq.in`, beside which is
+            `seq.out`, or brat's `X.txt` or `X.ann`.
+        format: a name in `FORMATS`, or "seq" or "brat"; by default recognised from the
+            content, or from those names.
         errors: "raise", or "skip" to leave malformed sentences out.
         encoding: by default UTF-8, or the encoding of an open text stream.
         skipped: with `errors="skip"`, a list that collects one message for every
@@ -65,6 +68,11 @@ def read(
         ValueError: if the format, an option or the encoding is unknown.
     """
     check_choice("errors", errors, ("raise", "skip"))
+    format = format or pair_of(path)
+    if format in PAIRED:
+        check_options(format, options)
+        name, lines = paired_lines(format, path, encoding)
+        return _sentences([], lines, name, "jsonl", errors, skipped, "", {})
     name = source_name(path)
     lines = numbered_lines(path, name, encoding)
     head, hint = [], ""
@@ -78,8 +86,9 @@ def read(
 
 def check_options(format: str, options: Mapping[str, object]) -> None:
     """Raise a ValueError if the format or an option is unknown, or a type is wrong."""
-    check_known("format", format, FORMATS)
-    parameters = inspect.signature(FORMATS[format]).parameters.values()
+    readers = FORMATS | PAIRED
+    check_known("format", format, readers)
+    parameters = inspect.signature(readers[format]).parameters.values()
     known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     for option, value in options.items():
         if option not in known:
@@ -139,6 +148,8 @@ def detect_format(
         ValueError: if the encoding is unknown.
     """
     name = source_name(path)
+    if pair := pair_of(path):
+        return pair
     with closing(numbered_lines(path, name, encoding)) as lines:
         return recognise(first_lines(lines), name, default)
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from keras_tagging.data.column_checks import other_separator
+from keras_tagging.data.headers import is_header
 from keras_tagging.data.records import (
     CorpusError,
     Line,
@@ -12,6 +13,7 @@ from keras_tagging.data.records import (
     is_document_mark,
     split_blanks,
 )
+from keras_tagging.data.tables import SEPARATORS
 
 # Wrongly decoded text has none of these, but nearly every line of binary data has one.
 _CONTROL = re.compile(b"[\0-\x08\x0e-\x19\x1c-\x1f]")
@@ -55,6 +57,8 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
         return "pos"
     if re.match(r'[ \t]*\{[ \t]*("|\}|$)', first):
         return "jsonl"
+    if _is_table(first, name):
+        return "csv"
     if _is_treebank(rows, name):
         return "conllu"  # or CoNLL-X, which is CoNLL-U with words only
     if re.match(r"BOS( .*)? EOS[ ]*\t", first):
@@ -74,6 +78,13 @@ def _is_treebank(rows: list[str], name: str) -> bool:
         return any(map(_NUMBERED_ROW.match, rows))
     count = sum(_TREEBANK_ROW.fullmatch(row) is not None for row in rows)
     return _TREEBANK_ROW.fullmatch(rows[0]) is not None or 2 * count > len(rows)
+
+
+def _is_table(first: str, name: str) -> bool:
+    """Whether this is the header of a table."""
+    if name.lower().removesuffix(".gz").endswith(".csv"):
+        return True
+    return any(is_header(first.replace('"', "").split(s)) for s in SEPARATORS)
 
 
 def _is_binary(line: str | Exception) -> bool:

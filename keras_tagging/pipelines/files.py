@@ -54,7 +54,8 @@ def save_pipeline(
     for name, model in pipeline.parts.items():
         if not hasattr(model, "save"):
             raise ValueError(
-                f"the {name} is an ONNX file, which has no weights to save"
+                f"the {name} is an ONNX file, which has no weights to save: copy the "
+                "file, or load the run that it came from"
             )
     with saving(folder):
         with tempfile.TemporaryDirectory(dir=folder, prefix=PARTIAL) as partial:
@@ -173,6 +174,11 @@ def export_pipeline(
             holds a pipeline that was saved, or as in `models.export`.
     """
     check_known("format", format, list(FORMATS))
+    if not any(hasattr(model, "export") for model in pipeline.parts.values()):
+        raise ValueError(
+            "all models of this pipeline are exported already: copy their folder, or "
+            "load the run that they came from"
+        )
     if (folder / PIPELINE).is_file() and not is_onnx(folder):
         raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
     left_out, described = {}, {}
@@ -181,7 +187,7 @@ def export_pipeline(
         if "top_k" not in kind.options:
             own.pop("top_k", None)
         if not hasattr(model, "export"):
-            left_out[name] = f"it is a {type(model).__name__}, which has no export"
+            left_out[name] = "it is exported already"
             continue
         if kind.reads == "text" and format == "tf_saved_model":
             left_out[name] = "no SavedModel reads text of any length, an ONNX file does"

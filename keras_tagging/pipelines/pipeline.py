@@ -40,6 +40,8 @@ class Pipeline(TextPipeline):
             none before gives, or gives one that another gives.
     """
 
+    remedy = "train its models, which `parts` has by name, or all: train pipeline"
+
     # Files
 
     def save(
@@ -70,12 +72,16 @@ class Pipeline(TextPipeline):
 
     # Evaluation
 
-    def evaluate(self, sentences) -> dict[str, float]:
+    def evaluate(
+        self, sentences, *, return_dict: bool = True
+    ) -> dict[str, float] | list[float]:
         """The figures of what the pipeline annotates, from raw text on.
 
         Args:
             sentences: gold sentences. A pipeline with a segmenter reads their text, so
                 they need a `surface`: read CoNLL-U with ``surface=True``.
+            return_dict: False for a list of the figures alone, as Keras' `evaluate`
+                gives by default.
 
         Returns:
             F1 of `tokens`, `sentences` and `words`, and of `upos`, `xpos`, `feats`,
@@ -83,7 +89,9 @@ class Pipeline(TextPipeline):
             `metrics.raw_text_scores`. Entities are a column `ner` of both; those of
             gold words, `entities_of_gold_words`, are beside them if the text is read.
         """
-        return {name: counts.f1 for name, counts in self.scores(sentences).items()}
+        scores = self.scores(sentences)
+        figures = {name: counts.f1 for name, counts in scores.items()}
+        return figures if return_dict else [*figures.values()]
 
     def scores(self, sentences):
         """The counts behind the figures of `evaluate`, with precision and recall."""

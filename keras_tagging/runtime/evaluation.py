@@ -1,7 +1,26 @@
 """The figures of an exported model, which prove the export."""
 
+#: what models have and exported ones do not
+TRAINED = ("fit", "save", "export", "compile", "summary", "learn_rules", "get_weights")
 
-class Evaluated:
+
+class Exported:
+    """A model that was exported and only answers."""
+
+    #: of what it lacks
+    remedy = (
+        "this is an exported model, which only answers; load the run, or the .keras "
+        "file, that it came from"
+    )
+
+    def __getattr__(self, name: str):
+        """Say of what it lacks where that is found; called for no other attribute."""
+        if name in TRAINED:
+            raise AttributeError(f"no {name}: {self.remedy}")
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+
+
+class Evaluated(Exported):
     """A model without Keras that can be evaluated.
 
     The class for a kind has `measured(sentences, **options)`, a dict of figures.

@@ -11,6 +11,7 @@ from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import pieces_of, sentences_of_lines
 from keras_tagging.data.sentence import Sentence, as_sentence, check_several
 from keras_tagging.encoding.batching import slices
+from keras_tagging.runtime.evaluation import Exported
 
 #: the parts that are trained together
 PARTS = ("segmenter", "tagger", "parser")
@@ -34,7 +35,7 @@ def kind_of_part(name: str) -> str | None:
     return kinds.TAGGER.name if further else None
 
 
-class TextPipeline:
+class TextPipeline(Exported):
     """A pipeline without Keras: see `keras_tagging.Pipeline`, which adds its files.
 
     Args:

@@ -35,6 +35,8 @@ IDENTIFIER_CHARACTERS = 1_000
 # Combining marks in a row. Unicode's stream-safe format allows 30, and texts decorated
 # for fun have fewer than 70; the time to normalise them grows with the square.
 COMBINING_MARKS = 100
+# Entities of a document in brat's format, which are sorted before it is read
+ANNOTATIONS = 1_000_000
 # Digits of an integer, such as a head or an index.
 INTEGER_DIGITS = 9
 # Characters of a CCG category. CCGbank's longest has 219.

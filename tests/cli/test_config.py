@@ -75,7 +75,8 @@ def test_quiet_and_the_log(program, tmp_path):
     try:
         assert program("models", "--log-level", "debug")[0] == 0
         assert log.level == logging.DEBUG and len(log.handlers) == 1
-        assert "Invalid value" in program("models", "--log-level", "loud")[2]
+        message = program("models", "--log-level", "loud")[2]
+        assert "Invalid value for '--log-level': 'loud' is not one of" in message
     finally:
         log.handlers.clear()
         log.setLevel(logging.NOTSET)

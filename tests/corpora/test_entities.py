@@ -3,7 +3,11 @@
 import pytest
 
 from keras_tagging import Corpus, Sentence, load_corpus
-from keras_tagging.corpora.entities import add_entities, with_entities
+from keras_tagging.corpora.entities import (
+    add_entities,
+    with_entities,
+    with_named_entities,
+)
 from keras_tagging.data import read
 
 
@@ -16,6 +20,17 @@ def joined(words, tagged):
     pairs = [[x.split("|") for x in line.split()] for line in tagged.splitlines()]
     others = [Sentence([w for w, _ in row], [t for _, t in row]) for row in pairs]
     return [" ".join(s.columns["ner"]) for s in with_entities(sentences, others)]
+
+
+def test_a_corpus_of_entities_has_their_column():
+    """As the tagger of entities of a pipeline learns it."""
+    tagged = [Sentence(["Ada"], ["B-PER"]), Sentence([], [])]
+    one, two = with_named_entities(tagged)
+    assert one.columns == {"ner": one.tags} and two.columns == {"ner": []}
+    upos = [Sentence(["Ada"], ["PROPN"])]
+    assert with_named_entities(upos) == upos
+    both = [Sentence(["Ada"], ["B-PER"], {"ner": ["O"]})]
+    assert with_named_entities(both) == both
 
 
 @pytest.mark.parametrize(

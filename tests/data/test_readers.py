@@ -76,6 +76,15 @@ def ctf_lines(sentences):
     )
 
 
+def csv_rows(sentences):
+    rows = "".join(
+        f'{number},"{word}",{tag}\n'
+        for number, sentence in enumerate(sentences)
+        for word, tag in zip(*sentence, strict=True)
+    )
+    return f"sentence,token,tag\n{rows}"
+
+
 def json_line(words, tags):
     return json.dumps({"tokens": words, "tags": tags}, ensure_ascii=False)
 
@@ -95,11 +104,12 @@ RENDER = {
     "atis": by_line(atis_line),
     "ctf": ctf_lines,
     "jsonl": by_line(json_line),
+    "csv": csv_rows,
     "text": by_line(lambda words, tags: " ".join(words)),
     "tokens": by_row(lambda i, w, t: w),
 }
 UNTAGGED = ("text", "tokens")
-BLOCKS = ("conll", "conllu", "conllx", "tokens", "auto", "mrg", "pos", "ctf")
+BLOCKS = ("conll", "csv", "conllu", "conllx", "tokens", "auto", "mrg", "pos", "ctf")
 # CoNLL-X, which cannot be told from CoNLL-U
 RECOGNISED = {"conllx": "conllu"}
 SMALL = [(["The", "cat", "sat"], ["D", "N", "V"]), (["Go", "!"], ["V", "."])]

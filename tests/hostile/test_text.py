@@ -43,6 +43,7 @@ ONE = {
     "pos": "{0}/{1}\n======\n",
     "atis": "BOS {0} EOS\tO {1} O\n",
     "ctf": "{2} |S0 1:1 |# {0} |S2 1:1 |# {1}\n\n",
+    "csv": "{0},{1}\n\n",
     "jsonl": '{{"tokens": ["{0}"], "tags": ["{1}"]}}\n',
     "text": "{0}\n",
     "tokens": "{0}\n\n",
@@ -50,7 +51,10 @@ ONE = {
 
 
 def corpus(format, words):
-    return "".join(ONE[format].format(word, "N", i) for i, word in enumerate(words))
+    header = "token,tag\n" if format == "csv" else ""
+    return header + "".join(
+        ONE[format].format(word, "N", i) for i, word in enumerate(words)
+    )
 
 
 def read_all(text, format, **options):

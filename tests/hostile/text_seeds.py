@@ -119,6 +119,24 @@ JSON_OBJECTS = """\
 {"tokens": [{"text": "don't", "words": [{"id": 1, "text": "do", "upos": "AUX", "head": \
 0, "tag": "O"}, {"id": 2, "text": "n't", "upos": "PART", "head": 1, "tag": "O"}]}]}
 """
+CSV = """\
+sentence,id,text,start,end,upos,head,ner
+1,1,Ada,0,3,PROPN,2,B-PER
+1,2,"a,""b"" c",4,8,X,0,O
+,3,caf\u00e9,,,NOUN,,O
+2,1,Yes,9,12,INTJ,0,O
+"""
+TSV = 'Word\tTag\nnaïve\tJ\n"\t"\n\n\nx\tX\n'
+CUT = "\n%%\n"  # between two files
+SEQ = f"play a song\n\nstop{CUT}O B-x I-x\n\nO\n"
+BRAT = f"""\
+Ada, of New York.\r
+
+Caf\u00e9 No 5{CUT}T1\tPER 0 3\tAda
+R1\tof Arg1:T1 Arg2:T2
+T2\tLOC 8 11;12 16\tNew York
+T3\tNR 28 29\t5
+"""
 CONLLU = """\
 # newdoc id = a
 # text = Vámonos al mar

@@ -9,7 +9,14 @@ from functools import partial
 from hostile import text_seeds as seeds
 from hostile.harness import Target, Wrong
 from hostile.mutations import ODD, mutate
-from hostile.oracle import Expected, Stream, check_reading, check_written, refused
+from hostile.oracle import (
+    NAME,
+    Expected,
+    Stream,
+    check_reading,
+    check_written,
+    refused,
+)
 
 from keras_tagging.ccg.categories import (
     CategoryError,
@@ -25,7 +32,10 @@ from keras_tagging.data import Corpus, Sentence, read
 from keras_tagging.data.brackets import unescaped
 from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.derivations import derivations
+from keras_tagging.data.lines import numbered_lines, raw_lines
 from keras_tagging.data.normalisation import to_nfc
+from keras_tagging.data.paired import PAIRED
+from keras_tagging.data.readers import _sentences as sentences_of
 from keras_tagging.data.records import Malformed
 from keras_tagging.data.surfaces import document_of
 from preparing.media import words_of
@@ -222,6 +232,22 @@ def check_blocks(data: bytes) -> str:
     return "read"
 
 
+def check_pair(format: str, data: bytes) -> str:
+    """Reads a format of two files, of which each may be damaged."""
+    files = data.partition(seeds.CUT.encode())[::2]
+    lines = [raw_lines if format == "brat" else numbered_lines, numbered_lines]
+
+    def start(errors, skipped=None):
+        opened = (f(Stream(d), NAME, None) for f, d in zip(lines, files, strict=True))
+        found = PAIRED[format](*opened, NAME)
+        return sentences_of([], found, NAME, "jsonl", errors, skipped, "", {})
+
+    kind, found = check_reading(start, data.count(b"\n") + data.count(b"\r") + 1)
+    if len(data) < LARGE:
+        check_written(found)
+    return kind
+
+
 ENCODINGS = ["utf-8", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-32", "utf-8-sig"]
 ENCODINGS += ["utf-7", "shift_jis", "gb18030", "iso2022_jp", "cp037", "ascii", "idna"]
 ENCODINGS += ["punycode", "rot13", "undefined", "hex", "zip", "unicode_escape", "x"]
@@ -315,7 +341,7 @@ LISTS = {"words": ["a", "naïve", "c"], "labels": ["O", "B-x", "I-x"]}
 EVERY = [
     *(seeds.CONLL, seeds.CONLL_BLANKS, seeds.TOKENS, seeds.TEXT, seeds.PIPE),
     *(seeds.AUTO, seeds.MRG, seeds.POS, seeds.ATIS, seeds.CTF, seeds.JSONL),
-    seeds.CONLLU,
+    *(seeds.CSV, seeds.CONLLU),
 ]
 TARGETS = {
     "conll": reader(
@@ -372,6 +398,14 @@ TARGETS = {
         nasty=[seeds.SURROGATE, seeds.NESTED],
     ),
     "jsonl-objects": reader("jsonl", seeds.JSON_OBJECTS, nasty=[seeds.SURROGATE]),
+    "csv": reader("csv", seeds.CSV),
+    "csv-plain": reader("csv", seeds.TSV, quotes=False),
+    "seq": Target(
+        lambda: [seeds.SEQ.encode()], partial(check_pair, "seq"), nasty=seeds.NASTY
+    ),
+    "brat": Target(
+        lambda: [seeds.BRAT.encode()], partial(check_pair, "brat"), nasty=seeds.NASTY
+    ),
     "conllu": reader("conllu", seeds.CONLLU, count=conllu),
     "conllu-trees": reader("conllu", seeds.CONLLU, count=conllu, trees=True),
     "conllu-surface": reader("conllu", seeds.CONLLU, count=conllu, surface=True),

@@ -611,9 +611,13 @@ def test_exported_it_answers_the_same(tagger, parser, entities, tmp_path):
     assert served.metadata == {"seed": 3} and served.columns == pipeline.columns
     with pytest.raises(ValueError, match="an ONNX file, which has no weights"):
         served.save(tmp_path / "again")
+    with pytest.raises(AttributeError, match="no fit: train its models, which `parts`"):
+        served.fit([])
+    with pytest.raises(AttributeError, match="no save: this is an exported model, whi"):
+        runtime.load(tmp_path).save(tmp_path)
     with pytest.raises(ValueError, match="unknown format 'tflite'"):
         pipeline.export(tmp_path, format="tflite")
-    with pytest.raises(ValueError, match="nothing to export: it is a OnnxTagger"):
+    with pytest.raises(ValueError, match="are exported already: copy their folder"):
         Pipeline(tagger=served.tagger).export(tmp_path, format="onnx")
     # a second export of other parts takes the place of the first
     Pipeline(tagger=tagger).export(tmp_path, format="onnx")

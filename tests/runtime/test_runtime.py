@@ -122,6 +122,10 @@ def test_the_figures_prove_the_export(model, path, train_sentences):
     assert found.evaluate(train_sentences) == [*own.values()]
     with pytest.raises(ValueError, match="sentence 1 has no tags"):
         found.evaluate([["a"]])
+    with pytest.raises(AttributeError, match="no fit: .*load the run, or the .keras"):
+        found.fit(train_sentences)
+    with pytest.raises(AttributeError, match="'OnnxTagger' has no attribute 'fitt'"):
+        getattr(found, "fitt")  # noqa: B009
     with pytest.raises(ValueError, match="not recognized: subtypes"):
         found.evaluate(train_sentences, subtypes=True)
 

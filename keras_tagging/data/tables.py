@@ -1,0 +1,158 @@
+"""Tables with a header and a row for each token: CSV and TSV."""
+
+import csv as rows_of
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from keras_tagging.data.headers import header_of
+from keras_tagging.data.named_columns import field_of
+from keras_tagging.data.records import (
+    Line,
+    Malformed,
+    Record,
+    is_blank,
+    parse_each,
+    sentence_of,
+    unread,
+)
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.utils import limits
+
+SEPARATORS = ",\t;"
+NO_HEADER = "without a header it is format='conll', separator=','"
+
+
+def csv(
+    lines: Iterable[Line],
+    *,
+    separator: str | None = None,
+    sentence: str | None = None,
+    token: str | None = None,
+    tags: str | None = None,
+    columns: Sequence[str] | None = None,
+    quotes: bool = True,
+) -> Iterator[Sentence | Malformed]:
+    """A row for each token, below a header: what `annotate --output csv` writes.
+
+    A sentence ends where the value in its column changes, and an empty cell there has
+    the value above; in a table without such a column, at a blank line. The rows of a
+    sentence follow one another; the header, given again, begins another table, as in
+    files that were joined. Cells as in RFC 4180, but without line ends.
+
+    Args:
+        separator: between cells; by default the most frequent of comma, tab and
+            semicolon in the header.
+        sentence, token, tags, columns: names of columns, as in `from_dataframe`.
+        quotes: False if a quotation mark is a character like others.
+    """
+    lines = iter(lines)
+    number, first = next((line for line in lines if not is_blank(line[1])), (1, ""))
+    if not isinstance(first, str):
+        raise unread(number, first)
+    if not first:
+        return
+    separator = separator or max(SEPARATORS, key=first.count)
+    if len(separator) != 1:
+        raise ValueError(f"separator={separator!r}: give one character")
+    split = _splitter(separator, quotes)
+    names = split(number, first)
+    if twice := {name for name in names if name and names.count(name) > 1}:
+        what = f"two columns are called {min(twice)[:40]!r}"
+        raise Malformed(number, what, "rename one")
+    try:
+        header = header_of(names, sentence, token, tags, _listed(columns))
+    except ValueError as error:
+        raise Malformed(number, str(error), NO_HEADER) from None
+    places = {name: names.index(name) for name in header.others}
+
+    def parse(record: list[Line]) -> Sentence:
+        rows = [split(number, line) for number, line in record]
+        for (number, _), row in zip(record, rows, strict=True):
+            if len(row) != len(names):
+                what = f"{len(row)} cells, but the header has {len(names)}"
+                raise Malformed(number, what, "put cells with a separator in quotes")
+        found = list(zip(*rows, strict=True))
+
+        def values(name: str) -> Sequence[str] | None:
+            own = found[names.index(name)]
+            return own if any(own) else None
+
+        for name in filter(None, (header.token, header.tags)):
+            own = found[names.index(name)]
+            if "" in own and (any(own) or name == header.token):
+                what = f"an empty cell in the column {name[:40]!r}"
+                raise Malformed(record[own.index("")][0], what, "fill it")
+        others = {field_of(k): values(k) for k in places}
+        others = {k: v for k, v in others.items() if v}
+        labels = header.tags and values(header.tags)
+        return sentence_of(values(header.token), labels or None, others)
+
+    identifying = [names.index(n) for n in (header.document, header.sentence) if n]
+    if header.sentence is None:
+        identifying = []
+    records = _records(lines, first, split, identifying, len(names))
+    yield from parse_each(records, parse)
+
+
+def _listed(columns) -> Sequence[str] | None:
+    return columns.split(",") if isinstance(columns, str) else columns
+
+
+def _splitter(separator: str, quotes: bool) -> Callable[[int, str], list[str]]:
+    """The function from the number of a line, and the line, to its cells."""
+
+    def split(number: int, line: str) -> list[str]:
+        if not quotes or '"' not in line:
+            cells = line.split(separator, limits.COLUMNS)
+        else:
+            try:
+                rows = rows_of.reader([line], delimiter=separator, strict=True)
+                cells = next(rows)
+            except rows_of.Error:
+                what = "a cell in quotes does not end, or goes on behind them"
+                remedy = 'write "" for a quotation mark in quotes, or pass quotes=False'
+                raise Malformed(number, what, remedy) from None
+        if len(cells) > limits.COLUMNS:
+            what = f"more than {limits.COLUMNS:,} cells"
+            raise Malformed(number, what, "remove some")
+        return cells
+
+    return split
+
+
+def _records(
+    lines, header: str, split, identifying: list[int], width: int
+) -> Iterator[list[Line]]:
+    """The rows of each sentence."""
+    record, key, seen = Record(), None, set()
+    for number, line in lines:
+        if is_blank(line) or line == header:
+            if record and (line == header or not identifying):
+                yield record
+                record = Record()
+            if line == header:
+                key, seen = None, set()
+            continue
+        own = _key(number, line, split, identifying, width, key)
+        if identifying and own != key:
+            if record:
+                yield record
+            record, key = Record(), own
+            if own in seen:
+                what = f"the rows of the sentence {own[-1][:40]!r} do not follow others"
+                line = Malformed(number, f"{what} of it", "sort the rows by sentence")
+            seen.add(own)
+        record.add(number, line)
+    if record:
+        yield record
+
+
+def _key(number, line, split, identifying, width, above) -> tuple[str, ...] | None:
+    """What identifies the sentence of a row; an unreadable row has that above."""
+    try:
+        cells = split(number, line) if identifying and isinstance(line, str) else []
+    except Malformed:
+        return above
+    if len(cells) != width:
+        return above
+    own = tuple(cells[i] for i in identifying)
+    return own if own[-1] or above is None else above
