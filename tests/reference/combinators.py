@@ -1,8 +1,8 @@
 r"""The combinators as Steedman (2000) writes them, tried one by one.
 
 Each rule is three categories with variables, as in "The Syntactic Process". `|` is
-either slash, the same wherever it stands at the same place. Variables are letters from V
-to Z. It knows no features.
+either slash, the same wherever it stands at the same place. Variables are letters
+from V to Z. It knows no features.
 """
 
 from itertools import product
