@@ -34,6 +34,7 @@ CLASSES = {
     "LanguageModelLoss": "layers.language_model",
     "ProjectedRNN": "layers.projected_rnn",
     "TransitionScorer": "layers.transition_scorer",
+    "WordClassEmbedding": "layers.word_class_embedding",
     "TagLoss": "training.objectives",
     "TokenAccuracy": "training.objectives",
     "TokenCrossEntropy": "training.objectives",

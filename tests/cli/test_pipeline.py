@@ -409,8 +409,8 @@ def test_a_finished_pipeline_stays(trained, treebank, tmp_path, failing):
     assert "holds a finished pipeline" in failing(*run, "--no-resume")
     for options in (["--force"], ["--no-resume"], ["--force", "--no-resume"]):
         failing(*run[:3], treebank / "none", *run[4:], *options)
-    nowhere = [*run, "--force", "--set", "tagger.embeddings=none"]
-    assert "none: there is no such file" in failing(*nowhere)
+    nowhere = [*run, "--force", "--set", "tagger.embeddings=none.txt"]
+    assert "none.txt: there is no such file" in failing(*nowhere)
     failing(*run, "--force", "--set", "tagger.units=0")
     assert held(out) == before
 
