@@ -13,10 +13,10 @@ The first run is the model; the others, of other seeds, are for the spread of th
 figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes one), the
 taggers learn what their answers keep to with it, and the figures are computed anew;
 no weight changes. That file has what no run can tell: language, licence, corpus,
-limits, and for runs of a tagger alone the model by name whose segmenter goes before it.
-The weights are stored in half precision, and the figures that the development sentences
-have with them are printed beside those of the run. The same model is stored as ONNX
-files, for those who only run it.
+limits, an example for the README, and for runs of a tagger alone the model by name
+whose segmenter goes before it. The weights are stored in half precision, and the
+figures that the development sentences have with them are printed beside those of the
+run. The same model is stored as ONNX files, for those who only run it.
 """
 
 import argparse
@@ -58,7 +58,7 @@ CARD = """\
 A model of keras_tagging, to be loaded by its name. From a clone of its repository::
 
     pip install . ./models/{name}
-    echo "Don't panic!" | keras-tagging annotate {name}
+    echo "{example}" | keras-tagging annotate {name}
 
 {description}
 
@@ -174,6 +174,7 @@ def main():
     root = HERE / args.name
     about = json.loads((root / "about.json").read_text(encoding="utf-8"))
     package, segmenter = root / about["package"], about.get("segmenter")
+    example = about.pop("example", "Don't panic!")
     if args.onnx:
         write_onnx(keras_tagging.load(package / "model"), package / "model")
         return
@@ -208,6 +209,7 @@ def main():
     readme = CARD.format(
         line="=" * len(about["title"]),
         name=args.name,
+        example=example,
         seeds=seeds if runs[1:] else f"seed {seeds}",
         figures_are=RAW_TEXT if segmenter is None else GOLD_WORDS,
         spread=several if runs[1:] else "one seed",

@@ -55,7 +55,7 @@ def list_models(name: Annotated[str | None, typer.Argument()] = None) -> None:
         rows = [["name", "version", *SHOWN], *map(_row, models.values())]
         print(aligned(rows) if models else "No models are installed.")
         print("\nA model is a distribution of its own. In a clone of keras_tagging:")
-        print("pip install ./models/en ./models/en-ccg")
+        print("pip install ./models/en ./models/fr ./models/en-ccg")
         print(f"Others name themselves in the entry points of the group {GROUP}.")
         return
     check_known("model", name, models)
