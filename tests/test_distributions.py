@@ -153,6 +153,7 @@ def small(built, tmp_path_factory):
     return folder / "bin"
 
 
+@pytest.mark.slow  # tests/test_startup.py shows it of one that has it
 def test_models_run_without_tensorflow(small, tmp_path):
     """As docs/serve.rst says."""
     files = [path for path in small.parent.rglob("*") if path.is_file()]

@@ -168,6 +168,7 @@ def test_tag_writes_the_same(program, run_dir, here, options):
     assert found == expected and len(here) > 3
 
 
+@pytest.mark.slow  # it loads TensorFlow
 def test_a_real_process_tags_the_same(program, run_dir, monkeypatch):
     """A single one: TensorFlow takes seconds to start, and two are tried above."""
     own = jobs._processes

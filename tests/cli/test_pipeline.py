@@ -281,6 +281,7 @@ def test_what_train_refuses(treebank, failing, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow  # tests/pipelines/test_kills.py, and test_entities
 def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     """The parts before stay, and the part goes on with its next epoch."""
     from keras_tagging.pipelines import training as pipeline_training
