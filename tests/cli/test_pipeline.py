@@ -70,7 +70,7 @@ def block(words):
 def treebank(tmp_path_factory):
     folder = tmp_path_factory.mktemp("treebank")
     rng = random.Random(1)
-    for name, count in (("train", 24), ("dev", 3), ("test", 2)):
+    for name, count in (("train", 12), ("dev", 3), ("test", 2)):
         blocks = [block(rng.choice(SENTENCES)) for _ in range(count)]
         (folder / f"x-ud-{name}.conllu").write_text("".join(blocks))
     return folder
