@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -24,11 +25,9 @@ def run(*command, **options):
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The folder of the wheels and the source archives."""
-    dist = tmp_path_factory.mktemp("dist")
-    for source in (ROOT, *MODELS):
+def build(dist, tmp_path_factory, *sources):
+    """Adds a wheel and a source archive of each to the folder."""
+    for source in sources:
         # of a copy: the build leaves folders behind
         copy = tmp_path_factory.mktemp("source") / source.name
         tracked = run("git", "ls-files", "-z", ".", cwd=source).split("\0")
@@ -37,6 +36,19 @@ def built(tmp_path_factory):
             (copy / name).write_bytes((source / name).read_bytes())
         run(sys.executable, "-m", "build", "--no-isolation", "--outdir", dist, copy)
     return dist
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """The folder of the wheel and the source archive of the package."""
+    return build(tmp_path_factory.mktemp("package"), tmp_path_factory, ROOT)
+
+
+@pytest.fixture(scope="module")
+def built(package, tmp_path_factory):
+    """The same with those of the models, which take seconds to pack."""
+    dist = shutil.copytree(package, tmp_path_factory.mktemp("dist") / "all")
+    return build(dist, tmp_path_factory, *MODELS)
 
 
 @pytest.fixture(scope="module")
@@ -54,27 +66,32 @@ def python(built, tmp_path_factory):
     return folder / "bin" / "python"
 
 
-def test_what_is_built_passes_the_checks_of_an_index(built):
-    files = sorted(built.iterdir())
-    assert len(files) == 2 * (1 + len(MODELS))
+PACKED = pytest.param("built", 1 + len(MODELS), marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("fixture, number", [("package", 1), PACKED])
+def test_what_is_built_passes_the_checks_of_an_index(fixture, number, request):
+    files = sorted(request.getfixturevalue(fixture).iterdir())
+    assert len(files) == 2 * number
     told = run(sys.executable, "-m", "twine", "check", "--strict", *files)
     assert told.count("PASSED") == len(files)
 
 
-def test_the_package_has_its_data_and_nothing_else(built):
-    [wheel] = built.glob("keras_tagging-*.whl")
+def test_the_package_has_its_data_and_nothing_else(package):
+    [wheel] = package.glob("keras_tagging-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top.split("-")[0] for top in tops} == {"keras_tagging"}
     for name in ("page.html", "page.js", "public.toml", "wu2016.json", "report.tex.j2"):
         assert any(other.endswith(f"/{name}") for other in names)
-    [archive] = built.glob("keras_tagging-*.tar.gz")
+    [archive] = package.glob("keras_tagging-*.tar.gz")
     with tarfile.open(archive) as members:
         held = {name.partition("/")[2] for name in members.getnames()}
     assert {"LICENSE", "README.rst", "setup.cfg"} <= held
     assert {"data_prep/atis.py", "data_prep/preparing/archives.py"} <= held
 
 
+@pytest.mark.slow  # packs the models
 @pytest.mark.parametrize("model", MODELS, ids=lambda path: path.name)
 def test_a_model_names_its_licence_and_holds_no_corpus(model, built):
     about = json.loads((model / "about.json").read_text("utf-8"))
@@ -153,6 +170,7 @@ def small(built, tmp_path_factory):
     return folder / "bin"
 
 
+@pytest.mark.slow  # tests/test_startup.py shows it of one that has it
 def test_models_run_without_tensorflow(small, tmp_path):
     """As docs/serve.rst says."""
     files = [path for path in small.parent.rglob("*") if path.is_file()]

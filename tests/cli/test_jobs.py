@@ -168,8 +168,12 @@ def test_tag_writes_the_same(program, run_dir, here, options):
     assert found == expected and len(here) > 3
 
 
-def test_a_real_process_tags_the_same(program, run_dir, monkeypatch):
+@pytest.mark.parametrize("name", ["m.onnx", pytest.param("", marks=pytest.mark.slow)])
+def test_a_real_process_tags_the_same(program, run_dir, name, monkeypatch, tmp_path):
     """A single one: TensorFlow takes seconds to start, and two are tried above."""
+    if name:
+        assert program("export", run_dir, tmp_path / name)[0] == 0
+        run_dir = tmp_path / name
     own = jobs._processes
     monkeypatch.setattr(jobs, "_processes", lambda task, count: own(task, 1))
     expected = program("tag", run_dir, stdin=TEXT)

@@ -70,7 +70,7 @@ def block(words):
 def treebank(tmp_path_factory):
     folder = tmp_path_factory.mktemp("treebank")
     rng = random.Random(1)
-    for name, count in (("train", 24), ("dev", 3), ("test", 2)):
+    for name, count in (("train", 12), ("dev", 3), ("test", 2)):
         blocks = [block(rng.choice(SENTENCES)) for _ in range(count)]
         (folder / f"x-ud-{name}.conllu").write_text("".join(blocks))
     return folder
@@ -281,6 +281,7 @@ def test_what_train_refuses(treebank, failing, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow  # tests/pipelines/test_kills.py, and test_entities
 def test_a_killed_training_goes_on(treebank, tmp_path, monkeypatch, program):
     """The parts before stay, and the part goes on with its next epoch."""
     from keras_tagging.pipelines import training as pipeline_training

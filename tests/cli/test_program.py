@@ -116,10 +116,16 @@ def test_odd_reader_options(failing, corpus_dir, pair, part):
     assert part in failing("describe", corpus_dir, "--option", pair)
 
 
-def test_tag_is_quiet_where_its_reader_goes(start, program, run_dir, tmp_path):
-    path = tmp_path / "tagger.onnx"  # which starts in a second
-    assert program("export", run_dir, path)[0] == 0
-    with start("tag", path) as process:
+@pytest.fixture(scope="module")
+def onnx(trained, silently, tmp_path_factory):
+    """A tagger that starts in a second."""
+    path = tmp_path_factory.mktemp("onnx") / "tagger.onnx"
+    silently("export", trained[0], path)
+    return path
+
+
+def test_tag_is_quiet_where_its_reader_goes(start, onnx):
+    with start("tag", onnx) as process:
         process.stdout.close()
         process.stdin.write("a b c\n" * 3)
         process.stdin.close()
@@ -127,9 +133,9 @@ def test_tag_is_quiet_where_its_reader_goes(start, program, run_dir, tmp_path):
     assert process.returncode == 141
 
 
-def test_interrupt_is_one_line(start, run_dir, tmp_path):
+def test_interrupt_is_one_line(start, onnx, tmp_path):
     os.mkfifo(tmp_path / "input")
-    with start("tag", run_dir, tmp_path / "input", "--format", "text") as process:
+    with start("tag", onnx, tmp_path / "input", "--format", "text") as process:
         while process.poll() is None:
             try:  # fails until the program, with the model loaded, opens its input
                 writer = os.open(tmp_path / "input", os.O_WRONLY | os.O_NONBLOCK)

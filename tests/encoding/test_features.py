@@ -453,6 +453,7 @@ for locale in locales:
 """
 
 
+@pytest.mark.slow  # a process that loads TensorFlow
 def test_lower_case_does_not_depend_on_the_locale():
     """ICU, which TensorFlow asks, lowers I to a dotless i in a Turkish process."""
     text = "I İ Ì Í Ĩ J Į TITLE"

@@ -433,7 +433,7 @@ TARGETS = {
     ),
     # each in a process of its own
     "pickles": Target(
-        pickles, check_integers, nasty=HOSTILE_PICKLES, share=10, quick=10, seconds=5
+        pickles, check_integers, nasty=HOSTILE_PICKLES, share=10, quick=4, seconds=5
     ),
     "ftb": xml(FTB, "utf-8", read_ftb, count_ftb),
     "ftb-split": xml(FTB, "utf-8", read_ftb, compounds="split", tagset="ee"),

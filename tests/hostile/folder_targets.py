@@ -313,10 +313,10 @@ TARGETS = {
         nasty=[b"[]", b"null", b'{"format": 1, "parts": {"../x": {}}}', b"[" * 50_000],
         mutate=mutate_list,
         share=30,
-        quick=10,
+        quick=4,
     ),
     "resume-callbacks": slow(
-        trainings, check_training, mutate=mutate_training, share=400, quick=60
+        trainings, check_training, mutate=mutate_training, share=400, quick=20
     ),
     "init": slow(models, check_start, nasty=crafted, mutate=mutate_config),
 }

@@ -83,7 +83,7 @@ class Target:
     nasty: Sequence[bytes] | Callable[[], Sequence[bytes]] = ()
     mutate: Callable[[Random, Sequence[bytes]], bytes] = mutate
     share: int = 100
-    quick: int = 40
+    quick: int = 14
     seconds: float = 3
     megabytes: int = 256
 

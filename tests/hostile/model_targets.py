@@ -248,9 +248,9 @@ slow = partial(Target, share=4, quick=4, seconds=20, megabytes=1024)
 
 TARGETS = {
     "model": slow(models, check_model, nasty=crafted),
-    "model-config": slow(models, check_model, mutate=mutate_config, quick=10),
+    "model-config": slow(models, check_model, mutate=mutate_config, quick=4),
     "resume": slow(
-        states, check_resume, nasty=headers, mutate=mutate_state, share=30, quick=40
+        states, check_resume, nasty=headers, mutate=mutate_state, share=30, quick=14
     ),
     "jackknife": slow(
         folds,
@@ -258,6 +258,6 @@ TARGETS = {
         nasty=[b"[]", b"null", b"{}", b'{"run": [], "tags": []}', b"[" * 50_000],
         mutate=mutate_json,
         share=50,
-        quick=40,
+        quick=14,
     ),
 }

@@ -342,7 +342,7 @@ onnx_file = partial(
     check_file,
     nasty=[b"", b"\0", b"\x08\x08", b"ORTM" * 50, b"\x3a\x00"],
     share=60,
-    quick=100,
+    quick=34,
     seconds=10,
     megabytes=512,
 )

@@ -1,4 +1,4 @@
-"""Some hundred mutated inputs of every target; `make fuzz` tries many more."""
+"""Some mutated inputs of every target; `make fuzz` tries a million lines."""
 
 import sys
 

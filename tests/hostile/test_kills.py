@@ -117,6 +117,7 @@ def test_the_same_command_finishes_a_run_whatever_the_moment(corpus, tmp_path, q
         assert trained == (out / "training.csv").read_text()
 
 
+@pytest.mark.slow  # as tests/pipelines/test_kills.py
 def test_a_killed_replacement_keeps_the_old_model_or_finishes(corpus, tmp_path, quick):
     out = tmp_path / "run"
     command = ["train", "bigru", "--corpus", corpus, *TINY, "--out"]

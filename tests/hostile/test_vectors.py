@@ -297,7 +297,7 @@ def test_pickles_that_are_trusted(tmp_path):
     assert (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("kind", [Word2Vec, None])
+@pytest.mark.parametrize("kind", [Word2Vec, pytest.param(None, marks=pytest.mark.slow)])
 def test_the_remedy_for_pickles(kind, tmp_path, memory):
     path = tmp_path / 'gensim\'s "vectors".kv'
     model = (kind or Word2Vec)([["a", "b"]], vector_size=3, min_count=1)

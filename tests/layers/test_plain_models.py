@@ -62,7 +62,17 @@ LAYERS = {
 LOGITS = {"label cell", "labels", "bidirectional labels"}
 HALF = ["skip", "list", "skip stack", "stack", "window", "bidirectional labels"]
 SAVED = ["bidirectional stack cell", "label cell", "list", "bidirectional labels"]
-every_layer = pytest.mark.parametrize("name", LAYERS)
+# On TensorFlow those around others are slow: JAX and PyTorch do them in CI.
+AROUND = {name for name in LAYERS if name.startswith("bidirectional")} | {"list"}
+AROUND -= {"bidirectional stack cell", "bidirectional labels"}
+AROUND |= {"feed-forward", "elman", "highway", "skip stack"}
+every_layer = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow("tensorflow")] * (name in AROUND))
+        for name in LAYERS
+    ],
+)
 
 
 def make_model(name):

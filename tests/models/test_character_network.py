@@ -228,6 +228,7 @@ def test_a_resumed_run_equals_one_that_was_not_interrupted(tmp_path, train_sente
     assert equal(weights(resumed), weights(whole))
 
 
+@pytest.mark.slow  # as tests/models/test_compiled.py
 @pytest.mark.one_backend
 def test_compiled_with_xla_the_loss_is_the_same(train_sentences):
     """Rows and columns are rounded up there, and characters of padding with them."""
@@ -272,6 +273,7 @@ def test_parsers_read_characters(tmp_path, encoder):
     assert alone == parsed[:6]
 
 
+@pytest.mark.slow  # others serve parsers, and characters
 @pytest.mark.one_backend
 @pytest.mark.usefixtures("eager", "small_taggers")  # but for what is exported
 def test_a_served_parser_gives_the_same(tmp_path):

@@ -142,7 +142,11 @@ def test_every_network_goes_the_whole_road(name, direction, tmp_path):
     check_road(model, tmp_path, served=(name, direction) in SERVED)
 
 
-@pytest.mark.parametrize("name, beam_width", [("bigru", 3), ("shortcut-bilstm", 1)])
+# the same layer behind another one
+STACKED = pytest.param("shortcut-bilstm", 1, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("name, beam_width", [("bigru", 3), STACKED])
 def test_a_decoder_goes_the_whole_road(name, beam_width, tmp_path):
     model = build_decoder(name, beam_width=beam_width, learning_rate=0.1)
     check_road(model, tmp_path, served=True)

@@ -33,9 +33,10 @@ def test_without_vocabularies(tmp_path):
     assert equal(weights(again), weights(model))
 
 
-@pytest.mark.parametrize(
-    "encoder, width, system", [(None, 1, "arc-standard"), ("bilstm", 3, "swap")]
-)
+PLAIN = pytest.param(None, 1, "arc-standard", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("encoder, width, system", [PLAIN, ("bilstm", 3, "swap")])
 def test_a_saved_model_equals_parse(encoder, width, system, tmp_path):
     options = {"encoder": encoder, "encoder_units": 3, "system": system}
     model = random_parser(beam_width=width, **options)

@@ -85,8 +85,7 @@ def served(tmp_path_factory, tagger, train_sentences):
     other.adapt(train_sentences)
     randomize(other, 4)
     plain, columns = str(folder / "deep" / "plain"), str(folder / "columns")
-    other.export(plain, top_k=1)
-    tagger.export(plain)  # replaces it
+    tagger.export(plain)
     other.export(columns, top_k=99)
 
     rows, lengths = padded(SENTENCES)

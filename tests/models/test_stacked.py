@@ -276,7 +276,8 @@ def test_network_equals_the_papers_equations(name, cell, settings):
 SERVED = ("rhn", "shortcut-bilstm", "bilstm-crf")
 
 
-@pytest.mark.parametrize("name", STACKED)
+# The cells of the others are trained in `tests/cells`.
+@pytest.mark.parametrize("name", slow_but(SERVED, STACKED))
 def test_every_architecture_goes_the_whole_road(name, tmp_path):
     layers = {} if name == "rhn" else {"num_layers": 2}
     sizes = SIZES | WORDS_ONLY | {"units": 8} | layers
@@ -366,9 +367,11 @@ def test_biases_may_be_negative(name):
     assert keras_tagging.build(name, **{bias: -2}).settings[bias] == -2
 
 
-@pytest.mark.parametrize(
-    "policy, decoder", [("mixed_bfloat16", "crf"), ("mixed_float16", "softmax")]
-)
+# The other needs a graph; layers train with it in `tests/layers/test_plain_models.py`.
+HALF = pytest.param("mixed_float16", "softmax", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("policy, decoder", [("mixed_bfloat16", "crf"), HALF])
 def test_mixed_precision_trains_like_full(policy, decoder):
     def losses(run_eagerly):
         model = keras_tagging.build(

@@ -3,6 +3,7 @@
 import pytest
 from conftest import random_sentences
 from onnx_files.odd import assert_same, request, sentences, tagger
+from selection import slow_but
 
 from keras_tagging import Sentence, runtime
 from keras_tagging.architectures import TAGGERS
@@ -38,6 +39,14 @@ NETWORKS = {
     ),
 }
 
+# Those whose parts others have too, which run in CI: here, above and in `test_layers`.
+SLOW_NETWORKS = {"both ways", "peepholes", "coupled, hidden layer", "language model"}
+SLOW_NETWORKS |= {"letters, window", "letters, labels, columns"}
+SLOW_TAGGERS = {"skip-bilstm", "highway-bilstm", "bilstm", "elman-rnn", "i-rnn"}
+EVERY = [
+    pytest.param(name, {}, marks=[pytest.mark.slow] * (name in SLOW_TAGGERS))
+    for name in TAGGERS
+]
 LETTERS = ("bigru", {"character_network": "lstm"})
 
 
@@ -52,7 +61,7 @@ def exported(model, tmp_path):
     return runtime.load(tmp_path / "tagger.onnx")
 
 
-@pytest.mark.parametrize("name, options", [*((n, {}) for n in TAGGERS), LETTERS])
+@pytest.mark.parametrize("name, options", [*EVERY, LETTERS])
 def test_every_tagger_on_odd_sentences(name, options, train_sentences, tmp_path):
     model = tagger(name, train_sentences, **options)
     found = exported(model, tmp_path)
@@ -74,7 +83,7 @@ def check_batches_of_any_size_with_junk_in_the_padding(found, expected):
             assert not any(row[len(sentence) :])
 
 
-@pytest.mark.parametrize("case", NETWORKS)
+@pytest.mark.parametrize("case", slow_but(NETWORKS.keys() - SLOW_NETWORKS, NETWORKS))
 def test_every_network(case, train_sentences, tmp_path):
     name, options = NETWORKS[case]
     model = eager(tagger(name, train_sentences, **options))

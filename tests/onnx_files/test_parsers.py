@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from models.parsers import CROSSING, DEV, EMPTY, TRAIN, build, random_parser
 from onnx_files.odd import request, sentences
+from selection import slow_but
 
 from keras_tagging import runtime
 from keras_tagging.architectures import PARSERS
@@ -24,6 +25,8 @@ CASES = {
         {"encoder": "skip-bilstm", "encoder_units": 5, "encoder_layers": 3},
     ),
 }
+# Of each kind of network, of words and tags, of system and of search one.
+IN_CI = ("ffn-parser", "gru-parser", "letters", "swap, beam", "skips")
 
 
 def exported(model, tmp_path):
@@ -31,7 +34,7 @@ def exported(model, tmp_path):
     return runtime.load(tmp_path / "parser.onnx")
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", slow_but(IN_CI, CASES))
 def test_every_parser(case, tmp_path):
     name, options = CASES[case]
     model = random_parser(name, **options)

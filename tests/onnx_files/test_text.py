@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 from onnx import helper
 from onnx_files.odd import PLANES, WORDS, words
+from selection import slow_but
 
 from keras_tagging.encoding.token_features import TokenFeatures
 from keras_tagging.onnx.arrays import Array, Arrays
@@ -95,7 +96,8 @@ def differing(session, features, texts):
     return [texts[i] for i in np.flatnonzero(differ)]
 
 
-@pytest.mark.parametrize("name", FEATURES)
+# "classes" are in a network of `test_architectures`, and normalised as "wu"
+@pytest.mark.parametrize("name", slow_but(FEATURES.keys() - {"classes"}, FEATURES))
 def test_ids_are_those_of_tensorflow(name):
     features = TokenFeatures(**FEATURES[name])
     train = [w for w in [*words(300, 1), *VECTORS] if len(w) < 100]

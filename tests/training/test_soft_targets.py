@@ -308,6 +308,7 @@ class Words(Teacher):
         return softmax(scores).astype("float32")
 
 
+@pytest.mark.slow  # the equations of the loss are above
 def test_a_pupil_learns_the_tags_of_its_teacher():
     """From words alone, in several columns."""
     train, other = ([s.tokens for s in random_sentences(40, seed)] for seed in (3, 4))
