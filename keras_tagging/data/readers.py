@@ -160,8 +160,9 @@ def write(
     """Write sentences in a format that `read` reads: "conll", "conllu" or "jsonl".
 
     CoNLL rows are the token, the columns and the tag, separated by tabs. CoNLL-U has
-    the columns `lemma`, `pos`, `xpos`, `feats`, `head` and `deprel` and no others; it
-    has the tags only if there is no `pos`. Neither can hold an empty sentence, which
+    the columns `lemma`, `pos`, `xpos`, `feats`, `head` and `deprel`, in MISC the
+    entities of `ner`, which `read` does not read, and no others; it has the tags only
+    if there is no `pos`. Neither can hold an empty sentence, which
     becomes an extra blank line.
 
     Raises:
