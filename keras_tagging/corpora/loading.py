@@ -4,7 +4,7 @@ import glob
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -114,7 +114,7 @@ def load_corpus(
             f"or the like (found: {', '.join(names[:8]) or 'nothing'}); {THEMSELVES}"
         )
     if format is None:
-        formats = _formats(every, options.get("encoding"))
+        formats = _formats(every, options)
     else:
         formats = dict.fromkeys(map(_ending, every), format)
     for each in formats.values():
@@ -172,16 +172,19 @@ def _ending(file: Path) -> str:
     return "" if ending[1:] in SPLIT_WORDS else ending
 
 
-def _formats(files: list[Path], encoding: str | None) -> dict[str, str]:
+def _formats(files: list[Path], options: Mapping[str, object]) -> dict[str, str]:
     """The format of each ending, recognised from the first file that has it.
 
     If its lines fit several formats, the format of the first file of all is tried.
     """
     formats: dict[str, str] = {}
+    encoding = options.get("encoding")
     for file in files:
         if _ending(file) not in formats:
             first = next(iter(formats.values()), None)
-            own = detect_format(file, encoding=encoding, default=first)
+            own = detect_format(
+                file, encoding=encoding, default=first, options=options
+            )
             formats[_ending(file)] = own
     return formats
 
