@@ -185,8 +185,8 @@ def as_conllu(
     """A sentence of any format as CoNLL-U, with a blank line after it.
 
     LEMMA, UPOS, XPOS and FEATS are its columns `lemma`, `pos`, `xpos` and `feats`, and
-    MISC has the entities of `ner`; a field without a value is `_`. An empty sentence, which CoNLL-U does not have, is a
-    blank line.
+    MISC has the entities of `ner`; a field without a value is `_`. An empty sentence,
+    which CoNLL-U does not have, is a blank line.
 
     Args:
         heads, deprels, xpos: as in `Block.with_trees`.
@@ -199,9 +199,7 @@ def as_conllu(
     named = (known.get(name, unknown) for name in ("lemma", "pos", "xpos", "feats"))
     columns = [sentence.tokens, *named, heads, deprels, known.get(NER, unknown)]
     lines = []
-    for number, (form, *fields, entity) in enumerate(
-        _rows(len(sentence), columns), 1
-    ):
+    for number, (form, *fields, entity) in enumerate(_rows(len(sentence), columns), 1):
         if not form:
             raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
         filled = (field or "_" for field in fields)

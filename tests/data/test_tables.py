@@ -101,7 +101,7 @@ def test_options_tell_a_table_from_rows(tmp_path, separator):
     assert list(read(path, **options)) == expected
     assert load_corpus(path, **options).train == expected
     assert detect_format(path, default="conll") != "csv"
-    assert detect_format(path, options=["tag_column"], default="conll") != "csv"
+    assert detect_format(path, options=["columns"], default="conll") != "csv"
     (tmp_path / "a.jsonl").write_text('{"tokens": ["a"]}\n', encoding="utf-8")
     assert detect_format(tmp_path / "a.jsonl", options=options) == "jsonl"
 
@@ -114,6 +114,10 @@ def test_sentences_of_a_frame_follow_one_another():
     frame["tag"] = [0, 1, 1, 2]
     names = ["O", "B-X", "I-X"]
     assert from_dataframe(frame, names=names)[1].tags == ["B-X", "I-X"]
-    for odd, given in ((0, None), (2, names[:2])):
-        with pytest.raises(ValueError, match=f"'tag' is {odd}, which has no name: giv"):
+    for odd, given, remedy in (
+        (0, None, "give names="),
+        (2, names[:2], "names has 2 "),
+    ):
+        match = f"'tag' is {odd}, which has no name: {remedy}"
+        with pytest.raises(ValueError, match=match):
             from_dataframe(frame, names=given)
