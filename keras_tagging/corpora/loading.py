@@ -17,6 +17,7 @@ from keras_tagging.data.readers import (
     read,
     recognised,
 )
+from keras_tagging.data.records import left_out
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.data.treebanks import tag_column
 
@@ -139,7 +140,7 @@ def load_corpus(
                 messages += problems
     if messages:
         warnings.warn(
-            f"{len(messages)} malformed sentences left out; the first: {messages[0]}",
+            f"{left_out(len(messages))}; the first: {messages[0]}",
             stacklevel=2,
         )
     format = formats[_ending(every[0])]
@@ -182,9 +183,7 @@ def _formats(files: list[Path], options: Mapping[str, object]) -> dict[str, str]
     for file in files:
         if _ending(file) not in formats:
             first = next(iter(formats.values()), None)
-            own = detect_format(
-                file, encoding=encoding, default=first, options=options
-            )
+            own = detect_format(file, encoding=encoding, default=first, options=options)
             formats[_ending(file)] = own
     return formats
 
@@ -290,6 +289,12 @@ def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
             and not file.name.startswith(".")
             and file.suffix.lower() not in NOT_CORPORA
         ]
+        names = {file.name.lower() for file in files}
+        if len(missing := {"seq.in", "seq.out"} - names) == 1:
+            raise CorpusError(
+                f"{folder}: {missing.pop()} is missing: seq.in has the words, seq.out "
+                "their tags"
+            )
         files = _firsts(files)
         if len({file.suffix for file in files}) > 1:
             raise CorpusError(

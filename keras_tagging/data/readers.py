@@ -22,6 +22,7 @@ from keras_tagging.data.records import (
     CorpusError,
     Malformed,
     MalformedSentence,
+    left_out,
     message,
 )
 from keras_tagging.data.sentence import Sentence
@@ -32,7 +33,7 @@ from keras_tagging.utils.suggestions import check_known
 
 WRITTEN = ("conll", "conllu", "jsonl")
 #: options of "csv" that the formats it could be taken for lack
-_OF_TABLES = {"sentence", "token", "tags", "columns", "quotes"}
+_OF_TABLES = {"sentence", "token", "tags", "quotes"}
 
 
 def read(
@@ -129,9 +130,7 @@ def _sentences(head, lines, name, format, errors, skipped, hint, options):
     except Malformed as problem:
         raise CorpusError(message(name, problem, hint)) from None
     if count:
-        warnings.warn(
-            f"{count} malformed sentences left out; the first: {first}", stacklevel=2
-        )
+        warnings.warn(f"{left_out(count)}; the first: {first}", stacklevel=2)
 
 
 def detect_format(
