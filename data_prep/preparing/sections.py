@@ -138,4 +138,5 @@ def left_out(skipped: list[str] | None) -> str:
     if not skipped:
         return ""
     count = len(skipped)
-    return f"warning: {count} malformed sentences left out; the first: {skipped[0]}"
+    sentences = f"{count} malformed sentence{'s' * (count != 1)}"
+    return f"warning: {sentences} left out; the first: {skipped[0]}"

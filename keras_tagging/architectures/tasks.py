@@ -7,7 +7,9 @@ from keras_tagging.data.named_columns import check_names
 from keras_tagging.transitions import transition_system
 from keras_tagging.utils.checks import NonNegative, Positive, Rule, check_fields
 
-Vectors = Annotated[object, Rule(lambda x: x is not None, "a file of vectors")]
+Vectors = Annotated[
+    object, Rule(lambda x: x is not None, "a name or a file of vectors")
+]
 Names = Annotated[tuple[str, ...], Rule(bool, "names of columns")]
 System = Annotated[str, Rule(bool, "'arc-standard', 'swap' or a further system")]
 Weights = Annotated[

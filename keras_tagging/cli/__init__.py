@@ -104,7 +104,7 @@ def main(args: list[str] | None = None) -> None:
         message = getattr(error, "format_message", error.__str__)()
         message = message.replace(": Value error, ", ": ")  # pydantic's, in typer
         if message.startswith("No module named"):  # requirements-runtime.txt lacks it
-            message += "; this needs the whole package: pip install keras-tagging"
+            message += "; this needs the whole package: pip install . in a clone"
         if getattr(error, "errno", None) in FULL and error.filename is None:
             message += ": standard output"  # errors of files name the file
             forget_output()

@@ -1,5 +1,6 @@
 """Commands about corpora: corpora, describe."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from keras_tagging.cli.talk import note
 from keras_tagging.corpora import PUBLIC, describe
 from keras_tagging.corpora.plots import figure_class, plot_description
 from keras_tagging.data import Corpus
+from keras_tagging.data.named_columns import check_labelled, labels_of
 from keras_tagging.utils.tables import aligned
 
 # description and licence of the corpus "demo"
@@ -81,6 +83,7 @@ def describe_corpus(
     dev: Dev = None,
     test: Test = None,
     reading: Reading = Reading(errors="skip"),  # noqa: B008
+    tags: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
     vectors: File = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
 ) -> None:
@@ -91,9 +94,11 @@ def describe_corpus(
 
     Examples:
         keras-tagging describe demo
+        keras-tagging describe annotated.jsonl --tags ner
         keras-tagging describe ud-en-ewt --vectors glove.6B.100d.txt --plot ewt.png
 
     Args:
+        tags: The column of the labels; by default that of the format.
         vectors: Count the words with a vector in it.
         plot: Draw labels and sentence lengths: .png, .pdf or .svg (matplotlib).
     """
@@ -101,6 +106,8 @@ def describe_corpus(
         figure_class()  # fail before the work
     files = {"dev": dev, "test": test, "require_train": not Path(corpus).is_dir()}
     data = reading.corpus(corpus, **files)
+    if tags is not None:
+        data = replace(data, **{k: _labelled(s, tags) for k, s in data.splits()})
     known = None if vectors is None else _words_of(vectors, data)
     options = reading.options
     encoding = options.get("encoding")
@@ -109,6 +116,12 @@ def describe_corpus(
     print(description)
     if plot is not None:
         note(f"Written to {plot_description(description, plot)}\n")
+
+
+def _labelled(sentences: list, column: str) -> list:
+    """The sentences with the labels of a column as their tags."""
+    check_labelled(sentences, [column], "name another one in tags=")
+    return [replace(s, tags=labels_of(s, column)) for s in sentences]
 
 
 def _words_of(vectors: str, corpus: Corpus) -> list[str]:

@@ -148,7 +148,8 @@ def recognise(file: str, options: dict, keep: bool = True):
         ValueError: if there is no such file, or for an option of another format.
     """
     if Path(file).is_file():  # a pipe can be read only once
-        format = detect_format(file, encoding=options.get("encoding"))
+        encoding = options.get("encoding")
+        format = detect_format(file, encoding=encoding, options=options)
         note(f"{file} is read as {format}; use --format to change this\n")
         return file, format
     name = source_name(file)  # raises if the file does not exist

@@ -83,7 +83,8 @@ def list_vectors() -> None:
 
     Examples:
         keras-tagging vectors
-        keras-tagging train bigru --embeddings glove-wiki-gigaword-100 --out runs/1
+        keras-tagging train bigru --corpus demo --out runs/1 --embeddings
+            glove-wiki-gigaword-100
     """
     from keras_tagging.vectors.named import KINDS, downloadable, installed
 

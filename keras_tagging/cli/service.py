@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Annotated
+from zipfile import is_zipfile
 
 import typer
 
@@ -39,9 +40,9 @@ def serve(
         keras-tagging serve en=english.onnx fr=french.onnx --port 9000 --workers 2
 
     Args:
-        models: An .onnx file or a pipeline's folder of them; or the --out of train, a
-            .keras file, or the name of an installed model, which are exported first.
-            The name is that of the file unless it is given.
+        models: An .onnx file, a pipeline's folder of them, or the name of an installed
+            model; or the --out of train or a .keras file, which are exported first. The
+            name is that of the file unless it is given.
         host: Where to listen; 0.0.0.0 lets other machines in.
         port: 0 is a free one.
         workers: Processes that run the models.
@@ -60,9 +61,16 @@ def serve(
     # of the workers, which compute with one thread: numpy would start others
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
+        from keras_tagging.service.model_files import named
         from keras_tagging.service.server import serve as run
     except ImportError as error:
         raise ValueError(f"serving needs {error.name}: {INSTALL}") from error
+    for path in named(models).values():
+        if path.is_file() and path.suffix != ".onnx" and not is_zipfile(path):
+            raise ValueError(
+                f"{path} is no model: give an .onnx or .keras file, the --out of train "
+                "or of export --onnx, or the name of an installed model"
+            )
     run(
         models,
         host=host,

@@ -25,7 +25,8 @@ class Start:
         freeze: With --init: a layer that is not trained.
         keep_labels: With --init: whether tags that the corpus lacks stay; by default if
             it has any of the tagger's.
-        embeddings: Initial vectors of the word embeddings.
+        embeddings: Initial vectors of the word embeddings: a file, or a name that
+            `vectors` shows.
         corpus_words: From --embeddings, load only the words of this corpus (all
             splits), for files that do not fit in memory.
     """

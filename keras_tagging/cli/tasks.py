@@ -19,7 +19,7 @@ from keras_tagging.data.annotation import (
 )
 from keras_tagging.data.conllu import as_conllu, conllu_field
 from keras_tagging.data.html import as_html, language_of, preface
-from keras_tagging.data.named_columns import with_labels
+from keras_tagging.data.named_columns import field_of, with_labels
 from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.standoff import BratWriter
@@ -237,6 +237,8 @@ def filled(sentence, block, columns: Mapping) -> str:
     if block:
         return block.with_columns(columns)
     unknown = ["_"] * len(sentence)
+    # JSON may have a column `upos` of its own, where CoNLL-U's is `pos`
+    columns = {field_of(name): values for name, values in columns.items()}
     whole = with_labels(sentence, columns)
     trees = (whole.columns.get(name, unknown) for name in ("head", "deprel"))
     return as_conllu(whole, *trees)

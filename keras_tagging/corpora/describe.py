@@ -15,6 +15,7 @@ from keras_tagging.corpora.suspicions import (
     suspicious,
     violations,
 )
+from keras_tagging.data.records import left_out
 from keras_tagging.data.sentence import Corpus
 
 MAX_EXAMPLES = 10
@@ -88,7 +89,7 @@ class Description:
             if rows:
                 parts.append(f"{title}\n{_table(rows)}")
         for file, count in self.skipped.items():
-            parts.append(f"{file}: {count} malformed sentences left out")
+            parts.append(f"{file}: {left_out(count)}")
         parts += self.remarks
         suspicious = [*self.problems, *self.damage]
         if not suspicious:

@@ -4,7 +4,7 @@ import glob
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -17,6 +17,7 @@ from keras_tagging.data.readers import (
     read,
     recognised,
 )
+from keras_tagging.data.records import left_out
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.data.treebanks import tag_column
 
@@ -114,7 +115,7 @@ def load_corpus(
             f"or the like (found: {', '.join(names[:8]) or 'nothing'}); {THEMSELVES}"
         )
     if format is None:
-        formats = _formats(every, options.get("encoding"))
+        formats = _formats(every, options)
     else:
         formats = dict.fromkeys(map(_ending, every), format)
     for each in formats.values():
@@ -139,7 +140,7 @@ def load_corpus(
                 messages += problems
     if messages:
         warnings.warn(
-            f"{len(messages)} malformed sentences left out; the first: {messages[0]}",
+            f"{left_out(len(messages))}; the first: {messages[0]}",
             stacklevel=2,
         )
     format = formats[_ending(every[0])]
@@ -172,16 +173,17 @@ def _ending(file: Path) -> str:
     return "" if ending[1:] in SPLIT_WORDS else ending
 
 
-def _formats(files: list[Path], encoding: str | None) -> dict[str, str]:
+def _formats(files: list[Path], options: Mapping[str, object]) -> dict[str, str]:
     """The format of each ending, recognised from the first file that has it.
 
     If its lines fit several formats, the format of the first file of all is tried.
     """
     formats: dict[str, str] = {}
+    encoding = options.get("encoding")
     for file in files:
         if _ending(file) not in formats:
             first = next(iter(formats.values()), None)
-            own = detect_format(file, encoding=encoding, default=first)
+            own = detect_format(file, encoding=encoding, default=first, options=options)
             formats[_ending(file)] = own
     return formats
 
@@ -287,6 +289,12 @@ def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
             and not file.name.startswith(".")
             and file.suffix.lower() not in NOT_CORPORA
         ]
+        names = {file.name.lower() for file in files}
+        if len(missing := {"seq.in", "seq.out"} - names) == 1:
+            raise CorpusError(
+                f"{folder}: {missing.pop()} is missing: seq.in has the words, seq.out "
+                "their tags"
+            )
         files = _firsts(files)
         if len({file.suffix for file in files}) > 1:
             raise CorpusError(

@@ -57,6 +57,7 @@ class ConlluWriter:
         unknown = [UNKNOWN] * len(sentence)
         columns = dict(sentence.columns)
         columns.setdefault("xpos", columns.get(OWN_TAGS, unknown))
+        columns.pop(NER, None)  # in `_tags_of`, before the offsets
         plain = Sentence(list(map(_one_line, sentence.tokens)), None, columns)
         trees = (columns.get(name, unknown) for name in ("head", "deprel"))
         rows = as_conllu(plain, *trees).removesuffix("\n\n").split("\n")

@@ -184,9 +184,9 @@ def as_conllu(
 ) -> str:
     """A sentence of any format as CoNLL-U, with a blank line after it.
 
-    LEMMA, UPOS, XPOS and FEATS are its columns `lemma`, `pos`, `xpos` and `feats`; a
-    field without a value is `_`. An empty sentence, which CoNLL-U does not have, is a
-    blank line.
+    LEMMA, UPOS, XPOS and FEATS are its columns `lemma`, `pos`, `xpos` and `feats`, and
+    MISC has the entities of `ner`; a field without a value is `_`. An empty sentence,
+    which CoNLL-U does not have, is a blank line.
 
     Args:
         heads, deprels, xpos: as in `Block.with_trees`.
@@ -197,12 +197,13 @@ def as_conllu(
     unknown = ["_"] * len(sentence)
     known = sentence.columns if xpos is None else {**sentence.columns, "xpos": xpos}
     named = (known.get(name, unknown) for name in ("lemma", "pos", "xpos", "feats"))
-    rows = _rows(len(sentence), [sentence.tokens, *named, heads, deprels])
+    columns = [sentence.tokens, *named, heads, deprels, known.get(NER, unknown)]
     lines = []
-    for number, (form, *fields) in enumerate(rows, 1):
+    for number, (form, *fields, entity) in enumerate(_rows(len(sentence), columns), 1):
         if not form:
             raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
-        cells = (str(number), form, *(field or "_" for field in fields), "_", "_")
+        filled = (field or "_" for field in fields)
+        cells = (str(number), form, *filled, "_", _entity("_", entity or "_"))
         lines.append("\t".join(cells) + "\n")
     return "".join([*lines, "\n"])
 

@@ -62,7 +62,7 @@ def _named(keyword, name, usual, names, needed=True) -> str | None:
     if name is not None:
         if name not in names:
             near = nearest(name, names)
-            hint = f"; did you mean {near!r}?" if near else ""
+            hint = f"; did you mean {near!r}?" if near else "."
             raise ValueError(f"no column {name!r}{hint} There are {listed}")
         return name
     small = {own.lower(): own for own in reversed(names)}

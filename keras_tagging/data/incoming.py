@@ -100,10 +100,21 @@ def _label(value, names, name: str, row: int) -> str:
         if not (isinstance(value, int) and names and 0 <= value < len(names)):
             raise ValueError(
                 f"row {row} of the column {name!r} is {value!r}, which has no name: "
-                "give names=, the tags by their numbers, or a column of strings"
+                + (
+                    _too_few(names, value)
+                    or "give names=, the tags by their numbers, or a column of strings"
+                )
             )
         value = names[value]
     return _text(value, name, row)
+
+
+def _too_few(names, value) -> str:
+    """The remedy for a number beyond the names that were given; "" for other values."""
+    if not names or not isinstance(value, int):
+        return ""
+    count = f"{len(names)} label{'s' * (len(names) != 1)}"
+    return f"names has {count}, and number {value} occurs"
 
 
 def _text(value, name: str, row: int) -> str:
@@ -187,7 +198,10 @@ def from_dataset(
         words, own_tags = own.pop(tokens), own.pop(tags or "tags", None)
         own.pop("tags", None)
         further = {field_of(name): values for name, values in own.items()}
-        found.append(sentence_of(words, own_tags, further))
+        try:
+            found.append(sentence_of(words, own_tags, further))
+        except ValueError as error:
+            raise ValueError(f"record {number}: {error}") from None
     return found
 
 
@@ -204,7 +218,11 @@ def _labels(values, names, field: str, number: int) -> list[str]:
             if not number_of or not 0 <= value < len(names):
                 raise ValueError(
                     f"record {number}: {value!r} in {field!r} is no string, and has no "
-                    "name: give names=, the labels by their numbers"
+                    "name: "
+                    + (
+                        _too_few(names, value)
+                        or "give names=, the labels by their numbers"
+                    )
                 )
             value = names[value]
         found.append(value)

@@ -22,6 +22,7 @@ from keras_tagging.data.records import (
     CorpusError,
     Malformed,
     MalformedSentence,
+    left_out,
     message,
 )
 from keras_tagging.data.sentence import Sentence
@@ -31,6 +32,8 @@ from keras_tagging.utils.checks import check_choice
 from keras_tagging.utils.suggestions import check_known
 
 WRITTEN = ("conll", "conllu", "jsonl")
+#: options of "csv" that the formats it could be taken for lack
+_OF_TABLES = {"sentence", "token", "tags", "quotes"}
 
 
 def read(
@@ -55,7 +58,7 @@ def read(
             for standard input. Of two files the first: `seq.in`, beside which is
             `seq.out`, or brat's `X.txt` or `X.ann`.
         format: a name in `FORMATS`, or "seq" or "brat"; by default recognised from the
-            content, or from those names.
+            content, from those names, or as "csv" from options such as `token`.
         errors: "raise", or "skip" to leave malformed sentences out.
         encoding: by default UTF-8, or the encoding of an open text stream.
         skipped: with `errors="skip"`, a list that collects one message for every
@@ -78,7 +81,7 @@ def read(
     head, hint = [], ""
     if format is None:
         head = first_lines(lines)
-        format = recognise(head, name)
+        format = _recognised(head, name, None, options)
         hint = recognised(format)
     check_options(format, options)
     return _sentences(head, lines, name, format, errors, skipped, hint, options)
@@ -127,13 +130,15 @@ def _sentences(head, lines, name, format, errors, skipped, hint, options):
     except Malformed as problem:
         raise CorpusError(message(name, problem, hint)) from None
     if count:
-        warnings.warn(
-            f"{count} malformed sentences left out; the first: {first}", stacklevel=2
-        )
+        warnings.warn(f"{left_out(count)}; the first: {first}", stacklevel=2)
 
 
 def detect_format(
-    path: str | Path, *, encoding: str | None = None, default: str | None = None
+    path: str | Path,
+    *,
+    encoding: str | None = None,
+    default: str | None = None,
+    options: Iterable[str] = (),
 ) -> str:
     """The format of a file, recognised from its first lines.
 
@@ -142,6 +147,8 @@ def detect_format(
         encoding: by default UTF-8.
         default: the format of a file whose lines fit several. Without it, such a file
             is "text" if a line looks like a sentence, and an error otherwise.
+        options: the names of those that `read` is given: what "csv" alone has tells a
+            table from other rows.
 
     Raises:
         CorpusError: if the lines fit no format, or several.
@@ -151,7 +158,15 @@ def detect_format(
     if pair := pair_of(path):
         return pair
     with closing(numbered_lines(path, name, encoding)) as lines:
-        return recognise(first_lines(lines), name, default)
+        return _recognised(first_lines(lines), name, default, options)
+
+
+def _recognised(head, name: str, default: str | None, options: Iterable[str]) -> str:
+    """`recognise`, where options may tell that the first row is a header."""
+    if not _OF_TABLES.isdisjoint(options):
+        found = recognise(head, name, "csv")
+        return "csv" if found in ("conll", "text", "tokens") else found
+    return recognise(head, name, default)
 
 
 def write(
@@ -160,8 +175,9 @@ def write(
     """Write sentences in a format that `read` reads: "conll", "conllu" or "jsonl".
 
     CoNLL rows are the token, the columns and the tag, separated by tabs. CoNLL-U has
-    the columns `lemma`, `pos`, `xpos`, `feats`, `head` and `deprel` and no others; it
-    has the tags only if there is no `pos`. Neither can hold an empty sentence, which
+    the columns `lemma`, `pos`, `xpos`, `feats`, `head` and `deprel`, in MISC the
+    entities of `ner`, which `read` does not read, and no others; it has the tags only
+    if there is no `pos`. Neither can hold an empty sentence, which
     becomes an extra blank line.
 
     Raises:

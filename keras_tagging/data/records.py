@@ -119,6 +119,11 @@ def parse_each(records: Iterable[list[Line]], parse: Callable) -> Iterator:
             yield result
 
 
+def left_out(count: int) -> str:
+    """How many sentences `errors="skip"` has left out."""
+    return f"{count} malformed sentence{'s' * (count != 1)} left out"
+
+
 def unread(number: int, error: UnicodeDecodeError | Malformed) -> Malformed:
     if isinstance(error, Malformed):
         return error

@@ -17,7 +17,9 @@ Lengths = Annotated[
 Prefixes = Annotated[
     Lengths, Rule(lambda x: len(x) <= limits.CLASS_PREFIXES, "at most 16 lengths")
 ]
-Classes = Annotated[object, Rule(lambda x: x is not None, "a file of word classes")]
+Classes = Annotated[
+    object, Rule(lambda x: x is not None, "a name or a file of word classes")
+]
 
 
 @dataclass(frozen=True, kw_only=True)

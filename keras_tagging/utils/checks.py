@@ -102,7 +102,10 @@ def possible(annotation) -> str:
         base, rules = _parts(kind)
         if get_origin(base) is Literal or base is NoneType:
             continue
-        texts += [rule.text for rule in rules] or [_NAMES.get(base, _several(base))]
+        texts.append(
+            " and ".join(rule.text for rule in rules)
+            or _NAMES.get(base, _several(base))
+        )
     return " or ".join(texts)
 
 

@@ -1,6 +1,7 @@
 """Corpora by name on the command line, and what is told of them."""
 
 import hashlib
+import json
 import sys
 
 import pytest
@@ -69,6 +70,20 @@ def test_commands_take_the_name(program, pets, tmp_path, tiny):
     code, out, err = program("evaluate", tmp_path / "run", "--corpus", "pets")
     assert code == 0
     assert "accuracy" in out
+
+
+def test_the_labels_of_a_column(program, failing, tmp_path):
+    """Of what `annotate --output jsonl` writes, whose tags are named columns."""
+    words = [{"text": "a", "upos": "N"}, {"text": "b", "upos": "V"}]
+    path = tmp_path / "a.jsonl"
+    tokens = [{"text": word["text"], "words": [word]} for word in words]
+    path.write_text(json.dumps({"text": "a b", "tokens": tokens}) + "\n")
+    assert "no tags" in program("describe", path)[1]
+    _, out, _ = program("describe", path, "--tags", "upos")
+    table = [line.split() for line in out.splitlines()[2:4]]
+    assert table[1][table[0].index("labels") - 2] == "2" and "no tags" not in out
+    told = failing("describe", path, "--tags", "xpos")
+    assert "no labels in the column 'xpos'" in told and "another one in --tags" in told
 
 
 def test_vectors_and_plot(program, pets, tmp_path):

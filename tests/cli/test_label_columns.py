@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from keras_tagging.data import read
+from keras_tagging.cli.tasks import filled
+from keras_tagging.data import Sentence, read
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -103,6 +104,37 @@ def test_conllu_is_filled(program, folder, run_of_three):
         "1\tthe\t_\tDET\tDT\tDefinite=Def\t_\t_\t_\t_\n"
         "2\tdog\t_\tNOUN\tNN\tNumber=Sing\t_\t_\t_\t_\n\n\n"
     )
+
+
+PLACES = {"lemma": 2, "upos": 3, "pos": 3, "xpos": 4, "feats": 5, "head": 6}
+PLACES |= {"deprel": 7, "ner": 9}
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("own", [{}, {"upos": ["X", "X"]}, {"ner": ["B-X", "O"]}])
+def test_every_column_is_filled_without_conllu(name, own):
+    """Of text, and of CSV or JSON with columns of its own."""
+    sentence = Sentence(["Ada", "laughs"], ["X", "X"] if own else None, own)
+    given = ["1", "2"] if name == "head" else ["B-PER", "O"]
+    rows = filled(sentence, None, {name: given}).splitlines()[:2]
+    expected = [["1", "Ada", *["_"] * 8], ["2", "laughs", *["_"] * 8]]
+    if "ner" in own:
+        expected[0][9] = "NER=B-X"
+    for row, value in zip(expected, given, strict=True):
+        entity = "_" if value == "O" else f"NER={value}"
+        row[PLACES[name]] = entity if name == "ner" else value
+    assert [row.split("\t") for row in rows] == expected
+
+
+def test_entities_of_a_table_are_written(program, run_of_one, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("sentence,token,tag\n1,the,X\n1,dog,X\n", "utf-8")
+    args = ["tag", run_of_one, "--output", "conllu", "--column"]
+    _, entities, _ = program(*args, "ner", table)
+    _, tags, _ = program(*args, "xpos", table)
+    cells = [line.split("\t") for line in tags.splitlines() if line]
+    rows = [[*row[:4], *["_"] * 5, f"NER={row[4]}"] for row in cells]
+    assert entities == "".join("\t".join(row) + "\n" for row in rows) + "\n"
 
 
 def test_one_column_fills_its_own(program, failing, folder, run_of_one, tmp_path):

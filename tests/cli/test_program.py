@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from keras_tagging import cli
 from keras_tagging.cli.options import pairs
 
 COMMANDS = ["list", "train", "evaluate", "tag", "parse", "export"]
@@ -43,7 +44,7 @@ def test_starts_without_tensorflow(start, tmp_path):
     out, err = process.communicate()
     assert process.returncode == 0
     assert out.endswith("\nFalse\n")
-    assert err.startswith("keras-tagging: warning: 1 malformed sentences left out")
+    assert err.startswith("keras-tagging: warning: 1 malformed sentence left out")
     assert err.count("\n") == 1
 
 
@@ -91,7 +92,7 @@ def test_describe(program, failing, corpus_dir, tmp_path):
     with pytest.warns(UserWarning, match="1 malformed"):
         code, out, _ = program("describe", path)
     assert code == 0
-    assert "1 malformed sentences left out" in out
+    assert "1 malformed sentence left out" in out
     assert f"{path}:4:" in failing("describe", path, "--errors", "raise")
 
 
@@ -147,3 +148,17 @@ def test_interrupt_is_one_line(start, onnx, tmp_path):
         _, err = process.communicate()
     os.close(writer)
     assert (process.returncode, err) == (130, "keras-tagging: error: interrupted\n")
+
+
+def test_what_needs_the_whole_package(failing, monkeypatch):
+    def broken(*args, **kwargs):
+        raise ModuleNotFoundError("No module named 'filelock'")
+
+    monkeypatch.setattr(cli, "app", broken)
+    assert "the whole package: pip install . in a clone" in failing("demo")
+
+
+def test_what_is_served_is_a_model(failing, tmp_path):
+    path = tmp_path / "ner.csv"
+    path.write_text("sentence,token,tag\n")
+    assert f"{path} is no model: give an .onnx or" in failing("serve", path)

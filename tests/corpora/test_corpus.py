@@ -84,6 +84,8 @@ def test_splits_of_a_directory(tmp_path, case):
             "train.x a/test.x b-test.x c-test.x",
             "b-test.x, c-test.x could each be the te",
         ),
+        ("train/seq.in train/label", "train: seq.out is missing: seq.in has the w"),
+        ("train/seq.in train/seq.out valid/seq.out", "valid: seq.in is missing"),
         ("train/a.x train/a.y", "train: has files of several kinds; pass those you"),
         (
             "dev.x corpus.x",

@@ -303,7 +303,7 @@ def test_damage_with_file_and_line(tmp_path):
         b"caf\xe9\tN\n\n"  # Latin-1
         b"x\xef\xbf\xbdy\tN\nAT&amp;T\tN\n"
     )
-    with pytest.warns(UserWarning, match="1 malformed sentences left out"):
+    with pytest.warns(UserWarning, match="1 malformed sentence left out"):
         corpus = load_corpus(path, "conll", errors="skip")
     found = describe(corpus)
     assert {p.kind: (p.count, p.locations) for p in found.damage} == {

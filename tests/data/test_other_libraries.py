@@ -72,8 +72,12 @@ def test_files_with_a_header():
         ValueError, match="row 0 of the column 'Word' .*keep_default_na"
     ):
         from_dataframe(pd.read_csv(io.StringIO(text)))
-    with pytest.raises(ValueError, match="no column 'Tags'; did you mean 'Tag'"):
+    with pytest.raises(
+        ValueError, match="no column 'Tags'; did you mean 'Tag'[?] There"
+    ):
         from_dataframe(frame, tags="Tags")
+    with pytest.raises(ValueError, match="no column 'x'[.] There are 'Sent"):
+        from_dataframe(frame, tags="x")
     with pytest.raises(ValueError, match="name the column of each sentence, sentence="):
         from_dataframe({"word": ["a"]})
 
@@ -113,6 +117,13 @@ def test_labels_of_classes():
         from_dataset(several)
     with pytest.raises(ValueError, match="record 1: 1 in 'ner_tags' is no string, and"):
         from_dataset(ROWS, tags="ner_tags")
+    with pytest.raises(ValueError, match="names has 1 label, and number 1 occurs$"):
+        from_dataset(ROWS, tags="ner_tags", names=["O"])
+    with pytest.raises(ValueError, match="^record 2: 1 tokens but 2 tags"):
+        from_dataset([{"tokens": ["a"]}, {"tokens": ["a"], "tags": ["X", "Y"]}])
+    frame = {"sentence": [1, 1], "token": ["a", "b"], "tag": [0, 2]}
+    with pytest.raises(ValueError, match="names has 2 labels, and number 2 occurs$"):
+        from_dataframe(frame, names=["O", "X"])
     with pytest.raises(ValueError, match="record 1 has no 'words': it has 'id', 'tok"):
         from_dataset(ROWS, tokens="words")
 

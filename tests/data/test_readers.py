@@ -280,7 +280,7 @@ def test_undecodable_lines(tmp_path, format):
         CorpusError, match=rf":{line}: byte \d+ .* utf-8; .* or pass encoding="
     ):
         list(read(path, format))
-    with pytest.warns(UserWarning, match="^1 malformed sentences left out; the first"):
+    with pytest.warns(UserWarning, match="^1 malformed sentence left out; the first"):
         left = list(read(path, format, errors="skip"))
     assert [s.tokens for s in left] == [SMALL[0][0], SMALL[1][0]]
     assert [s.tokens for s in read(path, format, encoding="latin-1")][1] == bad[0]

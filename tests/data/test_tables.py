@@ -5,8 +5,8 @@ import io
 import pandas as pd
 import pytest
 
-from keras_tagging import CorpusError, Sentence
-from keras_tagging.data import from_dataframe, read, to_dataframe
+from keras_tagging import CorpusError, Sentence, load_corpus
+from keras_tagging.data import detect_format, from_dataframe, read, to_dataframe
 from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.surface import Surface
 
@@ -90,6 +90,22 @@ def test_a_table_is_recognised_by_its_name_or_header(tmp_path):
         found("word,tag\n", separator="ab")
 
 
+@pytest.mark.parametrize("separator", "\t;")
+def test_options_tell_a_table_from_rows(tmp_path, separator):
+    """Where neither the name nor the header do, also to `load_corpus`."""
+    path = tmp_path / "a.tsv"
+    rows = f"Wort{separator}Art\n\nAda{separator}B-PER\nlacht{separator}O\n"
+    path.write_text(rows, encoding="utf-8")
+    expected = [Sentence(["Ada", "lacht"], ["B-PER", "O"])]
+    options = {"token": "Wort", "tags": "Art"}
+    assert list(read(path, **options)) == expected
+    assert load_corpus(path, **options).train == expected
+    assert detect_format(path, default="conll") != "csv"
+    assert detect_format(path, options=["columns"], default="conll") != "csv"
+    (tmp_path / "a.jsonl").write_text('{"tokens": ["a"]}\n', encoding="utf-8")
+    assert detect_format(tmp_path / "a.jsonl", options=options) == "jsonl"
+
+
 def test_sentences_of_a_frame_follow_one_another():
     frame = {"sentence": [1, 1, 2, 1], "word": list("abcd"), "tag": list("XXXX")}
     with pytest.raises(ValueError, match="the sentence 1 goes on in row 3, behind oth"):
@@ -98,6 +114,10 @@ def test_sentences_of_a_frame_follow_one_another():
     frame["tag"] = [0, 1, 1, 2]
     names = ["O", "B-X", "I-X"]
     assert from_dataframe(frame, names=names)[1].tags == ["B-X", "I-X"]
-    for odd, given in ((0, None), (2, names[:2])):
-        with pytest.raises(ValueError, match=f"'tag' is {odd}, which has no name: giv"):
+    for odd, given, remedy in (
+        (0, None, "give names="),
+        (2, names[:2], "names has 2 "),
+    ):
+        match = f"'tag' is {odd}, which has no name: {remedy}"
+        with pytest.raises(ValueError, match=match):
             from_dataframe(frame, names=given)

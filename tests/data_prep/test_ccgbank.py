@@ -235,7 +235,7 @@ def test_malformed_sentences_are_left_out_if_asked(disc, tmp_path, run):
     changed("N/N", "N/{N}")(disc / "data" / "AUTO")
     code, told, _ = run("ccgbank", disc, tmp_path / "out", "--skip-malformed")
     assert code == 0
-    assert "warning: 1 malformed sentences left out; the first: " in told
+    assert "warning: 1 malformed sentence left out; the first: " in told
     assert "A13" not in first_words(tmp_path / "out")["train"]
 
 

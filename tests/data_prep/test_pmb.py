@@ -133,7 +133,7 @@ def test_malformed_sentences_are_left_out_if_asked(gold, tmp_path, run):
     path.write_text(content("a") + content("b").replace("\tnp\t", "\t/\t"), "utf-8")
     code, told, _ = run("pmb", gold, tmp_path / "out", "--skip-malformed")
     assert code == 0
-    assert "warning: 1 malformed sentences left out; the first: " in told
+    assert "warning: 1 malformed sentence left out; the first: " in told
     assert [s.tokens[0] for s in read(tmp_path / "out" / "train.conll")] == ["a"]
 
 

@@ -182,7 +182,7 @@ def test_a_part_and_malformed_sentences(disc, tmp_path, run):
     options = ["--partial", "--skip-malformed"]
     code, told, _ = run("ptb", disc, tmp_path / "out", *options)
     assert code == 0
-    assert "warning: 1 malformed sentences left out; the first: " in told
+    assert "warning: 1 malformed sentence left out; the first: " in told
     expected = TAGGING | {"dev": [19, 21], "test": [22, 23]}
     assert splits(tmp_path / "out") == expected
 
