@@ -113,6 +113,15 @@ def test_installed_vectors_and_classes_have_names(site):
     assert model.settings["word_dim"] == 3 and model.settings["embeddings"] == "tiny"
 
 
+def test_a_name_of_the_other_kind_names_its_keyword(site, monkeypatch):
+    monkeypatch.delattr(downloader, "info")  # gensim-data is not asked
+    classes = "brown-tiny: has word classes, not .* as word_classes='brown-tiny'"
+    with pytest.raises(ValueError, match=classes):
+        load_vectors("brown-tiny")
+    with pytest.raises(ValueError, match="not word classes: give it as embeddings="):
+        read_word_classes("tiny")
+
+
 def test_a_file_of_that_name_comes_first(site):
     with open("tiny", "w") as stream:
         stream.write("cat 1 2\n")
