@@ -21,7 +21,13 @@ feature matches every S and takes its feature along, so that `(S\NP)/(S\NP)` mak
 from functools import lru_cache
 from typing import NamedTuple
 
-from keras_tagging.ccg.categories import Atom, Category, Functor, write_category
+from keras_tagging.ccg.categories import (
+    Atom,
+    Category,
+    Functor,
+    parse_category,
+    write_category,
+)
 from keras_tagging.utils.limits import CATEGORY_CHARACTERS, COMPOSED_ARGUMENTS
 
 CONJ = "conj"
@@ -45,17 +51,24 @@ class Step(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 16)
-def combine(left: Category, right: Category) -> tuple[Step, ...]:
+def combine(left: Category | str, right: Category | str) -> tuple[Step, ...]:
     r"""All that two neighbours can be together, the simplest first.
 
     Composition takes along up to `limits.COMPOSED_ARGUMENTS` arguments.
 
+    Args:
+        left, right: categories, or texts that `parse_category` reads.
+
+    Raises:
+        CategoryError: if a text is not a category.
+
     Example:
-        >>> from keras_tagging.ccg import parse_category
-        >>> [step] = combine(parse_category("NP"), parse_category(r"S[dcl]\NP"))
+        >>> [step] = combine("NP", r"S[dcl]\NP")
         >>> print(step.category, step.mark, step.head)
         S[dcl] < 1
     """
+    if isinstance(left, str) or isinstance(right, str):
+        return combine(*map(_parsed, (left, right)))
     found = [*_coordinated(left, right), *_beside_punctuation(left, right)]
     for head, (functor, other) in enumerate([(left, right), (right, left)]):
         if _joins(functor) and _joins(other):
@@ -119,6 +132,10 @@ def head_is_argument(functor: Functor) -> bool:
         return result == argument or raised_over
     names = (result.name, argument.name) if isinstance(result, Atom) else ()
     return result == argument or names == ("NP", "N")
+
+
+def _parsed(category: Category | str) -> Category:
+    return parse_category(category) if isinstance(category, str) else category
 
 
 def _unary_mark(parent, child) -> str:

@@ -164,16 +164,22 @@ class Derivation:
         """
         return drawing.as_text(self.root)
 
-    def html(self) -> str:
-        """The drawing as a table of HTML, whose text can be copied."""
-        return drawing.as_table(self.root)
+    def html(self, style: bool = True) -> str:
+        """The drawing as a table of HTML, whose text can be copied.
+
+        Args:
+            style: whether a `<style>` element stands before the table. Without it the
+                page needs that of `ccg.drawing.STYLE`.
+        """
+        table = drawing.as_table(self.root)
+        return f"<style>{drawing.STYLE}</style>{table}" if style else table
 
     def svg(self) -> str:
         """The drawing as a picture."""
         return drawing.as_svg(self.root)
 
     def _repr_html_(self) -> str | None:
-        return drawing.for_notebook(self.root) if len(self) <= DRAWN_WORDS else None
+        return self.html() if len(self) <= DRAWN_WORDS else None
 
     def __repr__(self) -> str:
         words = " ".join(leaf.word for leaf in self.leaves[:6])

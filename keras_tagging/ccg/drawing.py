@@ -106,11 +106,6 @@ def as_table(root: Node | Leaf) -> str:
     return f'<div class="ccg" tabindex="0"><table>\n{"".join(lines)}</table></div>\n'
 
 
-def for_notebook(root: Node | Leaf) -> str:
-    """The table, with its style."""
-    return f"<style>{STYLE}</style>{as_table(root)}"
-
-
 def _cell(content: str, span: int, own: str) -> str:
     spans = f' colspan="{span}"' if span > 1 else ""
     return f"<td{spans}{f' class={own}' if own else ''}>{content}</td>"

@@ -97,11 +97,14 @@ class Grammar:
         """All that two neighbours can be, the most frequent first.
 
         Combinators make those of a pair that training does not have.
+
+        Raises:
+            CategoryError: if training does not have the pair, and one is no category.
         """
+        left, right = _normal(left), _normal(right)
         seen = self.rules.get((left, right))
         if seen is None:
-            one, two = category_of(left), category_of(right)
-            steps = combine(one, two) if one and two else ()
+            steps = combine(left, right)
             return [Result(str(step.category), step.head, 0) for step in steps]
         found = [
             Result(whole, head_of(left, right, whole), n) for whole, n in seen.items()
@@ -119,7 +122,9 @@ class Grammar:
         whole, parts = _normal(node.category), _parts(node)
         if parts in self.rules or not combinators or len(parts) != 2:
             return whole in self.rules.get(parts, {})
-        return any(result.category == whole for result in self.combine(*parts))
+        one, two = map(category_of, parts)  # some treebanks have what is none
+        steps = combine(one, two) if one and two else ()
+        return any(str(step.category) == whole for step in steps)
 
     def coverage(
         self, derivations: Iterable[Derivation], combinators: bool = True
@@ -199,9 +204,9 @@ class Grammar:
     def __repr__(self) -> str:
         pairs = sum(len(parts) == 2 for parts in self.rules)
         alone = sum(len(w) for parts, w in self.rules.items() if len(parts) == 1)
-        return (
-            f"<Grammar of {pairs} pairs, {alone} unary rules, {len(self.roots)} roots>"
-        )
+        counts = {"pair": pairs, "unary rule": alone, "root": len(self.roots)}
+        told = (f"{n} {noun}{'s' * (n != 1)}" for noun, n in counts.items())
+        return f"<Grammar of {', '.join(told)}>"
 
 
 def _parts(node: Node) -> tuple[str, ...]:

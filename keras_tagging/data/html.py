@@ -82,7 +82,7 @@ def as_html(sentence: Sentence) -> str:
         parts.append(f'<div class="tree" tabindex="0">\n{_tree(sentence)}</div>\n')
     derivation = sentence.derivation
     if derivation is not None and len(derivation) <= DRAWN_WORDS:
-        parts.append(derivation.html())
+        parts.append(derivation.html(style=False))
     return "".join(["<figure>\n", *parts, "</figure>\n"])
 
 

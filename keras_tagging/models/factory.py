@@ -47,7 +47,7 @@ def build(
             ``keras-tagging list NAME`` shows them with their values. `embeddings`:
             pretrained vectors to initialise the word embeddings: a file of any common
             format, `WordVectors` or gensim's `KeyedVectors`. They determine the size,
-            `word_dim`, and words unseen in training keep their vectors.
+            `word_dim`; another one is an error. Words unseen in training keep theirs.
             `trainable=False` freezes these embeddings. `vectors`, for taggers: the same
             as one more feature beside the words, the fourth of Kadari et al. (2018).
             `min_count`: rarer tags are left out. `tags`: columns of the sentences that
@@ -79,7 +79,12 @@ def build(
     given = GivenVectors.read(**sources, class_prefixes=prefixes)
     changes = {key: described(source) for key, source in sources.items()}
     if given.embeddings:
-        changes["word_dim"] = given.embeddings.matrix.shape[1]
+        changes["word_dim"] = size = given.embeddings.matrix.shape[1]
+        if overrides.get("word_dim", size) != size:
+            raise ValueError(
+                f"word_dim={overrides['word_dim']}, but the vectors of embeddings= "
+                f"have {size} values: leave word_dim out, or give other vectors"
+            )
     model = kinds.find(entry.kind).at("model")(
         name,
         settings.replaced(**changes),

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import time
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -37,6 +38,7 @@ from keras_tagging.service.tensors import VERSION, Model
 from keras_tagging.service.workers import Worker
 
 log = logging.getLogger(__name__)
+_VERSIONED = re.compile("/v[12]/models/[^/]+/versions/([^/:]+)")
 #: for every answer: a browser is to take it for what it says it is
 HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
@@ -306,6 +308,10 @@ def _refused(request: Request, problem: Problem) -> Response:
 
 def _no_such_page(request: Request, error: HTTPException) -> Response:
     path = request.url.path[:100]
+    asked = _VERSIONED.match(path)
+    if error.status_code == 404 and asked and asked[1] != VERSION:
+        version = f"there is no version {asked[1]!r} of a model: each has {VERSION}"
+        return JSONResponse({"error": version}, 404, error.headers)
     messages = {
         404: f"there is nothing at {path}: GET /models lists the models",
         405: f"{path} is for {(error.headers or {}).get('Allow')}",

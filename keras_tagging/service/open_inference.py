@@ -89,7 +89,8 @@ def _of_texts(model, tensors, reader, max_tokens):
     [(_, values, shape)] = found
     if tensors[0]["datatype"] != "BYTES" or len(shape) != 1:
         raise bad("text must be BYTES, with one axis: [texts]")
-    return texts.checked(values, max_tokens), texts.columns
+    remedy = "send each as a string"
+    return texts.checked(values, max_tokens, "text", remedy), texts.columns
 
 
 def _of_sentences(model, tensors, reader, max_tokens):

@@ -78,7 +78,9 @@ def _of_texts(model, body, max_tokens):
         given = [_named(row) for row in given]
     elif not rows:
         given = _named(given)
-    given = texts.checked(_texts(given), max_tokens)
+    name = "instances" if rows else "inputs"
+    remedy = "send instances or inputs, a list of texts"
+    given = texts.checked(_texts(given), max_tokens, name, remedy)
 
     def written(answers):
         found = texts.columns(answers, [*model.outputs])

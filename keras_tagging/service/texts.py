@@ -105,18 +105,30 @@ def words_of(answers: list[dict[str, list]]) -> int:
     return sum(sum(answer[WORDS]) for answer in answers)
 
 
-def checked(texts, max_tokens: int) -> list[str]:
+def checked(
+    texts, max_tokens: int, name: str = "texts", remedy: str = REMEDY
+) -> list[str]:
     """The texts of a request.
+
+    A text may be empty, but not the list of them.
+
+    Args:
+        texts: of a body.
+        max_tokens: of the request.
+        name: that the texts have in the protocol.
+        remedy: what to send.
 
     Raises:
         Problem: for what is no list of strings, or too large.
     """
-    if not (isinstance(texts, list) and texts):
-        raise bad(f"texts must be a list of strings, not {shown(texts)}")
+    if not isinstance(texts, list):
+        raise bad(f"{name} must be a list of strings, not {shown(texts)}")
+    if not texts:
+        raise bad(f"{name} is empty: send at least one text")
     check_count(texts, "texts")
     for text in texts:
         if type(text) is not str:
-            raise bad(f"text must be a string, not {shown(text)}: {REMEDY}")
+            raise bad(f"text must be a string, not {shown(text)}: {remedy}")
     most = limits.SERVICE_TOKEN_CHARACTERS * max_tokens
     if (count := sum(map(len, texts))) > most:
         raise Problem(
@@ -145,6 +157,8 @@ def read(model: Model, body: dict, max_tokens: int, accept: str = ""):
     Raises:
         Problem: if it is malformed, or too long.
     """
+    if isinstance(body, dict) and "columns" in body:
+        raise bad(f"{model.name} reads no columns: {REMEDY}")
     check_keys(body, KEYS, REMEDY)
     if len(given := [name for name in GIVEN if name in body]) != 1:
         raise bad(f"the body has {' and '.join(given) or 'no text'}: {REMEDY}")

@@ -20,6 +20,7 @@ FILES = {VECTORS: "vectors.npz", CLASSES: "word_classes.tsv.gz"}
 # without an answer of the server; gensim itself waits for ever
 _SECONDS = 30
 KINDS = {VECTORS: "word vectors", CLASSES: "word classes"}
+_KEYWORDS = {VECTORS: "embeddings", CLASSES: "word_classes"}
 
 
 def installed(group: str) -> dict[str, NamedModel]:
@@ -58,6 +59,12 @@ def find_named(source: str | Path, group: str) -> str:
     here = installed(group)
     if name in here:
         return str(here[name].part(FILES[group]))
+    for other in KINDS.keys() - {group}:
+        if name in installed(other):
+            raise ValueError(
+                f"{name}: has {KINDS[other]}, not {KINDS[group]}: give it as "
+                f"{_KEYWORDS[other]}={name!r}"
+            )
     there, offline = {}, ""
     if group == VECTORS:
         try:

@@ -1,4 +1,7 @@
-"""Classes of words from a file: a word, a tab and its path in each line."""
+"""Classes of words from a file: a word, a tab and its path in each line.
+
+brown-cluster, the program of Liang (2005), writes the path, the word and its count.
+"""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,8 +21,9 @@ def read_word_classes(
     tree; similar clusters share a prefix.
 
     Args:
-        source: a file, which may end in `.gz` or `.bz2`; the name of installed classes;
-            or a dict from words to classes.
+        source: a file, which may end in `.gz` or `.bz2`, with a word, a tab and its
+            class in each line, or with path, word and count as brown-cluster writes
+            them; the name of installed classes; or a dict from words to classes.
         paths: whether classes must be paths of 0 and 1; otherwise they are any names.
 
     Raises:
@@ -50,10 +54,13 @@ def _lines(path: str, stream):
                 f"{place}: is no UTF-8: give text with a word, a tab and the path of "
                 "its class in each line"
             ) from None
+        if len(parts) == 3 and parts[2].isdecimal() and not parts[0].strip("01"):
+            parts = [parts[1], parts[0]]
         if len(parts) != 2:
             raise ValueError(
                 f"{place}: has {len(parts)} fields where two should be: give a word, a "
-                "tab and the path of its class, such as 0110"
+                "tab and the path of its class, such as 0110 (or the path, word and "
+                "count of brown-cluster)"
             )
         yield place, *parts
 

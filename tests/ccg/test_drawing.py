@@ -45,7 +45,9 @@ def test_html_and_svg_are_well_formed_and_hold_every_category():
     texts = [element.text for element in svg.iter() if element.tag.endswith("text")]
     assert {"<book>", ">T", ">B", r"S/(S\NP)", "NP"} <= set(texts)
     assert len([e for e in svg.iter() if e.tag.endswith("path")]) == 6
-    table = ElementTree.fromstring(re.sub("class=step", "", derivation.html()))
+    table = ElementTree.fromstring(
+        re.sub("class=step", "", derivation.html(style=False))
+    )
     rows = [
         [(int(cell.get("colspan", 1)), "".join(cell.itertext())) for cell in row]
         for row in table.iter("tr")
@@ -60,7 +62,9 @@ def test_html_and_svg_are_well_formed_and_hold_every_category():
     ]
     assert rows[2] == [(2, ">NP"), (1, ""), (1, r">TS/(S\NP)")]
     assert rows[-1] == [(6, "<NP")]
-    assert "<style>" in derivation._repr_html_()
+    styled = derivation.html()
+    assert styled.startswith("<style>") and derivation.html(style=False) in styled
+    assert derivation._repr_html_() == styled
 
 
 def test_500_words_are_drawn_and_more_are_not():

@@ -5,6 +5,7 @@ import pytest
 from ccg.trees import leaf, tree
 
 from keras_tagging.ccg import Derivation, Grammar
+from keras_tagging.ccg.categories import CategoryError
 from keras_tagging.ccg.grammar import Coverage
 
 TV, VP = r"(S[dcl]\NP)/NP", r"S[dcl]\NP"
@@ -37,7 +38,7 @@ def test_rules_and_their_counts():
         ("NP", "NP"): {"NP": 1},
     }
     assert found.roots == {"S[dcl]": 2, "NP": 1, "S": 1}
-    assert repr(found) == "<Grammar of 4 pairs, 1 unary rules, 3 roots>"
+    assert repr(found) == "<Grammar of 4 pairs, 1 unary rule, 3 roots>"
     assert found.combine("NP", VP) == [("S[dcl]", 1, 2), ("S", 1, 1)]
     assert found.combine("NP", "NP") == [("NP", 0, 1)]
     assert found.change("N") == [("NP", 0, 2)] and found.change("S") == []
@@ -46,7 +47,11 @@ def test_rules_and_their_counts():
 def test_combinators_speak_for_pairs_that_were_not_seen():
     found = grammar()
     assert found.combine("NP[nb]/N", "N") == [("NP[nb]", 1, 0)]
-    assert found.combine("((", "N") == found.combine("N", "N") == []
+    assert found.combine("(NP[nb]_1/N_2)", "N") == [("NP[nb]", 1, 0)]
+    assert found.combine("N", "N") == []
+    with pytest.raises(CategoryError, match=r"'foo\(' .*; write it as"):
+        found.combine("NP", "foo(")
+    assert not found.has(tree("S", "a|NP", "b|foo("))
 
 
 def test_coverage():

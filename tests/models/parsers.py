@@ -25,7 +25,10 @@ EMPTY = Sentence([], None, {"pos": [], "head": [], "deprel": []})
 
 
 def build(name="lstm-parser", **options):
-    return keras_tagging.build(name, **TINY | options)
+    sizes = dict(TINY)
+    if "embeddings" in options:
+        del sizes["word_dim"]  # it is that of the vectors
+    return keras_tagging.build(name, **sizes | options)
 
 
 def random_parser(name="lstm-parser", **options):

@@ -37,10 +37,14 @@ def corpus(name):
 
 def build(name, **options):
     if name in PARSERS:
-        return keras_tagging.build(name, **SMALL | PLAIN | options)
-    known = keras_tagging.build(name).settings
-    sizes = {key: value for key, value in (TINY | RATES).items() if key in known}
-    return keras_tagging.build(name, **sizes | {"seed": 1} | options)
+        sizes = SMALL | PLAIN
+    else:
+        known = keras_tagging.build(name).settings
+        sizes = {key: value for key, value in (TINY | RATES).items() if key in known}
+        sizes["seed"] = 1
+    if "embeddings" in options:
+        sizes.pop("word_dim")  # it is that of the vectors
+    return keras_tagging.build(name, **sizes | options)
 
 
 @cache

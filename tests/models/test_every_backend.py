@@ -200,7 +200,8 @@ def test_frozen_embeddings_stay_as_they_are(tmp_path, train_sentences, name):
     sentences = TREES[:6] if name == "ffn-parser" else train_sentences
     words = [sentences[0].tokens[0].lower(), "unseen"]
     matrix = np.random.default_rng(1).normal(size=(2, 5)).astype("float32")
-    options = SMALLER if name == "bigru" else SMALL
+    options = dict(SMALLER if name == "bigru" else SMALL)
+    del options["word_dim"]  # it is that of the vectors
     model = keras_tagging.build(
         name,
         **options,

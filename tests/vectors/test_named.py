@@ -113,6 +113,24 @@ def test_installed_vectors_and_classes_have_names(site):
     assert model.settings["word_dim"] == 3 and model.settings["embeddings"] == "tiny"
 
 
+def test_a_name_of_the_other_kind_names_its_keyword(site, monkeypatch):
+    monkeypatch.delattr(downloader, "info")  # gensim-data is not asked
+    classes = "brown-tiny: has word classes, not .* as word_classes='brown-tiny'"
+    with pytest.raises(ValueError, match=classes):
+        load_vectors("brown-tiny")
+    with pytest.raises(ValueError, match="not word classes: give it as embeddings="):
+        read_word_classes("tiny")
+
+
+def test_a_word_dim_that_the_vectors_lack_is_refused(site):
+    with pytest.raises(ValueError, match="word_dim=20, but the vectors .* have 3 val"):
+        keras_tagging.build("bigru", embeddings="tiny", word_dim=20)
+    given = {"embeddings": "tiny", "defaults": {"word_dim": 20}}
+    assert keras_tagging.build("bigru", **given).settings["word_dim"] == 3
+    same = keras_tagging.build("bigru", embeddings="tiny", word_dim=3)
+    assert same.settings["word_dim"] == 3
+
+
 def test_a_file_of_that_name_comes_first(site):
     with open("tiny", "w") as stream:
         stream.write("cat 1 2\n")

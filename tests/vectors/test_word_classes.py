@@ -21,6 +21,13 @@ def test_a_word_a_tab_and_a_path(tmp_path, name):
     assert read_word_classes(CLASSES) == CLASSES
 
 
+def test_lines_of_brown_cluster(tmp_path):
+    """Path, word and count, as its `paths` file has them; a word may be a number."""
+    path = tmp_path / "paths"
+    path.write_text("0101\tthe\t3\n01\t1990\t12\n11\t10\t1\r\n")
+    assert read_word_classes(path) == {"the": "0101", "1990": "01", "10": "11"}
+
+
 def test_names_in_the_place_of_paths(tmp_path):
     path = tmp_path / "cities"
     path.write_text("boston\tcity_name\nten\tnumber\n")
@@ -43,7 +50,10 @@ class Planted:
     "content, message",
     [
         (b"a\t01\nb 01\n", ":2: has 1 fields .* give a word, a tab"),
-        (b"0101\tthe\t7\n", ":1: has 3 fields"),
+        (b"0101\tthe\tx\n", ":1: has 3 fields"),
+        (b"the\t0101\t7\n", r":1: has 3 fields .* \(or the path, word and count"),
+        (b"0101\tthe\t7\nthe\t01", ":2: 'the' has a class in an earlier line"),
+        (b"\tthe\t7\n", ":1: the word or its class is missing"),
         (b"a\t01\nb\t012\n", ":2: the class '012' is no path of 0 and 1"),
         (b"a\t01\na\t01\n", ":2: 'a' has a class in an earlier line: keep one"),
         (b"\t01\n", ":1: the word or its class is missing"),

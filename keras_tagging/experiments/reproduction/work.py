@@ -73,6 +73,8 @@ def run_job(table: Table, job: Job, store: Store) -> dict:
         model = keras_tagging.load(model_path)
     else:
         options = {**settings, **vectors(row, resolved, info, corpus, job.seed)}
+        if "embeddings" in options:
+            options.pop("word_dim", None)  # --scale is of rows without vectors too
         model = keras_tagging.build(
             row.architecture, recipe=info["recipe"], seed=job.seed, **options
         )
