@@ -45,7 +45,6 @@ def gone(pid):
     return False
 
 
-@pytest.mark.slow  # below one that stalls is killed and replaced
 def test_killed_workers_lose_no_request(model_files, direct):
     """Under load, all are answered, and rightly."""
     given = [["the", "dog", "barks"][:n] for n in (1, 2, 3)]

@@ -88,7 +88,6 @@ def same(store, other, job):
     assert not (store.training(job.name) / "resume.npz").exists()
 
 
-@pytest.mark.slow  # tests/training and tests/cli resume trainings in CI
 def test_a_killed_job_goes_on(uninterrupted, store, info, threads):
     job, _ = JOBS
     store.open(info)
