@@ -124,9 +124,7 @@ def test_malformed_sentences_are_named_or_left_out(folder):
     found = list(sentences_of(train, "mrg", "train", skipped=skipped))
     assert [s.tokens[0] for s in found] == ["wsj_0201", "wsj_0202", "b", "wsj_0301"]
     line = left_out(skipped)
-    assert line.startswith(
-        f"warning: 1 malformed sentences left out; the first: {path}"
-    )
+    assert line.startswith(f"warning: 1 malformed sentence left out; the first: {path}")
     assert left_out([]) == left_out(None) == ""
 
 
