@@ -190,7 +190,8 @@ def log_probabilities(engine, system, logits, may, state, allowing):
         may = xp.concatenate([may, may & system.from_root(state, xp)], 1)
     flags = xp.where(may, np.float32(1), np.float32(0))
     least = np.where(np.arange(allowing.shape[1]) == 0, -0.5, 0).astype("float32")
-    allowed = xp.matmul(flags, allowing) > least[None]
+    # not `>`, which a tensor of PyTorch has for no array of NumPy
+    allowed = xp.greater(xp.matmul(flags, allowing), least[None])
     logits = xp.where(xp.isnan(logits), np.float32(0), logits)
     logits = xp.minimum(xp.maximum(logits, -LARGEST), LARGEST)
     return engine.log_softmax(xp.where(allowed, logits, np.float32(FORBIDDEN)))
