@@ -20,7 +20,7 @@ from keras_tagging import Sentence
 # looks for garbage among them so often that tests take a twentieth longer.
 gc.set_threshold(20_000, 20, 100)
 
-# Of Trio, which a browser's driver brings: Hypothesis would import it, and search all
+# A browser's driver brings Trio: Hypothesis would import it, and search all
 # objects of the process for who holds its random state.
 os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
 

@@ -119,7 +119,7 @@ class Derivation:
         return head_of
 
     def dependencies(self) -> list[Dependency]:
-        """What fills the arguments of each word: see `ccg.dependencies`."""
+        """The words that fill the arguments of each word: see `ccg.dependencies`."""
         return dependencies(self.root)
 
     def auto(self) -> str:

@@ -307,7 +307,7 @@ def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
 
 
 def _firsts(files: list[Path]) -> list[Path]:
-    """Of formats of two files the first ones, without what accompanies them."""
+    """The first file of each pair, without the files that accompany pairs."""
     pairs = {file for file in files if pair_of(file)}
     stems = {file.with_suffix("") for file in pairs}
     beside = {"seq.in", "seq.out", "label", "annotation.conf", "visual.conf"}

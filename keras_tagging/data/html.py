@@ -60,7 +60,7 @@ def language_of(metadata: Mapping) -> str:
 
 
 def preface(language: str = "") -> str:
-    """What stands before all sentences: <body> and <html> need no end.
+    """The text that stands before all sentences: <body> and <html> need no end.
 
     Args:
         language: of the sentences, see `language_of`.

@@ -72,7 +72,7 @@ def from_dataframe(
 
 
 def _sentences_of(frame, header) -> Iterator[tuple[tuple, range]]:
-    """What identifies each sentence, and its rows."""
+    """The value that identifies each sentence, and its rows."""
     ids, above = [], None
     for value in _values(frame, header.sentence):
         above = above if _is_missing(value) else value

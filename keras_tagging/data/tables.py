@@ -62,7 +62,6 @@ def csv(
         header = header_of(names, sentence, token, tags, _listed(columns))
     except ValueError as error:
         raise Malformed(number, str(error), NO_HEADER) from None
-    places = {name: names.index(name) for name in header.others}
 
     def parse(record: list[Line]) -> Sentence:
         rows = [split(number, line) for number, line in record]
@@ -81,14 +80,15 @@ def csv(
             if "" in own and (any(own) or name == header.token):
                 what = f"an empty cell in the column {name[:40]!r}"
                 raise Malformed(record[own.index("")][0], what, "fill it")
-        others = {field_of(k): values(k) for k in places}
+        others = {field_of(k): values(k) for k in header.others}
         others = {k: v for k, v in others.items() if v}
         labels = header.tags and values(header.tags)
         return sentence_of(values(header.token), labels or None, others)
 
-    identifying = [names.index(n) for n in (header.document, header.sentence) if n]
-    if header.sentence is None:
-        identifying = []
+    identifying = []
+    if header.sentence is not None:
+        both = filter(None, (header.document, header.sentence))
+        identifying = [names.index(name) for name in both]
     records = _records(lines, first, split, identifying, len(names))
     yield from parse_each(records, parse)
 
@@ -147,7 +147,7 @@ def _records(
 
 
 def _key(number, line, split, identifying, width, above) -> tuple[str, ...] | None:
-    """What identifies the sentence of a row; an unreadable row has that above."""
+    """The cells that tell the sentence of a row; an unreadable one has those above."""
     try:
         cells = split(number, line) if identifying and isinstance(line, str) else []
     except Malformed:

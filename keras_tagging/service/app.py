@@ -310,8 +310,8 @@ def _no_such_page(request: Request, error: HTTPException) -> Response:
     path = request.url.path[:100]
     asked = _VERSIONED.match(path)
     if error.status_code == 404 and asked and asked[1] != VERSION:
-        version = f"there is no version {asked[1]!r} of a model: each has {VERSION}"
-        return JSONResponse({"error": version}, 404, error.headers)
+        message = f"there is no version {asked[1]!r} of a model: each has {VERSION}"
+        return JSONResponse({"error": message}, 404, error.headers)
     messages = {
         404: f"there is nothing at {path}: GET /models lists the models",
         405: f"{path} is for {(error.headers or {}).get('Allow')}",

@@ -37,7 +37,7 @@ class Link(asyncio.Protocol):
         self._lost, self._received, self._asked = lost, bytearray(), deque()
 
     def ask(self, function: str, *args) -> asyncio.Future:
-        """What a function of `worker` gives, or raises; `WorkerDied` if it ends."""
+        """The result or error of a function of `worker`; `WorkerDied` if it ends."""
         content = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
         future = asyncio.get_running_loop().create_future()
         if self._transport.is_closing():
@@ -67,9 +67,8 @@ class Link(asyncio.Protocol):
             if not (future := self._asked.popleft()).done():
                 try:
                     right, found = pickle.loads(content)
-                except (
-                    Exception
-                ) as error:  # of an error's class, which may be anybody's
+                # of the class of an error, which may be anybody's
+                except Exception as error:
                     right, found = False, error
                 (future.set_result if right else future.set_exception)(found)
 

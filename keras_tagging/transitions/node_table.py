@@ -109,7 +109,7 @@ def features_of(configuration, buffer, xp=np):
 
 
 def picked(configuration, labels, more, sources, cases, xp=np):
-    """What a move writes: `(batch, n)`.
+    """The values that a move writes: `(batch, n)`.
 
     The dependent of an arc leaves the stack, and is now its head's outermost child. All
     is picked at once: each operation of a step costs more than its numbers do.

@@ -151,7 +151,9 @@ def search(
 
 
 def allowance(system, outputs, masks=None) -> np.ndarray:
-    """What each action allows: `(actions, outputs)` float32, with masks twice the rows.
+    """Flags of what each action allows: `(actions, outputs)` float32.
+
+    With masks there are twice the rows.
 
     Its product with flags of the actions, whether they are legal, and with masks also
     whether they are and make arcs from ROOT, is above 0 for what is allowed: one

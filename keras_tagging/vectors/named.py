@@ -24,7 +24,7 @@ _KEYWORDS = {VECTORS: "embeddings", CLASSES: "word_classes"}
 
 
 def installed(group: str) -> dict[str, NamedModel]:
-    """What installed distributions offer, by name. No code of theirs runs."""
+    """The offers of installed distributions, by name. No code of theirs runs."""
     return installed_models(group)
 
 

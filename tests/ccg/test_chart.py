@@ -21,7 +21,7 @@ def drawn(rng):
 
 
 def probability(grammar, node, tags):
-    """Of a derivation, by its definition; `tags` are those of its words."""
+    """A derivation by its definition; `tags` are those of its words."""
     if isinstance(node, Leaf):
         return next(tags)[node.category]
     parts = tuple(child.category for child in node.children)

@@ -114,7 +114,7 @@ MARKS = {">", "<", ">B", "<B", "<Bx", ">B2", "<B2", "<Bx2", "&", "rp"}
 
 @cache
 def joined(left, right):
-    """What our combinators make of two, of those that the reference has."""
+    """The results of our combinators, of those that the reference has."""
     if left == Atom(","):
         return frozenset()
     found = set()

@@ -73,7 +73,7 @@ def test_commands_take_the_name(program, pets, tmp_path, tiny):
 
 
 def test_the_labels_of_a_column(program, failing, tmp_path):
-    """Of what `annotate --output jsonl` writes, whose tags are named columns."""
+    """`annotate --output jsonl` writes tags as named columns."""
     words = [{"text": "a", "upos": "N"}, {"text": "b", "upos": "V"}]
     path = tmp_path / "a.jsonl"
     tokens = [{"text": word["text"], "words": [word]} for word in words]

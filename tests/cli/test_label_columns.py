@@ -113,7 +113,7 @@ PLACES |= {"deprel": 7, "ner": 9}
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("own", [{}, {"upos": ["X", "X"]}, {"ner": ["B-X", "O"]}])
 def test_every_column_is_filled_without_conllu(name, own):
-    """Of text, and of CSV or JSON with columns of its own."""
+    """From text, and from CSV or JSON with columns of its own."""
     sentence = Sentence(["Ada", "laughs"], ["X", "X"] if own else None, own)
     given = ["1", "2"] if name == "head" else ["B-PER", "O"]
     rows = filled(sentence, None, {name: given}).splitlines()[:2]

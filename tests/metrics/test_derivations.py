@@ -34,7 +34,7 @@ def brackets(node, start=0):
 
 
 def f1(gold, given):
-    """Of lists: each pair of like items is counted once."""
+    """For lists: each pair of like items is counted once."""
     rest, right = list(given), 0
     for item in gold:
         if item in rest:
