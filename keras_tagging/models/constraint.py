@@ -39,6 +39,6 @@ def decoding_scheme(
         f"{inconsistent:,} of {len(sentences):,} training sentences have chunk tags "
         f"that break {scheme.upper()}, so decoding may break it too: give "
         "constrained=True to forbid that, constrained=False to allow it",
-        stacklevel=5,  # the line that calls fit
+        stacklevel=6,  # the line that calls fit
     )
     return None

@@ -6,6 +6,8 @@ Each function takes the logits `(batch, time, labels)`, the ids of the best labe
 
 import numpy as np
 
+from keras_tagging.architectures.output import read_outputs
+
 
 def softmax(logits: np.ndarray) -> np.ndarray:
     """Probabilities over the last axis."""
@@ -74,3 +76,32 @@ ANSWERS = {
     answer.__name__: answer
     for answer in (tags, probabilities, all_probabilities, top_tags, top_probabilities)
 }
+
+
+def best_of(outputs, rows=None) -> tuple[np.ndarray, np.ndarray]:
+    """The logits of a column, and the ids of its best labels.
+
+    Args:
+        outputs: what the network gives for the column.
+        rows: the number of sentences; further rows are padding.
+    """
+    read = read_outputs(outputs, np.argmax)
+    logits, best = (np.asarray(part)[:rows] for part in read)
+    return logits.astype("float32", copy=False), best
+
+
+def answers(columns, outputs, names) -> list[np.ndarray]:
+    """The answers of these names, from the outputs of a network for a batch.
+
+    Args:
+        columns: the `LabelColumn` of each of its outputs.
+        outputs: of the network.
+        names: of answers, as the outputs of an exported file.
+    """
+    found = {}
+    for column in columns:
+        read = best_of(column.part(outputs))
+        for base, name in column.output_names.items():
+            if name in names:
+                found[name] = ANSWERS[base](*read, column.labels)
+    return [found[name] for name in names]

@@ -53,7 +53,7 @@ def check_labels(
             f"{missed.total():,} of {labels.total():,} training tokens have {kind} "
             f"that this model does not know ({some(missed)}), and it learns nothing "
             "from them: build a new model to learn these",
-            stacklevel=5,  # the line that calls fit
+            stacklevel=7,  # the line that calls fit
         )
 
 

@@ -18,6 +18,7 @@ from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
 from keras_tagging.metrics import AttachmentScores, attachment_scores
+from keras_tagging.models import building
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tree_counts
@@ -125,7 +126,7 @@ class Parser(Parsing, SentenceModel):
         Raises:
             ValueError: if the model has vocabularies already, or there are no trees.
         """
-        self._refuse_second_adapt()
+        building.refuse_second_adapt(self)
         sentences = as_sentences(sentences)
         trees_and_labels = trees_of(sentences)
         if self.settings.task.tags == "gold":
@@ -140,7 +141,8 @@ class Parser(Parsing, SentenceModel):
         if not labels:
             raise ValueError("no tree to learn: no training sentence has a token")
         self.arc_labels = arc_labels(trees) if self.settings["constrained"] else None
-        self._build_network({**self._count(sentences), "labels": labels})
+        vocabularies = building.count_features(self, sentences)
+        building.build_network(self, vocabularies | {"labels": labels})
 
     def _columns(self):
         tags, columns = self.settings.task.tags, self.settings.features.columns

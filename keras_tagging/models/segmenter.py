@@ -16,6 +16,7 @@ from keras_tagging.encoding.symbols import symbols_of
 from keras_tagging.encoding.windows import WindowBatches
 from keras_tagging.kinds.figures import segment_figures
 from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
+from keras_tagging.models import building
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.report import segment_report
 from keras_tagging.models.sentence_model import SentenceModel
@@ -91,7 +92,7 @@ class Segmenter(SentenceModel):
         Raises:
             ValueError: if the model has vocabularies already, or there are no tokens.
         """
-        self._refuse_second_adapt()
+        building.refuse_second_adapt(self)
         sentences = self.annotated(sentences)
         text, surfaces = document_of(sentences)
         if not surfaces:
@@ -110,7 +111,8 @@ class Segmenter(SentenceModel):
             "multiword": analyses_of(sentences),
             USUAL: usual_of(sentences),
         }
-        self._build_network({**self.features.vocabularies, **vocabularies})
+        vocabularies = {**self.features.vocabularies, **vocabularies}
+        building.build_network(self, vocabularies)
         nothing = np.zeros((len(symbols), 1), "int32")
         batches = self._windows(nothing, nothing[:, 0], self.settings.fitting)
         self.passes = batches.passes

@@ -22,6 +22,15 @@ def has_tables(model) -> bool:
     return has_words(model) or any(layer.embeds for layer in layers)
 
 
+def refuse_trained(model) -> None:
+    """Raise a ValueError if the weights of a tagger have been trained."""
+    if int(model.optimizer.iterations):
+        raise ValueError(
+            "this model is trained, and pretraining would replace its embeddings: "
+            "call pretrain before fit"
+        )
+
+
 def pretrain_tables(
     model,
     sentences,

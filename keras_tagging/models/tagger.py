@@ -3,17 +3,16 @@
 from collections.abc import Callable, Iterable
 
 import keras
-import numpy as np
 
 from keras_tagging import training
-from keras_tagging.architectures.output import read_outputs, reads_labels, run_network
+from keras_tagging.architectures.output import reads_labels, run_network
 from keras_tagging.data.named_columns import annotated
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import targets_of, vocabulary_of
 from keras_tagging.kinds.tagging import Tagging
 from keras_tagging.layers.label_embedding_rnn import LabelEmbeddingRNN
-from keras_tagging.models import decoding, learnt_columns
+from keras_tagging.models import building, decoding, learnt_columns
 from keras_tagging.models import figures as tag_figures
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tag_counts
@@ -24,13 +23,12 @@ from keras_tagging.models.retarget import freeze, retargeted
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tag_answer
 from keras_tagging.models.shrinking import shrunk
-from keras_tagging.models.table_pretraining import has_tables, pretrain_tables
-from keras_tagging.models.tagger_loss import (
-    columns_of,
-    logits_of,
-    measured_targets,
-    tagger_loss,
+from keras_tagging.models.table_pretraining import (
+    has_tables,
+    pretrain_tables,
+    refuse_trained,
 )
+from keras_tagging.models.tagger_loss import check_pupil, tagger_loss, tagger_metrics
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 # The Viterbi search needs (batch, tags, tags) floats: 64 MB
@@ -120,16 +118,16 @@ class Tagger(Tagging, SentenceModel):
             ValueError: if the model has vocabularies already, there are no tags, or all
                 tokens have the same one.
         """
-        self._refuse_second_adapt()
+        building.refuse_second_adapt(self)
         sentences = self.annotated(sentences)
         columns = learnt_columns.columns_to_learn(sentences, self.settings)
         self._schemes = (learnt_columns.schemes_of(columns),)
-        vocabularies = self._count(sentences)
+        vocabularies = building.count_features(self, sentences)
         # words that only the vectors have come after these
         self.training_words = len(vocabularies.get("word", ()))
         vectors = self.given_vectors.vectors
         labels = {column.vocabulary: column.labels for column in columns}
-        self._build_network({**vocabularies, **labels})
+        building.build_network(self, {**vocabularies, **labels})
         if vectors:
             table = self.network.get_layer("vector_embedding").embeddings
             table.assign(vector_table(vectors, table.shape[0]))
@@ -255,11 +253,7 @@ class Tagger(Tagging, SentenceModel):
         sentences = self.annotated(sentences)
         if self.network is None:
             self.adapt(sentences)
-        if int(self.optimizer.iterations):
-            raise ValueError(
-                "this model is trained, and pretraining would replace its embeddings: "
-                "call pretrain before fit"
-            )
+        refuse_trained(self)
         self._pretraining_due = False
         return pretrain_tables(self, sentences, method, **options)
 
@@ -324,17 +318,7 @@ class Tagger(Tagging, SentenceModel):
         weights.check_columns(self.column_names)
 
     def check_pupil(self):
-        if self.settings.get("decoder") == "crf":
-            raise ValueError(
-                "soft targets are of single tokens, and a CRF learns whole paths: give "
-                "the pupil decoder='softmax'; the teacher may have a CRF"
-            )
-        if self.settings.label_options is not None:
-            raise ValueError(
-                f"soft targets cannot teach {self.architecture}, which reads its own "
-                "labels: give the pupil decoder='softmax', or another architecture, "
-                "such as 'bigru'"
-            )
+        check_pupil(self)
 
     def before_fit(self, sentences, verbose):
         # a recipe may ask for pretraining without tables to pretrain
@@ -347,11 +331,7 @@ class Tagger(Tagging, SentenceModel):
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The compiled metrics of the logits: with several columns, of all of them."""
-        found = {}
-        for gold, outputs, _ in columns_of(self, measured_targets(y), y_pred):
-            logits = logits_of(outputs)
-            found = super().compute_metrics(x, gold, logits, sample_weight)
-        return found
+        return tagger_metrics(super().compute_metrics, self, y, y_pred, sample_weight)
 
     # Evaluation
 
@@ -394,24 +374,11 @@ class Tagger(Tagging, SentenceModel):
             length.
         """
         for chosen, outputs in self.outputs_of(encoded, calls):
-            yield chosen, self._read(outputs, len(chosen))
-
-    def _read(self, outputs, rows=None):
-        found = []
-        for column in self.label_columns:
-            read = read_outputs(column.part(outputs), np.argmax)
-            # without the rows of padding
-            logits, best = (np.asarray(part)[:rows] for part in read)
-            found.append((logits.astype("float32", copy=False), best))
-        return found
+            columns = [column.part(outputs) for column in self.label_columns]
+            yield chosen, [decoding.best_of(part, len(chosen)) for part in columns]
 
     def answers_of(self, outputs, names):
-        found = {}
-        for column, read in zip(self.label_columns, self._read(outputs), strict=True):
-            for base, name in column.output_names.items():
-                if name in names:
-                    found[name] = decoding.ANSWERS[base](*read, column.labels)
-        return [found[name] for name in names]
+        return decoding.answers(self.label_columns, outputs, names)
 
     # Serving
 

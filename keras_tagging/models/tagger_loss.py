@@ -7,6 +7,21 @@ from keras_tagging.architectures.output import path_loss
 from keras_tagging.training import soft_cross_entropy
 
 
+def check_pupil(model) -> None:
+    """Raise a ValueError if a tagger cannot learn from soft targets."""
+    if model.settings.get("decoder") == "crf":
+        raise ValueError(
+            "soft targets are of single tokens, and a CRF learns whole paths: give "
+            "the pupil decoder='softmax'; the teacher may have a CRF"
+        )
+    if model.settings.label_options is not None:
+        raise ValueError(
+            f"soft targets cannot teach {model.architecture}, which reads its own "
+            "labels: give the pupil decoder='softmax', or another architecture, "
+            "such as 'bigru'"
+        )
+
+
 def tagger_loss(model, compiled, y, y_pred, sample_weight):
     """The loss of a batch: that of each column, with the weight of the column.
 
@@ -69,6 +84,19 @@ def _of_teacher(model, y, y_pred, sample_weight, temperature):
         losses = soft_cross_entropy(*soft, logits_of(outputs), temperature)
         total = total + weights[i] * ops.sum(losses * sample_weight)
     return total / ops.maximum(ops.sum(sample_weight), 1)
+
+
+def tagger_metrics(compiled, model, y, y_pred, sample_weight):
+    """The metrics of the logits: with several columns, of all of them.
+
+    Args:
+        compiled: Keras' own `compute_metrics`.
+        model, y, y_pred, sample_weight: as in `tagger_loss`.
+    """
+    found = {}
+    for gold, outputs, _ in columns_of(model, measured_targets(y), y_pred):
+        found = compiled(None, gold, logits_of(outputs), sample_weight)
+    return found
 
 
 def measured_targets(y):

@@ -12,6 +12,7 @@ from reference import crf as reference
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.models.fit_input import Weights, held_out, with_targets
+from keras_tagging.models.fitting import set_in_loss
 
 pytestmark = [pytest.mark.one_backend, pytest.mark.usefixtures("eagerly")]
 TRAIN, DEV = random_sentences(20, 1), random_sentences(8, 2)
@@ -43,7 +44,7 @@ def batch_of(model, sentences, **weights):
     parts = Weights(**weights).of_tokens(sentences, model.label_columns)
     if parts is not None:
         batches.weigh(parts)
-    model._set("weighted", parts is not None)
+    set_in_loss(model, "weighted", parts is not None)
     return batches.arrays(np.arange(len(sentences)))
 
 
