@@ -139,6 +139,8 @@ MODEL_PARTS = 128
 MODEL_STEPS = 2**10
 #: Any other number among the settings: TensorFlow's integers have 64 bits.
 NUMBER = 2**63 - 1
+#: Members of an ensemble, each a file and a part of the graph.
+ENSEMBLE_MEMBERS = 32
 #: Bytes of the card of an installed model.
 CARD_BYTES = 2**20
 #: Weights of a model: 8 GB. GoogleNews, with three million words and 300 dimensions,
