@@ -187,7 +187,8 @@ class SentenceCalls(keras.Model, Answers):
                 `default_monitor`.
             patience: stop after this many epochs without improvement.
             restore_best: whether to end with the weights of the best development
-                epoch, as the papers do.
+                epoch, as the papers do; of epochs that are equally good, the first, as
+                Keras has it.
             log: a CSV file for the figures of all epochs.
             resume: a folder for the state of the run after every epoch. If it has one
                 already, training continues from there, exactly as if it had never been

@@ -127,9 +127,11 @@ def test_monitor_knows_which_way_is_better(monitor, best):
     (stopping,) = (c for c in callbacks if isinstance(c, keras.callbacks.EarlyStopping))
     stopping.set_model(keras.Sequential([keras.layers.Dense(1)]))
     stopping.on_train_begin()
-    for epoch, value in enumerate([2, 1, 3, 2]):
+    values = [2, 1, 3, 1, 3]
+    for epoch, value in enumerate(values):
         stopping.on_epoch_end(epoch, {monitor: value})
     assert stopping.best == best
+    assert stopping.best_epoch == values.index(best)  # the first of equal ones
 
 
 @pytest.mark.usefixtures("eager")
