@@ -223,7 +223,7 @@ def test_a_text_is_annotated(browser, whole, tmp_path):
     for summary in page.all(".fields summary"):
         summary.click()
     page.wait(lambda: len(page.all("table")) == len(answer))
-    titles = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "HEAD", "DEPREL", "Entity"]
+    titles = ["ID", "FORM", "LEMMA", "POS", "XPOS", "HEAD", "DEPREL", "Entity"]
     assert page.texts("th") == titles * len(answer)
     assert page.texts("td:nth-child(3)") == [word["lemma"] for word in words]
     spans = [span for s in answer for span in s["spans"]]
@@ -294,6 +294,18 @@ def test_conllu_of_words_in_tokens_and_of_other_columns(browser, whole, tmp_path
     page.wait(lambda: page.all("th"))
     assert page.texts("th") == names
     assert browser.get_log("browser") == []
+
+
+def test_tags_that_are_not_universal_are_not_called_so(browser, whole):
+    trees = {"head": ["2", "0"], "deprel": ["dep", "root"]}
+    both = [["NOUN", "VERB"], ["NNS", "VBP"]]
+    sentences = [Sentence(["Dogs", "bark"], None, {"pos": p, **trees}) for p in both]
+    page = Page(browser, whole.url)
+    for shown, expected in ((sentences, "POS"), (sentences[:1], "UPOS")):
+        page.answers(shown)
+        page.run("Dogs bark")
+        titles = [f"Tree with {expected}"] * len(shown)
+        page.wait(lambda t=titles: page.texts(".tree summary") == t)
 
 
 def spoken(words, label, probability):

@@ -8,6 +8,8 @@ const OPEN = 10; // sentences whose trees are drawn at once
 // the fields of CoNLL-U by their names, then ours
 const TITLES = { id: "ID", text: "FORM", lemma: "LEMMA", upos: "UPOS", xpos: "XPOS", feats: "FEATS",
                  head: "HEAD", deprel: "DEPREL", ner: "Entity", tag: "Tag", predicted_tag: "Tag" };
+const UPOS = new Set(("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM " +
+                      "VERB X _").split(" "));
 
 // The box beside a word: its best tags
 
@@ -98,10 +100,10 @@ function marked(sentence, dir, lang) {
 
 // Trees and tables
 
-function table(words, names, dir) {
+function table(words, names, dir, titles) {
   const cell = (word, name) => name !== "head" ? word[name]
     : `${word.head} ${word.head < 1 ? "root" : words[word.head - 1].text}`;
-  const head = names.map((name) => make("th", { textContent: TITLES[name] || name, scope: "col" }));
+  const head = names.map((name) => make("th", { textContent: titles[name] || name, scope: "col" }));
   const rows = words.map((word) => make("tr", {},
     ...names.map((name) => make("td", { textContent: cell(word, name) ?? "" }))));
   return scroller("Table", dir, make("table", { dir }, make("tr", {}, ...head), ...rows));
@@ -116,7 +118,14 @@ function folded(title, name, open, build) {
   return details;
 }
 
-function section(sentence, number, lang, open) {
+/** The names of fields: CCGbank has tags of the Penn Treebank where others have UPOS. */
+function titlesOf(sentences) {
+  const words = sentences.flatMap(({ tokens }) => tokens.flatMap((token) => token.words));
+  const universal = words.every(({ upos }) => upos === undefined || UPOS.has(upos));
+  return universal ? TITLES : { ...TITLES, upos: "POS" };
+}
+
+function section(sentence, number, lang, open, titles) {
   const words = sentence.tokens.flatMap((token) => token.words);
   const there = new Set(words.flatMap(Object.keys));
   const known = Object.keys(TITLES).filter((name) => there.has(name));
@@ -127,19 +136,20 @@ function section(sentence, number, lang, open) {
   const found = make("section", { className: "sentence", "aria-label": `Sentence ${number}` });
   if (sentence.text) found.append(marked(sentence, dir, lang));
   if (there.has("head")) {
-    const title = tag ? `Tree with ${TITLES[tag]}` : "Tree";
+    const title = tag ? `Tree with ${titles[tag]}` : "Tree";
     found.append(folded(title, "tree", open, () => scroller("Tree", dir, tree(words, tags, dir))));
   } else if (tag) {
     const item = (word, i) => make("div", { className: "token" }, ...token(word.text, tags[i]));
-    found.append(folded(TITLES[tag], "tree", open, () => tagList(dir, words.map(item))));
+    found.append(folded(titles[tag], "tree", open, () => tagList(dir, words.map(item))));
   }
-  found.append(folded("Table", "fields", false, () => table(words, names, dir)));
+  found.append(folded("Table", "fields", false, () => table(words, names, dir, titles)));
   return found;
 }
 
 /** A section for each sentence of `/annotate`; of many, the trees are folded. */
 export function annotated(sentences, lang = "") {
-  return sentences.map((sentence, i) => section(sentence, i + 1, lang, sentences.length <= OPEN));
+  const [open, titles] = [sentences.length <= OPEN, titlesOf(sentences)];
+  return sentences.map((sentence, i) => section(sentence, i + 1, lang, open, titles));
 }
 
 /** An answer of `/parse` as `/annotate` would give it. */
