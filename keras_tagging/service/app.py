@@ -6,6 +6,7 @@ import logging
 import re
 import time
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 
 from starlette.applications import Starlette
@@ -178,16 +179,16 @@ class Service:
         return self._models[name]
 
     async def _answers(self, model, given, outputs):
+        ask = partial(self._batcher.answer, model.name)
         if model.reads_text:
             outputs = [*outputs, texts.WORDS]
-        answers = await self._batcher.answer(model.name, given, outputs)
-        if not model.reads_text:
-            words = sum(map(len, given))
-        else:
+            answers = await ask(given, outputs)
             if rest := texts.unfinished(answers):
-                rest = await self._batcher.answer(model.name, rest, outputs)
-                answers = texts.finished(answers, rest)
+                answers = texts.finished(answers, await ask(rest, outputs))
             words = texts.words_of(answers)
+        else:
+            answers = await ask(given, outputs)
+            words = sum(map(len, given))
         self._metrics.tokens.labels(model.name).inc(words)
         return answers
 
