@@ -1,5 +1,6 @@
 """Tiny sentences and models that several test files share."""
 
+import fcntl
 import gc
 import os
 import random
@@ -200,8 +201,25 @@ def everything(treebanks):
 
 
 @pytest.fixture(scope="session")
-def segmenter(everything):
-    """One that learnt all five by heart: to be read, not changed."""
+def segmenter(everything, tmp_path_factory):
+    """One that learnt all five by heart: to be read, not changed.
+
+    One process of a run trains it, while others that need it wait.
+    """
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return by_heart(everything)
+    path = tmp_path_factory.getbasetemp().parent / "by_heart" / "segmenter.keras"
+    path.parent.mkdir(exist_ok=True)
+    with open(path.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            model = by_heart(everything)
+            model.save(path)
+            return model
+    return keras_tagging.load(path)
+
+
+def by_heart(sentences):
     model = keras_tagging.build(
         "segmenter",
         units=24,
@@ -218,7 +236,7 @@ def segmenter(everything):
         epochs=40,
         seed=1,
     )
-    model.fit(everything, verbose=0)
+    model.fit(sentences, verbose=0)
     return model
 
 

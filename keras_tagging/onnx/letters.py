@@ -62,7 +62,7 @@ def sigma_context() -> tuple[frozenset[str], frozenset[str]]:
 
 def character_class(characters: Iterable[str]) -> str:
     r"""A class of RE2, such as `[0-9\x{660}]`; one of nothing matches nothing."""
-    codes = np.array(sorted(map(ord, characters)))
+    codes = np.sort(np.fromiter(map(ord, characters), np.int32))
     if not codes.size:
         return r"[^\x{0}-\x{10FFFF}]"
     gaps = np.flatnonzero(np.diff(codes) > 1)
@@ -81,27 +81,29 @@ def around(known: Iterable[str]) -> frozenset[str]:
     of the same kind: a class that is cut down to these has few ranges, and RE2, which
     onnxruntime-extensions asks to compile each pattern in every call, is quick.
     """
-    kinds = [members(pattern) for pattern in (DIGIT, UPPER, LETTER)]
-    lower = lower_forms()
-
-    def kind(c):
-        return (*(c in k for k in kinds), c in lower)
-
-    found = {chr(c) for c in range(0x80)}
+    kinds, found = _kinds().copy(), np.zeros(0x110000, bool)
+    found[:0x80] = True
     # punctuation, and what else is no letter, digit or capital
-    found |= {chr(c) for c in range(0x2000, 0x2070) if not any(kind(chr(c)))}
-    for c in sorted(set(known) - found):
-        if c in found:
-            continue
-        found.add(c)
-        for step in (1, -1):
-            code = ord(c) + step
-            while 0 <= code < 0xD800 or 0xE000 <= code < 0x110000:
-                if chr(code) in found or kind(chr(code)) != kind(c):
-                    break
-                found.add(chr(code))
-                code += step
-    return frozenset(found)
+    found[0x2000:0x2070] = kinds[0x2000:0x2070] == 0
+    kinds[found] = -1  # where a search for neighbours ends, as at surrogates
+    starts = np.flatnonzero(np.diff(kinds, prepend=np.int8(-2)))
+    codes = np.fromiter(map(ord, known), np.int32)
+    runs = np.unique(np.searchsorted(starts, codes[~found[codes]], "right"))
+    ends = np.append(starts[1:], len(kinds))
+    for run in runs - 1:
+        found[starts[run] : ends[run]] = True
+    return frozenset(map(chr, np.flatnonzero(found).tolist()))
+
+
+@cache
+def _kinds() -> np.ndarray:
+    """A number for each code: that of a digit, a capital, a letter, or of no such."""
+    kinds = np.zeros(0x110000, np.int8)
+    sets = [*map(members, (DIGIT, UPPER, LETTER)), lower_forms()]
+    for i, some in enumerate(sets):
+        kinds[[*map(ord, some)]] |= 1 << i
+    kinds[0xD800:0xE000] = -1
+    return kinds
 
 
 def _characters() -> tf.Tensor:
