@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from keras_tagging.ccg.auto import Node
+from keras_tagging.ccg.auto import Leaf, Node, table
 from keras_tagging.ccg.categories import CategoryError, category_of, normalise
 from keras_tagging.ccg.combinators import combine, step_of
 from keras_tagging.ccg.derivation import Derivation
@@ -58,14 +58,19 @@ class Grammar:
         rules: for each one or two categories, as a tuple of texts in normal form, how
             often they became which category.
         roots: how often a category was that of a whole derivation.
+        orders: for the two categories and the result of a rule, how often it came
+            before the first and after the first rule on the other side of the head
+            word, of words that have both: whether adjectives come before relative
+            clauses, which no category and no head tells.
     """
 
     def __init__(
         self,
         rules: dict[tuple[str, ...], dict[str, int]],
         roots: dict[str, int],
+        orders: dict[tuple[str, str, str], tuple[int, int]] | None = None,
     ):
-        self.rules, self.roots = rules, roots
+        self.rules, self.roots, self.orders = rules, roots, orders or {}
 
     @classmethod
     def from_derivations(cls, derivations: Iterable[Derivation]) -> "Grammar":
@@ -76,22 +81,29 @@ class Grammar:
         """
         rules: dict[tuple[str, ...], Counter] = defaultdict(Counter)
         roots: Counter = Counter()
+        orders: dict[tuple[str, ...], Counter] = defaultdict(Counter)
         for derivation in derivations:
             if derivation is None:
                 raise ValueError(
                     "a sentence has no derivation: read them from an .auto file"
                 )
-            roots[_normal(derivation.category)] += 1
+            roots[normal(derivation.category)] += 1
             for node in derivation.nodes():
                 if len(node.children) > 2:
                     raise ValueError(
                         f"{derivation.name!r} has a node of {len(node.children)} "
                         "children: a rule has one or two, so divide it"
                     )
-                rules[_parts(node)][_normal(node.category)] += 1
+                rules[_parts(node)][normal(node.category)] += 1
+            for node, late in _orders(derivation):
+                orders[*_parts(node), normal(node.category)][late] += 1
         if not roots:
             raise ValueError("no derivation: give those of a treebank")
-        return cls({parts: dict(rules[parts]) for parts in sorted(rules)}, dict(roots))
+        return cls(
+            {parts: dict(rules[parts]) for parts in sorted(rules)},
+            dict(roots),
+            {rule: (n[False], n[True]) for rule, n in sorted(orders.items())},
+        )
 
     def combine(self, left: str, right: str) -> list[Result]:
         """All that two neighbours can be, the most frequent first.
@@ -101,7 +113,7 @@ class Grammar:
         Raises:
             CategoryError: if training does not have the pair, and one is no category.
         """
-        left, right = _normal(left), _normal(right)
+        left, right = normal(left), normal(right)
         seen = self.rules.get((left, right))
         if seen is None:
             steps = combine(left, right)
@@ -119,7 +131,7 @@ class Grammar:
 
     def has(self, node: Node, combinators: bool = True) -> bool:
         """Whether it has the step, from training or by a combinator."""
-        whole, parts = _normal(node.category), _parts(node)
+        whole, parts = normal(node.category), _parts(node)
         if parts in self.rules or not combinators or len(parts) != 2:
             return whole in self.rules.get(parts, {})
         one, two = map(category_of, parts)  # some treebanks have what is none
@@ -139,7 +151,7 @@ class Grammar:
         counts = Counter()
         for derivation in derivations:
             steps = [self.has(node, combinators) for node in derivation.nodes()]
-            whole = all(steps) and _normal(derivation.category) in self.roots
+            whole = all(steps) and normal(derivation.category) in self.roots
             counts.update(
                 derivations=1, whole=whole, steps=len(steps), known=sum(steps)
             )
@@ -150,7 +162,12 @@ class Grammar:
         names = {*self.roots}.union(*self.rules, *self.rules.values())
         places = {name: place for place, name in enumerate(sorted(names))}
         rules = [
-            [[places[part] for part in parts], places[whole], count]
+            [
+                [places[part] for part in parts],
+                places[whole],
+                count,
+                *self.orders.get((*parts, whole), ()),
+            ]
             for parts, wholes in self.rules.items()
             for whole, count in wholes.items()
         ]
@@ -171,15 +188,18 @@ class Grammar:
             if not all(name.strip() for name in names):
                 raise ValueError("an empty category")
             rules: dict[tuple[str, ...], dict[str, int]] = {}
-            for parts, whole, count in listed:
-                key = tuple(_at(names, place) for place in parts)
-                if len(key) not in (1, 2):
+            orders: dict[tuple[str, str, str], tuple[int, int]] = {}
+            for parts, whole, count, *order in listed:
+                key, result = tuple(_at(names, x) for x in parts), _at(names, whole)
+                if len(key) not in (1, 2) or len(order) not in (0, 2):
                     raise ValueError("a rule without one or two parts")
-                rules.setdefault(key, {})[_at(names, whole)] = _count(count)
+                rules.setdefault(key, {})[result] = _count(count)
+                if order:
+                    orders[*key, result] = tuple(_count(n, 0) for n in order)
             roots = {_at(names, root): _count(count) for root, count in tops}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"this is no grammar ({str(error)[:80]})") from None
-        return cls(rules, roots)
+        return cls(rules, roots, orders)
 
     def save(self, path: str | Path) -> None:
         """Write it as a file of JSON, such as `grammar.json` beside a model."""
@@ -209,12 +229,40 @@ class Grammar:
         return f"<Grammar of {', '.join(told)}>"
 
 
+def _orders(derivation: Derivation):
+    """The nodes whose head word has words on both sides, and whether they come late.
+
+    A node is late if the other side of the word has been joined below it.
+    """
+    nodes = table(derivation.root)
+    # of each node: its words, its head word; of each word: all that hang from it
+    spans: list[tuple[int, int, int]] = [(0, 0, 0)] * len(nodes)
+    widest: dict[int, tuple[int, int]] = {}
+    found, word = [], len(derivation)
+    for i in reversed(range(len(nodes))):
+        node, below = nodes[i]
+        if isinstance(node, Leaf):
+            word -= 1
+            spans[i] = word, word + 1, word
+            continue
+        side = node.head_by_category
+        begin, end, head = spans[below[side]]
+        spans[i] = spans[below[0]][0], spans[below[-1]][1], head
+        widest[head] = spans[i][:2]
+        if len(below) == 2:
+            found.append((node, head, begin < head if side == 0 else end > head + 1))
+    for node, head, late in found:
+        begin, end = widest[head]
+        if begin < head and end > head + 1:
+            yield node, late
+
+
 def _parts(node: Node) -> tuple[str, ...]:
-    return tuple(_normal(child.category) for child in node.children)
+    return tuple(normal(child.category) for child in node.children)
 
 
 @lru_cache(maxsize=1 << 14)
-def _normal(category: str) -> str:
+def normal(category: str) -> str:
     """The normal form; the text itself where it is no category."""
     try:
         return normalise(category)
@@ -236,7 +284,7 @@ def _at(names: list[str], place) -> str:
     return names[place]
 
 
-def _count(value) -> int:
-    if type(value) is not int or value < 1:
+def _count(value, least: int = 1) -> int:
+    if type(value) is not int or value < least:
         raise ValueError(f"{value!r} is no count")
     return value
