@@ -46,7 +46,7 @@ _WITH_KERAS = {
         "ProjectedRNN",
         "TransitionScorer",
     ],
-    "models": ["Parser", "Segmenter", "Tagger", "build"],
+    "models": ["Ensemble", "Parser", "Segmenter", "Tagger", "build"],
 }
 _attribute, _, __all__ = lazy_loader.attach(__name__, submod_attrs=_LIGHT | _WITH_KERAS)
 _HEAVY = {name for names in _WITH_KERAS.values() for name in names}

@@ -5,11 +5,13 @@ import os
 import random
 import sys
 from contextlib import contextmanager
+from functools import cache
 from unittest import mock
 
 import numpy as np
 import pytest
 import selection
+import typer.main
 from treebanks import LANGUAGES, sentences_of
 from treebanks import TINY as TINY_SEGMENTER
 
@@ -123,6 +125,16 @@ def graphs_as_traced(request):
         yield
         options.set_experimental_options({"disable_meta_optimizer": False})
     else:
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_made_once():
+    """Typer makes the commands of the program once, not each time that a test runs it.
+
+    Else that takes 9 of the 10 milliseconds of a short command.
+    """
+    with mock.patch.object(typer.main, "get_command", cache(typer.main.get_command)):
         yield
 
 

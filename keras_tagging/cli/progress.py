@@ -63,6 +63,7 @@ def applied(
     function: Callable[[Iterator], Iterable],
     items: Iterable,
     source: Source | None = None,
+    unit: str = "sentences",
 ) -> Iterator[tuple]:
     """Each item with its result, and the progress of all of them.
 
@@ -72,6 +73,7 @@ def applied(
         function: from an iterator of the items to their results, in order.
         items: the items, read from the source.
         source: the input, or None if it is not known.
+        unit: the name of many items.
     """
     ahead, items = tee(items)
     if not is_shown():
@@ -80,7 +82,7 @@ def applied(
     counts = [0, 0]  # items that were read, and done
     pairs = zip(items, function(_counted(ahead, counts)), strict=True)
     try:
-        with _display() as (display, task):
+        with _display(unit) as (display, task):
             due = 0.0
             for pair in pairs:
                 yield pair
@@ -109,11 +111,24 @@ def _update(display, task, counts: list[int], source: Source | None) -> None:
 
 
 @contextmanager
-def _display():
-    """A bar that is gone at the end, with the number of sentences and their rate."""
-    rate = "{task.fields[done]} sentences, {task.fields[rate]} a second"
+def _display(unit: str):
+    """A bar that is gone at the end, with the number of items and their rate."""
+    rate = f"{{task.fields[done]}} {unit}, {{task.fields[rate]}} a second"
     with bars(rate, BAR, "{task.percentage:>3.0f}%", TIME_LEFT) as display:
         yield display, display.add_task("", total=None, done="0", rate="0")
+
+
+def watched(items: Iterable, count: int) -> Iterator:
+    """The same items, with a bar that is gone at the end.
+
+    Args:
+        count: their number.
+    """
+    if not is_shown():
+        yield from items
+        return
+    with bars(BAR, "{task.percentage:>3.0f}%", TIME_LEFT) as display:
+        yield from display.track(items, total=count)
 
 
 def bars(*columns: str, stderr: bool = True):

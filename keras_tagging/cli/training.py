@@ -1,6 +1,7 @@
 """The command that trains: train."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -158,7 +159,9 @@ def train(
     Args:
         arch: A name that `list` shows, or 'pipeline'.
         out: Where to write.
-        settings: A keyword that `list ARCH` shows.
+        settings: A keyword that `list ARCH` shows; or language=en, for the word vectors
+            and word classes that are installed for it. With --recipe best, that is the
+            language of the corpus; language= stands for none.
         parts: Of a pipeline, some of segmenter,tagger,parser; by default all.
     """
     if out.exists() and not out.is_dir():
@@ -194,9 +197,11 @@ def train_model(
     kind = kinds.find(architecture(arch).kind)
     start.check(arch, kind, recipe)
     chosen = pairs("--set", settings) | start.settings(kind)
+    language = chosen.pop("language", None)
     start_program()
     from keras_tagging.models.run_folder import take_folds, train_run
     from keras_tagging.training import share_batches
+    from keras_tagging.vectors.languages import LanguageWords, words_of_run
 
     if fitting.devices is not None:
         share_batches(fitting.devices)
@@ -206,7 +211,17 @@ def train_model(
     tagged = all(sentence.tags is not None for sentence in data.train)
     if kind.learns == "tags" and tagged and not chosen.get("tags"):
         refuse_one_label(data.train, data, source.reading.options)
-    model, lines = start.model(other, arch, data, recipe, fitting.seed, chosen)
+    words = LanguageWords()
+    if other is not None:
+        own = {"set language": language}
+        refuse("the model to start from has its own words: there is no", own)
+    else:
+        words = words_of_run(out, going_on, recipe, language, data.language)
+    known = words.settings(architecture(arch).keywords, chosen)
+    model, lines = start.model(other, arch, data, recipe, fitting.seed, chosen | known)
+    if known:
+        model.metadata["words"] = words.about(known)
+        lines.append(told(words, known))
     if start.bootstrap is not None:
         take_folds(start.bootstrap, out)
     print(*lines, summary(data), sep="\n")
@@ -275,10 +290,13 @@ def train_parts(
         raise ValueError(
             f"{out} holds a finished pipeline: choose another --out, or give --force"
         )
+    language = pairs("--set", settings).get("language")
+    settings = [text for text in settings or () if not text.startswith("language=")]
     chosen = settings_by_part(settings)
     start_program()
     from keras_tagging.pipelines import PipelinePlan, train_pipeline
     from keras_tagging.runtime.pipeline import ENTITIES, PARTS
+    from keras_tagging.vectors.languages import words_of_run
 
     named = PARTS if parts is None else tuple(parts.split(","))
     if entities is not None:
@@ -290,16 +308,27 @@ def train_parts(
     plan = PipelinePlan(named, settings=chosen, recipe=recipe, seed=fitting.seed)
     wanted = kinds_reading(plan.parts)
     data = source.load(fitting.seed, entities, default="conllu", **wanted)
+    again = fitting.force or not fitting.resume
+    going_on = not again and (out / run_files.OPTIONS).exists()
+    words = words_of_run(out, going_on, recipe, language, data.language)
+    plan = replace(plan, words=words)
     print(summary(data))
+    if known := plan.taken():
+        print(told(words, known))
     if not data.dev:
         print("No development sentences (see --dev-share): the last epochs are kept")
-    again = fitting.force or not fitting.resume
     with PipelineProgress(plan.stages(data, fitting.epochs)) as bars:
         pipeline = train_pipeline(data, out, plan, bars, again=again, **fitting.limits)
     for split, sentences in data.splits():
         if split != "train":
             print(f"\n{split}\n{scores_table(pipeline.scores(sentences))}")
     print(f"\nWritten to {out}. Next:\n  keras-tagging annotate {out} FILE")
+
+
+def told(words, known: Iterable[str]) -> str:
+    """The line that says which installed words are taken."""
+    line = words.told(known, "--set language= turns them off")
+    return line[0].upper() + line[1:]
 
 
 def settings_by_part(settings: list[str] | None) -> dict[str, dict]:

@@ -34,6 +34,8 @@ CCGBANK_SECTIONS = {
     "dev": ["00"],
     "test": ["23"],
 }
+# such as en_ewt-ud-train.conllu
+_UD_FILE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-[a-z]+")
 THEMSELVES = (
     "pass the files themselves, those for development and testing with dev= and test="
 )
@@ -154,6 +156,7 @@ def load_corpus(
         skipped=skipped,
         files=used,
         tag_column=tag_column(format, options.get("tag")),
+        language=PUBLIC[path].language if is_public(path) else _language(every),
     )
 
 
@@ -186,6 +189,12 @@ def _formats(files: list[Path], options: Mapping[str, object]) -> dict[str, str]
             own = detect_format(file, encoding=encoding, default=first, options=options)
             formats[_ending(file)] = own
     return formats
+
+
+def _language(files: list[Path]) -> str:
+    """The code that the names of the files of a UD treebank begin with, else ""."""
+    codes = {m[1] if (m := _UD_FILE.match(file.name)) else "" for file in files}
+    return codes.pop() if len(codes) == 1 else ""
 
 
 def is_public(path) -> bool:

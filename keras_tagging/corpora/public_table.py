@@ -35,6 +35,7 @@ class PublicCorpus:
         files: the file of each split.
         archive: the `.zip` archive with the files, if there is one.
         inside: the folder of the files in the archive.
+        language: a code of ISO 639.
     """
 
     title: str
@@ -47,6 +48,7 @@ class PublicCorpus:
     options: Mapping = field(default_factory=dict)
     archive: File | None = None
     inside: str = ""
+    language: str = ""
 
     @property
     def size(self) -> int:

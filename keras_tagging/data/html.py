@@ -37,6 +37,7 @@ figure {{ margin: 0 0 2rem; padding: 0 1rem; }}
 {}</style>
 <body>
 """
+_CODE = re.compile(r"[a-z]{2,3}")
 _TREEBANK = re.compile(r"ud-([a-z]{2,3})-.*")
 _COLOURED = ("PER", "PERSON", "ORG", "LOC", "GPE")
 _STEP = 30  # the height of an arc above the ones below it
@@ -44,17 +45,20 @@ _LETTER, _GAP = 9, 34  # the width of a letter, and what a word has beside its l
 
 
 def language_of(metadata: Mapping) -> str:
-    """The language of the treebank that a model learnt from, such as "en".
+    """The language of the corpus that a model learnt from, such as "en".
 
     Args:
         metadata: of the model or the pipeline.
 
     Returns:
-        A code of ISO 639, or "" where the corpus is no treebank of Universal
-        Dependencies by the name that this package has for it.
+        A code of ISO 639, or "" where the corpus did not tell it.
     """
     corpus = metadata.get("corpus")
-    name = corpus.get("name") if isinstance(corpus, dict) else None
+    corpus = corpus if isinstance(corpus, dict) else {}
+    code = corpus.get("language")
+    if isinstance(code, str) and _CODE.fullmatch(code):
+        return code
+    name = corpus.get("name")  # all that models of 0.2.0 say
     found = _TREEBANK.fullmatch(name) if isinstance(name, str) else None
     return found[1] if found else ""
 

@@ -129,6 +129,7 @@ class Corpus:
         skipped: for each file, the number of sentences that `errors="skip"` left out.
         files: for each split, the files it was read from.
         tag_column: the column of CoNLL-U that the tags are, if they are one of these.
+        language: a code of ISO 639, where the corpus or the names of its files tell it.
     """
 
     train: list[Sentence]
@@ -139,6 +140,7 @@ class Corpus:
     skipped: dict[str, int] = field(default_factory=dict)
     files: dict[str, list[str]] = field(default_factory=dict)
     tag_column: str | None = None
+    language: str = ""
 
     def __repr__(self) -> str:
         sizes = "".join(f", {name}={len(part)}" for name, part in self.splits())

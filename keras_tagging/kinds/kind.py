@@ -62,6 +62,8 @@ class Kind:
         runtime: place of the class that runs its ONNX files, an `OnnxModel`; None if
             there are none.
         graph: place of the function that computes its ONNX file: see `onnx.answers`.
+        ensemble: place of the class of its ensembles, an `Ensemble`; None if there are
+            none.
         reads: "tokens", or "text" if its models find the tokens themselves.
         learns: the annotation of its corpora: "tags", "trees", "derivations",
             "surfaces" (the text that sentences come from), or None for columns alone.
@@ -88,6 +90,7 @@ class Kind:
     architectures: tuple[str, ...] = ()
     runtime: str | None = None
     graph: str | None = None
+    ensemble: str | None = None
     reads: Literal["tokens", "text"] = "tokens"
     learns: Literal["tags", "trees", "derivations", "surfaces"] | None = None
     command: str = "annotate"

@@ -5,7 +5,12 @@ from keras import ops
 from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.layers.truncation import TRUNCATIONS, run_truncated
-from keras_tagging.transitions import DEPRELS, Outputs, search, transition_system
+from keras_tagging.transitions import (
+    DEPRELS,
+    JointScorer,
+    Outputs,
+    transition_system,
+)
 from keras_tagging.utils.checks import check_choice
 
 DROPPED = ("configurations", "tokens")
@@ -296,8 +301,16 @@ class TransitionScorer(keras.layers.Layer):
             Heads and labels `(batch, words)` int32: 0 is ROOT, i word i; -1 and 0
             beyond a sentence's end.
         """
-        batch, words = ops.shape(tokens)[:2]
-        beam, tables = self.beam_width, self.tables(tokens)
+        return parse_jointly(JointScorer([self]), [tokens], lengths)
+
+    def scoring(self, tokens, beam):
+        """The function `score` of `transitions.search`, and the initial states.
+
+        Args:
+            tokens: `(batch, words, size)`.
+            beam: hypotheses of each sentence.
+        """
+        batch, tables = ops.shape(tokens)[0], self.tables(tokens)
         weights = list(self.cell.recurrent_weights())
 
         def score(nodes, labels, states):
@@ -311,17 +324,7 @@ class TransitionScorer(keras.layers.Layer):
             # float32: half has no score as low as that of what is forbidden
             return ops.cast(logits, "float32"), states
 
-        return search(
-            KerasEngine(),
-            self.system,
-            self.outputs,
-            score,
-            self.cell.get_initial_state(batch * beam),
-            ops.cast(lengths, "int32"),
-            words + 2,
-            beam,
-            self.arc_masks(),
-        )
+        return score, self.cell.get_initial_state(batch * beam)
 
     def arc_masks(self):
         """Whether an arc from ROOT, and one from a word, may be made by each output.
@@ -353,3 +356,19 @@ class TransitionScorer(keras.layers.Layer):
     def from_config(cls, config):
         cell = keras.saving.deserialize_keras_object(config.pop("cell"))
         return cls(cell, **config)
+
+
+def parse_jointly(joint, tokens, lengths):
+    """The tree of every sentence, of several scorers: see `TransitionScorer.parse`.
+
+    Args:
+        joint: a `JointScorer`.
+        tokens: `(batch, words, size)` of each scorer.
+        lengths: `(batch,)` int32.
+    """
+    parts = [
+        scorer.scoring(own, joint.beam_width)
+        for scorer, own in zip(joint.scorers, tokens, strict=True)
+    ]
+    lengths, width = ops.cast(lengths, "int32"), ops.shape(tokens[0])[1] + 2
+    return joint.search(KerasEngine(), parts, lengths, width)

@@ -7,6 +7,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "ccg_parser": ["CCGParser"],
+        "ensemble": ["Ensemble"],
         "factory": ["build", "load"],
         "parser": ["Parser"],
         "segmenter": ["Segmenter"],

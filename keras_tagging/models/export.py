@@ -198,7 +198,8 @@ def _tokens(features, strings, real):
 def _write_in_subprocess(model, path, **options):
     # the tables and the graph are TensorFlow's; a process has one Keras backend
     with tempfile.TemporaryDirectory() as folder:
-        saved = Path(folder) / "model.keras"
+        # an ensemble is a folder
+        saved = Path(folder) / ("model" if hasattr(model, "members") else "model.keras")
         model.save(saved)
         code = (
             "import json, sys, keras_tagging as kt; path, out, options = sys.argv[1:]; "

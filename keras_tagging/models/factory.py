@@ -1,6 +1,7 @@
 """Models by name, or from a file."""
 
 import io
+import sys
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.run_files import MODEL
 from keras_tagging.models.saved_config import PRETRAINED
 from keras_tagging.utils.named_models import find_model
+from keras_tagging.vectors.languages import installed_for, language_of_words
 
 
 def build(
@@ -25,6 +27,7 @@ def build(
     recipe: str = "fast",
     seed: int | None = None,
     corpus=None,
+    language: str | None = None,
     defaults: Mapping[str, object] = MappingProxyType({}),
     **overrides,
 ):
@@ -41,6 +44,10 @@ def build(
         corpus: training sentences, or a `Corpus` with them, from which the vocabularies
             and the weights are made at once. Without it the first `fit` makes them.
             Keras Tuner needs them to load its best models.
+        language: a code of ISO 639, such as "en": the word vectors and word classes
+            that are installed for it are taken, where `overrides` do not name others or
+            None, and a line on standard error says so. By default that of a `Corpus`,
+            with the recipe "best" alone; "" for none.
         defaults: keywords that a program changes in the recipe: unlike `overrides`,
             they give way where a keyword of the user contradicts them.
         **overrides: keywords of the network, its cell, features and training;
@@ -73,7 +80,13 @@ def build(
             f"the network of {name!r} says that its kind is {entry.kind!r}, which does "
             "not have this architecture: name the kind that has it"
         )
-    settings = entry.settings(recipe, defaults, **overrides)
+    of_corpus = corpus.language if isinstance(corpus, Corpus) else ""
+    code = language_of_words(recipe, language, of_corpus)
+    words = installed_for(code, required=language is not None)
+    known = words.settings(entry.keywords, overrides)
+    if known:
+        sys.stderr.write(f"{name}: {words.told(known)}\n")
+    settings = entry.settings(recipe, {**defaults, **known}, **overrides)
     sources = {key: settings[key] for key in PRETRAINED if key in settings}
     prefixes = settings.get("class_prefixes", ())
     given = GivenVectors.read(**sources, class_prefixes=prefixes)
@@ -92,6 +105,8 @@ def build(
         vector_dim=given.vectors.matrix.shape[1] if given.vectors else 0,
         given_vectors=given,
     )
+    if known:
+        model.metadata["words"] = words.about(known)
     if corpus is not None:
         model.adapt(corpus.train if isinstance(corpus, Corpus) else corpus)
     return model

@@ -2,6 +2,7 @@
 
 import json
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -39,6 +40,7 @@ def versions() -> dict[str, str]:
     return {name: version for name in PACKAGES if (version := _version(name))}
 
 
+@cache  # a run saves after every epoch
 def _version(package):
     try:
         return version(package)

@@ -12,6 +12,8 @@ from keras_tagging.utils.atomic import locked, remove_partial
 from keras_tagging.utils.stored import read_object
 
 MODEL, METADATA = "model.keras", "metadata.json"
+#: of the folder of an ensemble, which has a file for each member
+ENSEMBLE = "ensemble.json"
 # Files that are needed only until the end: the state, and the best model so far
 STATE, BEST = "resume.npz", ("best.keras", "best.metadata.json")
 

@@ -97,6 +97,8 @@ def save_run(model, corpus: Corpus, out: Path) -> dict[str, dict]:
         "fingerprint": corpus.fingerprint(),
         "sentences": {name: len(sentences) for name, sentences in corpus.splits()},
     }
+    if corpus.language:
+        model.metadata["corpus"]["language"] = corpus.language
     if corpus.tag_column is not None:
         model.metadata["corpus"]["tag_column"] = corpus.tag_column
     model.metadata["scores"] = scores

@@ -11,6 +11,7 @@ from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.text import TextGraph
 from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.onnx.transitions import parsed
+from keras_tagging.transitions import JointScorer
 
 
 class Request:
@@ -116,7 +117,11 @@ def of_words(xp: Arrays, model, answer) -> tuple[list, dict[str, Array]]:
 
 
 def outputs_of(request: Request, model):
-    """The outputs of the network of a model for a request."""
+    """The outputs of the network of a model for a request; of an ensemble, joined."""
+    if members := getattr(model, "members", ()):
+        found = [outputs_of(request, member) for member in members]
+        with unchanged(model):
+            return Tracer(request.xp, LAYERS).call(model.joined, found, request.real)
     with unchanged(model):
         tracer = Tracer(request.xp, LAYERS)
         return run_network(tracer, model.network, request.ids(model.features))
@@ -164,17 +169,25 @@ def tree_graph(xp: Arrays, model, top_k: int):
 
 def trees_of(xp, request, model):
     """The outputs of a parser, with the row and the step that were added."""
-    found = {}
-    for name in set(model.features.columns) - set(model.input_columns):
-        # the tags of its own tagger
-        tags = tags_of(xp, request, model.tagger, 1)["tags"]
-        request.strings[name] = found["predicted_tags"] = tags
+    found, tokens, tracer = {}, [], Tracer(xp, LAYERS)
+    given, members = request.strings, getattr(model, "members", [model])
+    joint = JointScorer(
+        [own.scorer for own in members], [own.labels for own in members]
+    )
     with unchanged(model):
-        tracer = Tracer(xp, LAYERS)
-        tokens = run_network(tracer, model.network, request.ids(model.features))
+        for own in members:
+            request.strings = dict(given)
+            for name in set(own.features.columns) - set(own.input_columns):
+                # the tags of its own tagger
+                tags = tags_of(xp, request, own.tagger, 1)["tags"]
+                request.strings[name] = tags
+                if own is model:
+                    found["predicted_tags"] = tags
+            given_ids = request.ids(own.features)
+            tokens.append(run_network(tracer, own.network, given_ids))
         lengths = xp.sum(request.real, 1)
         lengths.shape = (None,)
-        heads, labels = parsed(tracer, model.scorer, tokens, lengths)
+        heads, labels = parsed(tracer, joint, tokens, lengths)
     names = np.array(["", *model.labels], object)
     found["heads"] = xp.where(request.real, heads, -1)
     found["deprels"] = xp.where(request.real, xp.take(names, labels), "")

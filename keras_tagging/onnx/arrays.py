@@ -186,6 +186,12 @@ class Arrays:
         """An operation of one array that keeps its dtype."""
         return self.node(operation, x, **attributes)
 
+    def exp(self, x):
+        return self.unary("Exp", x)
+
+    def log(self, x):
+        return self.unary("Log", x)
+
     # Products and sums
 
     def matmul(self, x, y):

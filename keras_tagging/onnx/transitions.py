@@ -6,7 +6,6 @@ from keras_tagging.onnx.arrays import Array
 from keras_tagging.onnx.builder import value_info
 from keras_tagging.onnx.recurrence import outputs_of_body
 from keras_tagging.onnx.tracing import Tracer
-from keras_tagging.transitions import search
 
 
 class OnnxEngine:
@@ -60,19 +59,29 @@ class OnnxEngine:
         return self.xp.unary("LogSoftmax", x, axis=-1)
 
 
-def parsed(tracer: Tracer, scorer, tokens: Array, lengths: Array):
+def parsed(tracer: Tracer, joint, tokens: list[Array], lengths: Array):
     """The tree of every sentence: see `TransitionScorer.parse`.
 
     Args:
         tracer: of the graph.
-        scorer: a `TransitionScorer`, with its beam.
-        tokens: `(batch, words, size)`.
+        joint: the `JointScorer` of one `TransitionScorer` or several.
+        tokens: `(batch, words, size)` of each.
         lengths: `(batch,)` int32.
 
     Returns:
         Heads and labels `(batch, words)` int32.
     """
-    xp, cell, beam = tracer.xp, scorer.cell, scorer.beam_width
+    parts = [
+        scoring(tracer, scorer, own, joint.beam_width)
+        for scorer, own in zip(joint.scorers, tokens, strict=True)
+    ]
+    width = tracer.xp.length(tokens[0], 1) + 2
+    return joint.search(OnnxEngine(tracer), parts, lengths, width)
+
+
+def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
+    """The same as `TransitionScorer.scoring`, in a graph."""
+    xp, cell = tracer.xp, scorer.cell
     batch, width = xp.length(tokens, 0), xp.length(tokens, 1) + 2
     tables = tables_of(tracer, scorer, tokens)
     weights = list(cell.recurrent_weights())
@@ -91,17 +100,7 @@ def parsed(tracer: Tracer, scorer, tokens: Array, lengths: Array):
     states = [xp.zeros([batch * beam, size]) for size in cell.state_sizes]
     for state, size in zip(states, cell.state_sizes, strict=True):
         state.shape = (None, size)
-    return search(
-        OnnxEngine(tracer),
-        scorer.system,
-        scorer.outputs,
-        score,
-        states,
-        lengths,
-        width,
-        beam,
-        scorer.arc_masks(),
-    )
+    return score, states
 
 
 def tables_of(tracer: Tracer, scorer, tokens: Array) -> list[Array]:

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from keras_tagging.models.run_files import MODEL
+from keras_tagging.models.run_files import ENSEMBLE, MODEL
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.runtime.folder import PIPELINE, holds_parts
 from keras_tagging.runtime.pipeline import stages
@@ -15,8 +15,9 @@ def load(path, *, safe_mode: bool = True):
 
     Without TensorFlow, the name of an installed model stands for its ONNX files. A
     folder stands for its `model.keras`; one that `Pipeline.save` or `export` has
-    written gives the `Pipeline`. A path that exists goes before a name. An ONNX file,
-    or a pipeline of them, needs neither TensorFlow nor Keras: see `runtime.load`.
+    written gives the `Pipeline`, and one of `Ensemble.save` the `Ensemble`. A path that
+    exists goes before a name. An ONNX file, or a pipeline of them, needs neither
+    TensorFlow nor Keras: see `runtime.load`.
 
     A file is checked before anything reads it: it cannot run code, open other files, or
     take more memory than some multiple of its size. No check can tell that of a
@@ -44,6 +45,11 @@ def load(path, *, safe_mode: bool = True):
 
         return runtime.load(path)
     has_model = (path / MODEL).is_file()
+    if (path / ENSEMBLE).is_file() and not has_model:
+        start_keras()
+        from keras_tagging.models.ensemble import Ensemble
+
+        return Ensemble.load(path)
     if (path / PIPELINE).is_file() or (holds_parts(path) and not has_model):
         return Pipeline.load(path)
     folders = {name: path / name for name in ("", *stages())}

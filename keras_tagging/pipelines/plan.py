@@ -10,6 +10,7 @@ from keras_tagging.encoding.label_column import scripts_of
 from keras_tagging.models.factory import build
 from keras_tagging.runtime.pipeline import ENTITIES, PARTS
 from keras_tagging.utils.suggestions import check_known
+from keras_tagging.vectors.languages import LanguageWords
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
 ARCHITECTURES[ENTITIES] = "bilstm-crf"
@@ -53,6 +54,8 @@ class PipelinePlan:
         settings: keywords of `build` for each part; "architecture" is its name.
         recipe: "fast", "best" or "paper".
         seed: of all parts.
+        words: vectors and word classes, which each part takes that can, if its own
+            settings do not name others or None.
 
     Raises:
         ValueError: if there is no such part or recipe.
@@ -62,6 +65,7 @@ class PipelinePlan:
     settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     recipe: str = "fast"
     seed: int = 0
+    words: LanguageWords = LanguageWords()
 
     def __post_init__(self):
         check_known("recipe", self.recipe, RECIPES)
@@ -87,7 +91,10 @@ class PipelinePlan:
             chosen: settings that follow from the treebank.
         """
         name, own, settings = self._layers(part)
-        return self._model(name, {**own, **chosen}, **settings)
+        model = self._model(name, {**own, **chosen}, **settings)
+        if taken := self._words(name, settings):
+            model.metadata["words"] = self.words.about(taken)
+        return model
 
     def stages(self, corpus: Corpus, epochs: int | None = None) -> dict[str, int]:
         """The stages of the training on a corpus, in their order, and their epochs.
@@ -131,7 +138,15 @@ class PipelinePlan:
         """A tagger of these columns that learns from a part of the sentences."""
         name = self.keywords("parser")["tagger"]
         own = {} if self.recipe == "paper" else FOLD_SETTINGS.get(name, {})
-        return self._model(name, {**own, "tags": columns})
+        return self._model(name, {**own, **self._words(name, {}), "tags": columns})
+
+    def taken(self) -> list[str]:
+        """The keywords that get `words`, as PART.KEYWORD."""
+        found = []
+        for part in self.parts:
+            name, _, settings = self._layers(part)
+            found += [f"{part}.{k}" for k in self._words(name, settings)]
+        return found
 
     def _model(self, name: str, defaults: Mapping[str, object], **settings):
         seeded = {"recipe": self.recipe, "seed": self.seed}
@@ -142,7 +157,12 @@ class PipelinePlan:
         settings = dict(self.settings.get(part, {}))
         name = settings.pop("architecture", ARCHITECTURES[part])
         changes = ENTITY_SETTINGS if part == ENTITIES else SETTINGS
-        return name, changes[self.recipe].get(name, {}), settings
+        own = changes[self.recipe].get(name, {})
+        return name, {**own, **self._words(name, settings)}, settings
+
+    def _words(self, name: str, settings: Mapping) -> dict[str, str]:
+        """The keywords of `words` that a part takes."""
+        return self.words.settings(architecture(name).keywords, settings)
 
 
 def columns_to_learn(sentences: list[Sentence]) -> tuple[str, ...]:

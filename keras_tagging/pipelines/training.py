@@ -143,8 +143,11 @@ def train_pipeline(
             )
         parts[part] = load(folder)
     pipeline = Pipeline(**parts)
+    about = {"name": corpus.name, "fingerprint": corpus.fingerprint()}
+    if corpus.language:
+        about["language"] = corpus.language
     pipeline.metadata = {
-        "corpus": {"name": corpus.name, "fingerprint": corpus.fingerprint()},
+        "corpus": about,
         "scores": {
             name: without_nan(pipeline.evaluate(sentences))
             for name, sentences in corpus.splits()
@@ -158,8 +161,11 @@ def train_pipeline(
 
 def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
     """The settings and corpora that identify a training."""
+    about = asdict(plan)
+    if not plan.words:  # as before there were any
+        del about["words"]
     return {
-        "plan": asdict(plan),
+        "plan": about,
         "number of epochs or the like": {
             k: v for k, v in fitting.items() if v is not None
         },

@@ -24,10 +24,10 @@ def list_of(content: dict) -> str:
         content: "files", "parts" and "metadata", for JSON.
     """
     content = json.loads(json.dumps({"format": FORMAT, **content}))
-    return json.dumps(content | {CHECKSUM: _checksum(content)}, indent=2) + "\n"
+    return json.dumps(content | {CHECKSUM: checksum_of(content)}, indent=2) + "\n"
 
 
-def _checksum(content: dict) -> str:
+def checksum_of(content: dict) -> str:
     """The SHA-256 of a list, whatever its layout, without that checksum."""
     rest = {key: value for key, value in content.items() if key != CHECKSUM}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
@@ -46,14 +46,14 @@ def content_of(folder: Path) -> dict:
         raise ValueError(
             f"{folder}: holds no pipeline, as {PIPELINE} is missing: {REMEDY}"
         )
-    content = read_object(_inside(folder, PIPELINE), REMEDY)
+    content = read_object(inside(folder, PIPELINE), REMEDY)
     version = content.get("format")
     if type(version) is not int or version not in FORMATS:
         raise ValueError(
             f"{path}: has the format {str(version)[:20]!r}, and this version reads "
             f"{' and '.join(map(str, FORMATS))}: update keras-tagging"
         )
-    if version > 1 and content.get(CHECKSUM) != _checksum(content):
+    if version > 1 and content.get(CHECKSUM) != checksum_of(content):
         raise ValueError(f"{path}: its checksum is wrong: {REMEDY}")
     files, parts = content.setdefault("files", "keras"), content.get("parts")
     named = isinstance(parts, dict) and parts and all(map(kind_of_part, parts))
@@ -97,7 +97,7 @@ def read_pipeline(
         if not path.is_file():
             raise ValueError(f"{path}: is missing: {REMEDY}")
         # read once: a file that is replaced after this check is not what is loaded
-        data = _inside(folder, path.name).read_bytes()
+        data = inside(folder, path.name).read_bytes()
         expected = about.get("sha256") if isinstance(about, dict) else None
         if hashlib.sha256(data).hexdigest() != expected:
             raise ValueError(
@@ -109,7 +109,7 @@ def read_pipeline(
     return pipeline
 
 
-def _inside(folder: Path, name: str) -> Path:
+def inside(folder: Path, name: str) -> Path:
     """The path of a file of a folder; a link may not lead out of the folder.
 
     A cache of the Hugging Face hub is a folder of its own: models are in

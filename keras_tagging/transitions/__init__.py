@@ -3,6 +3,7 @@
 from keras_tagging.data.projectivity import check_tree, is_projective, lift, unlift
 from keras_tagging.transitions.arc_standard import ARC_STANDARD
 from keras_tagging.transitions.gold_moves import Moves, gold_moves
+from keras_tagging.transitions.joint import JointScorer
 from keras_tagging.transitions.node_table import NODES
 from keras_tagging.transitions.promises import check
 from keras_tagging.transitions.search import NumPy, search
@@ -23,6 +24,7 @@ __all__ = [
     "DEPRELS",
     "NODES",
     "Action",
+    "JointScorer",
     "Moves",
     "NumPy",
     "Outputs",

@@ -99,6 +99,9 @@ VECTOR_DIMENSION = 10_000
 VECTOR_LINE = 2**20
 #: Bytes of a word. Even in unsplit text, words have a few hundred bytes at most.
 VECTOR_WORD = 2**16
+#: Different words that are counted in a text: a gigabyte. Beyond it the rarest ones are
+#: forgotten, as in word2vec.
+VECTOR_TYPES = 10**7
 #: Characters of the longest piece of a word in a fastText model; its default is 6.
 VECTOR_PIECE = 64
 #: Bytes that any compressed file of vectors may expand to, and the expansion allowed
@@ -138,6 +141,8 @@ MODEL_PARTS = 128
 MODEL_STEPS = 2**10
 #: Any other number among the settings: TensorFlow's integers have 64 bits.
 NUMBER = 2**63 - 1
+#: Members of an ensemble, each a file and a part of the graph.
+ENSEMBLE_MEMBERS = 32
 #: Bytes of the card of an installed model.
 CARD_BYTES = 2**20
 #: Weights of a model: 8 GB. GoogleNews, with three million words and 300 dimensions,

@@ -1,6 +1,6 @@
 """Vectors trained on sentences, by gensim."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.checks import check_choice
@@ -50,8 +50,6 @@ def train_vectors(
         ValueError: if the method is unknown, a sentence is a string, no word occurs
             often enough, or a vocabulary is passed with "word2vec".
     """
-    from gensim.models import FastText, Word2Vec
-
     check_choice("method", method, METHODS)
     others = count_words(vocabulary)
     if others and method != "fasttext":
@@ -59,28 +57,61 @@ def train_vectors(
             "word2vec has no vectors of unseen words: omit vocabulary=, or "
             "use method='fasttext'"
         )
-    pieces = []
+    text = []
     for number, sentence in enumerate(sentences, 1):
         if isinstance(sentence, str):
             raise ValueError(f"sentence {number} is a string: split it into words")
-        tokens = getattr(sentence, "tokens", sentence)
-        for start in range(0, len(tokens), _MAX_SENTENCE):
-            pieces.append(tokens[start : start + _MAX_SENTENCE])
-    options = {"bucket": buckets} if method == "fasttext" else {}
-    model = (FastText if method == "fasttext" else Word2Vec)(
-        vector_size=size,
+        text += pieces(getattr(sentence, "tokens", sentence))
+    model = new_model(
+        method,
+        size=size,
         window=window,
         min_count=min_count,
         seed=seed,
-        sg=int(skip_gram),
-        workers=1,
-        **options,
+        skip_gram=skip_gram,
+        buckets=buckets,
     )
-    model.build_vocab(pieces)
+    model.build_vocab(text)
     if not len(model.wv):
         raise ValueError(
             f"no word occurs {min_count} times in the sentences: "
             "give more of them, or a lower min_count"
         )
-    model.train(pieces, total_examples=len(pieces), epochs=epochs)
+    model.train(text, total_examples=len(text), epochs=epochs)
     return composed(model.wv, sorted(others))
+
+
+def pieces(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The pieces of a sentence that gensim reads as a whole."""
+    for start in range(0, len(tokens), _MAX_SENTENCE):
+        yield tokens[start : start + _MAX_SENTENCE]
+
+
+def new_model(
+    method: str,
+    *,
+    size: int,
+    window: int,
+    min_count: int,
+    seed: int,
+    skip_gram: bool,
+    buckets: int = 100_000,
+    workers: int = 1,
+):
+    """gensim's model, without words: see `train_vectors`.
+
+    Args:
+        workers: threads; with several, the vectors differ from call to call.
+    """
+    from gensim.models import FastText, Word2Vec
+
+    options = {"bucket": buckets} if method == "fasttext" else {}
+    return (FastText if method == "fasttext" else Word2Vec)(
+        vector_size=size,
+        window=window,
+        min_count=min_count,
+        seed=seed,
+        sg=int(skip_gram),
+        workers=workers,
+        **options,
+    )

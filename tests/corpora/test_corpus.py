@@ -122,6 +122,23 @@ def test_files_lists_and_patterns(tmp_path):
         load_corpus(one, dev=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("names", "language"),
+    [
+        (["en_ewt-ud-train.conllu", "en_ewt-ud-dev.conllu"], "en"),
+        (["qaa_x-ud-train.conllu"], "qaa"),
+        (["en_ewt-ud-train.conllu", "fr_gsd-ud-dev.conllu"], ""),
+        (["train.conllu"], ""),
+    ],
+)
+def test_the_files_of_a_treebank_tell_the_language(tmp_path, names, language):
+    row = "1\ta\t_\tX" + "\t_" * 6 + "\n\n"
+    paths = [tmp_path / name for name in names]
+    for path in paths:
+        path.write_text(row)
+    assert load_corpus(paths).language == language
+
+
 def test_the_demo_corpus():
     assert load_corpus("demo").fingerprint() == demo_corpus().fingerprint()
 

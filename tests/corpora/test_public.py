@@ -180,6 +180,7 @@ def test_the_table(name):
     assert corpus.base.startswith("https://")
     assert corpus.title and corpus.licence and corpus.citation
     assert not corpus.citation.endswith(".")
+    assert re.fullmatch("[a-z]{2}", corpus.language)
     assert corpus.format in FORMATS
     check_options(corpus.format, corpus.options)
     assert "train" in corpus.files

@@ -79,8 +79,10 @@ def test_what_is_not_there_is_not_drawn():
 def test_the_language_is_that_of_the_treebank():
     learnt = {"corpus": {"name": "ud-he-htb"}}
     assert '<html lang="he">' in preface(language_of(learnt))
+    assert language_of({"corpus": {"name": "pmb-de", "language": "de"}}) == "de"
     unknown = (
         {},
+        {"corpus": {"language": '"><script>'}},
         {"corpus": None},
         {"corpus": {"name": 'ud-"en'}},
         {"corpus": {"name": 3}},

@@ -18,6 +18,7 @@ from keras_tagging.onnx.tracing import Tracer
 from keras_tagging.onnx.transitions import parsed
 from keras_tagging.transitions import (
     DEPRELS,
+    JointScorer,
     NumPy,
     Outputs,
     search,
@@ -86,7 +87,8 @@ def by_onnx(scorer, tokens):
     xp = Arrays(builder)
     inputs = {"tokens": Array(xp, "tokens", "float32", (None, None, SIZE))}
     inputs["lengths"] = Array(xp, "lengths", "int32", (None,))
-    found = parsed(Tracer(xp, LAYERS), scorer, *inputs.values())
+    joint, tracer = JointScorer([scorer]), Tracer(xp, LAYERS)
+    found = parsed(tracer, joint, [inputs["tokens"]], inputs["lengths"])
     made = helper.make_graph(
         builder.nodes(),
         "search",

@@ -1,0 +1,244 @@
+"""Ensembles of taggers and parsers: means, against NumPy, and their folder."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from models.columns import columned
+from models.parsers import DEV, random_parser
+
+import keras_tagging
+from keras_tagging import Ensemble, Sentence
+from keras_tagging.metrics.chunk_schemes import allowed_transitions
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+SENTENCES = [*random_sentences(9, 1), Sentence([], [], {"pos": []})]
+MORE = [*SENTENCES, Sentence(["Dog"] * 9, ["R"] * 9, {"pos": ["x"] * 9})]
+
+
+def tagger(name="bigru", sentences=SENTENCES, seed=1, **options):
+    model = keras_tagging.build(name, **{**TINY, **WORDS_ONLY, **options})
+    model.adapt(sentences)
+    return randomize(model, seed)
+
+
+@pytest.fixture(scope="module")
+def members():
+    """Of other networks, features, vocabularies and orders of labels."""
+    crf = tagger("bilstm-crf", MORE, 2, units=4)
+    return [tagger(), crf, tagger(decoder="i-rnn", seed=3)]
+
+
+@pytest.fixture(scope="module")
+def ensemble(members):
+    return Ensemble(members)
+
+
+@pytest.fixture(scope="module")
+def folder(ensemble, tmp_path_factory):
+    path = tmp_path_factory.mktemp("ensemble")
+    ensemble.save(path)
+    return path
+
+
+def mean_of(members, rows):
+    """The mean of rows of probabilities, in the order of the first one's labels."""
+    first = members[0].tags
+    orders = [[model.tags.index(tag) for tag in first] for model in members]
+    return np.mean([r[:, o] for r, o in zip(rows, orders, strict=True)], 0)
+
+
+# Taggers
+
+
+def test_probabilities_are_means(members, ensemble):
+    assert members[0].tags != members[1].tags
+    found = ensemble.predict(SENTENCES)
+    each = zip(*(model.predict(SENTENCES) for model in members), strict=True)
+    for rows, parts, tags, sentence in zip(
+        found, each, ensemble.tag(SENTENCES, probabilities=True), SENTENCES, strict=True
+    ):
+        expected = mean_of(members, parts)
+        assert rows.shape == (len(sentence), len(ensemble.tags))
+        assert np.allclose(rows, expected, atol=1e-6)
+        best = [ensemble.tags[i] for i in expected.argmax(-1)]
+        assert [tag for tag, _ in tags] == best
+        assert np.allclose([p for _, p in tags], expected.max(-1, initial=0))
+
+
+def test_figures(ensemble):
+    figures = ensemble.evaluate(SENTENCES, return_dict=True)
+    gold = [tag for s in SENTENCES for tag in s.tags]
+    tags = [tag for row in ensemble.tag(SENTENCES) for tag in row]
+    right = [a == b for a, b in zip(gold, tags, strict=True)]
+    assert figures["accuracy"] == pytest.approx(np.mean(right))
+    rows = np.concatenate(ensemble.predict(SENTENCES))
+    places = [ensemble.tags.index(tag) for tag in gold]
+    loss = -np.log(rows[np.arange(len(rows)), places]).mean()
+    assert figures["loss"] == pytest.approx(loss, rel=1e-4)
+    assert set(figures) == set(ensemble.figures)
+    report = ensemble.report(SENTENCES, per_tag=True, multi_tagging=True)
+    assert report.figures["accuracy"] == figures["accuracy"]
+    assert len(report.tables["multi_tagging"])
+    assert ensemble.counts(SENTENCES, [("accuracy", None)])[0][:, 1].sum() == sum(right)
+
+
+def test_columns_are_found_by_name():
+    sentences = columned(SENTENCES)
+    one = tagger(sentences=sentences, tags=("upos", "xpos"))
+    other = tagger(sentences=sentences, seed=2, tags=("xpos", "upos"))
+    found = Ensemble([one, other]).predict(sentences)
+    rows = zip(found, one.predict(sentences), other.predict(sentences), strict=True)
+    for row, a, b in rows:
+        assert list(row) == ["upos", "xpos"]
+        for name in row:
+            assert np.allclose(row[name], (a[name] + b[name]) / 2, atol=1e-6)
+    [annotated] = Ensemble([one, other]).annotate([sentences[0].tokens])
+    assert {"pos", "xpos"} <= set(annotated.columns)
+
+
+def test_chunks_are_consistent():
+    tags = ["B-a", "I-a", "O", "B-b", "I-b"]
+    sentences = [Sentence(list("vwxyz"), tags), Sentence(list("vw"), ["O", "B-a"])]
+    pair = [tagger(sentences=sentences, seed=s, constrained=True) for s in (1, 5)]
+    ensemble = Ensemble(pair)
+    start, between, end = allowed_transitions(ensemble.tags)
+    free = 0
+    for sentence in random_sentences(6, 4, longest=4):
+        words = [sentence.tokens]
+        [rows] = ensemble.predict(words)
+
+        def score(path, rows=rows):
+            steps = zip(path, path[1:], strict=False)
+            if start[path[0]] and end[path[-1]] and all(between[s] for s in steps):
+                return np.log(rows[np.arange(len(path)), path]).sum()
+            return -np.inf
+
+        best = max(product(range(len(rows[0])), repeat=len(rows)), key=score)
+        assert ensemble.tag(words) == [[ensemble.tags[i] for i in best]]
+        free += tuple(rows.argmax(-1)) != best
+    assert free  # the most probable labels alone would not do
+
+
+# Parsers
+
+
+@pytest.fixture(scope="module")
+def parsers():
+    return [random_parser("gru-parser"), random_parser("ffn-parser", tags=None)]
+
+
+def test_parsers_parse_together(parsers, tmp_path):
+    ensemble = Ensemble(parsers)
+    found = ensemble.parse(DEV[:4])
+    assert found not in [model.parse(DEV[:4]) for model in parsers]
+    assert ensemble.input_columns == parsers[0].input_columns
+    figures = ensemble.evaluate(DEV[:4], return_dict=True)
+    assert figures == ensemble.report(DEV[:4]).figures
+    same = Ensemble([parsers[0], parsers[0]])
+    assert same.parse(DEV[:4]) == parsers[0].parse(DEV[:4])
+    ensemble.save(tmp_path)
+    assert keras_tagging.load(tmp_path).parse(DEV[:4]) == found
+
+
+def test_a_beam_is_of_all_members(parsers):
+    ensemble = Ensemble(parsers)
+    before = ensemble.beam_width
+    ensemble.beam_width = 3
+    assert [model.beam_width for model in parsers] == [3, 3]
+    assert ensemble.parse(DEV[:2])
+    ensemble.beam_width = before
+
+
+# What is refused
+
+
+def test_what_makes_no_ensemble(members, parsers):
+    other = tagger(sentences=random_sentences(9, 1)[:1])
+    cases = {
+        "two members or more, not 0": [],
+        "two members or more, not 1": members[:1],
+        "at most 32, not 33": members[:1] * 33,
+        "models of one kind, not tagger, parser": [members[0], parsers[0]],
+        "a str is no member": [members[0], "runs/b"],
+        "labels in 'tags' differ": [members[0], other],
+        "the same columns, and one lacks 'tags'": [
+            members[0],
+            tagger(sentences=columned(SENTENCES), tags=("upos",)),
+        ],
+        "no vocabularies yet": [members[0], keras_tagging.build("bigru", **TINY)],
+        "transition systems are 'arc-standard' and": [
+            parsers[0],
+            random_parser("gru-parser", system="swap"),
+        ],
+    }
+    for message, given in cases.items():
+        with pytest.raises(ValueError, match=message) as raised:
+            Ensemble(given)
+        assert "\n" not in str(raised.value)
+
+
+def test_no_training(ensemble):
+    with pytest.raises(ValueError, match="an ensemble does not learn"):
+        ensemble.fit(SENTENCES)
+    with pytest.raises(ValueError, match="exported as ONNX alone"):
+        ensemble.export("out", format="tf_saved_model")
+
+
+# Files
+
+
+def test_saved_and_loaded(ensemble, folder):
+    loaded = keras_tagging.load(folder)
+    assert isinstance(loaded, Ensemble) and loaded.kind == "tagger"
+    assert loaded.tag(SENTENCES) == ensemble.tag(SENTENCES)
+    with pytest.raises(FileExistsError):
+        ensemble.save(folder, overwrite=False)
+    with pytest.raises(ValueError, match="saved in a folder"):
+        ensemble.save(folder / "ensemble.keras")
+
+
+def test_fewer_members_leave_no_file(members, tmp_path):
+    Ensemble([members[0]] * 3).save(tmp_path)
+    Ensemble([members[0]] * 2).save(tmp_path)
+    assert {p.name for p in tmp_path.glob("*.keras")} == {
+        "member-1.keras",
+        "member-2.keras",
+    }
+    assert len(keras_tagging.load(tmp_path).members) == 2
+
+
+def test_damaged_folders(folder, tmp_path):
+    path = tmp_path / "ensemble.json"
+    whole = json.loads((folder / "ensemble.json").read_text())
+    files = whole["members"]
+    (tmp_path.parent / "outside.keras").write_bytes(b"")
+    for name in files:
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    first = next(iter(files))
+    many = {f"m{i}.keras": {} for i in range(33)}
+    cases = {
+        "has the format '2'": {"format": 2},
+        "does not list the members": {"members": {"../outside.keras": {}, **files}},
+        "not list the members": {"members": [*files]},
+        "lists 1 members": {"members": {first: files[first]}},
+        "lists 33 members": {"members": many},
+        "is missing": {"members": {**files, "none.keras": {}}},
+        "is not the file that": {"members": {**files, first: {"sha256": "0"}}},
+    }
+    for message, change in cases.items():
+        path.write_text(json.dumps(whole | change))
+        with pytest.raises(ValueError, match=message) as raised:
+            keras_tagging.load(tmp_path)
+        assert str(tmp_path) in str(raised.value) and "\n" not in str(raised.value)
+    path.write_text("[" * 10**5)
+    with pytest.raises(ValueError, match="is damaged"):
+        keras_tagging.load(tmp_path)
+    path.write_text(json.dumps(whole))
+    (tmp_path / first).unlink()
+    (tmp_path / first).symlink_to(tmp_path.parent / "outside.keras")
+    with pytest.raises(ValueError, match="leads out of the folder"):
+        keras_tagging.load(tmp_path)

@@ -1,0 +1,43 @@
+"""Ensembles as one ONNX file: the answers of all members together."""
+
+import numpy as np
+import pytest
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from models.parsers import DEV, EMPTY, random_parser
+
+import keras_tagging
+from keras_tagging import Ensemble, Sentence, runtime
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+SENTENCES = [*random_sentences(9, 1), Sentence([], [], {"pos": []})]
+
+
+def exported(model, tmp_path):
+    model.export(tmp_path / "ensemble.onnx")
+    return runtime.load(tmp_path / "ensemble.onnx")
+
+
+def test_taggers(tmp_path):
+    tiny, members = {**TINY, **WORDS_ONLY}, []
+    more = [*SENTENCES, Sentence(["Dog"] * 9, ["R"] * 9, {"pos": ["x"] * 9})]
+    for seed, name in enumerate(("bigru", "bilstm-crf")):
+        model = keras_tagging.build(name, **tiny | {"units": 4 + seed})
+        model.adapt([SENTENCES, more][seed])  # labels in another order
+        members.append(randomize(model, seed))
+    assert members[0].tags != members[1].tags
+    ensemble = Ensemble(members)
+    found = exported(ensemble, tmp_path)
+    assert found.tag(SENTENCES) == ensemble.tag(SENTENCES)
+    for one, other in zip(
+        found.predict(SENTENCES), ensemble.predict(SENTENCES), strict=True
+    ):
+        assert np.allclose(one, other, atol=1e-6)
+
+
+def test_parsers_of_several_inputs(tmp_path):
+    members = [random_parser("gru-parser"), random_parser("ffn-parser", tags=None)]
+    ensemble = Ensemble(members)
+    found = exported(ensemble, tmp_path)
+    assert found.columns == ensemble.input_columns == ("pos",)
+    assert found.parse([*DEV, EMPTY]) == ensemble.parse([*DEV, EMPTY])
