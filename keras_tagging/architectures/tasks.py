@@ -127,7 +127,7 @@ class CCGSettings(Checked):
 
     embeddings: Vectors | None = None
     vectors: Vectors | None = None
-    beta: Level = 1e-3
+    beta: Level = 0.05
     head_weight: Rate = 1.0
     rule_weight: Rate = 0.1
     agenda: Annotated[int, whole(1, AGENDA)] = 20_000

@@ -1,10 +1,18 @@
-"""The best derivation by scores of categories, heads and rules: A* (Lewis & Steedman 2014).
+"""The best derivation by scores of categories, heads and rules: A*.
 
-A derivation scores the sum of the logarithms of its words' categories, of their heads,
-as Yoshikawa et al. (2017) add them, and of its rules. The words outside of a constituent
-have at best their best category and their best head, and the head word of the
-constituent a head outside of it. So the constituent that may be part of the best
-derivation comes first, and the first derivation of the whole is the best one.
+Lewis & Steedman (2014). A derivation scores the sum of the logarithms of its words'
+categories, of their heads, as Yoshikawa et al. (2017) add them, and of its rules. The
+words outside of a constituent have at best their best category and their best head, and
+the head word of the constituent a head outside of it. So the constituent that may be
+part of the best derivation comes first, and the first derivation of the whole is the
+best one.
+
+Neither categories nor heads say whether a full stop joins a verb before or after an
+adverb on its other side. For that the score has, with a weight, the logarithms of the
+shares with which such pairs join their head in one order or the other
+(`Grammar.orders`). Of two constituents that differ only in what has joined their head
+only the better one is kept, so that with this weight the first derivation is not always
+the best one, nor is it with `haste`.
 """
 
 from heapq import heappop, heappush
@@ -12,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_tagging.ccg.rules import Rules
+from keras_tagging.ccg.rules import EVEN, Rules
 
 _CHANGES = 3  # changes of one category into another, one after the other
 
@@ -28,6 +36,7 @@ class Item(NamedTuple):
         parts: the items that it is made of, from none to two.
         side: the part with the head.
         changes: how many changes of a category alone lead here.
+        joined: the categories of what has joined the head word on its left, and right.
     """
 
     score: float
@@ -38,6 +47,7 @@ class Item(NamedTuple):
     parts: "tuple[Item, ...]" = ()
     side: int = 0
     changes: int = 0
+    joined: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
 
 class Found(NamedTuple):
@@ -53,11 +63,19 @@ class Found(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of the logarithms of heads and rules beside those of categories."""
+    """The weights of a score beside the logarithms of categories.
+
+    Args:
+        head, rule, order: of the logarithms of heads, rules and orders.
+        haste: what each word outside of a constituent costs in the agenda, beside its
+            best category and head. With 0 the first derivation of the whole is the best
+            one; otherwise larger constituents come first, and it is found sooner.
+    """
 
     head: float = 1.0
     rule: float = 0.1
-    order: float = 0.3
+    order: float = 0.5
+    haste: float = 0.3
 
 
 class AStar:
@@ -69,7 +87,7 @@ class AStar:
         agenda: the most constituents that are taken from the agenda.
     """
 
-    def __init__(self, rules: Rules, weights: Weights = Weights(), agenda=20_000):
+    def __init__(self, rules: Rules, weights: Weights, agenda: int):
         self.rules, self.weights, self.agenda = rules, weights, agenda
 
     def search(
@@ -84,7 +102,8 @@ class AStar:
                 word has ROOT or word i - 1 as its head.
             nbest: how many.
         """
-        state = _Sentence(tags, heads * self.weights.head)
+        weights = self.weights
+        state = _Sentence(tags, heads * weights.head, weights.haste, nbest)
         return self._whole(state, nbest) or [state.fragments()]
 
     def _whole(self, state: "_Sentence", nbest: int) -> list[Found]:
@@ -96,7 +115,7 @@ class AStar:
         for _ in range(self.agenda):
             if not state.agenda or len(found) == nbest:
                 break
-            item = state.pop(nbest)
+            item = state.pop()
             if item is None:
                 continue
             if item.category < 0:
@@ -110,35 +129,47 @@ class AStar:
                 for result, share in rules.changes[category]:
                     more = score + weight * share
                     changed = (more, begin, end, result, head, (item,), 0)
-                    state.push(Item(*changed, item.changes + 1))
-            for right in state.beginning[end]:
-                for result in rules.of(category, right.category):
-                    state.push(self._joined(state, item, right, *result))
-            for left in state.ending[begin]:
-                for result in rules.of(left.category, category):
-                    state.push(self._joined(state, left, item, *result))
+                    state.push(Item(*changed, item.changes + 1, item.joined))
+            for other, rights in state.beginning[end].items():
+                for result in rules.pairs[category, other]:
+                    for right in rights:
+                        self._join(state, item, right, *result)
+            for other, lefts in state.ending[begin].items():
+                for result in rules.pairs[other, category]:
+                    for left in lefts:
+                        self._join(state, left, item, *result)
         return found
 
-    def _joined(self, state, left: Item, right: Item, result, side, share, late):
+    def _join(self, state, left: Item, right: Item, result, side, share) -> None:
         head, other = (right, left) if side else (left, right)
+        if state.has(left.begin, right.end, result, head.head):
+            return  # a better one
         arc = state.heads[other.head][head.head + 1]
         score = left.score + right.score + arc + self.weights.rule * share
-        if right.end > right.head + 1 if side else left.begin < left.head:
-            score += self.weights.order * late
-        return Item(
-            score, left.begin, right.end, result, head.head, (left, right), side
-        )
+        orders, (lefts, rights), new = self.rules.orders, head.joined, other.category
+        if side:
+            shares = [orders.get((new, x), EVEN)[1] for x in rights]
+            joined = (*lefts, new), rights
+        else:
+            shares = [orders.get((x, new), EVEN)[0] for x in lefts]
+            joined = lefts, (*rights, new)
+        score += self.weights.order * sum(shares)
+        made = (score, left.begin, right.end, result, head.head, (left, right), side)
+        state.push(Item(*made, 0, joined))
 
 
 class _Sentence:
     """The agenda and the chart of a sentence."""
 
-    def __init__(self, tags, heads: np.ndarray):
-        self.tags, self.count = tags, len(tags)
+    def __init__(self, tags, heads: np.ndarray, haste: float, nbest: int):
+        self.tags, self.count, self.nbest = tags, len(tags), nbest
         best = heads.max(1) + [max(p for _, p in own) for own in tags]
         before = np.concatenate([[0.0], np.cumsum(best)])
         #: of all words outside of what begins and ends there
-        self.outside = (before[-1] - (before[None, :] - before[:, None])).tolist()
+        outside = before[-1] - (before[None, :] - before[:, None])
+        places = np.arange(self.count + 1)
+        outside -= haste * (self.count - (places[None, :] - places[:, None]))
+        self.outside = outside.tolist()
         # the best head to the left of a place, or ROOT, and from a place on
         low = np.full((len(tags), 1), -np.inf)
         self.left = np.maximum.accumulate(heads, 1).tolist()
@@ -146,10 +177,11 @@ class _Sentence:
         self.right = np.concatenate([backwards[:, 1:], low], 1).tolist()
         self.heads = heads.tolist()
         self.agenda: list[tuple[float, int, Item]] = []
-        self.beginning: list[list[Item]] = [[] for _ in range(self.count + 1)]
-        self.ending: list[list[Item]] = [[] for _ in range(self.count + 1)]
+        #: by place and category
+        places = range(self.count + 1)
+        self.beginning: list[dict[int, list[Item]]] = [{} for _ in places]
+        self.ending: list[dict[int, list[Item]]] = [{} for _ in places]
         self._done: dict[tuple[int, ...], int] = {}
-        self._best: dict[tuple[int, ...], float] = {}
         self._order = 0
 
     def words(self):
@@ -166,21 +198,24 @@ class _Sentence:
         self._order += 1
         heappush(self.agenda, (-score, self._order, item))
 
-    def pop(self, nbest: int) -> Item | None:
-        """The best of the agenda, which joins the chart; None if there is a better one.
+    def has(self, *kind: int) -> bool:
+        """Whether the chart has the best constituents of these words, category, head.
 
-        There are as many of one kind as derivations are wanted.
+        They are as many as derivations are wanted.
         """
+        return self._done.get(kind, 0) == self.nbest
+
+    def pop(self) -> Item | None:
+        """The best of the agenda, which joins the chart; None if it has a better one."""
         item = heappop(self.agenda)[2]
         _, begin, end, category, head, *_ = item
         key = begin, end, category, head
-        times = self._done.get(key, 0)
-        if times == nbest:
+        if self.has(*key):
             return None
-        self._done[key] = times + 1
+        self._done[key] = self._done.get(key, 0) + 1
         if category >= 0:
-            self.beginning[begin].append(item)
-            self.ending[end].append(item)
+            self.beginning[begin].setdefault(category, []).append(item)
+            self.ending[end].setdefault(category, []).append(item)
         return item
 
     def fragments(self) -> Found:
@@ -191,7 +226,8 @@ class _Sentence:
         }
         for end in range(1, self.count + 1):
             category, p = likely[end - 1]
-            options = [Item(p, end - 1, end, category, end - 1), *self.ending[end]]
+            options = [Item(p, end - 1, end, category, end - 1)]
+            options += [item for items in self.ending[end].values() for item in items]
             found = None
             for item in options:
                 count, score, before = best[item.begin]

@@ -12,7 +12,6 @@ from keras_tagging.ccg.categories import ERRATA, NotCCG, as_read, category_of
 from keras_tagging.ccg.combinators import mark_of, step_of
 from keras_tagging.utils.limits import INTEGER_DIGITS, SENTENCE_TOKENS, TREE_NODES
 
-
 #: the category of a root whose children are fragments: no derivation of the whole
 FRAGMENTS = "FRAG"
 

@@ -58,17 +58,17 @@ class Grammar:
         rules: for each one or two categories, as a tuple of texts in normal form, how
             often they became which category.
         roots: how often a category was that of a whole derivation.
-        orders: for the two categories and the result of a rule, how often it came
-            before the first and after the first rule on the other side of the head
-            word, of words that have both: whether adjectives come before relative
-            clauses, which no category and no head tells.
+        orders: for the categories of a constituent on the left of a word and of one on
+            its right, both of which hang from it, how often the left one joined first,
+            and the right one. It tells whether a full stop comes after an adverb,
+            which no rule and no head does.
     """
 
     def __init__(
         self,
         rules: dict[tuple[str, ...], dict[str, int]],
         roots: dict[str, int],
-        orders: dict[tuple[str, str, str], tuple[int, int]] | None = None,
+        orders: dict[tuple[str, str], tuple[int, int]] | None = None,
     ):
         self.rules, self.roots, self.orders = rules, roots, orders or {}
 
@@ -95,14 +95,14 @@ class Grammar:
                         "children: a rule has one or two, so divide it"
                     )
                 rules[_parts(node)][normal(node.category)] += 1
-            for node, late in _orders(derivation):
-                orders[*_parts(node), normal(node.category)][late] += 1
+            for pair, right_first in _orders(derivation):
+                orders[pair][right_first] += 1
         if not roots:
             raise ValueError("no derivation: give those of a treebank")
         return cls(
             {parts: dict(rules[parts]) for parts in sorted(rules)},
             dict(roots),
-            {rule: (n[False], n[True]) for rule, n in sorted(orders.items())},
+            {pair: (n[False], n[True]) for pair, n in sorted(orders.items())},
         )
 
     def combine(self, left: str, right: str) -> list[Result]:
@@ -162,17 +162,14 @@ class Grammar:
         names = {*self.roots}.union(*self.rules, *self.rules.values())
         places = {name: place for place, name in enumerate(sorted(names))}
         rules = [
-            [
-                [places[part] for part in parts],
-                places[whole],
-                count,
-                *self.orders.get((*parts, whole), ()),
-            ]
+            [[places[part] for part in parts], places[whole], count]
             for parts, wholes in self.rules.items()
             for whole, count in wholes.items()
         ]
         roots = [[places[root], count] for root, count in self.roots.items()]
-        return {"categories": list(places), "rules": rules, "roots": roots}
+        orders = [[places[a], places[b], *n] for (a, b), n in self.orders.items()]
+        found = {"categories": list(places), "rules": rules, "roots": roots}
+        return {**found, "orders": orders}
 
     @classmethod
     def from_dict(cls, found: dict) -> "Grammar":
@@ -183,19 +180,21 @@ class Grammar:
         """
         try:
             names, listed, tops = (found[k] for k in ("categories", "rules", "roots"))
-            if not max(len(names), len(listed), len(tops)) <= GRAMMAR_RULES:
+            pairs = found.get("orders", [])  # older files have none
+            if max(map(len, (names, listed, tops, pairs))) > GRAMMAR_RULES:
                 raise ValueError(f"more than {GRAMMAR_RULES:,} rules")
             if not all(name.strip() for name in names):
                 raise ValueError("an empty category")
             rules: dict[tuple[str, ...], dict[str, int]] = {}
-            orders: dict[tuple[str, str, str], tuple[int, int]] = {}
-            for parts, whole, count, *order in listed:
-                key, result = tuple(_at(names, x) for x in parts), _at(names, whole)
-                if len(key) not in (1, 2) or len(order) not in (0, 2):
+            for parts, whole, count in listed:
+                key = tuple(_at(names, place) for place in parts)
+                if len(key) not in (1, 2):
                     raise ValueError("a rule without one or two parts")
-                rules.setdefault(key, {})[result] = _count(count)
-                if order:
-                    orders[*key, result] = tuple(_count(n, 0) for n in order)
+                rules.setdefault(key, {})[_at(names, whole)] = _count(count)
+            orders = {
+                (_at(names, left), _at(names, right)): (_count(n, 0), _count(m, 0))
+                for left, right, n, m in pairs
+            }
             roots = {_at(names, root): _count(count) for root, count in tops}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"this is no grammar ({str(error)[:80]})") from None
@@ -230,31 +229,31 @@ class Grammar:
 
 
 def _orders(derivation: Derivation):
-    """The nodes whose head word has words on both sides, and whether they come late.
+    """The pairs of constituents that hang from a word, one on either side of it.
 
-    A node is late if the other side of the word has been joined below it.
+    Yields:
+        The categories of the left and of the right one, and whether the right one
+        joined first.
     """
     nodes = table(derivation.root)
-    # of each node: its words, its head word; of each word: all that hang from it
-    spans: list[tuple[int, int, int]] = [(0, 0, 0)] * len(nodes)
-    widest: dict[int, tuple[int, int]] = {}
-    found, word = [], len(derivation)
+    # of each node its head word; of each word what joined it on the left and right
+    words, joined = [0] * len(nodes), defaultdict(lambda: ([], []))
+    word = len(derivation)
     for i in reversed(range(len(nodes))):
         node, below = nodes[i]
         if isinstance(node, Leaf):
             word -= 1
-            spans[i] = word, word + 1, word
+            words[i] = word
             continue
-        side = node.head_by_category
-        begin, end, head = spans[below[side]]
-        spans[i] = spans[below[0]][0], spans[below[-1]][1], head
-        widest[head] = spans[i][:2]
+        head = node.head_by_category
+        words[i] = words[below[head]]
         if len(below) == 2:
-            found.append((node, head, begin < head if side == 0 else end > head + 1))
-    for node, head, late in found:
-        begin, end = widest[head]
-        if begin < head and end > head + 1:
-            yield node, late
+            other, right = normal(node.children[1 - head].category), head == 0
+            sides = joined[words[i]]
+            for before in sides[not right]:
+                pair = (before, other) if right else (other, before)
+                yield pair, not right
+            sides[right].append(other)
 
 
 def _parts(node: Node) -> tuple[str, ...]:

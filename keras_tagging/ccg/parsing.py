@@ -19,7 +19,7 @@ _BLANKS = re.compile(r"[ \t\r\n]")
 class Search(NamedTuple):
     """How derivations are searched for: see `architectures.tasks.CCGSettings`."""
 
-    beta: float = 1e-3
+    beta: float = 0.05
     head_weight: float = 1.0
     rule_weight: float = 0.1
     agenda: int = 20_000

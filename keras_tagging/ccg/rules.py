@@ -1,15 +1,15 @@
 """The rules of a grammar as numbers, for parsers that ask for them a million times."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from math import log
 
 from keras_tagging.ccg.grammar import Grammar, head_of
 
-#: the result, the part with the head, and the logarithms of the rule's share, and of
-#: the odds that it comes late: see `Grammar.orders`
-Rule = tuple[int, int, float, float]
+#: the result, the part with the head, and the logarithm of the rule's share
+Rule = tuple[int, int, float]
 #: the share of what combinators make of a pair that training does not have
 _UNSEEN = log(1e-4)
+EVEN = (log(0.5), log(0.5))
 
 
 class Rules:
@@ -27,8 +27,13 @@ class Rules:
     Attributes:
         names: the categories, by their numbers.
         ids: their numbers.
+        pairs: for the numbers of two neighbours what they make: the result, the part
+            with the head, and the logarithm of the rule's share.
         changes: for each category what it alone becomes, `(result, logarithm)`.
         roots: the logarithm of the share of each root.
+        orders: for the categories of a constituent on the left of a word and of one on
+            its right the logarithms of the shares with which the left one, and the
+            right one, joins the word first. Other pairs have `EVEN` for both.
     """
 
     def __init__(self, grammar: Grammar, more=(), unseen: bool = False):
@@ -39,42 +44,46 @@ class Rules:
         self.names = sorted(names)
         self.ids = ids = {name: i for i, name in enumerate(self.names)}
         self.changes: list[list[tuple[int, float]]] = [[] for _ in ids]
-        self._pairs: list[dict[int, list[Rule]]] = [{} for _ in ids]
+        self._pairs: dict[tuple[int, int], list[Rule]] = defaultdict(list)
         for parts, wholes in grammar.rules.items():
             for whole, count in wholes.items():
                 share = log(count / totals[whole])
                 if len(parts) == 1:
                     self.changes[ids[parts[0]]].append((ids[whole], share))
                     continue
-                row = self._pairs[ids[parts[0]]].setdefault(ids[parts[1]], [])
-                late = self._late(grammar.orders.get((*parts, whole), (0, 0)))
-                row.append((ids[whole], head_of(*parts, whole), share, late))
+                made = ids[whole], head_of(*parts, whole), share
+                self._pairs[ids[parts[0]], ids[parts[1]]].append(made)
         every = sum(grammar.roots.values())
         self.roots = {ids[x]: log(n / every) for x, n in grammar.roots.items()}
+        self.orders = {
+            (ids[left], ids[right]): (_share(n, m), _share(m, n))
+            for (left, right), (n, m) in grammar.orders.items()
+        }
         self._grammar = grammar if unseen else None
+        self.pairs = _Pairs(self._made)
 
-    @staticmethod
-    def _late(order: tuple[int, int]) -> float:
-        """The logarithm of the odds that a rule comes late, at most 0."""
-        return min(0.0, log((order[1] + 0.5) / (order[0] + 0.5)))
-
-    def after(self, left: int) -> dict[int, list[Rule]]:
-        """What a category on the left makes with those on its right.
-
-        Returns:
-            For each number of a right one a list of the result, the head (0 is the left
-            one) and the logarithm of the rule's share.
-        """
-        return self._pairs[left]
-
-    def of(self, left: int, right: int) -> list[Rule]:
-        """The same for one pair; with `unseen` what combinators make of it."""
-        found = self._pairs[left].get(right)
+    def _made(self, left: int, right: int) -> list[Rule]:
+        found = self._pairs.get((left, right))
         if found is None and self._grammar is not None:
             found = [
-                (self.ids[result.category], result.head, _UNSEEN, 0.0)
+                (self.ids[result.category], result.head, _UNSEEN)
                 for result in self._grammar.combine(self.names[left], self.names[right])
                 if result.category in self.ids
             ]
-            self._pairs[left][right] = found
         return found or []
+
+
+class _Pairs(dict):
+    """What pairs of categories make; most, asked a million times, make nothing."""
+
+    def __init__(self, made):
+        super().__init__()
+        self._made = made
+
+    def __missing__(self, pair: tuple[int, int]) -> list[Rule]:
+        self[pair] = found = self._made(*pair)
+        return found
+
+
+def _share(count: int, other: int) -> float:
+    return log((count + 0.5) / (count + other + 1))
