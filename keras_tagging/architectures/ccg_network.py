@@ -19,8 +19,8 @@ class CCGNetwork(Checked):
     r"""Look-up tables, a stack of recurrent layers, and two outputs behind it.
 
     One gives the logits of each word's categories, the other those of its head
-    (:class:`keras_tagging.layers.BiaffineHeads`), as in Yoshikawa et al. (2017), section
-    3.2, :cite:`yoshikawa2017`.
+    (:class:`keras_tagging.layers.BiaffineHeads`), as in Yoshikawa et al. (2017),
+    section 3.2, :cite:`yoshikawa2017`.
 
     Args:
         encoder: the stacked tagger whose cell the layers have.

@@ -7,9 +7,10 @@ Factored Model".
 
 for the categories c and the heads h of the words, :cite:`yoshikawa2017`: the network
 gives both, and :mod:`keras_tagging.ccg.astar` finds the derivation. Departures: the
-score has the logarithms of the shares of rules in training too, each with a weight; heads
-are those of the categories (`Derivation.heads`); the recurrent layers, the features and
-their sizes are those of the stacked taggers here.
+score has further terms from training, each with a weight: the logarithms of the shares
+of rules, and of the orders in which neighbours join a head; the search is in haste;
+heads are those of the categories (`Derivation.heads`); the recurrent layers, the
+features and their sizes are those of the stacked taggers here.
 """
 
 from keras_tagging.architectures.architecture import Architecture

@@ -206,7 +206,7 @@ class _Sentence:
         return self._done.get(kind, 0) == self.nbest
 
     def pop(self) -> Item | None:
-        """The best of the agenda, which joins the chart; None if it has a better one."""
+        """The best of the agenda, which joins the chart; None if it is no news."""
         item = heappop(self.agenda)[2]
         _, begin, end, category, head, *_ = item
         key = begin, end, category, head

@@ -1,7 +1,5 @@
 """The CCG parser: sentences in, derivations out."""
 
-from dataclasses import asdict
-
 import keras
 import numpy as np
 
