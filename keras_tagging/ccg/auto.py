@@ -12,6 +12,9 @@ from keras_tagging.ccg.categories import ERRATA, NotCCG, as_read, category_of
 from keras_tagging.ccg.combinators import mark_of, step_of
 from keras_tagging.utils.limits import INTEGER_DIGITS, SENTENCE_TOKENS, TREE_NODES
 
+#: the category of a root whose children are fragments: no derivation of the whole
+FRAGMENTS = "FRAG"
+
 
 class Leaf(NamedTuple):
     r"""A word of a derivation.
@@ -39,7 +42,7 @@ class Node(NamedTuple):
     Args:
         category: the category of its children together.
         head: the index of the head among the children, as the file marks it.
-        children: one or two nodes or leaves.
+        children: one or two nodes or leaves; any number of fragments.
         extras: as those of a leaf.
     """
 
@@ -50,7 +53,12 @@ class Node(NamedTuple):
 
     @property
     def rule(self) -> str:
-        """The mark of its combinator, as `combinators` lists them; "" for none."""
+        """The mark of its combinator, as `combinators` lists them; "" for none.
+
+        That of fragments is "fragment".
+        """
+        if self.category == FRAGMENTS:
+            return "fragment"
         return mark_of(category_of(self.category), self._parts())
 
     @property

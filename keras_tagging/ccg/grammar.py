@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from keras_tagging.ccg.auto import Node
+from keras_tagging.ccg.auto import Leaf, Node, table
 from keras_tagging.ccg.categories import CategoryError, category_of, normalise
 from keras_tagging.ccg.combinators import combine, step_of
 from keras_tagging.ccg.derivation import Derivation
@@ -58,14 +58,19 @@ class Grammar:
         rules: for each one or two categories, as a tuple of texts in normal form, how
             often they became which category.
         roots: how often a category was that of a whole derivation.
+        orders: for the categories of a constituent on the left of a word and of one on
+            its right, both of which hang from it, how often the left one joined first,
+            and the right one. It tells whether a full stop comes after an adverb,
+            which no rule and no head does.
     """
 
     def __init__(
         self,
         rules: dict[tuple[str, ...], dict[str, int]],
         roots: dict[str, int],
+        orders: dict[tuple[str, str], tuple[int, int]] | None = None,
     ):
-        self.rules, self.roots = rules, roots
+        self.rules, self.roots, self.orders = rules, roots, orders or {}
 
     @classmethod
     def from_derivations(cls, derivations: Iterable[Derivation]) -> "Grammar":
@@ -76,22 +81,29 @@ class Grammar:
         """
         rules: dict[tuple[str, ...], Counter] = defaultdict(Counter)
         roots: Counter = Counter()
+        orders: dict[tuple[str, ...], Counter] = defaultdict(Counter)
         for derivation in derivations:
             if derivation is None:
                 raise ValueError(
                     "a sentence has no derivation: read them from an .auto file"
                 )
-            roots[_normal(derivation.category)] += 1
+            roots[normal(derivation.category)] += 1
             for node in derivation.nodes():
                 if len(node.children) > 2:
                     raise ValueError(
                         f"{derivation.name!r} has a node of {len(node.children)} "
                         "children: a rule has one or two, so divide it"
                     )
-                rules[_parts(node)][_normal(node.category)] += 1
+                rules[_parts(node)][normal(node.category)] += 1
+            for pair, right_first in _orders(derivation):
+                orders[pair][right_first] += 1
         if not roots:
             raise ValueError("no derivation: give those of a treebank")
-        return cls({parts: dict(rules[parts]) for parts in sorted(rules)}, dict(roots))
+        return cls(
+            {parts: dict(rules[parts]) for parts in sorted(rules)},
+            dict(roots),
+            {pair: (n[False], n[True]) for pair, n in sorted(orders.items())},
+        )
 
     def combine(self, left: str, right: str) -> list[Result]:
         """All that two neighbours can be, the most frequent first.
@@ -101,7 +113,7 @@ class Grammar:
         Raises:
             CategoryError: if training does not have the pair, and one is no category.
         """
-        left, right = _normal(left), _normal(right)
+        left, right = normal(left), normal(right)
         seen = self.rules.get((left, right))
         if seen is None:
             steps = combine(left, right)
@@ -119,7 +131,7 @@ class Grammar:
 
     def has(self, node: Node, combinators: bool = True) -> bool:
         """Whether it has the step, from training or by a combinator."""
-        whole, parts = _normal(node.category), _parts(node)
+        whole, parts = normal(node.category), _parts(node)
         if parts in self.rules or not combinators or len(parts) != 2:
             return whole in self.rules.get(parts, {})
         one, two = map(category_of, parts)  # some treebanks have what is none
@@ -139,7 +151,7 @@ class Grammar:
         counts = Counter()
         for derivation in derivations:
             steps = [self.has(node, combinators) for node in derivation.nodes()]
-            whole = all(steps) and _normal(derivation.category) in self.roots
+            whole = all(steps) and normal(derivation.category) in self.roots
             counts.update(
                 derivations=1, whole=whole, steps=len(steps), known=sum(steps)
             )
@@ -155,7 +167,9 @@ class Grammar:
             for whole, count in wholes.items()
         ]
         roots = [[places[root], count] for root, count in self.roots.items()]
-        return {"categories": list(places), "rules": rules, "roots": roots}
+        orders = [[places[a], places[b], *n] for (a, b), n in self.orders.items()]
+        found = {"categories": list(places), "rules": rules, "roots": roots}
+        return {**found, "orders": orders}
 
     @classmethod
     def from_dict(cls, found: dict) -> "Grammar":
@@ -166,7 +180,8 @@ class Grammar:
         """
         try:
             names, listed, tops = (found[k] for k in ("categories", "rules", "roots"))
-            if not max(len(names), len(listed), len(tops)) <= GRAMMAR_RULES:
+            pairs = found.get("orders", [])  # older files have none
+            if max(map(len, (names, listed, tops, pairs))) > GRAMMAR_RULES:
                 raise ValueError(f"more than {GRAMMAR_RULES:,} rules")
             if not all(name.strip() for name in names):
                 raise ValueError("an empty category")
@@ -176,10 +191,14 @@ class Grammar:
                 if len(key) not in (1, 2):
                     raise ValueError("a rule without one or two parts")
                 rules.setdefault(key, {})[_at(names, whole)] = _count(count)
+            orders = {
+                (_at(names, left), _at(names, right)): (_count(n, 0), _count(m, 0))
+                for left, right, n, m in pairs
+            }
             roots = {_at(names, root): _count(count) for root, count in tops}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"this is no grammar ({str(error)[:80]})") from None
-        return cls(rules, roots)
+        return cls(rules, roots, orders)
 
     def save(self, path: str | Path) -> None:
         """Write it as a file of JSON, such as `grammar.json` beside a model."""
@@ -209,12 +228,40 @@ class Grammar:
         return f"<Grammar of {', '.join(told)}>"
 
 
+def _orders(derivation: Derivation):
+    """The pairs of constituents that hang from a word, one on either side of it.
+
+    Yields:
+        The categories of the left and of the right one, and whether the right one
+        joined first.
+    """
+    nodes = table(derivation.root)
+    # of each node its head word; of each word what joined it on the left and right
+    words, joined = [0] * len(nodes), defaultdict(lambda: ([], []))
+    word = len(derivation)
+    for i in reversed(range(len(nodes))):
+        node, below = nodes[i]
+        if isinstance(node, Leaf):
+            word -= 1
+            words[i] = word
+            continue
+        head = node.head_by_category
+        words[i] = words[below[head]]
+        if len(below) == 2:
+            other, right = normal(node.children[1 - head].category), head == 0
+            sides = joined[words[i]]
+            for before in sides[not right]:
+                pair = (before, other) if right else (other, before)
+                yield pair, not right
+            sides[right].append(other)
+
+
 def _parts(node: Node) -> tuple[str, ...]:
-    return tuple(_normal(child.category) for child in node.children)
+    return tuple(normal(child.category) for child in node.children)
 
 
 @lru_cache(maxsize=1 << 14)
-def _normal(category: str) -> str:
+def normal(category: str) -> str:
     """The normal form; the text itself where it is no category."""
     try:
         return normalise(category)
@@ -236,7 +283,7 @@ def _at(names: list[str], place) -> str:
     return names[place]
 
 
-def _count(value) -> int:
-    if type(value) is not int or value < 1:
+def _count(value, least: int = 1) -> int:
+    if type(value) is not int or value < least:
         raise ValueError(f"{value!r} is no count")
     return value

@@ -17,6 +17,7 @@ from keras_tagging.cli.annotation import annotate, parse, tag
 from keras_tagging.cli.commands import BROKEN_PIPE, command, epilog
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.demo import demo
+from keras_tagging.cli.derivation import derive
 from keras_tagging.cli.evaluation import evaluate
 from keras_tagging.cli.exports import export
 from keras_tagging.cli.models import list_architectures, list_models, list_vectors
@@ -54,6 +55,7 @@ COMMANDS = {
     "analyse": analyse,
     "tag": tag,
     "parse": parse,
+    "derive": derive,
     "annotate": annotate,
     "export": export,
     "serve": serve,

@@ -28,6 +28,7 @@ SUFFIXES = {
     "brat": ".ann",
     "candc": ".txt",
     "easyccg": ".txt",
+    "tree": ".txt",
 }
 
 

@@ -13,9 +13,10 @@ from keras_tagging.kinds.kind import (
     of,
     register,
 )
-from keras_tagging.kinds.own import PARSER, PIPELINE, SEGMENTER, TAGGER
+from keras_tagging.kinds.own import CCG_PARSER, PARSER, PIPELINE, SEGMENTER, TAGGER
 
 __all__ = [
+    "CCG_PARSER",
     "PARSER",
     "PIPELINE",
     "SEGMENTER",

@@ -65,8 +65,8 @@ class Kind:
         ensemble: place of the class of its ensembles, an `Ensemble`; None if there are
             none.
         reads: "tokens", or "text" if its models find the tokens themselves.
-        learns: the annotation of its corpora: "tags", "trees", "surfaces" (the text
-            that sentences come from), or None for columns alone.
+        learns: the annotation of its corpora: "tags", "trees", "derivations",
+            "surfaces" (the text that sentences come from), or None for columns alone.
         command: of `keras-tagging`, which uses its models.
         route: of the service, without the slash; None if it is not served alone.
         stage: its place in a pipeline, the lowest number first; None if it has none.
@@ -92,7 +92,7 @@ class Kind:
     graph: str | None = None
     ensemble: str | None = None
     reads: Literal["tokens", "text"] = "tokens"
-    learns: Literal["tags", "trees", "surfaces"] | None = None
+    learns: Literal["tags", "trees", "derivations", "surfaces"] | None = None
     command: str = "annotate"
     route: str | None = None
     stage: int | None = None
@@ -115,8 +115,9 @@ class Kind:
                 "its models are not exported"
             )
         _check("reads", self.reads, ("tokens", "text"))
-        _check("learns", self.learns, ("tags", "trees", "surfaces", None))
-        _check("command", self.command, ("annotate", "tag", "parse"))
+        learnt = ("tags", "trees", "derivations", "surfaces", None)
+        _check("learns", self.learns, learnt)
+        _check("command", self.command, ("annotate", "tag", "parse", "derive"))
 
     def __str__(self):
         return self.name

@@ -53,6 +53,19 @@ PARSER = register(
         analysis="keras_tagging.experiments.analysis.parsing:analyse_parser",
     )
 )
+CCG_PARSER = register(
+    Kind(
+        name="ccg-parser",
+        model="keras_tagging.models.ccg_parser:CCGParser",
+        architectures=("keras_tagging.architectures.yoshikawa2017:CCG_PARSER",),
+        runtime="keras_tagging.runtime.ccg_parser:OnnxCCGParser",
+        graph="keras_tagging.onnx.answers:derivation_graph",
+        learns="derivations",
+        command="derive",
+        stage=3,
+        options=("embeddings",),
+    )
+)
 SEGMENTER = register(
     Kind(
         name="segmenter",

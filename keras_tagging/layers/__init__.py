@@ -6,6 +6,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
+        "biaffine": ["BiaffineHeads"],
         "bidirectional_stack": ["BidirectionalStack"],
         "character_encoder": ["CharacterEncoder"],
         "chunk_decoder": ["ChunkDecoder"],

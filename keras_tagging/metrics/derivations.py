@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from keras_tagging.ccg.auto import Leaf, table
+from keras_tagging.ccg.auto import FRAGMENTS, Leaf, table
 from keras_tagging.ccg.derivation import Derivation
 
 
@@ -12,7 +12,8 @@ class DerivationScores(NamedTuple):
     """Shares of what is right.
 
     Args:
-        coverage: of sentences, those that have a derivation.
+        coverage: of sentences, those that have a derivation of the whole: one of
+            fragments, with the category `FRAG`, has none.
         exact: of sentences, those whose derivation has the gold categories throughout.
         supertags: of words, those with the gold category; a sentence without a
             derivation has none.
@@ -61,7 +62,8 @@ def derivation_scores(
             wanted[name] += parts.total()
             given[name] += other.total()
         same = found is not None and _is_same(right, found)
-        counts.update(found=found is not None, exact=same)
+        whole = found is not None and found.category != FRAGMENTS
+        counts.update(found=whole, exact=same)
 
     def f1(name: str) -> float:
         total = wanted[name] + given[name]
@@ -88,7 +90,8 @@ def _parts(derivation: Derivation) -> dict[str, Counter]:
             supertags.append((word, node.category))
         else:
             ends[i] = ends[below[0]][0], ends[below[-1]][1]
-            brackets.append((*ends[i], node.category))
+            if node.category != FRAGMENTS:  # which is no constituent
+                brackets.append((*ends[i], node.category))
     found = derivation.dependencies()
     return {
         "labelled": Counter(brackets),

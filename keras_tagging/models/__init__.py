@@ -6,6 +6,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
+        "ccg_parser": ["CCGParser"],
         "ensemble": ["Ensemble"],
         "factory": ["build", "load"],
         "parser": ["Parser"],

@@ -194,6 +194,22 @@ def trees_of(xp, request, model):
     return found
 
 
+def derivation_graph(xp: Arrays, model, top_k: int):
+    """The graph of a CCG parser: the scores of which NumPy makes derivations."""
+
+    def answer(request):
+        outputs, names = outputs_of(request, model), np.array(model.tags, object)
+        best = xp.take(names, xp.cast(xp.argmax(outputs["tags"], -1), "int64"))
+        wide = xp.expand_dims(request.real, -1)
+        return {
+            "tags": xp.where(request.real, best, ""),
+            "tag_scores": xp.where(wide, outputs["tags"], 0.0),
+            "head_scores": xp.where(wide, outputs["heads"], 0.0),
+        }
+
+    return of_words(xp, model, answer)
+
+
 def segment_graph(xp: Arrays, model, top_k: int):
     """The graph of a segmenter, whose text becomes ids outside of the file.
 

@@ -47,6 +47,8 @@ COMPOSED_ARGUMENTS = 3
 DRAWN_WORDS = 500
 # Words of a sentence that a chart is made for: its time grows with their cube.
 CHART_WORDS = 150
+# Steps of the search for the derivation of a sentence: some seconds.
+AGENDA = 1_000_000
 # Rules of a grammar; that of EWT as CCG has a thousand, CCGbank's some 5,000.
 GRAMMAR_RULES = 100_000
 

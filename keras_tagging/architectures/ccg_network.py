@@ -1,0 +1,111 @@
+"""The network of a CCG parser: supertags and heads of the same states."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from keras_tagging.architectures.parser_network import ENCODERS, Encoder
+from keras_tagging.architectures.tasks import CCGSettings
+from keras_tagging.architectures.token_inputs import (
+    TABLES,
+    least_weights,
+    sizes_of,
+    stack_weights,
+)
+from keras_tagging.utils.checks import Checked, Parts, Share, Units
+
+
+@dataclass(frozen=True, kw_only=True)
+class CCGNetwork(Checked):
+    r"""Look-up tables, a stack of recurrent layers, and two outputs behind it.
+
+    One gives the logits of each word's categories, the other those of its head
+    (:class:`keras_tagging.layers.BiaffineHeads`), as in Yoshikawa et al. (2017),
+    section 3.2, :cite:`yoshikawa2017`.
+
+    Args:
+        encoder: the stacked tagger whose cell the layers have.
+        units: size of the hidden state of each direction.
+        num_layers: bidirectional layers.
+        merge: "layer" or "top", as in `BidirectionalStack`.
+        dropout: of the input of the recurrent layers.
+        layer_dropout: of their output.
+        head_units: size of the vectors of words as dependents, and as heads.
+        head_dropout: of these.
+    """
+
+    kind: ClassVar[str] = "ccg-parser"
+    needs: ClassVar = (CCGSettings, *TABLES)
+
+    encoder: Encoder = "bigru"
+    units: Units = 200
+    num_layers: Parts = 2
+    merge: Literal["top", "layer"] = "layer"
+    dropout: Share = 0.5
+    layer_dropout: Share = 0.5
+    head_units: Units = 150
+    head_dropout: Share = 0.3
+
+    def build(self, settings, features, vocabularies, *, seed, vector_dim=0):
+        """The functional network.
+
+        Args:
+            settings: a `Settings`, for the options of the tables.
+            features: an adapted `TokenFeatures`.
+            vocabularies: whose "tags" are the categories.
+            seed: of the initial weights and of dropout.
+            vector_dim: size of the pretrained vectors, 0 without.
+
+        Returns:
+            A functional model from what `run_network` gives it to a dict of `tags`,
+            logits `(batch, time, tags)`, and `heads`, logits `(batch, time, time + 1)`.
+        """
+        import keras
+
+        from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
+        from keras_tagging.architectures.output import functional
+        from keras_tagging.layers import BiaffineHeads, BidirectionalStack
+        from keras_tagging.layers.bidirectional_stack import copy_cell
+        from keras_tagging.utils.seeds import seeds
+
+        draw = seeds(seed)
+        _, of_kernels = INITIALIZERS[settings.tables.initializer]
+        inputs, mask, x = token_inputs(
+            settings, features, draw, dropout=self.dropout, vector_dim=vector_dim
+        )
+        cell = ENCODERS[self.encoder](
+            self.units,
+            seed=seed,
+            kernel_initializer=of_kernels(next(draw)),
+            recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+        )
+        x = BidirectionalStack(
+            cell,
+            num_layers=self.num_layers,
+            merge=self.merge,
+            # a cell with skips skips from a layer of its own size
+            input_layer="tanh" if "skip" in copy_cell(cell, 2, 0).reads else None,
+            dropout=[self.layer_dropout] * self.num_layers,
+            seed=next(draw),
+            name="stack",
+        )(x, mask=mask)
+        tags = keras.layers.Dense(
+            len(vocabularies["tags"]),
+            kernel_initializer=of_kernels(next(draw)),
+            dtype="float32",
+            name="logits",
+        )(x)
+        heads = BiaffineHeads(
+            self.head_units,
+            dropout=self.head_dropout,
+            seed=next(draw),
+            kernel_initializer=of_kernels(next(draw)),
+            name="heads",
+        )(x, mask=mask)
+        return functional(inputs, None, {"tags": tags, "heads": heads}, name="scorer")
+
+    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
+        """A lower bound for the number of weights: see `models.saved_config`."""
+        count, inputs = least_weights(settings, vocabularies, vector_dim)
+        count += stack_weights(inputs, self.units, self.num_layers)
+        count += self.head_units * (4 * self.units + self.head_units)
+        return count + 2 * self.units * sum(sizes_of(vocabularies))

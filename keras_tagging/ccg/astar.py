@@ -1,0 +1,239 @@
+"""The best derivation by scores of categories, heads and rules: A*.
+
+Lewis & Steedman (2014). A derivation scores the sum of the logarithms of its words'
+categories, of their heads, as Yoshikawa et al. (2017) add them, and of its rules. The
+words outside of a constituent have at best their best category and their best head, and
+the head word of the constituent a head outside of it. So the constituent that may be
+part of the best derivation comes first, and the first derivation of the whole is the
+best one.
+
+Neither categories nor heads say whether a full stop joins a verb before or after an
+adverb on its other side. For that the score has, with a weight, the logarithms of the
+shares with which such pairs join their head in one order or the other
+(`Grammar.orders`). Of two constituents that differ only in what has joined their head
+only the better one is kept, so that with this weight the first derivation is not always
+the best one, nor is it with `haste`.
+"""
+
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+
+from keras_tagging.ccg.rules import EVEN, Rules
+
+_CHANGES = 3  # changes of one category into another, one after the other
+
+
+class Item(NamedTuple):
+    """A constituent.
+
+    Args:
+        score: of what is inside: categories, rules, and heads of all its words but one.
+        begin, end: its words.
+        category: its number.
+        head: the word that has its head outside.
+        parts: the items that it is made of, from none to two.
+        side: the part with the head.
+        changes: how many changes of a category alone lead here.
+        joined: the categories of what has joined the head word on its left, and right.
+    """
+
+    score: float
+    begin: int
+    end: int
+    category: int
+    head: int
+    parts: "tuple[Item, ...]" = ()
+    side: int = 0
+    changes: int = 0
+    joined: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+
+
+class Found(NamedTuple):
+    """What a search has found.
+
+    Args:
+        score: the logarithm; of fragments the sum of theirs.
+        items: one, or the fewest that have all words, if no derivation has them.
+    """
+
+    score: float
+    items: list[Item]
+
+
+class Weights(NamedTuple):
+    """The weights of a score beside the logarithms of categories.
+
+    Args:
+        head, rule, order: of the logarithms of heads, rules and orders.
+        haste: what each word outside of a constituent costs in the agenda, beside its
+            best category and head. With 0 the first derivation of the whole is the best
+            one; otherwise larger constituents come first, and it is found sooner.
+    """
+
+    head: float = 1.0
+    rule: float = 0.1
+    order: float = 0.5
+    haste: float = 0.3
+
+
+class AStar:
+    """The search.
+
+    Args:
+        rules: of the grammar.
+        weights: of the parts of a score.
+        agenda: the most constituents that are taken from the agenda.
+    """
+
+    def __init__(self, rules: Rules, weights: Weights, agenda: int):
+        self.rules, self.weights, self.agenda = rules, weights, agenda
+
+    def search(
+        self, tags: list[list[tuple[int, float]]], heads: np.ndarray, nbest: int = 1
+    ) -> list[Found]:
+        """The best derivations, best first; if there is none, one of fragments.
+
+        Args:
+            tags: for each word its possible categories, by their numbers in the rules,
+                each with the logarithm of its probability; at least one.
+            heads: `(words, words + 1)`, the logarithms of the probabilities that each
+                word has ROOT or word i - 1 as its head.
+            nbest: how many.
+        """
+        weights = self.weights
+        state = _Sentence(tags, heads * weights.head, weights.haste, nbest)
+        return self._whole(state, nbest) or [state.fragments()]
+
+    def _whole(self, state: "_Sentence", nbest: int) -> list[Found]:
+        """The derivations of all words, from the agenda."""
+        rules, weight = self.rules, self.weights.rule
+        roots, found = rules.roots, []
+        for item in state.words():
+            state.push(item)
+        for _ in range(self.agenda):
+            if not state.agenda or len(found) == nbest:
+                break
+            item = state.pop()
+            if item is None:
+                continue
+            if item.category < 0:
+                found.append(Found(item.score, [*item.parts]))
+                continue
+            score, begin, end, category, head, *_ = item
+            if begin == 0 and end == state.count and category in roots:
+                whole = score + state.heads[head][0] + weight * roots[category]
+                state.push(Item(whole, begin, end, -1, head, (item,)))
+            if item.changes < _CHANGES:
+                for result, share in rules.changes[category]:
+                    more = score + weight * share
+                    changed = (more, begin, end, result, head, (item,), 0)
+                    state.push(Item(*changed, item.changes + 1, item.joined))
+            for other, rights in state.beginning[end].items():
+                for result in rules.pairs[category, other]:
+                    for right in rights:
+                        self._join(state, item, right, *result)
+            for other, lefts in state.ending[begin].items():
+                for result in rules.pairs[other, category]:
+                    for left in lefts:
+                        self._join(state, left, item, *result)
+        return found
+
+    def _join(self, state, left: Item, right: Item, result, side, share) -> None:
+        head, other = (right, left) if side else (left, right)
+        if state.has(left.begin, right.end, result, head.head):
+            return  # a better one
+        arc = state.heads[other.head][head.head + 1]
+        score = left.score + right.score + arc + self.weights.rule * share
+        orders, (lefts, rights), new = self.rules.orders, head.joined, other.category
+        if side:
+            shares = [orders.get((new, x), EVEN)[1] for x in rights]
+            joined = (*lefts, new), rights
+        else:
+            shares = [orders.get((x, new), EVEN)[0] for x in lefts]
+            joined = lefts, (*rights, new)
+        score += self.weights.order * sum(shares)
+        made = (score, left.begin, right.end, result, head.head, (left, right), side)
+        state.push(Item(*made, 0, joined))
+
+
+class _Sentence:
+    """The agenda and the chart of a sentence."""
+
+    def __init__(self, tags, heads: np.ndarray, haste: float, nbest: int):
+        self.tags, self.count, self.nbest = tags, len(tags), nbest
+        best = heads.max(1) + [max(p for _, p in own) for own in tags]
+        before = np.concatenate([[0.0], np.cumsum(best)])
+        #: of all words outside of what begins and ends there
+        outside = before[-1] - (before[None, :] - before[:, None])
+        places = np.arange(self.count + 1)
+        outside -= haste * (self.count - (places[None, :] - places[:, None]))
+        self.outside = outside.tolist()
+        # the best head to the left of a place, or ROOT, and from a place on
+        low = np.full((len(tags), 1), -np.inf)
+        self.left = np.maximum.accumulate(heads, 1).tolist()
+        backwards = np.maximum.accumulate(heads[:, ::-1], 1)[:, ::-1]
+        self.right = np.concatenate([backwards[:, 1:], low], 1).tolist()
+        self.heads = heads.tolist()
+        self.agenda: list[tuple[float, int, Item]] = []
+        #: by place and category
+        places = range(self.count + 1)
+        self.beginning: list[dict[int, list[Item]]] = [{} for _ in places]
+        self.ending: list[dict[int, list[Item]]] = [{} for _ in places]
+        self._done: dict[tuple[int, ...], int] = {}
+        self._order = 0
+
+    def words(self):
+        for i, own in enumerate(self.tags):
+            for category, p in own:
+                yield Item(p, i, i + 1, category, i)
+
+    def push(self, item: Item) -> None:
+        """Add to the agenda."""
+        score, begin, end, category, head, *_ = item
+        if category >= 0:
+            score += self.outside[begin][end]
+            score += max(self.left[head][begin], self.right[head][end])
+        self._order += 1
+        heappush(self.agenda, (-score, self._order, item))
+
+    def has(self, *kind: int) -> bool:
+        """Whether the chart has the best constituents of these words, category, head.
+
+        They are as many as derivations are wanted.
+        """
+        return self._done.get(kind, 0) == self.nbest
+
+    def pop(self) -> Item | None:
+        """The best of the agenda, which joins the chart; None if it is no news."""
+        item = heappop(self.agenda)[2]
+        _, begin, end, category, head, *_ = item
+        key = begin, end, category, head
+        if self.has(*key):
+            return None
+        self._done[key] = self._done.get(key, 0) + 1
+        if category >= 0:
+            self.beginning[begin].setdefault(category, []).append(item)
+            self.ending[end].setdefault(category, []).append(item)
+        return item
+
+    def fragments(self) -> Found:
+        """The fewest constituents of the chart that have all words, then the best."""
+        best: list[tuple[int, float, list[Item]]] = [(0, 0.0, [])]
+        likely = {
+            i: max(own, key=lambda pair: pair[1]) for i, own in enumerate(self.tags)
+        }
+        for end in range(1, self.count + 1):
+            category, p = likely[end - 1]
+            options = [Item(p, end - 1, end, category, end - 1)]
+            options += [item for items in self.ending[end].values() for item in items]
+            found = None
+            for item in options:
+                count, score, before = best[item.begin]
+                score += item.score + max(self.heads[item.head])
+                if found is None or (-count - 1, score) > (-found[0], found[1]):
+                    found = count + 1, score, [*before, item]
+            best.append(found)
+        _, score, items = best[-1]
+        return Found(score, items)

@@ -1,0 +1,146 @@
+"""From scores of a network to derivations: grammar, search, and fragments."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from keras_tagging.ccg.astar import AStar, Found, Item, Weights
+from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node
+from keras_tagging.ccg.derivation import Derivation
+from keras_tagging.ccg.grammar import Grammar, normal
+from keras_tagging.ccg.rules import Rules
+from keras_tagging.utils.limits import AGENDA, CHART_WORDS
+
+_BLANKS = re.compile(r"[ \t\r\n]")
+
+
+class Search(NamedTuple):
+    """How derivations are searched for: see `architectures.tasks.CCGSettings`."""
+
+    beta: float = 0.05
+    head_weight: float = 1.0
+    rule_weight: float = 0.1
+    agenda: int = 20_000
+    unseen: bool = False
+
+
+class CCGDecoder:
+    """Finds derivations by the scores of categories and heads.
+
+    Args:
+        grammar: its rules and roots.
+        tags: the categories that words may have, in the order of their scores.
+        search: how.
+    """
+
+    def __init__(self, grammar: Grammar, tags: Sequence[str], search: Search):
+        tags = [normal(tag) for tag in tags]
+        self.search = search
+        self.rules = Rules(grammar, tags, search.unseen)
+        self._numbers = [self.rules.ids[tag] for tag in tags]
+        weights = Weights(search.head_weight, search.rule_weight)
+        self._astar = AStar(self.rules, weights, search.agenda)
+
+    def derive(
+        self,
+        words: Sequence[str],
+        pos: Sequence[str],
+        tags: np.ndarray,
+        heads: np.ndarray,
+        beta: float | None = None,
+        nbest: int = 1,
+    ) -> list[tuple[Derivation, float]]:
+        """The best derivations with their scores, best first.
+
+        Where the grammar has none, there is one of fragments, whose root has the
+        category `FRAG`. A sentence of more than `limits.CHART_WORDS` words is cut into
+        pieces, which are fragments too.
+
+        Args:
+            words: at least one.
+            pos: the part of speech of each word.
+            tags: `(words, tags)`, logits of their categories.
+            heads: `(words, words + 1)`, logits of their heads; first is ROOT.
+            beta: as in `Search`; None for that of the search.
+            nbest: how many, at most.
+        """
+        tags, heads = map(log_softmax, (tags, heads))
+        level = np.log(self.search.beta if beta is None else beta)
+        possible = [self._possible(row, level) for row in tags]
+        count = len(words)
+        if count <= CHART_WORDS:
+            found = self._astar.search(possible, heads, nbest)
+        else:
+            found = [self._in_pieces(possible, heads)]
+        leaves = list(zip(words, pos, strict=True))
+        return [(self._derivation(x, leaves), x.score) for x in found]
+
+    def _possible(self, row: np.ndarray, level: float) -> list[tuple[int, float]]:
+        chosen = np.flatnonzero(row >= row.max() + level).tolist()
+        return [(self._numbers[i], float(row[i])) for i in chosen]
+
+    def _in_pieces(self, possible, heads: np.ndarray) -> Found:
+        score, items = 0.0, []
+        for begin in range(0, len(possible), CHART_WORDS):
+            end = min(begin + CHART_WORDS, len(possible))
+            own = np.concatenate(
+                [heads[begin:end, :1], heads[begin:end, begin + 1 : end + 1]], 1
+            )
+            [found] = self._astar.search(possible[begin:end], own)
+            score += found.score
+            items += [(item, begin) for item in found.items]
+        return Found(score, items)
+
+    def _derivation(self, found: Found, leaves) -> Derivation:
+        items = [
+            x if isinstance(x, tuple) and len(x) == 2 else (x, 0) for x in found.items
+        ]
+        roots = [self._tree(item, leaves[first:]) for item, first in items]
+        if len(roots) == 1:
+            return Derivation(roots[0])
+        return Derivation(Node(FRAGMENTS, 0, tuple(roots)))
+
+    def _tree(self, root: Item, leaves) -> Node | Leaf:
+        """The nodes of an item, without recursion."""
+        order, waiting = [], [root]
+        while waiting:
+            item = waiting.pop()
+            order.append(item)
+            waiting += item.parts
+        made: dict[int, Node | Leaf] = {}
+        for item in reversed(order):
+            name = self.rules.names[item.category]
+            if item.parts:
+                children = tuple(made[id(part)] for part in item.parts)
+                made[id(item)] = Node(name, item.side, children)
+            else:
+                word, pos = (_BLANKS.sub("_", x) or "_" for x in leaves[item.begin])
+                made[id(item)] = Leaf(name, pos, pos, word, name)
+        return made[id(root)]
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """The logarithms of the probabilities, in double precision."""
+    rows = logits.astype("float64")
+    rows = rows - rows.max(-1, keepdims=True)
+    return rows - np.log(np.exp(rows).sum(-1, keepdims=True))
+
+
+def search_of(found) -> Search:
+    """The search that a file describes.
+
+    Raises:
+        ValueError: if it cannot be one.
+    """
+    right = isinstance(found, dict) and {*found} == {*Search._fields}
+    right = right and type(found["unseen"]) is bool
+    right = right and type(found["agenda"]) is int and 0 < found["agenda"] <= AGENDA
+    names = ("beta", "head_weight", "rule_weight")
+    right = right and all(
+        type(found[name]) in (int, float) and 0 <= found[name] < 1e6 for name in names
+    )
+    if not right or not 0 < found["beta"] <= 1:
+        raise ValueError("does not say how derivations are searched for")
+    return Search(**found)

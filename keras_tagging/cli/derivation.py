@@ -1,0 +1,157 @@
+"""The command that finds CCG derivations: derive."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from keras_tagging.cli.annotation import write_results
+from keras_tagging.cli.destinations import Out, destinations
+from keras_tagging.cli.inputs import read_input
+from keras_tagging.cli.loading import load_model
+from keras_tagging.cli.options import (
+    Errors,
+    InputFile,
+    Jobs,
+    Options,
+    RunOrOnnx,
+    one_line,
+    pairs,
+)
+from keras_tagging.cli.talk import note
+from keras_tagging.cli.tasks import Work
+from keras_tagging.data.html import as_html, language_of, preface
+from keras_tagging.utils.limits import DRAWN_WORDS
+
+
+@dataclass(frozen=True)
+class Deriving:
+    """The task of `derive`.
+
+    Args:
+        run, output, beta, nbest: as in the command.
+    """
+
+    run: Path
+    output: str
+    beta: float | None = None
+    nbest: int | None = None
+
+    def load(self, threads: int | None = None) -> Work:
+        """The task with its model: see `Tagging.load`."""
+        model = load_model(self.run, None, "derive", threads=threads)
+
+        def derived(items: Iterable) -> Iterator[list]:
+            # a list is one slice, an iterator is read some ahead
+            sentences = (item[0] for item in items)
+            sentences = list(sentences) if isinstance(items, list) else sentences
+            yield from model.derive(sentences, beta=self.beta, nbest=self.nbest or 1)
+
+        before = ""
+        if self.output == "html":
+            before = preface(language_of(getattr(model, "metadata", {})))
+        writer = {"auto": auto_writer, "json": json_writer}.get(self.output)
+        if writer is None:
+            writer = {"tree": drawing_writer, "html": html_writer}[self.output]
+        return Work(derived, len(model.tags), before, writer=writer)
+
+
+def auto_writer() -> Callable:
+    """The function that writes derivations as `.auto` files have them, numbered."""
+    numbers = iter(range(1, 1 << 62))
+
+    def write(found) -> str:
+        number = next(numbers)
+        if not len(found[0][0]):
+            return ""
+        last = len(found)
+        parts = [
+            f"ID={number} PARSER=KERAS_TAGGING NUMPARSE={place if last > 1 else 1}\n"
+            + sentence.derivation.auto()
+            for place, (sentence, _) in enumerate(found, 1)
+        ]
+        return "".join(parts)
+
+    return write
+
+
+def json_writer() -> Callable:
+    """The function that writes derivations as JSON, a line a sentence."""
+
+    def write(found) -> str:
+        sentence = found[0][0]
+        parts = [
+            {"score": score, **one.derivation.to_dict()}
+            for one, score in found
+            if len(one)
+        ]
+        told = {"tokens": list(sentence.tokens), "derivations": parts}
+        return json.dumps(told, ensure_ascii=False) + "\n"
+
+    return write
+
+
+def drawing_writer() -> Callable:
+    """The function that draws derivations as text."""
+
+    def write(found) -> str:
+        drawn = (one.derivation for one, _ in found if len(one))
+        return "".join(
+            f"{x.draw() if len(x) <= DRAWN_WORDS else x.auto()}\n" for x in drawn
+        )
+
+    return write
+
+
+def html_writer() -> Callable:
+    """The function that draws derivations as HTML."""
+
+    def write(found) -> str:
+        return "".join(as_html(one) for one, _ in found)
+
+    return write
+
+
+def derive(
+    run: RunOrOnnx,
+    file: InputFile = "-",
+    format: str | None = None,
+    option: Options = None,
+    errors: Errors = "raise",
+    output: Literal["auto", "json", "html", "tree"] = "auto",
+    out: Out = None,
+    beta: float | None = None,
+    nbest: Annotated[int | None, typer.Option(min=1, max=1000)] = None,
+    jobs: Jobs = 1,
+) -> None:
+    """Find the CCG derivations of sentences.
+
+    Text has one sentence a line, with blanks between tokens. Every sentence gets a
+    derivation: where the grammar has none for the whole, its root has the category
+    FRAG, and its children are the fewest parts that have one.
+
+    Examples:
+        keras-tagging derive runs/ccg sentences.txt > sentences.auto
+        keras-tagging derive runs/ccg --output tree < sentences.txt
+        keras-tagging derive runs/ccg sentences.txt --output html > derivations.html
+        keras-tagging derive parser.onnx sentences.txt --output json --nbest 5
+
+    Args:
+        format: By default recognised; standard input is 'text'.
+        output: The format of CCGbank; JSON with a sentence a line; a page with the
+            derivations as tables; or the usual drawing as text.
+        beta: A word has the categories with p >= beta * max p; by default that of the
+            model.
+        nbest: Give so many derivations of each sentence, if there are.
+    """
+    if beta is not None and not 0 < beta <= 1:
+        raise ValueError(f"--beta {beta}: give a number above 0, up to 1")
+    paths = destinations([file], out, output)
+    options = pairs("--option", option)
+    given = read_input(file, format, options, "derive", errors, keep=False)
+    empty = write_results(Deriving(run, output, beta, nbest), [given], paths, jobs)
+    if empty and output != "json":
+        note(one_line("note", f"{empty:,} sentences without tokens are left out"))

@@ -1,0 +1,65 @@
+"""Scores of heads, against the equations in NumPy."""
+
+import keras
+import numpy as np
+import pytest
+
+from keras_tagging.layers import BiaffineHeads
+
+
+def by_hand(weights, x, length):
+    """Dozat & Manning (2017), Eq. 4 and 9, word by word."""
+    found = np.zeros((length, length + 1))
+
+    def hidden(name, i):
+        y = x[i] @ weights[f"{name}_kernel"] + weights[f"{name}_bias"]
+        return np.where(y > 0, y, 0.2 * y)
+
+    for i in range(length):
+        d = hidden("dependent", i)
+        for j in range(length + 1):
+            h = weights["root"] if j == 0 else hidden("head", j - 1)
+            found[i, j] = d @ weights["bilinear"] @ h + weights["prior"] @ h
+    return found
+
+
+def test_scores_are_those_of_the_equations():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(3, 5, 4)).astype("float32")
+    lengths = [5, 3, 1]
+    mask = np.arange(5) < np.array(lengths)[:, None]
+    layer = BiaffineHeads(6, activation=lambda y: keras.ops.leaky_relu(y, 0.2))
+    layer.build((None, None, 4))
+    for weight in layer.weights:
+        weight.assign(rng.normal(size=weight.shape))
+    weights = {w.name: keras.ops.convert_to_numpy(w) for w in layer.weights}
+    found = keras.ops.convert_to_numpy(layer(x, mask=mask))
+    assert found.shape == (3, 5, 6)
+    for row, own, length in zip(found, x, lengths, strict=True):
+        expected = by_hand(weights, own, length)
+        np.testing.assert_allclose(row[:length, : length + 1], expected, atol=1e-4)
+        assert (row[:length, length + 1 :] < -1e4).all()
+
+
+def test_it_is_made_again_from_its_configuration():
+    layer = BiaffineHeads(6, dropout=0.2, seed=3, activation="relu")
+    again = BiaffineHeads.from_config(layer.get_config())
+    assert again.get_config() == layer.get_config()
+    x = np.ones((1, 2, 4), "float32")
+    assert tuple(again(x).shape) == again.compute_output_shape((1, 2, 4))
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="its own tape")
+def test_gradients_reach_every_weight():
+    import tensorflow as tf
+
+    layer = BiaffineHeads(3)
+    rng = np.random.default_rng(2)
+    x = tf.constant(rng.normal(size=(2, 4, 3)).astype("float32"))
+    layer(x)
+    for weight in layer.weights:
+        weight.assign(rng.normal(size=weight.shape))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(x) ** 2)
+    gradients = tape.gradient(loss, [w.value for w in layer.trainable_weights])
+    assert all(np.abs(g.numpy()).max() > 0 for g in gradients)

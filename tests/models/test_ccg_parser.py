@@ -1,0 +1,175 @@
+"""CCG parsers: trained, saved, exported, and on the command line."""
+
+import json
+
+import pytest
+
+import keras_tagging
+from keras_tagging.ccg import Derivation
+from keras_tagging.ccg.auto import FRAGMENTS
+from keras_tagging.cli import main
+from keras_tagging.data import Sentence, read
+from keras_tagging.data.records import sentence_of
+from keras_tagging.kinds.derivations import FIGURES
+from keras_tagging.metrics import derivation_scores
+from tests.ccg.trees import tree
+
+NP, VP = "NP", r"S\NP"
+
+
+def np_of(adjective, noun):
+    return tree(NP, f"{adjective}|NP/NP", f"{noun}|NP", head=1)
+
+
+def clause(subject, verb, thing=None):
+    verb = f"{verb}|{VP}" if thing is None else tree(VP, f"{verb}|({VP})/NP", thing)
+    return tree("S", tree("S", subject, verb, head=1), ".|.")
+
+
+def sentences():
+    roots = [
+        clause("she|NP", "sleeps"),
+        clause("he|NP", "sees", "her|NP"),
+        clause(np_of("the", "cat"), "sees", np_of("a", "dog")),
+        clause(np_of("a", "cat"), "sleeps"),
+        clause("she|NP", "likes", np_of("the", "dog")),
+        clause(np_of("the", "old"), "likes", "him|NP"),
+    ]
+    found = []
+    for root in roots:
+        derivation = Derivation(root)
+        leaves = derivation.leaves
+        words, tags = ([x[i] for x in leaves] for i in (3, 0))
+        assert [leaf.word for leaf in leaves] == words
+        found.append(sentence_of(words, tags, derivation=derivation))
+    return found
+
+
+GOLD = sentences()
+SETTINGS = {"units": 12, "num_layers": 1, "word_dim": 12, "head_units": 8}
+SETTINGS |= {"dropout": 0.0, "layer_dropout": 0.0, "head_dropout": 0.0}
+SETTINGS |= {"learning_rate": 0.05, "token_budget": 60, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def model():
+    made = keras_tagging.build("ccg-parser", **SETTINGS)
+    made.fit(GOLD, epochs=40, verbose=0)
+    return made
+
+
+@pytest.fixture(scope="module")
+def exported(model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("ccg") / "parser.onnx"
+    model.export(path)
+    return path
+
+
+def trees(sentences):
+    return [[node.category for node in s.derivation.nodes()] for s in sentences]
+
+
+def test_it_learns_by_heart(model):
+    found = model.derive([s.tokens for s in GOLD])
+    assert trees(found) == trees(GOLD)
+    assert [s.tags for s in found] == [s.tags for s in GOLD]
+    figures = model.evaluate(GOLD, return_dict=True)
+    assert figures == dict.fromkeys(FIGURES, 1.0)
+
+
+def test_figures_are_those_of_the_derivations(model):
+    backwards = []
+    for gold in (GOLD[0], GOLD[2], GOLD[4]):
+        words, tags = gold.tokens[::-1], gold.tags[::-1]
+        leaves = (f"{word}|{tag}" for word, tag in zip(words, tags, strict=True))
+        flat = Derivation(tree("X", *leaves))
+        backwards.append(sentence_of(words, tags, derivation=flat))
+    figures = model.evaluate(backwards, return_dict=True)
+    found = [s.derivation for s in model.derive([s.tokens for s in backwards])]
+    scores = derivation_scores([s.derivation for s in backwards], found)
+    assert all(figures[name] == value for name, value in scores._asdict().items())
+    right = 0
+    for gold in backwards:
+        [(_, tags)] = model.streamed([gold], ["tag_scores"], lambda s, x: (s, x))
+        own = [model.tags[i] for i in tags.argmax(-1)]
+        right += sum(map(str.__eq__, own, gold.tags))
+    assert figures["accuracy"] == pytest.approx(right / sum(map(len, backwards)))
+
+
+def test_several_derivations(model):
+    [found] = model.derive([GOLD[2].tokens], nbest=3, beta=1e-9)
+    scores = [score for _, score in found]
+    assert 1 < len(found) <= 3 and scores == sorted(scores)[::-1]
+    assert trees([found[0][0]]) == trees([GOLD[2]])
+    for wrong in ({"beta": 0}, {"beta": 2}, {"nbest": 0}):
+        with pytest.raises(ValueError, match=min(wrong)):
+            model.derive(GOLD, **wrong)
+
+
+def test_any_sentence_gets_a_derivation_with_every_word(model):
+    asked = [[], ["."], [".", ".", "."], ["xyz"] * 40, ["a\tb", "c d"], ["the"] * 500]
+    found = model.derive([Sentence(words) for words in asked])
+    assert [s.tokens for s in found] == asked
+    assert found[0].derivation is None
+    for sentence in found[1:]:
+        assert len(sentence.derivation) == len(sentence)
+        assert sentence.derivation.auto() and sentence.tags
+    assert found[2].derivation.category == FRAGMENTS
+
+
+def test_it_is_saved_and_exported(model, exported, tmp_path):
+    model.save(tmp_path / "a.keras")
+    again = keras_tagging.load(tmp_path / "a.keras")
+    onnx = keras_tagging.load(exported)
+    words = [s.tokens for s in GOLD] + [["who", "knows"], [], ["the"] * 9]
+    expected = model.derive(words)
+    for other in (again, onnx):
+        found = other.derive(words)
+        assert [s.derivation for s in found] == [s.derivation for s in expected]
+        assert [s.tags for s in found] == [s.tags for s in expected]
+    assert onnx.evaluate(GOLD, return_dict=True) == dict.fromkeys(FIGURES, 1.0)
+    with pytest.raises(ValueError, match=r"NAME\.onnx"):
+        model.export(tmp_path / "served", format="tf_saved_model")
+
+
+def test_it_needs_derivations():
+    with pytest.raises(ValueError, match="has no derivation"):
+        keras_tagging.build("ccg-parser", **SETTINGS).fit(
+            [Sentence(["a"], tags=["NP"])], verbose=0
+        )
+
+
+def program(*args):
+    with pytest.raises(SystemExit) as ended:
+        main([str(arg) for arg in args])
+    return ended.value.code
+
+
+def test_derive_writes_every_form(exported, tmp_path, capsys):
+    text = tmp_path / "text.txt"
+    text.write_text("she sleeps .\n\nthe cat sees a dog .\n", "utf-8")
+    out = tmp_path / "found.auto"
+    assert program("derive", exported, text, "--out", out) == 0
+    assert "1 sentences without tokens" in capsys.readouterr().err
+    first, second = read(out)
+    assert trees([first, second]) == trees([GOLD[0], GOLD[2]])
+    assert [s.derivation.name for s in (first, second)] == ["1", "3"]
+    for output, part in [("tree", "------<"), ("html", "<table>")]:
+        assert program("derive", exported, text, "--output", output) == 0
+        assert part in capsys.readouterr().out
+    program("derive", exported, text, "--output", "json", "--nbest", 2)
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    words = [["she", "sleeps", "."], [], ["the", "cat", "sees", "a", "dog", "."]]
+    assert [row["tokens"] for row in rows] == words
+    best = rows[2]["derivations"][0]
+    assert trees([GOLD[2]]) == [
+        [n.category for n in Derivation.from_dict(best).nodes()]
+    ]
+    assert rows[1]["derivations"] == [] and "score" in best
+
+
+def test_derive_takes_derivers_alone(exported, tmp_path, capsys):
+    text = tmp_path / "text.txt"
+    text.write_text("she sleeps .\n", "utf-8")
+    assert program("tag", exported, text) == 2
+    assert "keras-tagging derive" in capsys.readouterr().err
