@@ -6,7 +6,9 @@ from keras_tagging.transitions.gold_moves import Moves, gold_moves
 from keras_tagging.transitions.joint import JointScorer
 from keras_tagging.transitions.node_table import NODES
 from keras_tagging.transitions.promises import check
+from keras_tagging.transitions.rule_tables import RuleTables
 from keras_tagging.transitions.search import NumPy, search
+from keras_tagging.transitions.shift_reduce import ccg_system, derivation_moves
 from keras_tagging.transitions.swap import ARC_STANDARD_WITH_SWAP
 from keras_tagging.transitions.system import (
     DEPRELS,
@@ -28,9 +30,12 @@ __all__ = [
     "Moves",
     "NumPy",
     "Outputs",
+    "RuleTables",
     "TransitionSystem",
+    "ccg_system",
     "check",
     "check_tree",
+    "derivation_moves",
     "gold_moves",
     "is_projective",
     "lift",

@@ -1,5 +1,6 @@
 """The moves that build given trees, and what the network reads before each."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -50,23 +51,48 @@ def gold_moves(system: TransitionSystem, heads, labels, names=None) -> list[Move
     pairs = list(zip(heads, labels, strict=True))
     names = names or [f"sentence {number}" for number in range(1, len(pairs) + 1)]
     _of_each(partial(_check, system), pairs, names)
+    lengths = [len(some_heads) for some_heads in heads]
+    return replayed(system, pairs, lengths, names, _check_trees)
+
+
+def replayed(
+    system: TransitionSystem,
+    answers: Sequence[tuple],
+    lengths: Sequence[int],
+    names: Sequence[str],
+    check: Callable = lambda *_: None,
+) -> list[Moves]:
+    """The moves of the oracle, and what the network reads before each.
+
+    Args:
+        system: a `TransitionSystem`.
+        answers: for each sentence the arguments of the oracle.
+        lengths: the number of its words.
+        names: how messages name it.
+        check: function of the system, some answers, their lengths `(sentences,)`, the
+            state after the last move, and a function that refuses the first of the
+            sentences with a flag, with the text that another one gives for its number.
+
+    Raises:
+        ValueError: as `gold_moves` does.
+    """
     # sentences of like length are advanced together
-    order = np.argsort([len(some_heads) for some_heads in heads], kind="stable")
-    moves: list = [None] * len(pairs)
+    order = np.argsort(lengths, kind="stable")
+    moves: list = [None] * len(lengths)
     for begin in range(0, len(order), CHUNK):
         chunk = order[begin : begin + CHUNK]
-        parts = _replayed(system, *([x[i] for i in chunk] for x in (pairs, names)))
-        for i, part in zip(chunk, parts, strict=True):
+        some = ([x[i] for i in chunk] for x in (answers, lengths, names))
+        for i, part in zip(chunk, _replayed(system, *some, check), strict=True):
             moves[i] = part
     return moves
 
 
-def _of_each(function, pairs, names):
-    """The results of a function for each tree; its errors name the sentence."""
+def _of_each(function, answers, names):
+    """The results of a function for each answer; its errors name the sentence."""
     found = []
-    for pair, name in zip(pairs, names, strict=True):
+    for answer, name in zip(answers, names, strict=True):
         try:
-            found.append(function(*pair))
+            found.append(function(*answer))
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
     return found
@@ -83,9 +109,9 @@ def _check(system, heads, labels):
         )
 
 
-def _replayed(system, trees, names):
-    given = _of_each(system.oracle, trees, names)
-    lengths = np.array([len(heads) for heads, _ in trees], "int32")
+def _replayed(system, answers, lengths, names, check):
+    given = _of_each(system.oracle, answers, names)
+    lengths = np.array(lengths, "int32")
     counts = np.array([len(actions) for actions, _ in given], "int32")
 
     def refuse(wrong, what):
@@ -95,10 +121,10 @@ def _replayed(system, trees, names):
 
     actions, labels = _arrays(system, given, lengths, counts, refuse)
     steps, width = actions.shape[1], int(lengths.max(initial=0)) + 2
-    nodes = np.zeros((len(trees), steps, system.num_nodes), "int32")
-    node_labels = np.zeros((len(trees), steps, system.num_labels), "int32")
+    nodes = np.zeros((len(given), steps, system.num_nodes), "int32")
+    node_labels = np.zeros((len(given), steps, system.num_labels), "int32")
     state = system.initial(lengths, width, np)
-    check_state(system, state, len(trees), width)
+    check_state(system, state, len(given), width)
     for step in range(steps):
         found = system.features(state, np)
         if not step:
@@ -106,8 +132,9 @@ def _replayed(system, trees, names):
                 check_shape(system, what, x, into[:, 0].shape)
         nodes[:, step], node_labels[:, step] = found
         state = system.advance(state, actions[:, step], labels[:, step], np)
-    check_state(system, state, len(trees), width)
-    _check_end(system, trees, lengths, state, refuse)
+    check_state(system, state, len(given), width)
+    check(system, answers, lengths, state, refuse)
+    _check_end(system, state, refuse)
     for i, count in enumerate(counts):
         parts = (actions, labels, nodes, node_labels)
         yield Moves(*(part[i, :count] for part in parts))
@@ -150,8 +177,8 @@ def _arrays(system, given, lengths, counts, refuse):
     return actions, labels
 
 
-def _check_end(system, trees, lengths, state, refuse):
-    """Refuse trees that are not those given, and moves that are left."""
+def _check_trees(system, trees, lengths, state, refuse):
+    """Refuse trees that are not those given."""
     words = np.arange(lengths.max(initial=0)) < lengths[:, None]
 
     def another(what, kind, found):
@@ -168,7 +195,11 @@ def _check_end(system, trees, lengths, state, refuse):
         if wrong.any():
             rows = np.nonzero(words)[0][wrong]
             refuse(np.isin(np.arange(len(trees)), rows), another(what, kind, found))
-    of_actions = (len(trees), len(system.actions))
+
+
+def _check_end(system, state, refuse):
+    """Refuse moves that are left."""
+    of_actions = (len(state[0]), len(system.actions))
     if system.from_root is not None:
         check_shape(system, "from_root", system.from_root(state, np), of_actions)
     legal = system.legal(state, np)

@@ -81,7 +81,7 @@ def search(
     beam_width: int = 1,
     masks=None,
 ):
-    """The most probable tree of every sentence, as far as the search finds it.
+    """The most probable answer for every sentence, as far as the search finds it.
 
     The probability of a move is one among the legal moves. Each hypothesis has its own
     state of the system and of the network. Of hypotheses with equal scores the earlier
@@ -103,7 +103,8 @@ def search(
             from a word, may be made by each output.
 
     Returns:
-        Heads and labels `(batch, width - 2)` int32, -1 and 0 beyond a sentence's end.
+        The arrays that `result` of the system gives, as a tuple: of most systems heads
+        and labels `(batch, width - 2)` int32, -1 and 0 beyond a sentence's end.
     """
     xp, number, fields = engine.xp, len(outputs), len(system.fields)
     batch = xp.shape(lengths)[0]
@@ -146,8 +147,7 @@ def search(
     if beam_width > 1:
         best = xp.reshape(sentences * beam_width, (-1,))
         found = (xp.take(x, best, axis=0) for x in found)
-    heads, labels = found
-    return heads, labels
+    return tuple(found)
 
 
 def allowance(system, outputs, masks=None) -> np.ndarray:
@@ -194,6 +194,8 @@ def log_probabilities(engine, system, logits, may, state, allowing):
     least = np.where(np.arange(allowing.shape[1]) == 0, -0.5, 0).astype("float32")
     # not `>`, which a tensor of PyTorch has for no array of NumPy
     allowed = xp.greater(xp.matmul(flags, allowing), least[None])
+    if system.legal_outputs is not None:
+        allowed = allowed & system.legal_outputs(state, xp)
     logits = xp.where(xp.isnan(logits), np.float32(0), logits)
     logits = xp.minimum(xp.maximum(logits, -LARGEST), LARGEST)
     return engine.log_softmax(xp.where(allowed, logits, np.float32(FORBIDDEN)))

@@ -1,7 +1,7 @@
 """A transition system as one value, and the systems by name."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -59,12 +59,18 @@ class TransitionSystem:
             with one root.
         oracle: function of one sentence: from `heads` (a list, 0 for ROOT) and `labels`
             (a list of ids) to the gold actions and their labels, two lists. A
-            ValueError for a tree that the system cannot build.
+            ValueError for a tree that the system cannot build. That of a system that
+            builds no trees of heads takes what it does build.
         result: function of `state` and `xp`: heads (0 is ROOT; -1 without one) and
-            labels, `(batch, width - 2)` each.
+            labels, `(batch, width - 2)` each; or other arrays, a row a sentence.
         from_root: function of `state` and `xp`: whether the arc that each action would
             make hangs from ROOT, `(batch, actions)` bool. None: arcs from ROOT may have
             any label, also in a parser that is `constrained`.
+        legal_outputs: function of `state` and `xp`, where the label of a legal action
+            decides too: whether each of `Outputs` may be taken if its action may,
+            `(batch, outputs)` bool. Each legal action needs one, and the first output
+            is always among them. None: a legal action may have any label.
+        sizes: the number of labels of the sets that the system brings itself.
         fixed_steps: whether every sentence takes exactly `steps`.
         nonprojective: whether arcs may cross.
     """
@@ -82,6 +88,8 @@ class TransitionSystem:
     oracle: Callable
     result: Callable
     from_root: Callable | None = None
+    legal_outputs: Callable | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict, hash=False)
     fixed_steps: bool = False
     nonprojective: bool = False
 
@@ -91,7 +99,7 @@ class Outputs:
 
     Args:
         system: a `TransitionSystem`.
-        sizes: the number of labels of each set.
+        sizes: the number of labels of each set; the system adds its own.
 
     Raises:
         ValueError: if the labels of an action are of another set.
@@ -108,6 +116,7 @@ class Outputs:
     """
 
     def __init__(self, system: TransitionSystem, sizes: Mapping[str, int]):
+        sizes = {**sizes, **system.sizes}
         sets = {action.labels for action in system.actions} - {None}
         if unknown := sets - set(sizes):
             raise ValueError(

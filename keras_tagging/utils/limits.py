@@ -51,6 +51,8 @@ CHART_WORDS = 150
 AGENDA = 1_000_000
 # Rules of a grammar; that of EWT as CCG has a thousand, CCGbank's some 5,000.
 GRAMMAR_RULES = 100_000
+# Numbers in a table of its rules that a shift-reduce parser has: 4 bytes each.
+RULE_TABLE = 1 << 24
 
 # Compressed files and archives
 

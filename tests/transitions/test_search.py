@@ -4,10 +4,12 @@ import keras
 import numpy as np
 import onnxruntime
 import pytest
+from ccg.sentences import derivations
 from cells.cases import named_weights
 from keras import ops
 from onnx import helper
 
+from keras_tagging.ccg import Grammar
 from keras_tagging.cells import FeedForwardCell
 from keras_tagging.data.projectivity import check_tree
 from keras_tagging.layers import TransitionScorer
@@ -21,22 +23,25 @@ from keras_tagging.transitions import (
     JointScorer,
     NumPy,
     Outputs,
+    RuleTables,
+    ccg_system,
     search,
     transition_system,
     transition_systems,
 )
+from keras_tagging.transitions import system as system_module
 
 LENGTHS = [5, 1, 3, 7, 2, 4, 6, 0]
 SIZE, UNITS, LABELS = 3, 5, 2
 EVERY = pytest.mark.parametrize("system", transition_systems())
 
 
-def make_scorer(system, width, seed=0, **options):
+def make_scorer(system, width, seed=0, labels=LABELS, **options):
     """All weights and tokens are whole numbers, so many moves have equal scores, in
     each engine alike."""
     scorer = TransitionScorer(
         FeedForwardCell(UNITS),
-        LABELS,
+        labels,
         label_dim=2,
         system=system,
         beam_width=width,
@@ -136,6 +141,25 @@ def test_equal_scores_have_one_order(system, width, options):
         last = by_numpy(scorer, tokens, LastFirst())
         others += (last[0] != heads).sum()
     assert others > 4  # the order matters
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_labels_that_are_legal_by_a_grammar(monkeypatch, width):
+    tables = RuleTables(Grammar.from_derivations(derivations()))
+    monkeypatch.setitem(system_module._REGISTERED, "ccg", ccg_system(tables))
+    scorer, tokens = make_scorer("ccg", width, labels=len(tables.categories))
+    expected = by_numpy(scorer, tokens)
+    engines = [by_keras]
+    if keras.backend.backend() == "tensorflow":  # which alone exports
+        engines.append(by_onnx)
+    for found in (engine(scorer, tokens) for engine in engines):
+        for one, other in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(one, other)
+    for *moves, n in zip(*expected, LENGTHS, strict=True):
+        words = [f"w{i}" for i in range(n)]
+        if words:
+            made = tables.derivation(*moves, words)
+            assert [leaf.word for leaf in made.leaves] == words
 
 
 def test_the_earlier_item_then_the_smaller_action():
