@@ -12,8 +12,8 @@ from keras_tagging.models.ensemble_files import load_members, save_ensemble
 from keras_tagging.utils import limits
 
 NOT_TRAINED = (
-    "an ensemble does not learn: fit each member, or a pupil with teacher=, see "
-    "'Teachers and pupils' in the documentation"
+    "an ensemble does not learn: fit each member, or a pupil on the soft targets of "
+    "SoftTargets.of(ensemble, sentences), fit(..., soft_targets=)"
 )
 
 
@@ -25,7 +25,8 @@ class Ensemble(SentenceCalls):
     each step of the search, in which every member has states of its own. It has the
     methods of its members that answer: `tag`, `parse`, `predict`, `evaluate`,
     `annotate`, `export` and `save`; :func:`keras_tagging.load` reads what `save`
-    writes. `fit` of another model learns from it with ``teacher=``.
+    writes. A single tagger learns from one of taggers by
+    ``SoftTargets.of(ensemble, sentences)`` and ``fit(..., soft_targets=)``.
 
     Members may differ in architecture, vocabularies, features and recipe, but not in
     their labels, whose order may differ. What is not a probability is that of the first

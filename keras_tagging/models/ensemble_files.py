@@ -37,8 +37,8 @@ def save_ensemble(ensemble, folder: str | Path, overwrite: bool = True) -> None:
     folder = Path(folder)
     if folder.is_file() or folder.suffix == ".keras":
         raise ValueError(
-            f"{folder}: an ensemble is saved in a folder; a .keras file, or a part of "
-            "a pipeline that is saved, may be a pupil of it"
+            f"{folder}: an ensemble is saved in a folder, which is no file and has no "
+            "suffix .keras"
         )
     if (folder / ENSEMBLE).exists() and not overwrite:
         raise FileExistsError(f"{folder} has an ensemble: give overwrite=True")

@@ -43,7 +43,6 @@ class TaggerEnsemble(Tagging, Ensemble):
     column, report, counts = Tagger.column, Tagger.report, Tagger.counts
     multi_tagging = Tagger.multi_tagging
     network_outputs, answers_of = Tagger.network_outputs, Tagger.answers_of
-    _read = Tagger._read
 
     def call(self, inputs, training=False):
         """The joined outputs of the networks, for the tokens that each reads."""

@@ -45,8 +45,8 @@ def save_pipeline(
 
     Raises:
         FileExistsError: if the folder has a pipeline, and `overwrite` is false.
-        ValueError: if a part is an ONNX file, which has no weights to save, or another
-            process saves in the folder.
+        ValueError: if a part is an ONNX file, which has no weights to save, or an
+            ensemble, or another process saves in the folder.
         OSError: if the folder cannot be written.
     """
     if (folder / PIPELINE).exists() and not overwrite:
@@ -56,6 +56,11 @@ def save_pipeline(
             raise ValueError(
                 f"the {name} is an ONNX file, which has no weights to save: copy the "
                 "file, or load the run that it came from"
+            )
+        if hasattr(model, "members"):
+            raise ValueError(
+                f"the {name} is an ensemble, which is a folder of its own and no part "
+                "of a saved pipeline: put a pupil of it, or a member, in its place"
             )
     with saving(folder):
         with tempfile.TemporaryDirectory(dir=folder, prefix=PARTIAL) as partial:

@@ -8,6 +8,7 @@ import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 from models.columns import columned
 from models.parsers import DEV, random_parser
+from models.parsers import randomize as redraw
 
 import keras_tagging
 from keras_tagging import Ensemble, Sentence
@@ -107,9 +108,9 @@ def test_chunks_are_consistent():
     ensemble = Ensemble(pair)
     start, between, end = allowed_transitions(ensemble.tags)
     free = 0
-    for sentence in random_sentences(6, 4, longest=4):
-        words = [sentence.tokens]
-        [rows] = ensemble.predict(words)
+    words = random_sentences(6, 4, longest=4)
+    found = zip(ensemble.predict(words), ensemble.tag(words), strict=True)
+    for rows, tagged in found:
 
         def score(path, rows=rows):
             steps = zip(path, path[1:], strict=False)
@@ -118,30 +119,34 @@ def test_chunks_are_consistent():
             return -np.inf
 
         best = max(product(range(len(rows[0])), repeat=len(rows)), key=score)
-        assert ensemble.tag(words) == [[ensemble.tags[i] for i in best]]
+        assert tagged == [ensemble.tags[i] for i in best]
         free += tuple(rows.argmax(-1)) != best
     assert free  # the most probable labels alone would not do
 
 
 # Parsers
 
+SHORT = DEV[5:7]  # each step of a search takes time
+
 
 @pytest.fixture(scope="module")
 def parsers():
-    return [random_parser("gru-parser"), random_parser("ffn-parser", tags=None)]
+    other = redraw(random_parser("ffn-parser", tags=None), 7, 0.5)
+    return [random_parser("gru-parser"), other]
 
 
 def test_parsers_parse_together(parsers, tmp_path):
     ensemble = Ensemble(parsers)
-    found = ensemble.parse(DEV[:4])
-    assert found not in [model.parse(DEV[:4]) for model in parsers]
+    found = ensemble.parse(SHORT)
+    alone = [model.parse(SHORT) for model in parsers]
+    assert found not in alone
     assert ensemble.input_columns == parsers[0].input_columns
-    figures = ensemble.evaluate(DEV[:4], return_dict=True)
-    assert figures == ensemble.report(DEV[:4]).figures
+    figures = ensemble.evaluate(SHORT, return_dict=True)
+    assert figures == ensemble.report(SHORT).figures
     same = Ensemble([parsers[0], parsers[0]])
-    assert same.parse(DEV[:4]) == parsers[0].parse(DEV[:4])
+    assert same.parse(SHORT) == alone[0]
     ensemble.save(tmp_path)
-    assert keras_tagging.load(tmp_path).parse(DEV[:4]) == found
+    assert keras_tagging.load(tmp_path).parse(SHORT) == found
 
 
 def test_a_beam_is_of_all_members(parsers):
@@ -149,7 +154,7 @@ def test_a_beam_is_of_all_members(parsers):
     before = ensemble.beam_width
     ensemble.beam_width = 3
     assert [model.beam_width for model in parsers] == [3, 3]
-    assert ensemble.parse(DEV[:2])
+    assert ensemble.parse(SHORT)
     ensemble.beam_width = before
 
 
@@ -181,11 +186,16 @@ def test_what_makes_no_ensemble(members, parsers):
         assert "\n" not in str(raised.value)
 
 
-def test_no_training(ensemble):
+def test_what_an_ensemble_does_not_do(ensemble, tmp_path):
     with pytest.raises(ValueError, match="an ensemble does not learn"):
         ensemble.fit(SENTENCES)
     with pytest.raises(ValueError, match="exported as ONNX alone"):
         ensemble.export("out", format="tf_saved_model")
+    pipeline = keras_tagging.Pipeline(tagger=ensemble)
+    assert pipeline.annotate(SENTENCES[:1])
+    with pytest.raises(ValueError, match="the tagger is an ensemble, which is a fold"):
+        pipeline.save(tmp_path / "pipeline")
+    assert not (tmp_path / "pipeline").exists()
 
 
 # Files

@@ -65,7 +65,7 @@ def test_the_best_of_all_sequences():
     paths = sequences(make_scorer(0))
     assert len({len(moves) for moves, _, _ in paths}) == 1
     length = np.array([WORDS])
-    for seed in range(3):
+    for seed in range(2):
         scorers = [make_scorer(10 * seed + i) for i in (1, 2)]
         rng = np.random.default_rng(seed)
         tokens = rng.normal(0, 1, (2, 1, WORDS, SIZE)).astype("float32")
