@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 from keras_tagging.architectures import PARSERS, RECIPES, architecture
 from keras_tagging.data.named_columns import field_of, labels_of
@@ -18,6 +19,9 @@ TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
 # jackknifing, folds=4, brought nothing on EWT: see docs/results/raw-text.rst
 FOLDS = {"folds": 1, "tagger_epochs": 6}
 PARSER = {"encoder": "bilstm", "beam_width": 4, "epochs": 10}
+#: batches that a parser learns from at least, in at most so many epochs; with 10 epochs
+#: of 400 sentences LAS is 4 points lower (docs/results/small-corpora.rst)
+PARSER_BATCHES, PARSER_EPOCHS = 800, 60
 #: what a pipeline changes in a recipe, by architecture
 SETTINGS = {
     "fast": {
@@ -109,8 +113,24 @@ class PipelinePlan:
             if part == "parser" and self.jackknifed(corpus):
                 each = min(own["tagger_epochs"], epochs or own["tagger_epochs"])
                 found[JACKKNIFE] = own["folds"] * each
-            found[part] = epochs or own["epochs"]
+            found[part] = epochs or self.epochs(part, corpus)
         return found
+
+    def epochs(self, part: str, corpus: Corpus) -> int:
+        """The epochs of a part: the user's, or the recipe's.
+
+        A parser, but that of the recipe "paper", has more on a small treebank.
+        """
+        own = self.keywords(part)
+        given = "epochs" in self.settings.get(part, {})
+        if given or part != "parser" or self.recipe == "paper":
+            return own["epochs"]
+        if own["token_budget"]:
+            batches = sum(map(len, corpus.train)) / own["token_budget"]
+        else:
+            batches = len(corpus.train) / own["batch_size"]
+        enough = ceil(PARSER_BATCHES / max(1, ceil(batches)))
+        return max(own["epochs"], min(PARSER_EPOCHS, enough))
 
     def jackknifed(self, corpus: Corpus) -> tuple[str, ...]:
         """The columns that other taggers predict for the parser's training sentences.

@@ -186,7 +186,7 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
         return plan.build(part), corpus
     names = () if tagger is None else tagger.column_names
     chosen = {"tags": NER} if part == ENTITIES else columns_to_read(plan, names)
-    model = plan.build(part, **chosen)
+    model = plan.build(part, epochs=plan.epochs(part, corpus), **chosen)
     read = [name for name in names if name and field_of(name) in model.input_columns]
     if read:
         found = {

@@ -126,6 +126,21 @@ def test_stages():
     assert PipelinePlan(parts=("parser",)).jackknifed(corpus) == ()
 
 
+def test_a_parser_has_more_epochs_on_a_small_treebank():
+    def epochs(words, recipe="fast", **parser):
+        plan = PipelinePlan(settings={"parser": parser}, recipe=recipe)
+        columns = {"pos": ["A", "B"] * 50, "xpos": ["A", "B"] * 50}
+        corpus = Corpus([Sentence(["a"] * 100, columns=columns)] * (words // 100))
+        return plan.stages(corpus)["parser"]
+
+    found = [epochs(words) for words in (100, 6_500, 20_000, 40_000, 200_000)]
+    assert found == [60, 60, 20, 10, 10]
+    assert epochs(4_000, token_budget=None, batch_size=1) == 20
+    assert epochs(6_500, epochs=3) == 3
+    paper = PipelinePlan(recipe="paper").keywords("parser")["epochs"]
+    assert epochs(6_500, recipe="paper") == paper
+
+
 def test_other_taggers_tag_the_training_sentences(tmp_path, monkeypatch):
     """Each fold is tagged by the tagger that has learnt from the others alone."""
     sentences = columned(random_sentences(7, 1))
