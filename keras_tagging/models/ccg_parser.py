@@ -13,6 +13,7 @@ from keras_tagging.kinds.derivations import (
     gold_tags,
     with_derivations,
 )
+from keras_tagging.models import building
 from keras_tagging.models.given_vectors import vector_table
 from keras_tagging.models.known_labels import refuse_unknown
 from keras_tagging.models.sentence_model import SentenceModel
@@ -71,7 +72,7 @@ class CCGParser(Deriving, SentenceModel):
             ValueError: if the model has vocabularies already, or a sentence has no
                 derivation.
         """
-        self._refuse_second_adapt()
+        building.refuse_second_adapt(self)
         sentences = self.annotated(sentences)
         self.grammar = Grammar.from_derivations(
             s.derivation for s in sentences if len(s)

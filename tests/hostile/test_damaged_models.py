@@ -57,7 +57,11 @@ def test_a_truncated_file_is_told(tmp_path, share):
     "name, part, message",
     [
         (CONFIG, b"", "JSONDecodeError"),
-        (CONFIG, b"null", "holds a None, not a tagger, parser or segmenter"),
+        (
+            CONFIG,
+            b"null",
+            "holds a None, not a tagger, parser, ccg-parser or segmenter",
+        ),
         (CONFIG, b"\xff\xfe{", "JSONDecodeError|UnicodeDecodeError"),
         (CONFIG, b"[" * 100_000, "RecursionError"),
         (CONFIG, b'{"class_name": 1' + b"0" * 9999 + b"}", "integer string"),

@@ -219,4 +219,4 @@ def test_what_keras_compiles_with_is_loaded(tmp_path):
 def test_other_classes_are_not_even_made(tmp_path, name):
     other = changed(whole("tagger"), lambda found: found.update(registered_name=name))
     message = refused(tmp_path / "model.keras", other)
-    assert "holds a Tagger, not a tagger, parser or segmenter" in message
+    assert "holds a Tagger, not a tagger, parser, ccg-parser or segmenter" in message

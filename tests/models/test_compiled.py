@@ -41,7 +41,8 @@ CASES = {
 
 
 def test_every_architecture_is_there():
-    assert set(CASES) == set(keras_tagging.available())
+    # a CCG parser has the loops of a tagger; its search is in Python
+    assert set(CASES) == set(keras_tagging.available()) - {"ccg-parser"}
 
 
 def sentences_for(name):

@@ -300,15 +300,15 @@ def test_files_of_strangers(path, tmp_path, change, message):
 @pytest.mark.parametrize(
     "key, value, message",
     [
-        ("kind", "cook", "holds no tagger, parser or segmenter"),
-        ("kind", ["tagger"], "holds no tagger, parser or segmenter"),
+        ("kind", "cook", "holds no tagger, parser, ccg-parser or segmenter"),
+        ("kind", ["tagger"], "holds no tagger, parser, ccg-parser or segmenter"),
         ("format", 2, "is of format 2, which this version"),
         ("tags", [1], "does not list its tags"),
         ("columns", ["other"], "has other inputs than it says"),
         ("batch_tokens", 10**12, "does not say how many tokens make a batch"),
         ("batch_tokens", True, "does not say how many tokens make a batch"),
         (None, "[" * 100_000, "does not say in JSON what it is"),
-        (None, "[]", "holds no tagger, parser or segmenter"),
+        (None, "[]", "holds no tagger, parser, ccg-parser or segmenter"),
     ],
 )
 def test_what_a_file_says_of_itself_is_checked(path, tmp_path, key, value, message):
