@@ -13,6 +13,10 @@ shares with which such pairs join their head in one order or the other
 (`Grammar.orders`). Of two constituents that differ only in what has joined their head
 only the better one is kept, so that with this weight the first derivation is not always
 the best one, nor is it with `haste`.
+
+All logarithms are rounded to multiples of 1/4096, whose sums are exact: derivations
+that differ only in their order have equal scores, whatever computed the network, and
+the one that is found first is taken.
 """
 
 from heapq import heappop, heappush
@@ -22,7 +26,12 @@ import numpy as np
 
 from keras_tagging.ccg.rules import EVEN, Rules
 
+_STEP = 4096
 _CHANGES = 3  # changes of one category into another, one after the other
+
+
+def _rounded(x: float) -> float:
+    return round(x * _STEP) / _STEP
 
 
 class Item(NamedTuple):
@@ -103,7 +112,9 @@ class AStar:
             nbest: how many.
         """
         weights = self.weights
-        state = _Sentence(tags, heads * weights.head, weights.haste, nbest)
+        tags = [[(name, _rounded(p)) for name, p in own] for own in tags]
+        heads = np.round(heads * weights.head * _STEP) / _STEP
+        state = _Sentence(tags, heads, weights.haste, nbest)
         return self._whole(state, nbest) or [state.fragments()]
 
     def _whole(self, state: "_Sentence", nbest: int) -> list[Found]:
@@ -123,11 +134,12 @@ class AStar:
                 continue
             score, begin, end, category, head, *_ = item
             if begin == 0 and end == state.count and category in roots:
-                whole = score + state.heads[head][0] + weight * roots[category]
+                whole = score + state.heads[head][0]
+                whole += _rounded(weight * roots[category])
                 state.push(Item(whole, begin, end, -1, head, (item,)))
             if item.changes < _CHANGES:
                 for result, share in rules.changes[category]:
-                    more = score + weight * share
+                    more = score + _rounded(weight * share)
                     changed = (more, begin, end, result, head, (item,), 0)
                     state.push(Item(*changed, item.changes + 1, item.joined))
             for other, rights in state.beginning[end].items():
@@ -145,7 +157,7 @@ class AStar:
         if state.has(left.begin, right.end, result, head.head):
             return  # a better one
         arc = state.heads[other.head][head.head + 1]
-        score = left.score + right.score + arc + self.weights.rule * share
+        score = left.score + right.score + arc
         orders, (lefts, rights), new = self.rules.orders, head.joined, other.category
         if side:
             shares = [orders.get((new, x), EVEN)[1] for x in rights]
@@ -153,7 +165,7 @@ class AStar:
         else:
             shares = [orders.get((x, new), EVEN)[0] for x in lefts]
             joined = lefts, (*rights, new)
-        score += self.weights.order * sum(shares)
+        score += _rounded(self.weights.rule * share + self.weights.order * sum(shares))
         made = (score, left.begin, right.end, result, head.head, (left, right), side)
         state.push(Item(*made, 0, joined))
 
@@ -168,7 +180,7 @@ class _Sentence:
         #: of all words outside of what begins and ends there
         outside = before[-1] - (before[None, :] - before[:, None])
         places = np.arange(self.count + 1)
-        outside -= haste * (self.count - (places[None, :] - places[:, None]))
+        outside -= _rounded(haste) * (self.count - (places[None, :] - places[:, None]))
         self.outside = outside.tolist()
         # the best head to the left of a place, or ROOT, and from a place on
         low = np.full((len(tags), 1), -np.inf)

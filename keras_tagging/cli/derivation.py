@@ -100,7 +100,7 @@ def drawing_writer() -> Callable:
     def write(found) -> str:
         drawn = (one.derivation for one, _ in found if len(one))
         return "".join(
-            f"{x.draw() if len(x) <= DRAWN_WORDS else x.auto()}\n" for x in drawn
+            f"{x.draw() if len(x) <= DRAWN_WORDS else x.auto()}\n\n" for x in drawn
         )
 
     return write
@@ -154,4 +154,4 @@ def derive(
     given = read_input(file, format, options, "derive", errors, keep=False)
     empty = write_results(Deriving(run, output, beta, nbest), [given], paths, jobs)
     if empty and output != "json":
-        note(one_line("note", f"{empty:,} sentences without tokens are left out"))
+        note(one_line("note", f"sentences without tokens are left out: {empty:,}"))

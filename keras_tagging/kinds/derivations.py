@@ -67,6 +67,7 @@ class Deriving(Answers):
             beta: a word has the categories with p >= beta * max p; by default that of
                 the model.
             nbest: give so many derivations, if there are, each with its score.
+                The search then keeps more, and the best one may be another.
 
         Returns:
             For each sentence the sentence with its `derivation`, whose categories are
