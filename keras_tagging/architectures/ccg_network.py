@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures.parser_network import ENCODERS, Encoder
+from keras_tagging.architectures.parser_network import Encoder, recurrent_stack
 from keras_tagging.architectures.tasks import CCGSettings
 from keras_tagging.architectures.token_inputs import (
     TABLES,
@@ -63,8 +63,7 @@ class CCGNetwork(Checked):
 
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
         from keras_tagging.architectures.output import functional
-        from keras_tagging.layers import BiaffineHeads, BidirectionalStack
-        from keras_tagging.layers.bidirectional_stack import copy_cell
+        from keras_tagging.layers import BiaffineHeads
         from keras_tagging.utils.seeds import seeds
 
         draw = seeds(seed)
@@ -72,21 +71,16 @@ class CCGNetwork(Checked):
         inputs, mask, x = token_inputs(
             settings, features, draw, dropout=self.dropout, vector_dim=vector_dim
         )
-        cell = ENCODERS[self.encoder](
+        x = recurrent_stack(
+            self.encoder,
             self.units,
-            seed=seed,
-            kernel_initializer=of_kernels(next(draw)),
-            recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
-        )
-        x = BidirectionalStack(
-            cell,
-            num_layers=self.num_layers,
+            self.num_layers,
+            draw,
+            of_kernels,
             merge=self.merge,
-            # a cell with skips skips from a layer of its own size
-            input_layer="tanh" if "skip" in copy_cell(cell, 2, 0).reads else None,
-            dropout=[self.layer_dropout] * self.num_layers,
-            seed=next(draw),
+            dropout=self.layer_dropout,
             name="stack",
+            seed=seed,
         )(x, mask=mask)
         tags = keras.layers.Dense(
             len(vocabularies["tags"]),

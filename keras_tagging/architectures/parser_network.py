@@ -33,6 +33,44 @@ ENCODERS = {
 Encoder = Literal[*ENCODERS]
 
 
+def recurrent_stack(
+    encoder, units, num_layers, draw, of_kernels, *, merge, dropout, name, seed=None
+):
+    """The bidirectional layers of an encoder.
+
+    Args:
+        encoder: a name among `ENCODERS`.
+        units, num_layers, merge: of the layers, as in `BidirectionalStack`.
+        draw: seeds; it takes those of the kernels, of the recurrent kernels and of
+            dropout.
+        of_kernels: from a seed to the initializer of the kernels.
+        dropout: of the output of each layer.
+        name: of the stack.
+        seed: of the cell.
+    """
+    import keras
+
+    from keras_tagging.layers import BidirectionalStack
+    from keras_tagging.layers.bidirectional_stack import copy_cell
+
+    cell = ENCODERS[encoder](
+        units,
+        seed=seed,
+        kernel_initializer=of_kernels(next(draw)),
+        recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+    )
+    return BidirectionalStack(
+        cell,
+        num_layers=num_layers,
+        merge=merge,
+        # a cell with skips skips from a layer of its own size
+        input_layer="tanh" if "skip" in copy_cell(cell, 2, 0).reads else None,
+        dropout=[dropout] * num_layers,
+        seed=next(draw),
+        name=name,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class ParserNetwork(Checked):
     r"""A vector for each token, and the layer that scores the parser's moves.
@@ -91,8 +129,7 @@ class ParserNetwork(Checked):
 
         from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
         from keras_tagging.architectures.output import functional
-        from keras_tagging.layers import BidirectionalStack, TransitionScorer
-        from keras_tagging.layers.bidirectional_stack import copy_cell
+        from keras_tagging.layers import TransitionScorer
         from keras_tagging.utils.seeds import seeds
 
         tables = settings.tables
@@ -101,19 +138,14 @@ class ParserNetwork(Checked):
         dropout = self.encoder_dropout if self.encoder else 0.0
         inputs, mask, x = token_inputs(settings, features, draw, dropout=dropout)
         if self.encoder:
-            cell = ENCODERS[self.encoder](
+            x = recurrent_stack(
+                self.encoder,
                 self.encoder_units,
-                kernel_initializer=keras.initializers.GlorotUniform(seed=next(draw)),
-                recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
-            )
-            x = BidirectionalStack(
-                cell,
-                num_layers=self.encoder_layers,
+                self.encoder_layers,
+                draw,
+                lambda seed: keras.initializers.GlorotUniform(seed=seed),
                 merge=self.encoder_merge,
-                # a cell with skips skips from a layer of its own size
-                input_layer="tanh" if "skip" in copy_cell(cell, 2, 0).reads else None,
-                dropout=[self.encoder_dropout] * self.encoder_layers,
-                seed=next(draw),
+                dropout=self.encoder_dropout,
                 name="encoder",
             )(x, mask=mask)
         network = functional(inputs, None, x, name="tokens")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from keras_tagging.architectures.parser_network import ENCODERS, Encoder
+from keras_tagging.architectures.parser_network import Encoder, recurrent_stack
 from keras_tagging.utils.checks import Checked, Parts, Share, Units, whole
 
 #: characters that a network reads at once
@@ -70,8 +70,6 @@ class SegmenterNetwork(Checked):
         from keras import ops
 
         from keras_tagging.architectures.embedding import uniform
-        from keras_tagging.layers import BidirectionalStack
-        from keras_tagging.layers.bidirectional_stack import copy_cell
         from keras_tagging.utils.seeds import seeds
 
         draw = seeds(seed)
@@ -90,21 +88,16 @@ class SegmenterNetwork(Checked):
         ]
         x = ops.concatenate(tables, -1)
         x = keras.layers.Dropout(self.dropout, seed=next(draw), name="input_dropout")(x)
-        cell = ENCODERS[self.encoder](
+        x = recurrent_stack(
+            self.encoder,
             self.units,
-            seed=seed,
-            kernel_initializer=glorot(seed=next(draw)),
-            recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
-        )
-        x = BidirectionalStack(
-            cell,
-            num_layers=self.num_layers,
+            self.num_layers,
+            draw,
+            lambda seed: glorot(seed=seed),
             merge=self.merge,
-            # a cell with skips skips from a layer of its own size
-            input_layer="tanh" if "skip" in copy_cell(cell, 2, 0).reads else None,
-            dropout=[self.layer_dropout] * self.num_layers,
-            seed=next(draw),
+            dropout=self.layer_dropout,
             name="stack",
+            seed=seed,
         )(x, mask=mask)
         logits = keras.layers.Dense(
             len(labels),

@@ -60,7 +60,7 @@ class Item(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a search has found.
+    """The result of a search.
 
     Args:
         score: the logarithm; of fragments the sum of theirs.
@@ -115,16 +115,16 @@ class AStar:
         tags = [[(name, _rounded(p)) for name, p in own] for own in tags]
         heads = np.round(heads * weights.head * _STEP) / _STEP
         state = _Sentence(tags, heads, weights.haste, nbest)
-        return self._whole(state, nbest) or [state.fragments()]
+        return self._whole(state) or [state.fragments()]
 
-    def _whole(self, state: "_Sentence", nbest: int) -> list[Found]:
+    def _whole(self, state: "_Sentence") -> list[Found]:
         """The derivations of all words, from the agenda."""
         rules, weight = self.rules, self.weights.rule
         roots, found = rules.roots, []
         for item in state.words():
             state.push(item)
         for _ in range(self.agenda):
-            if not state.agenda or len(found) == nbest:
+            if not state.agenda or len(found) == state.nbest:
                 break
             item = state.pop()
             if item is None:

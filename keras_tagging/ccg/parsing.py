@@ -70,19 +70,18 @@ class CCGDecoder:
         level = np.log(self.search.beta if beta is None else beta)
         possible = [self._possible(row, level) for row in tags]
         count = len(words)
-        if count <= CHART_WORDS:
-            found = self._astar.search(possible, heads, nbest)
-        else:
-            found = [self._in_pieces(possible, heads)]
         leaves = list(zip(words, pos, strict=True))
-        return [(self._derivation(x, leaves), x.score) for x in found]
+        if count > CHART_WORDS:
+            return [self._in_pieces(possible, heads, leaves)]
+        found = self._astar.search(possible, heads, nbest)
+        return [(_joined(self._trees(x, leaves)), x.score) for x in found]
 
     def _possible(self, row: np.ndarray, level: float) -> list[tuple[int, float]]:
         chosen = np.flatnonzero(row >= row.max() + level).tolist()
         return [(self._numbers[i], float(row[i])) for i in chosen]
 
-    def _in_pieces(self, possible, heads: np.ndarray) -> Found:
-        score, items = 0.0, []
+    def _in_pieces(self, possible, heads: np.ndarray, leaves):
+        score, trees = 0.0, []
         for begin in range(0, len(possible), CHART_WORDS):
             end = min(begin + CHART_WORDS, len(possible))
             own = np.concatenate(
@@ -90,17 +89,11 @@ class CCGDecoder:
             )
             [found] = self._astar.search(possible[begin:end], own)
             score += found.score
-            items += [(item, begin) for item in found.items]
-        return Found(score, items)
+            trees += self._trees(found, leaves[begin:end])
+        return _joined(trees), score
 
-    def _derivation(self, found: Found, leaves) -> Derivation:
-        items = [
-            x if isinstance(x, tuple) and len(x) == 2 else (x, 0) for x in found.items
-        ]
-        roots = [self._tree(item, leaves[first:]) for item, first in items]
-        if len(roots) == 1:
-            return Derivation(roots[0])
-        return Derivation(Node(FRAGMENTS, 0, tuple(roots)))
+    def _trees(self, found: Found, leaves) -> list[Node | Leaf]:
+        return [self._tree(item, leaves) for item in found.items]
 
     def _tree(self, root: Item, leaves) -> Node | Leaf:
         """The nodes of an item, without recursion."""
@@ -119,6 +112,12 @@ class CCGDecoder:
                 word, pos = (_BLANKS.sub("_", x) or "_" for x in leaves[item.begin])
                 made[id(item)] = Leaf(name, pos, pos, word, name)
         return made[id(root)]
+
+
+def _joined(trees: list[Node | Leaf]) -> Derivation:
+    """A derivation; several trees are its fragments."""
+    whole = trees[0] if len(trees) == 1 else Node(FRAGMENTS, 0, tuple(trees))
+    return Derivation(whole)
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:

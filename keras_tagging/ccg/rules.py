@@ -13,7 +13,7 @@ EVEN = (log(0.5), log(0.5))
 
 
 class Rules:
-    """What each pair of categories can be, and each category alone.
+    """The rules of a grammar: the results of each pair, and of each category alone.
 
     A rule has the logarithm of its share: how often its result was made in this way in
     training, of all the times that it was made.
@@ -74,7 +74,7 @@ class Rules:
 
 
 class _Pairs(dict):
-    """What pairs of categories make; most, asked a million times, make nothing."""
+    """The results of pairs of categories; most, asked a million times, have none."""
 
     def __init__(self, made):
         super().__init__()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -53,66 +54,54 @@ class Deriving:
         before = ""
         if self.output == "html":
             before = preface(language_of(getattr(model, "metadata", {})))
-        writer = {"auto": auto_writer, "json": json_writer}.get(self.output)
-        if writer is None:
-            writer = {"tree": drawing_writer, "html": html_writer}[self.output]
-        return Work(derived, len(model.tags), before, writer=writer)
+        return Work(derived, len(model.tags), before, writer=WRITERS[self.output])
 
 
 def auto_writer() -> Callable:
     """The function that writes derivations as `.auto` files have them, numbered."""
-    numbers = iter(range(1, 1 << 62))
+    numbers = count(1)
 
     def write(found) -> str:
         number = next(numbers)
-        if not len(found[0][0]):
-            return ""
-        last = len(found)
-        parts = [
-            f"ID={number} PARSER=KERAS_TAGGING NUMPARSE={place if last > 1 else 1}\n"
-            + sentence.derivation.auto()
-            for place, (sentence, _) in enumerate(found, 1)
-        ]
-        return "".join(parts)
-
-    return write
-
-
-def json_writer() -> Callable:
-    """The function that writes derivations as JSON, a line a sentence."""
-
-    def write(found) -> str:
-        sentence = found[0][0]
-        parts = [
-            {"score": score, **one.derivation.to_dict()}
-            for one, score in found
-            if len(one)
-        ]
-        told = {"tokens": list(sentence.tokens), "derivations": parts}
-        return json.dumps(told, ensure_ascii=False) + "\n"
-
-    return write
-
-
-def drawing_writer() -> Callable:
-    """The function that draws derivations as text."""
-
-    def write(found) -> str:
-        drawn = (one.derivation for one, _ in found if len(one))
         return "".join(
-            f"{x.draw() if len(x) <= DRAWN_WORDS else x.auto()}\n\n" for x in drawn
+            f"ID={number} PARSER=KERAS_TAGGING NUMPARSE={place}\n"
+            + one.derivation.auto()
+            for place, (one, _) in enumerate(found, 1)
+            if len(one)
         )
 
     return write
 
 
-def html_writer() -> Callable:
-    """The function that draws derivations as HTML."""
+def as_json(found) -> str:
+    """The derivations of a sentence as JSON, with their scores."""
+    parts = [
+        {"score": score, **one.derivation.to_dict()} for one, score in found if len(one)
+    ]
+    told = {"tokens": list(found[0][0].tokens), "derivations": parts}
+    return json.dumps(told, ensure_ascii=False) + "\n"
 
-    def write(found) -> str:
-        return "".join(as_html(one) for one, _ in found)
 
-    return write
+def as_drawings(found) -> str:
+    """The derivations of a sentence as text, each with a blank line after it."""
+    drawn = (one.derivation for one, _ in found if len(one))
+    return "".join(
+        f"{x.draw() if len(x) <= DRAWN_WORDS else x.auto()}\n\n" for x in drawn
+    )
+
+
+def as_figures(found) -> str:
+    """The derivations of a sentence as HTML."""
+    return "".join(as_html(one) for one, _ in found)
+
+
+#: by --output, what makes the function that writes the derivations of each sentence
+WRITERS = {
+    "auto": auto_writer,
+    "json": lambda: as_json,
+    "tree": lambda: as_drawings,
+    "html": lambda: as_figures,
+}
 
 
 def derive(

@@ -177,7 +177,7 @@ class Segmenting:
 
 
 def _state(file: str) -> list:
-    """What identifies a file without reading it."""
+    """The path, size and time of a file, which identify it unread."""
     state = Path(file).stat()
     return [str(Path(file).resolve()), state.st_size, state.st_mtime_ns]
 

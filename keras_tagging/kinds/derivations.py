@@ -48,7 +48,7 @@ class Deriving(Answers):
 
     @cached_property
     def decoder(self) -> CCGDecoder:
-        """What makes derivations of the scores."""
+        """The search that makes derivations of the scores."""
         return CCGDecoder(self.grammar, self.tags, self.search)
 
     def nothing(self, name):

@@ -6,7 +6,12 @@ from keras import ops
 from keras_tagging import training
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.encoding.batching import EncodedSentences
-from keras_tagging.models.given_vectors import GivenVectors, joined_words, word_table
+from keras_tagging.models.given_vectors import (
+    GivenVectors,
+    joined_words,
+    vector_table,
+    word_table,
+)
 
 
 def refuse_second_adapt(model) -> None:
@@ -49,6 +54,7 @@ def build_network(model, vocabularies) -> None:
     """Build the network and the optimizer, and put vectors into word tables."""
     training.check_alike({**model.get_config(), "vocabularies": vocabularies})
     start, rows = model.given_vectors.embeddings, None
+    vectors = model.given_vectors.vectors
     if start:
         words = list(map(to_nfc, start.words))
         joined, rows = joined_words(model.features, words)
@@ -58,6 +64,9 @@ def build_network(model, vocabularies) -> None:
         table = model.network.get_layer("word_embedding").embeddings
         initial = ops.convert_to_numpy(table)
         table.assign(word_table(initial, vocabularies["word"], rows, start))
+    if vectors:
+        table = model.network.get_layer("vector_embedding").embeddings
+        table.assign(vector_table(vectors, table.shape[0]))
     model.given_vectors = GivenVectors()
     model.optimizer.build(model.trainable_variables)
 

@@ -14,7 +14,6 @@ from keras_tagging.kinds.derivations import (
     with_derivations,
 )
 from keras_tagging.models import building
-from keras_tagging.models.given_vectors import vector_table
 from keras_tagging.models.known_labels import refuse_unknown
 from keras_tagging.models.sentence_model import SentenceModel
 
@@ -77,11 +76,7 @@ class CCGParser(Deriving, SentenceModel):
         self.grammar = Grammar.from_derivations(
             s.derivation for s in sentences if len(s)
         )
-        vectors = self.given_vectors.vectors
         super().adapt(sentences)
-        if vectors:
-            table = self.network.get_layer("vector_embedding").embeddings
-            table.assign(vector_table(vectors, table.shape[0]))
 
     def count_labels(self, sentences):
         return {"tags": count_vocabulary(t for s in sentences for t in gold_tags(s))}

@@ -73,7 +73,7 @@ class Ensemble(SentenceCalls):
         self.built = True
         self.compile(jit_compile=first.jit_compile, run_eagerly=first.run_eagerly)
 
-    # What its members have
+    # As its members have it
 
     @property
     def column_names(self):

@@ -1,6 +1,5 @@
 """The folder of an ensemble: a list of its members, and the file of each."""
 
-import hashlib
 import json
 import os
 import re
@@ -11,7 +10,7 @@ from pathlib import Path
 from keras_tagging.models.factory import read
 from keras_tagging.models.metadata import versions
 from keras_tagging.models.run_files import ENSEMBLE
-from keras_tagging.runtime.folder import inside
+from keras_tagging.runtime.folder import inside, listed_bytes
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import locked
 from keras_tagging.utils.stored import read_object, sha256_of
@@ -81,16 +80,7 @@ def load_members(folder: Path) -> list:
     models = []
     for name, about in _listed(folder).items():
         path = folder / name
-        if not path.is_file():
-            raise ValueError(f"{path}: is missing: {REMEDY}")
-        # read once: a file that is replaced after this check is not what is loaded
-        data = inside(folder, name).read_bytes()
-        expected = about.get("sha256") if isinstance(about, dict) else None
-        if hashlib.sha256(data).hexdigest() != expected:
-            raise ValueError(
-                f"{path}: is not the file that {ENSEMBLE} describes: {REMEDY}"
-            )
-        models.append(read(path, data))
+        models.append(read(path, listed_bytes(path, about, ENSEMBLE, REMEDY)))
     return models
 
 

@@ -10,7 +10,7 @@ from keras_tagging.models.fit_input import Weights, development, digest_of, held
 
 @dataclass(frozen=True)
 class Material:
-    """What a call of `fit` learns from, after its checks.
+    """The sentences that a call of `fit` learns from, after its checks.
 
     Args:
         sentences: the training sentences, annotated.

@@ -16,7 +16,6 @@ from keras_tagging.models import building, decoding, learnt_columns
 from keras_tagging.models import figures as tag_figures
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tag_counts
-from keras_tagging.models.given_vectors import vector_table
 from keras_tagging.models.one_column import multi_tagging_of, one_column
 from keras_tagging.models.report import tag_report
 from keras_tagging.models.retarget import freeze, retargeted
@@ -125,12 +124,8 @@ class Tagger(Tagging, SentenceModel):
         vocabularies = building.count_features(self, sentences)
         # words that only the vectors have come after these
         self.training_words = len(vocabularies.get("word", ()))
-        vectors = self.given_vectors.vectors
         labels = {column.vocabulary: column.labels for column in columns}
         building.build_network(self, {**vocabularies, **labels})
-        if vectors:
-            table = self.network.get_layer("vector_embedding").embeddings
-            table.assign(vector_table(vectors, table.shape[0]))
         self._pretraining_due = self.settings.task.pretrain is not None
         if self.settings.task.consistent:
             self.rules = ColumnRules.learnt(sentences, self.label_columns)

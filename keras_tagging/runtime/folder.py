@@ -24,10 +24,10 @@ def list_of(content: dict) -> str:
         content: "files", "parts" and "metadata", for JSON.
     """
     content = json.loads(json.dumps({"format": FORMAT, **content}))
-    return json.dumps(content | {CHECKSUM: checksum_of(content)}, indent=2) + "\n"
+    return json.dumps(content | {CHECKSUM: _checksum(content)}, indent=2) + "\n"
 
 
-def checksum_of(content: dict) -> str:
+def _checksum(content: dict) -> str:
     """The SHA-256 of a list, whatever its layout, without that checksum."""
     rest = {key: value for key, value in content.items() if key != CHECKSUM}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
@@ -53,7 +53,7 @@ def content_of(folder: Path) -> dict:
             f"{path}: has the format {str(version)[:20]!r}, and this version reads "
             f"{' and '.join(map(str, FORMATS))}: update keras-tagging"
         )
-    if version > 1 and content.get(CHECKSUM) != checksum_of(content):
+    if version > 1 and content.get(CHECKSUM) != _checksum(content):
         raise ValueError(f"{path}: its checksum is wrong: {REMEDY}")
     files, parts = content.setdefault("files", "keras"), content.get("parts")
     named = isinstance(parts, dict) and parts and all(map(kind_of_part, parts))
@@ -94,19 +94,34 @@ def read_pipeline(
     parts = {}
     for name, about in content["parts"].items():
         path = folder / f"{name}{SUFFIXES[content['files']]}"
-        if not path.is_file():
-            raise ValueError(f"{path}: is missing: {REMEDY}")
-        # read once: a file that is replaced after this check is not what is loaded
-        data = inside(folder, path.name).read_bytes()
-        expected = about.get("sha256") if isinstance(about, dict) else None
-        if hashlib.sha256(data).hexdigest() != expected:
-            raise ValueError(
-                f"{path}: is not the file that {PIPELINE} describes: {REMEDY}"
-            )
-        parts[name] = load(path, data)
+        parts[name] = load(path, listed_bytes(path, about, PIPELINE, REMEDY))
     pipeline = kind(**parts)
     pipeline.metadata = content["metadata"]
     return pipeline
+
+
+def listed_bytes(path: Path, about, listed: str, remedy: str) -> bytes:
+    """The bytes of a file that a list in its folder describes.
+
+    They are read once: a file that is replaced after the check is not what is loaded.
+
+    Args:
+        path: of the file.
+        about: an object of the list, whose `sha256` is the checksum.
+        listed: the name of the list.
+        remedy: for messages.
+
+    Raises:
+        ValueError: if the file is missing, or another one.
+        OSError: if it cannot be opened.
+    """
+    if not path.is_file():
+        raise ValueError(f"{path}: is missing: {remedy}")
+    data = inside(path.parent, path.name).read_bytes()
+    expected = about.get("sha256") if isinstance(about, dict) else None
+    if hashlib.sha256(data).hexdigest() != expected:
+        raise ValueError(f"{path}: is not the file that {listed} describes: {remedy}")
+    return data
 
 
 def inside(folder: Path, name: str) -> Path:

@@ -16,7 +16,7 @@ CATEGORIES, WHOLES, CHANGED = "categories", "wholes", "changed"
 
 
 class RuleTables:
-    """What a parser needs to know of a grammar.
+    """The rules of a grammar as a parser needs them.
 
     A category, a pair of categories that have a rule, and a label of each set are
     numbers from 1; 0 is none. Only pairs that training has are known: of these nearly

@@ -112,7 +112,7 @@ class _Functions:
         return xp.stack([shift, reduce, unary, (state.top > 0) & ~shift & ~reduce], 1)
 
     def legal_outputs(self, state, xp=np):
-        """What the rules have for the categories on top: `(batch, outputs)` bool."""
+        """The outputs that the rules allow now: `(batch, outputs)` bool."""
         _, known = stack_top(state, xp)
         reduce = xp.take(self.of_pairs, self.pair(known, xp), axis=0)
         unary = xp.take(self.of_tops, known[:, 0, CATEGORY], axis=0)

@@ -23,7 +23,7 @@ _CARD = re.compile(r"(.*) \(([a-z]{2,3})\)")
 
 @dataclass(frozen=True)
 class LanguageWords:
-    """What is installed for a language: at most one of each kind.
+    """The words that are installed for a language: at most one of each kind.
 
     Args:
         language: as the cards have it, or its code.

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from ccg.trees import ATOMS, drawn, tree
 
 from keras_tagging.ccg import Derivation, Grammar, Leaf
 from keras_tagging.ccg.astar import AStar, Weights
@@ -12,19 +13,6 @@ from keras_tagging.ccg.auto import FRAGMENTS
 from keras_tagging.ccg.grammar import head_of
 from keras_tagging.ccg.parsing import CCGDecoder, Search, search_of
 from keras_tagging.ccg.rules import Rules
-from tests.ccg.trees import tree
-
-ATOMS = "ABCD"
-
-
-def drawn(rng):
-    """A random grammar, without circles of changes."""
-    rules = {}
-    for parts in rng.sample([*product(ATOMS, repeat=2)], 9):
-        wholes = rng.sample(ATOMS, 2)
-        rules[parts] = {whole: rng.randint(1, 5) for whole in wholes}
-    rules["D",] = {"A": 1, "C": rng.randint(1, 3)}
-    return Grammar(rules, {"A": 3, "B": 1})
 
 
 def constituents(grammar, tags, heads, weight, begin, end):

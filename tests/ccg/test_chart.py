@@ -3,21 +3,10 @@ from itertools import product
 from math import log
 
 import pytest
+from ccg.trees import ATOMS, drawn
 
 from keras_tagging.ccg import Grammar, Leaf
 from keras_tagging.ccg.chart import ChartParser
-
-ATOMS = "ABCD"
-
-
-def drawn(rng):
-    """A random grammar, without circles of changes."""
-    rules = {}
-    for parts in rng.sample([*product(ATOMS, repeat=2)], 9):
-        wholes = rng.sample(ATOMS, 2)
-        rules[parts] = {whole: rng.randint(1, 5) for whole in wholes}
-    rules["D",] = {"A": 1, "C": rng.randint(1, 3)}
-    return Grammar(rules, {"A": 3, "B": 1})
 
 
 def probability(grammar, node, tags):

@@ -1,6 +1,10 @@
 """Derivations for tests, written as nested lists."""
 
-from keras_tagging.ccg import Derivation, Leaf, Node
+from itertools import product
+
+from keras_tagging.ccg import Derivation, Grammar, Leaf, Node
+
+ATOMS = "ABCD"
 
 
 def leaf(text):
@@ -21,3 +25,13 @@ def chain(depth):
     for _ in range(depth):
         root = Node("N", 0, (root,))
     return Derivation(root, "ID=deep")
+
+
+def drawn(rng):
+    """A random grammar, without circles of changes."""
+    rules = {}
+    for parts in rng.sample([*product(ATOMS, repeat=2)], 9):
+        wholes = rng.sample(ATOMS, 2)
+        rules[parts] = {whole: rng.randint(1, 5) for whole in wholes}
+    rules["D",] = {"A": 1, "C": rng.randint(1, 3)}
+    return Grammar(rules, {"A": 3, "B": 1})

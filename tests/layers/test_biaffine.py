@@ -2,7 +2,8 @@
 
 import keras
 import numpy as np
-import pytest
+from keras import ops
+from layers.gradients import gradients
 
 from keras_tagging.layers import BiaffineHeads
 
@@ -49,17 +50,12 @@ def test_it_is_made_again_from_its_configuration():
     assert tuple(again(x).shape) == again.compute_output_shape((1, 2, 4))
 
 
-@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="its own tape")
 def test_gradients_reach_every_weight():
-    import tensorflow as tf
-
     layer = BiaffineHeads(3)
     rng = np.random.default_rng(2)
-    x = tf.constant(rng.normal(size=(2, 4, 3)).astype("float32"))
+    x = rng.normal(size=(2, 4, 3)).astype("float32")
     layer(x)
     for weight in layer.weights:
         weight.assign(rng.normal(size=weight.shape))
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(layer(x) ** 2)
-    gradients = tape.gradient(loss, [w.value for w in layer.trainable_weights])
-    assert all(np.abs(g.numpy()).max() > 0 for g in gradients)
+    found = gradients(layer.trainable_weights, lambda: ops.sum(layer(x) ** 2))
+    assert all(np.abs(gradient).max() > 0 for gradient in found)

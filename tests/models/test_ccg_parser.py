@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from ccg.trees import tree
 
 import keras_tagging
 from keras_tagging.ccg import Derivation
@@ -12,7 +13,6 @@ from keras_tagging.data import Sentence, read
 from keras_tagging.data.records import sentence_of
 from keras_tagging.kinds.derivations import FIGURES
 from keras_tagging.metrics import derivation_scores
-from tests.ccg.trees import tree
 
 NP, VP = "NP", r"S\NP"
 
