@@ -158,7 +158,12 @@ class Parser(Parsing, SentenceModel):
         ids = self._inventory.ids
         of_arcs = self.arc_labels and [[ids[x] for x in of] for of in self.arc_labels]
         self.network, self.scorer = self.settings.network.build(
-            self.settings, self.features, len(ids), arc_labels=of_arcs, seed=self.seed
+            self.settings,
+            self.features,
+            len(ids),
+            seed=self.seed,
+            arc_labels=of_arcs,
+            vector_dim=self.vector_dim,
         )
         self.built = True
 
@@ -166,12 +171,13 @@ class Parser(Parsing, SentenceModel):
         """Take the vocabularies of another parser, and the settings tied to them."""
         theirs = other.settings
         taken = asdict(theirs.features) | asdict(theirs.letters)
-        names = ["tags", "embeddings", "trainable", "nonprojective"]
+        names = ["tags", "embeddings", "vectors", "nonprojective"]
+        names += ["trainable", "trainable_vectors"]
         if theirs.task.embeddings is not None or self.given_vectors:
             names.append("word_dim")
         taken |= {name: theirs[name] for name in names}
         self.settings = self.settings.replaced(**taken)
-        self.given_vectors = GivenVectors()
+        self.given_vectors, self.vector_dim = GivenVectors(), other.vector_dim
         self.features = self._new_features()
         if self.settings["constrained"]:
             self.arc_labels = other.arc_labels
