@@ -171,7 +171,7 @@ class Parser(Parsing, SentenceModel):
             names.append("word_dim")
         taken |= {name: theirs[name] for name in names}
         self.settings = self.settings.replaced(**taken)
-        self.given_vectors = GivenVectors()
+        self.given_vectors, self.training_words = GivenVectors(), other.training_words
         self.features = self._new_features()
         if self.settings["constrained"]:
             self.arc_labels = other.arc_labels
