@@ -178,6 +178,7 @@ class Parser(Parsing, SentenceModel):
         taken |= {name: theirs[name] for name in names}
         self.settings = self.settings.replaced(**taken)
         self.given_vectors, self.vector_dim = GivenVectors(), other.vector_dim
+        self.training_words = other.training_words
         self.features = self._new_features()
         if self.settings["constrained"]:
             self.arc_labels = other.arc_labels

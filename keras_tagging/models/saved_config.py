@@ -23,7 +23,7 @@ from keras_tagging.utils.suggestions import check_known
 #: classes of words
 PRETRAINED = ("embeddings", "vectors", "word_classes")
 KEYS = {"name", "architecture", "settings", "seed", "vocabularies", "vector_dim"}
-KEYS |= {"metadata"}
+KEYS |= {"training_words", "metadata"}
 # public modules of Keras with the classes that `compile` takes
 COMPILED = ("keras.optimizers", "keras.optimizers.schedules", "keras.losses")
 COMPILED += ("keras.metrics", "builtins")
