@@ -11,6 +11,7 @@ from keras_tagging.utils.checks import (
     Positive,
     Rate,
     Rule,
+    Steps,
     check_fields,
     whole,
 )
@@ -134,3 +135,21 @@ class CCGSettings(Checked):
     rule_weight: Rate = 0.1
     agenda: Annotated[int, whole(1, AGENDA)] = 20_000
     unseen: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CCGMovesSettings(Checked):
+    """The settings of a shift-reduce CCG parser beside those of its network.
+
+    Args:
+        embeddings, vectors: as in `TaggerSettings`.
+        beta: a word has the categories with p >= beta * max p.
+        tag_weight: of the logarithms of these p, beside the scores of moves.
+        beam_width: hypotheses kept in the search; 1 is greedy.
+    """
+
+    embeddings: Vectors | None = None
+    vectors: Vectors | None = None
+    beta: Level = 0.01
+    tag_weight: Rate = 1.0
+    beam_width: Steps = 4

@@ -80,8 +80,9 @@ class MoveBatches(TrainingBatches):
     def arrays(self, chosen):
         """Tokens as `EncodedSentences.batch` gives them, nodes `(batch, time,
         num_nodes)`, labels `(batch, time, num_labels)`, targets and mask `(batch,
-        time)`. The time is a multiple of two for each of `multiple`."""
-        tokens, _, rows = super().arrays(chosen)
+        time)`. The time is a multiple of two for each of `multiple`. If the words have
+        targets too, these and their mask follow, `(batch, words)`."""
+        tokens, of_words, rows = super().arrays(chosen)
         starts, ends = self.moves.offsets[chosen], self.moves.offsets[chosen + 1]
         time = round_up(int((ends - starts).max()), 2 * self.multiple)
         places = starts[:, None] + np.arange(time)
@@ -95,7 +96,8 @@ class MoveBatches(TrainingBatches):
             arrays.append(padded)
         mask = real.astype("float32")
         mask[: len(chosen)] *= self.rates[chosen, None]
-        return tokens, *arrays, mask
+        more = () if self.sentences.targets is None else (of_words, rows)
+        return tokens, *arrays, mask, *more
 
     @property
     def num_targets(self) -> float:

@@ -66,6 +66,19 @@ CCG_PARSER = register(
         options=("embeddings",),
     )
 )
+CCG_SHIFT_REDUCE = register(
+    Kind(
+        name="ccg-shift-reduce",
+        model="keras_tagging.models.shift_reduce_parser:ShiftReduceParser",
+        architectures=("keras_tagging.architectures.zhang2011:CCG_SHIFT_REDUCE",),
+        runtime="keras_tagging.runtime.ccg_parser:OnnxShiftReduceParser",
+        graph="keras_tagging.onnx.answers:moves_graph",
+        learns="derivations",
+        command="derive",
+        stage=3,
+        options=("embeddings",),
+    )
+)
 SEGMENTER = register(
     Kind(
         name="segmenter",

@@ -9,6 +9,7 @@ from keras_tagging.transitions.promises import check
 from keras_tagging.transitions.rule_tables import RuleTables
 from keras_tagging.transitions.search import NumPy, search
 from keras_tagging.transitions.shift_reduce import ccg_system, derivation_moves
+from keras_tagging.transitions.supertags import Supertags
 from keras_tagging.transitions.swap import ARC_STANDARD_WITH_SWAP
 from keras_tagging.transitions.system import (
     DEPRELS,
@@ -31,6 +32,7 @@ __all__ = [
     "NumPy",
     "Outputs",
     "RuleTables",
+    "Supertags",
     "TransitionSystem",
     "ccg_system",
     "check",

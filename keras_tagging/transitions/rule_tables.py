@@ -1,5 +1,6 @@
 """The rules of a CCG grammar as tables of numbers, and derivations as moves."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, head_of
 from keras_tagging.utils.limits import RULE_TABLE
 
+_BLANKS = re.compile(r"[ \t\r\n]")
 SHIFT, REDUCE, UNARY, FINISH = range(4)
 #: the sets of labels: all categories, results of pairs, results of one category
 CATEGORIES, WHOLES, CHANGED = "categories", "wholes", "changed"
@@ -133,7 +135,11 @@ class RuleTables:
         return action, label
 
     def derivation(
-        self, actions: Iterable[int], labels: Iterable[int], words: Sequence[str]
+        self,
+        actions: Iterable[int],
+        labels: Iterable[int],
+        words: Sequence[str],
+        pos: Sequence[str] | None = None,
     ) -> Derivation:
         """The derivation that moves build.
 
@@ -143,16 +149,19 @@ class RuleTables:
         Args:
             actions, labels: of the moves, in their order. What comes after FINISH does
                 not count.
-            words: the words of the sentence, at least one.
+            words: the words of the sentence, at least one. Blanks in them, which no
+                file of derivations can have, become `_`.
+            pos: the part of speech of each; by default "X".
         """
         stack: list[Node | Leaf] = []
-        rest = iter(words)
+        rest = iter(zip(words, pos or ["X"] * len(words), strict=True))
         for action, label in zip(actions, labels, strict=True):
             if action == FINISH:
                 break
             name = self.categories[self.category[action, label] - 1]
             if action == SHIFT:
-                stack.append(Leaf(name, "X", "X", next(rest), name))
+                word, tag = (_BLANKS.sub("_", x) or "_" for x in next(rest))
+                stack.append(Leaf(name, tag, tag, word, name))
             elif action == UNARY:
                 stack.append(Node(name, 0, (stack.pop(),)))
             else:

@@ -22,6 +22,7 @@ from keras_tagging.runtime.models import one_ahead
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
 
+KINDS = "tagger, parser, ccg-parser, ccg-shift-reduce or segmenter"
 HEAVY = ("tensorflow", "keras", "gensim", "jax", "torch", "onnx", "sklearn", "pandas")
 
 
@@ -300,15 +301,15 @@ def test_files_of_strangers(path, tmp_path, change, message):
 @pytest.mark.parametrize(
     "key, value, message",
     [
-        ("kind", "cook", "holds no tagger, parser, ccg-parser or segmenter"),
-        ("kind", ["tagger"], "holds no tagger, parser, ccg-parser or segmenter"),
+        ("kind", "cook", f"holds no {KINDS}"),
+        ("kind", ["tagger"], f"holds no {KINDS}"),
         ("format", 2, "is of format 2, which this version"),
         ("tags", [1], "does not list its tags"),
         ("columns", ["other"], "has other inputs than it says"),
         ("batch_tokens", 10**12, "does not say how many tokens make a batch"),
         ("batch_tokens", True, "does not say how many tokens make a batch"),
         (None, "[" * 100_000, "does not say in JSON what it is"),
-        (None, "[]", "holds no tagger, parser, ccg-parser or segmenter"),
+        (None, "[]", f"holds no {KINDS}"),
     ],
 )
 def test_what_a_file_says_of_itself_is_checked(path, tmp_path, key, value, message):
