@@ -23,7 +23,8 @@ class Leaf(NamedTuple):
         category: its lexical category, the supertag.
         pos: its part of speech, as CCGbank corrected it.
         original_pos: its part of speech in the Penn Treebank.
-        word: the word, with brackets as `-LRB-` and slashes as `\/`.
+        word: the word; in CCGbank with brackets as `-LRB-` and slashes as `\/`. Parsers
+            here write `ccg.words.escaped`, and drawings show `unescaped`.
         predicate: the category with the indices of predicate-argument structure.
         extras: what else stands there, such as PropBank's `{join.01:rel}`.
     """
