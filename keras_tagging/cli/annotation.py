@@ -170,7 +170,7 @@ def annotate(
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     input: Literal["text", "lines", "tokens", "conllu"] | None = None,
     output: Literal[
-        "conllu", "jsonl", "text", "spans", "brat", "csv", "html"
+        "conllu", "jsonl", "text", "spans", "brat", "csv", "html", "auto"
     ] = "conllu",
     out: Out = None,
     encoding: str | None = None,
@@ -200,6 +200,7 @@ def annotate(
         keras-tagging annotate runs/ner mail.txt --output spans
         keras-tagging annotate runs/ner mail.txt --output brat > mail.ann
         keras-tagging annotate en mail.txt --output html > mail.html
+        keras-tagging annotate runs/ccg book.txt --output auto > book.auto
         keras-tagging annotate en one.txt two.txt --out annotated/ --output csv
         keras-tagging annotate en books/ --engine ray --out annotated --workers 8
 
@@ -214,8 +215,9 @@ def annotate(
             says.
         output: CoNLL-U with offsets, JSON with a sentence a line, word|tag between
             blanks, a row for each entity (start, end, label, probability, text), the
-            same as brat's standoff (.ann), a table with a row for each word, or a page
-            with marked entities and trees.
+            same as brat's standoff (.ann), a table with a row for each word, a page
+            with marked entities, trees and derivations, or CCG derivations as CCGbank
+            has them.
         encoding: Of the input; by default UTF-8.
         engine: Spread the work over processes and machines with Ray.
     """
@@ -241,6 +243,10 @@ def annotate(
         raise ValueError(
             f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output "
             f"{output} needs: use conllu or jsonl"
+        )
+    if output == "auto" and not pipeline.gives_derivations:
+        raise ValueError(
+            f"{run} has no CCG parser, which --output auto needs: use conllu or jsonl"
         )
     keeps = input == output == "conllu"
     inputs = (annotated_input(file, input, encoding, pipeline, keeps) for file in files)

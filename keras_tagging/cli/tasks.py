@@ -11,10 +11,12 @@ from types import SimpleNamespace
 from keras_tagging.cli.loading import load_model, load_pipeline
 from keras_tagging.cli.supertagged import OUTPUTS, SupertagWriter
 from keras_tagging.data.annotation import (
+    AutoWriter,
     ConlluWriter,
     as_json,
     as_spans,
     as_tagged_text,
+    comments_of,
     conllu_columns,
 )
 from keras_tagging.data.conllu import as_conllu, conllu_field
@@ -45,9 +47,18 @@ def brat_writer() -> Callable:
     return BratWriter().write
 
 
+def auto_writer() -> Callable:
+    """The function that writes the derivations of sentences."""
+    return AutoWriter().write
+
+
 def conllu_writer() -> Callable:
     """The function that writes sentences of raw text."""
     return ConlluWriter().write
+
+
+#: the --output of `annotate` whose writers go from sentence to sentence
+ANSWERS = {"brat": brat_writer, "auto": auto_writer}
 
 
 @dataclass(frozen=True)
@@ -179,8 +190,9 @@ class Annotating:
         annotate = partial(annotated, pipeline)
         if self.output == "csv":
             return as_csv(pipeline.columns, partial(results, annotate, answer))
-        if self.output == "brat":
-            return Work(partial(results, annotate, answer), writer=brat_writer)
+        if self.output in ANSWERS:
+            writer = ANSWERS[self.output]
+            return Work(partial(results, annotate, answer), writer=writer)
         if self.output != "conllu":
             form = SENTENCES[self.output]
             write = partial(results, annotate, lambda _s, _b, found: form(found))
@@ -192,7 +204,7 @@ class Annotating:
         columns = conllu_columns(pipeline.columns)
 
         def write(sentence, block, found):
-            return block.with_columns(columns(found))
+            return block.with_columns(columns(found), comments_of(found))
 
         return Work(partial(results, annotate, write))
 

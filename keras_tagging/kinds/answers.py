@@ -19,6 +19,15 @@ from keras_tagging.kinds.kind import Output, of
 from keras_tagging.utils.suggestions import check_known
 
 Chunks = Iterable[list[Sentence]]
+#: by which models of one kind or another find something
+METHODS = ("tag", "parse", "derive", "segment")
+
+
+def lacking(model, name: str) -> AttributeError:
+    """The error for one of `METHODS` that a model does not have."""
+    own = model.command
+    own = own if own == "annotate" else f"{own} or annotate"
+    return AttributeError(f"a {model.kind} has no {name}: call {own}")
 
 
 class Answers:
@@ -40,6 +49,14 @@ class Answers:
     gives_spans = False
     #: that are read as straight ones: see `data.normalisation.straightened`
     marks = ""
+
+    def __getattr__(self, name):
+        if name in METHODS:
+            raise lacking(self, name)
+        # torch's modules have one, behind this class
+        if hasattr(super(), "__getattr__"):
+            return super().__getattr__(name)
+        return super().__getattribute__(name)  # raises what it would have raised
 
     @classmethod
     def outputs(cls, about: Mapping) -> dict[str, Output]:

@@ -64,6 +64,16 @@ CCG_PARSER = register(
         command="derive",
         stage=3,
         options=("embeddings",),
+        figures=(
+            "labelled",
+            "unlabelled",
+            "dependencies",
+            "unlabelled_dependencies",
+            "exact",
+            "coverage",
+            "supertags",
+        ),
+        analysis="keras_tagging.experiments.analysis.deriving:analyse_derivations",
     )
 )
 CCG_SHIFT_REDUCE = register(

@@ -28,9 +28,10 @@ class Pipeline(TextPipeline):
             text has a sentence in each line, with blanks between its words.
         tagger: a `Tagger`, or a `runtime.OnnxTagger`.
         parser: a `Parser`, or a `runtime.OnnxParser`.
-        **others: models of other kinds by the names of these, and further taggers by
-            names of your own, such as ``entities=``. They come last, may read what
-            those before give, and give columns that these do not.
+        **others: models of other kinds by the names of these, such as
+            ``ccg_parser=``, and further taggers by names of your own, such as
+            ``entities=``. They come last, may read what those before give, and give
+            columns that these do not.
 
     Attributes:
         metadata: the corpus and the figures, if it has been trained as a whole.
@@ -110,6 +111,8 @@ class Pipeline(TextPipeline):
             `lemma`, `uas`, `las` and `entities` as far as it gives them: see
             `metrics.raw_text_scores`. Entities are a column `ner` of both; those of
             gold words, `entities_of_gold_words`, are beside them if the text is read.
+            With a CCG parser, of sentences with derivations, those of
+            `metrics.DerivationScores` too.
         """
         scores = self.scores(sentences)
         figures = {name: counts.f1 for name, counts in scores.items()}

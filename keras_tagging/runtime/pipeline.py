@@ -15,6 +15,8 @@ from keras_tagging.runtime.evaluation import Exported
 
 #: the parts that are trained together
 PARTS = ("segmenter", "tagger", "parser")
+#: the part that learns from derivations
+CCG = kinds.CCG_PARSER.name
 #: the further tagger that `train pipeline --entities` trains
 ENTITIES = "entities"
 #: the name of a further tagger: part of the names of files
@@ -41,13 +43,17 @@ class TextPipeline(Exported):
     Args:
         segmenter, tagger, parser: as there.
         **others: models of other kinds that have a place in a pipeline, by the name of
-            the kind; and further taggers, each by a name of your own, which come last.
+            the kind, such as `ccg_parser`; and further taggers, each by a name of your
+            own, which come last.
     """
 
     kind, command = "pipeline", "annotate"
 
     def __init__(self, segmenter=None, tagger=None, parser=None, **others):
         self.segmenter, self.tagger, self.parser = segmenter, tagger, parser
+        # no keyword of Python has the hyphen of "ccg-parser"
+        kinds_named = {name.replace("-", "_"): name for name in stages()}
+        others = {kinds_named.get(name, name): x for name, x in others.items()}
         given = {"segmenter": segmenter, "tagger": tagger, "parser": parser, **others}
         #: its models by the name of their kind, or by their own, in their order
         names = dict.fromkeys([*stages(), *others])
@@ -72,6 +78,8 @@ class TextPipeline(Exported):
                 several = (
                     f": give further taggers by names of their own, {ENTITIES}=..."
                 )
+            elif (own := getattr(model, "kind", None)) in stages():
+                several = f": give it as {own.replace('-', '_')}="
             raise ValueError(f"{name}= is a {found}, not a {name}{several}")
         self.metadata = {}
         self._check_columns()
@@ -101,7 +109,10 @@ class TextPipeline(Exported):
             before.append(name)
 
     def __repr__(self):
-        parts = (f"{k}={getattr(m, 'name', k)!r}" for k, m in self.parts.items())
+        parts = (
+            f"{k.replace('-', '_')}={getattr(m, 'name', k)!r}"
+            for k, m in self.parts.items()
+        )
         return f"Pipeline({', '.join(parts)})"
 
     @property
@@ -129,6 +140,11 @@ class TextPipeline(Exported):
         """Whether a tagger has chunk tags."""
         return any(model.gives_spans for model in self._annotators.values())
 
+    @property
+    def gives_derivations(self) -> bool:
+        """Whether a part finds derivations."""
+        return any(kinds.of(x).learns == "derivations" for x in self.parts.values())
+
     def annotate(self, text, lines: bool = False) -> Iterator[Sentence]:
         """Annotate a text, or sentences.
 
@@ -145,7 +161,8 @@ class TextPipeline(Exported):
             Sentences one after the other, with the columns that there are models for:
             `pos`, `xpos`, `feats`, `lemma` and so on, `head` and `deprel`; those of a
             text with their `surface`, whose `word_offsets` are the words' places. Chunk
-            tags are in `tags`, or in their column, and as `spans` and `entities`.
+            tags are in `tags`, or in their column, and as `spans` and `entities`. A
+            CCG parser gives the `derivation`, and its categories as `tags`.
 
         Raises:
             ValueError: here or during the iteration, if the text has a line that is too

@@ -50,6 +50,18 @@ _SPAN = _object(
     probability=_any(NUMBER, {"type": "null"}),
     words=_list(WHOLE),
 )
+_NODE = _object(
+    "category",
+    category=TEXT,
+    rule={**TEXT, "description": "The combinator of an inner node."},
+    head={**WHOLE, "description": "The number of its head child."},
+    children=_list(WHOLE, description="The places of its children in the list."),
+    word={**TEXT, "description": "Of a leaf; brackets are -LRB- and the like."},
+    pos=TEXT,
+    original_pos=TEXT,
+    predicate=TEXT,
+    extras=TEXT,
+)
 _TENSOR = {"name": TEXT, "datatype": TEXT, "shape": _list(WHOLE)}
 _ROWS = _list(_any(_list(TEXT), TEXT), maxItems=limits.SERVICE_SENTENCES)
 _ANSWERED = {"model": TEXT, "milliseconds": NUMBER}
@@ -83,8 +95,13 @@ SCHEMAS = {
             end=WHOLE,
             tokens=_list(_TOKEN),
             spans=_list(_SPAN),
+            derivation=_ref("Derivation"),
         ),
         "description": "Places are characters of the text, and ends lie behind.",
+    },
+    "Derivation": {
+        **_object("header nodes", header=TEXT, nodes=_list(_NODE, minItems=1)),
+        "description": "Of CCG: nodes, each before its children.",
     },
     "Texts": {
         **_object(

@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+from xml.etree import ElementTree
 
 import pytest
 import requests
+from derivations import GOLD
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -13,6 +15,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from keras_tagging import data, runtime
+from keras_tagging.ccg import Derivation, Leaf, Node
+from keras_tagging.ccg.words import escaped
 from keras_tagging.data import Sentence, Span
 from keras_tagging.data.annotation import ConlluWriter, as_object
 from keras_tagging.data.surface import Surface
@@ -203,7 +207,7 @@ def test_nothing_leaves_the_machine(page, browser):
     assert "default-src 'none'; script-src 'self';" in policy and "unsafe" not in policy
     assert "require-trusted-types-for" in policy
     files = [found, *(requests.get(a, timeout=20) for a in addresses if "static" in a)]
-    assert len(files) == 7
+    assert len(files) == 8
     for file in files:
         assert file.headers["X-Content-Type-Options"] == "nosniff"
         assert "http" not in file.text.replace("http://www.w3.org/2000/svg", "")
@@ -294,6 +298,47 @@ def test_conllu_of_words_in_tokens_and_of_other_columns(browser, whole, tmp_path
     page.wait(lambda: page.all("th"))
     assert page.texts("th") == names
     assert browser.get_log("browser") == []
+
+
+def test_a_derivation(browser, whole):
+    sentences = [GOLD[2], in_fragments()]
+    page = Page(browser, whole.url)
+    page.answers(sentences)
+    page.run("the cat sees a dog .")
+    page.wait(lambda: len(page.all(".derivation")) == 2)
+    shown = page.all(".derivation")
+    for table, sentence in zip(shown, sentences, strict=True):
+        rows = [
+            [
+                (cell.get_attribute("colSpan"), cell.get_attribute("textContent"))
+                for cell in row.find_elements(By.CSS_SELECTOR, "td")
+            ]
+            for row in table.find_elements(By.CSS_SELECTOR, "tr")
+        ]
+        markup = sentence.derivation.html(style=False).replace("class=step", "")
+        drawn = ElementTree.fromstring(markup)
+        assert rows == [
+            [(cell.get("colspan", "1"), "".join(cell.itertext())) for cell in row]
+            for row in drawn.iter("tr")
+        ]
+    assert page.texts(".derivation .word")[-2:] == ["(", "a b"]
+    script = """
+        const [answer, done] = arguments;
+        import(location.origin + "/static/conllu.js")
+          .then(({ conllu }) => done(conllu(answer, "")))"""
+    answer = list(map(as_object, sentences))
+    write = ConlluWriter().write
+    expected = "".join(map(write, sentences))
+    assert browser.execute_async_script(script, answer) == expected
+    assert expected.count("# auto = (<T ") == 2
+    assert browser.get_log("browser") == []
+
+
+def in_fragments():
+    words = [("NP", "she"), ("NP", "("), ("X/X", "a b")]
+    leaves = (Leaf(tag, "X", "X", escaped(word), tag) for tag, word in words)
+    derivation = Derivation(Node("FRAG", 0, tuple(leaves)))
+    return Sentence([w for _, w in words], [t for t, _ in words], derivation=derivation)
 
 
 def test_tags_that_are_not_universal_are_not_called_so(browser, whole):

@@ -1,10 +1,12 @@
 // Sections for what a model answers: one for each sentence.
 
 import { $, direction, make, percent, scroller } from "./elements.js";
+import { drawing } from "./derivation.js";
 import { tree } from "./tree.js";
 
 const UNSURE = .7; // below this a probability is always shown
 const OPEN = 10; // sentences whose trees are drawn at once
+const DRAWN = 500; // words of a derivation
 // the fields of CoNLL-U by their names, then ours
 const TITLES = { id: "ID", text: "FORM", lemma: "LEMMA", upos: "UPOS", xpos: "XPOS", feats: "FEATS",
                  head: "HEAD", deprel: "DEPREL", ner: "Entity", tag: "Tag", predicted_tag: "Tag" };
@@ -134,13 +136,17 @@ function section(sentence, number, lang, open, titles) {
   const tags = words.map((word) => word[tag] || "");
   const dir = direction(words.map((word) => word.text).join(" "));
   const found = make("section", { className: "sentence", "aria-label": `Sentence ${number}` });
+  const derivation = words.length <= DRAWN ? sentence.derivation : null;
   if (sentence.text) found.append(marked(sentence, dir, lang));
   if (there.has("head")) {
     const title = tag ? `Tree with ${titles[tag]}` : "Tree";
     found.append(folded(title, "tree", open, () => scroller("Tree", dir, tree(words, tags, dir))));
-  } else if (tag) {
+  } else if (tag && !derivation) {
     const item = (word, i) => make("div", { className: "token" }, ...token(word.text, tags[i]));
     found.append(folded(titles[tag], "tree", open, () => tagList(dir, words.map(item))));
+  }
+  if (derivation) {
+    found.append(folded("Derivation", "tree", open, () => scroller("Derivation", dir, drawing(derivation))));
   }
   found.append(folded("Table", "fields", false, () => table(words, names, dir, titles)));
   return found;

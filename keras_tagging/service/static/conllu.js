@@ -1,5 +1,7 @@
 // CoNLL-U, as `annotate --output conllu` writes it (keras_tagging/data/annotation.py).
 
+import { auto } from "./derivation.js";
+
 const FIELDS = ["lemma", "upos", "xpos", "feats", "head", "deprel"];
 const NO_ATTRIBUTES = new Set(["id", "text", ...FIELDS, "ner", "predicted_tag", "tag"]);
 const ESCAPES = { " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p", "\\": "\\\\" };
@@ -59,6 +61,7 @@ export function conllu(sentences, text) {
     if (known && (i === 0 || BLANK_LINE.test(before))) lines.push("# newpar");
     lines.push(`# sent_id = ${i + 1}`);
     if (known) lines.push(`# text = ${oneLine(sentence.text)}`);
+    if (sentence.derivation) lines.push(`# auto = ${auto(sentence.derivation)}`);
     sentence.tokens.forEach((token, k) => {
       const following = sentence.tokens[k + 1];
       lines.push(...rows(token, following ? between(token.end, following.start) : after));
