@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from keras_tagging import CorpusError, Sentence, load_corpus
-from keras_tagging.data import detect_format, from_dataframe, read, to_dataframe
+from keras_tagging.data import detect_format, from_dataframe, read, tables, to_dataframe
 from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.surface import Surface
 
@@ -39,6 +39,29 @@ def test_what_annotate_writes_is_read():
     writer = CsvWriter(["tags", "feats"])
     tagged = Sentence(["a"], ["B-X"])
     assert found(writer.header + writer.write(tagged)) == [tagged]
+
+
+def test_a_row_is_split_once(monkeypatch):
+    counted, split = [], tables._splitter
+
+    def splitter(separator, quotes):
+        own = split(separator, quotes)
+        return lambda number, line: counted.append(number) or own(number, line)
+
+    monkeypatch.setattr(tables, "_splitter", splitter)
+    rows = ["sentence,text", "1,a", "1,b", '2,"c"', "2", "3,d"]
+    with pytest.warns(UserWarning, match="<stream>:5: 1 cells, but the header has 2"):
+        assert len(found("\n".join(rows), errors="skip")) == 2
+    # but one that has cells too few, of which an error is to tell
+    assert sorted(counted) == [1, 2, 3, 4, 5, 5, 6]
+
+
+def test_rows_of_a_sentence_without_end_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr("keras_tagging.utils.limits.SENTENCE_TOKENS", 3)
+    split = tables._splitter(",", True)
+    lines = ((i, f"1,{i}") for i in range(2, 99))
+    [record] = tables._records(lines, "sentence,text", split, [0], 2)
+    assert len(record) <= 4 and len(record.cells) <= 4
 
 
 def test_what_pandas_writes_is_read():
