@@ -78,10 +78,14 @@ class Sentence:
 
     @property
     def entities(self) -> list[Entity]:
-        """Its `spans` by their words, in their order."""
+        """Its `spans` by their words, in their order.
+
+        Without spans those of its column `ner`, or else of its tags, if these mark some
+        in IOB2, as in a corpus: their probability is 1.
+        """
         return [
             Entity(*span.words, (span.start, span.end), span.label, span.probability)
-            for span in self.spans
+            for span in resolve_name(f"{_OUTGOING}:spans_in")(self)
         ]
 
     def to_dict(self) -> dict:
