@@ -4,7 +4,11 @@ import re
 from collections.abc import Iterable
 
 from keras_tagging.data.html import arcs_of
-from keras_tagging.data.rows import shown_columns
+from keras_tagging.data.rows import (
+    of_probabilities,
+    shown_columns,
+    shown_probabilities,
+)
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.spans import Span, chunks_of, spaced, spans_of, tag_span
 from keras_tagging.data.treebanks import NER
@@ -17,7 +21,8 @@ def to_dataframe(sentences: Iterable):
     """A `pandas.DataFrame` with a row for each word, as `annotate --output csv` has.
 
     Its columns are `sentence` and `id`, both counted from 1, `text`, `start` and `end`
-    where the text is known, `upos` and all others, and `tag`.
+    where the text is known, `upos` and all others, and `tag`; and the probabilities of
+    these that are known, such as `upos_probability`.
 
     Args:
         sentences: sentences; or several lists of them, one a document, which are told
@@ -51,6 +56,8 @@ def to_dataframe(sentences: Iterable):
 
 def _rows(sentence: Sentence):
     named = shown_columns(sentence)
+    for name, values in shown_probabilities(sentence).items():
+        named[of_probabilities(name)] = values
     places = sentence.surface and sentence.surface.word_offsets
     for i, word in enumerate(sentence.tokens):
         place = {} if places is None else dict(zip(("start", "end"), places[i]))  # noqa: B905

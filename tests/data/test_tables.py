@@ -1,6 +1,7 @@
 """CSV and TSV with a header, beside pandas' own reading of them."""
 
 import io
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -39,6 +40,23 @@ def test_what_annotate_writes_is_read():
     writer = CsvWriter(["tags", "feats"])
     tagged = Sentence(["a"], ["B-X"])
     assert found(writer.header + writer.write(tagged)) == [tagged]
+
+
+def test_probabilities_of_labels_are_no_columns():
+    values = {"pos": [0.25, 1.0, 0.12345678, 0.0], "ner": [0.5] * 4}
+    sentence = replace(TWO[0], probabilities=values)
+    writer = CsvWriter(["pos", "ner", "head"], ["pos", "ner"])
+    text = writer.header + writer.write(sentence) + writer.write(TWO[1])
+    header, first, *_, last = text.splitlines()
+    assert header.endswith(",upos,ner,head,upos_probability,ner_probability")
+    assert first.endswith(",X,B-PER,0,0.25,0.5") and ",X,O,1,0.123457,0.5" in text
+    assert last.endswith(",INTJ,O,0,,")
+    assert fields(found(text)) == fields(TWO)
+    frame = sentence.to_dataframe()
+    assert frame["upos_probability"].tolist() == [0.25, 1.0, 0.123457, 0.0]
+    assert fields(from_dataframe(frame)) == fields(TWO[:1])
+    own = found("text,x_probability\na,1\n", format="csv")  # of no labels
+    assert own[0].columns == {"x_probability": ["1"]}
 
 
 def test_a_row_is_split_once(monkeypatch):
