@@ -34,6 +34,7 @@ from keras_tagging.cli.output import (
 )
 from keras_tagging.cli.progress import PipelineProgress, epoch_bars
 from keras_tagging.cli.start import Start
+from keras_tagging.cli.teaching import Lessons
 from keras_tagging.corpora.entities import add_entities
 from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.corpora.loading import hold_out
@@ -47,6 +48,8 @@ from keras_tagging.models.run_files import (
 )
 from keras_tagging.pipelines import run_files
 from keras_tagging.utils.startup import start_program
+
+SINGLE = "train pipeline trains several models, and has no"
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,7 @@ def train(
     parts: str | None = None,
     entities: Entities = None,
     start: Start,
+    lessons: Lessons,
     fitting: Fitting,
 ) -> None:
     """Train a model and keep its best epoch on the development sentences.
@@ -149,6 +153,8 @@ def train(
         keras-tagging train bigru --corpus ud-en-ewt --out runs/all --tags
             upos,xpos,feats
         keras-tagging train bigru --corpus my.conll --out runs/tuned --init runs/demo
+        keras-tagging train bigru --corpus my.conll --out runs/pupil --teacher
+            runs/ensemble --unlabelled news.txt
         keras-tagging train lstm-parser --corpus ud-en-ewt --out runs/parser
         keras-tagging train segmenter --corpus ud-en-ewt --out runs/segmenter
         keras-tagging train pipeline --corpus ud-en-ewt --out runs/en --set
@@ -171,11 +177,12 @@ def train(
     context.with_resource(lock_run(out))
     settings = also(context, "settings", settings)
     if arch == "pipeline":
-        train_parts(out, source, parts, entities, recipe, settings, start, fitting)
+        refuse(SINGLE, vars(start) | vars(lessons))
+        train_parts(out, source, parts, entities, recipe, settings, fitting)
     else:
         own = {"parts": parts, "entities": entities}
         refuse(f"{arch} is a single model, and has no", own)
-        train_model(arch, out, source, recipe, settings, start, fitting)
+        train_model(arch, out, source, recipe, settings, start, lessons, fitting)
 
 
 def train_model(
@@ -185,6 +192,7 @@ def train_model(
     recipe: str,
     settings: list[str] | None,
     start: Start,
+    lessons: Lessons,
     fitting: Fitting,
 ) -> None:
     """Train a single model in a folder, or go on with it, and print its figures."""
@@ -196,6 +204,7 @@ def train_model(
         raise ValueError("--tensorboard needs: pip install tensorboard")
     kind = kinds.find(architecture(arch).kind)
     start.check(arch, kind, recipe)
+    lessons.check(arch, kind)
     chosen = pairs("--set", settings) | start.settings(kind)
     language = chosen.pop("language", None)
     start_program()
@@ -206,7 +215,7 @@ def train_model(
     if fitting.devices is not None:
         share_batches(fitting.devices)
 
-    other = start.other(arch)
+    other, teacher = start.other(arch), lessons.load()
     data = source.load(fitting.seed, **kind.reading)
     tagged = all(sentence.tags is not None for sentence in data.train)
     if kind.learns == "tags" and tagged and not chosen.get("tags"):
@@ -222,6 +231,8 @@ def train_model(
     if known:
         model.metadata["words"] = words.about(known)
         lines.append(told(words, known))
+    if teacher is not None:
+        lines += [str(teacher), *teacher.check(model)]
     if start.bootstrap is not None:
         take_folds(start.bootstrap, out)
     print(*lines, summary(data), sep="\n")
@@ -241,6 +252,7 @@ def train_model(
             monitor=fitting.monitor,
             verbose=progress(),
             callbacks=callbacks,
+            teacher=teacher,
             **fitting.limits,
         )
     if skipped := untrainable(model):
@@ -277,14 +289,11 @@ def train_parts(
     entities: str | None,
     recipe: str,
     settings: list[str] | None,
-    start: Start,
     fitting: Fitting,
 ) -> None:
     """Train the parts of a pipeline in a folder, and print its figures from text."""
-    single = "train pipeline trains several models, and has no"
     own = ("monitor", "tensorboard", "devices")
-    own = {name: getattr(fitting, name) for name in own}
-    refuse(single, {**vars(start), **own})
+    refuse(SINGLE, {name: getattr(fitting, name) for name in own})
     if run_files.is_finished(out) and not fitting.force:
         run_files.end_run(out)
         raise ValueError(
