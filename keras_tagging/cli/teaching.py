@@ -1,12 +1,13 @@
 """Options of `train` for a model that learns from another one."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from keras_tagging.cli.loading import load_model
-from keras_tagging.cli.options import Folder, refuse
+from keras_tagging.cli.options import refuse
 from keras_tagging.cli.progress import watched
 from keras_tagging.data import CorpusFiles
 from keras_tagging.kinds import Kind
@@ -32,7 +33,7 @@ class Lessons:
             times.
     """
 
-    teacher: Folder = None
+    teacher: Annotated[Path | None, typer.Option(metavar="MODEL")] = None
     teacher_weight: Annotated[float | None, typer.Option(min=0, max=1)] = None
     temperature: float | None = None
     unlabelled: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None

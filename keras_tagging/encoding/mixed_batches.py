@@ -47,6 +47,9 @@ class MixedBatches:
         return len(self.gold) + len(self.text)
 
     def __iter__(self):
+        if self._taught is None:  # Keras looks at a batch before the first epoch
+            yield from self.gold
+            return
         rng = np.random.default_rng([self.gold.seed, self.epoch, 1])
         most, of_text = len(self.gold), iter(self._chosen)
         given = 0

@@ -11,7 +11,7 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.models.known_labels import some
 from keras_tagging.models.run_files import ENSEMBLE, MODEL, TAUGHT
 from keras_tagging.training import SoftTargets, Unlabelled
-from keras_tagging.training.soft_targets import TOP_K, fingerprint_of, labels_of
+from keras_tagging.training.soft_targets import MOVES, TOP_K, fingerprint_of, labels_of
 from keras_tagging.training.teaching import check_columns
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.stored import sha256_of
@@ -64,7 +64,8 @@ class Teacher:
 
         Raises:
             ValueError: if the pupil cannot learn from soft targets, is of another kind,
-                or has a column that the teacher lacks, or none of its labels.
+                has a column that the teacher lacks, or none of its labels; and if text
+                without annotation may have moves that a parser does not learn.
         """
         pupil.check_pupil()
         own, theirs = kinds.of(pupil).name, kinds.of(self.model).name
@@ -94,6 +95,12 @@ class Teacher:
             lines.append(
                 f"The teacher lacks {len(missed):,} of {len(own):,} labels in {name!r} "
                 f"({some(missed)}), and gives them no probability"
+            )
+        if more and self.text is not None and name.startswith(MOVES):
+            raise ValueError(
+                f"{self.path} gives {len(more):,} moves that are not to be learnt "
+                f"({some(more)}), and text without annotation may have them: leave "
+                "that text out, or train on sentences with all deprels of the teacher"
             )
         if more:
             lines.append(

@@ -120,6 +120,7 @@ def test_batches_of_both_take_turns(of_text, count):
 
     mixed = MixedBatches(batches, plan, teach)
     assert len(mixed) == 4 + count
+    assert len(list(mixed)) == 4 and not asked  # before the first epoch
     for epoch in range(3):
         mixed.epoch = epoch
         batches.epoch = epoch

@@ -270,5 +270,8 @@ def test_text_with_deprels_that_are_not_to_be_learnt(teacher):
     lessons = {"soft_targets": SoftTargets.of(teacher, SOME), "unlabelled": text}
     model = build("ffn-parser", tags=None)
     model.adapt(SOME)
+    early = Teacher(teacher, "runs/x", "", text=DEV[:2])
+    with pytest.raises(ValueError, match="runs/x gives 26 moves that are not to be"):
+        early.check(model)
     with pytest.raises(ValueError, match="gives deprels that are not to be learnt"):
         model.fit(SOME, epochs=1, verbose=0, **lessons)
