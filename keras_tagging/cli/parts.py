@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keras_tagging.architectures import architecture
-from keras_tagging.cli.fitting import Data, Fitting, told
+from keras_tagging.cli.fitting import SINGLE, Data, Fitting, told
 from keras_tagging.cli.loading import holds_derivations, kinds_reading
 from keras_tagging.cli.options import pairs, refuse
 from keras_tagging.cli.output import scores_table, summary
 from keras_tagging.cli.progress import PipelineProgress
-from keras_tagging.cli.start import Start
 from keras_tagging.pipelines import run_files
 from keras_tagging.runtime.pipeline import CCG, ENTITIES, PARTS
 from keras_tagging.utils.startup import start_program
@@ -68,14 +67,11 @@ def train_parts(
     chosen: Chosen,
     recipe: str,
     settings: list[str] | None,
-    start: Start,
     fitting: Fitting,
 ) -> None:
     """Train the parts of a pipeline in a folder, and print its figures from text."""
-    single = "train pipeline trains several models, and has no"
     own = ("monitor", "tensorboard", "devices")
-    own = {name: getattr(fitting, name) for name in own}
-    refuse(single, {**vars(start), **own})
+    refuse(SINGLE, {name: getattr(fitting, name) for name in own})
     if run_files.is_finished(out) and not fitting.force:
         run_files.end_run(out)
         raise ValueError(

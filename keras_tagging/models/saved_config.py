@@ -76,6 +76,7 @@ def checked_config(cls: type, config: Mapping) -> dict:
     metadata = config.get("metadata") or {}
     _require(isinstance(metadata, dict), "metadata", metadata, "an object")
     parts = ("corpus", "scores", "nonprojective", "bootstrap", "started_from", "tags")
+    parts += ("teacher",)
     for part in parts:
         entry = metadata.get(part, {})
         _require(isinstance(entry, dict), f"metadata, {part}", entry, "an object")

@@ -299,9 +299,12 @@ class SentenceModel(SentenceCalls):
         )
 
     def check_pupil(self):
-        """Raise a ValueError if the model cannot learn from soft targets."""
+        """Raise a ValueError if the model cannot learn from soft targets.
+
+        One that can has `taught` and `text_batches` too: see `Tagger`.
+        """
         raise ValueError(
-            f"soft targets are tags of tokens, for taggers: a {self.kind} learns from "
+            f"soft targets are for taggers and parsers: a {self.kind} learns from "
             "annotated sentences alone; leave soft_targets= out"
         )
 

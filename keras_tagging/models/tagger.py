@@ -27,6 +27,7 @@ from keras_tagging.models.table_pretraining import (
     refuse_trained,
 )
 from keras_tagging.models.tagger_loss import check_pupil, tagger_loss, tagger_metrics
+from keras_tagging.models.text_batches import tagged_text
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 # The Viterbi search needs (batch, tags, tags) floats: 64 MB
@@ -285,6 +286,15 @@ class Tagger(Tagging, SentenceModel):
 
     def check_pupil(self):
         check_pupil(self)
+
+    def taught(self, batches, teaching, given):
+        """Give batches what the `Teaching` has of the sentences, as they were given."""
+        columns = self.label_columns
+        batches.sentences = teaching.encoded(batches.sentences, given, columns)
+
+    def text_batches(self, sentences, teacher, lesson, like):
+        """The batches of some text: see `models.text_batches`."""
+        return tagged_text(self, sentences, lesson, like)
 
     def before_fit(self, sentences, verbose):
         # a recipe may ask for pretraining without tables to pretrain
