@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from hostile.file_targets import Gadget
 from hostile.harness import Target, Wrong
+from hostile.mutations import mutate
 from hostile.oracle import refused
 from vectors.examples import BINARY, CONTENTS, FASTTEXT, GLOVE, WORD2VEC, WORDS
 
@@ -99,8 +100,67 @@ def kept_words(words: bytes):
     return npz(words=np.frombuffer(words, np.uint8), matrix=KEPT)
 
 
+# The words that several parts of a pipeline read
+
+
+def shared(**changes) -> bytes:
+    arrays = {
+        "vector_words": np.frombuffer("doggnué".encode(), np.uint8),
+        "vector_ends": np.array([3, 6, 8]),
+        "vector_rows": np.arange(10, dtype="float16").reshape(5, 2),
+        "cluster_words": np.frombuffer(b"01\tdog\tgnu10\temu", np.uint8),
+        "cluster_ends": np.array([10, 16]),
+    }
+    return npz(**arrays | changes)
+
+
+def mutate_shared(rng, known) -> bytes:
+    """Another array, or a few other bytes."""
+    if rng.random() < 0.3:
+        return mutate(rng, known)
+    name = rng.choice(["words", "ends", "ends", "rows"])
+    feature = "vector" if name == "rows" else rng.choice(["vector", "cluster"])
+    dtype = rng.choice(["uint8", "int64", "int64", "float16", "float32", "<i4", "O"])
+    shape = rng.choice([(3,), (2,), (5, 2), (8,), (0,), (5, 0), (1, 1, 1), ()])
+    values = [rng.choice([0, 3, 6, 8, 10, 16, -1, 2**40]) for _ in range(10)]
+    values = np.resize(np.array(values), shape)
+    with np.errstate(all="ignore"):
+        return shared(**{f"{feature}_{name}": values.astype(dtype)})
+
+
+def check_shared(data: bytes) -> str:
+    """All words are found where they stand first, and rows are numbers."""
+    from keras_tagging.encoding.word_classes import ids_of
+    from keras_tagging.runtime.shared_words import read_tables
+
+    try:
+        tables = read_tables(Path("input.npz"), data, "copy it again")
+        entries = {name: tables.entries(name) for name in tables.features}
+    except Exception as error:
+        return refused(error)
+    for name, own in entries.items():
+        expected = dict(reversed([*ids_of(name, own)]))
+        found = tables.index(name).find([word.encode() for word in expected])
+        if found.tolist() != [*expected.values()]:
+            raise Wrong("words are not found where they are", found)
+    if "vector" in entries:
+        if tables.rows.shape[0] != 2 + len(entries["vector"]):
+            raise Wrong("not a row a word")
+        if not np.isfinite(tables.rows).all():
+            raise Wrong("a vector that is not finite")
+    return "read"
+
+
 HUGE = [b"4 9999999999999\n", b"9999999999999 3\n", b"99999999 99999999\n", b"9" * 5000]
 TARGETS = {
+    "shared-words": Target(
+        lambda: [shared()],
+        check_shared,
+        nasty=[b"", npz(), shared(vector_ends=np.array([2**62, -(2**62), 8]))],
+        mutate=mutate_shared,
+        share=500,
+        quick=40,
+    ),
     "vectors": Target(
         lambda: [c for name, c in CONTENTS.items() if "binary" not in name],
         partial(check_vectors, "input.txt"),
