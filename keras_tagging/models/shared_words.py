@@ -16,7 +16,13 @@ import numpy as np
 
 from keras_tagging.models.model_file import CONFIG, MEMBERS, WEIGHTS, check_members
 from keras_tagging.runtime.folder import WORDS, listed_bytes
-from keras_tagging.runtime.shared_words import INPUTS, VECTOR, WordTables, read_tables
+from keras_tagging.runtime.shared_words import (
+    INPUTS,
+    MARKS,
+    VECTOR,
+    WordTables,
+    read_tables,
+)
 
 SHARED = "shared.json"
 #: the place of a table of embeddings among the weights
@@ -24,7 +30,9 @@ PLACE = re.compile(r"[a-z0-9_]{1,100}(/[a-z0-9_]{1,100}){1,20}")
 DTYPES = ("float16", "float32")
 
 
-def thin(path: Path, files: dict, features: Iterable[str], tables: WordTables) -> None:
+def thin(
+    path: Path, files: dict, features: Iterable[str], tables: WordTables, part: str
+) -> None:
     """Take the words that a pipeline holds out of the file of one of its parts.
 
     Args:
@@ -32,6 +40,7 @@ def thin(path: Path, files: dict, features: Iterable[str], tables: WordTables) -
         files: the name of the file that holds them, with its checksum.
         features: those of the part that are shared.
         tables: what that file has.
+        part: the name of the model there.
     """
     with zipfile.ZipFile(path) as old:
         members = {each.filename: old.read(each) for each in old.infolist()}
@@ -41,8 +50,11 @@ def thin(path: Path, files: dict, features: Iterable[str], tables: WordTables) -
     members[CONFIG] = json.dumps(config).encode()
     shared: dict = {"files": files} | {feature: {} for feature in features}
     if VECTOR in features:
-        members[WEIGHTS], place, dtype = _without(members[WEIGHTS], tables.rows)
+        rows = tables.rows_of(part)
+        members[WEIGHTS], place, dtype = _without(members[WEIGHTS], rows)
         shared[VECTOR] = {"place": place, "dtype": dtype}
+        if part in tables.changed:
+            shared["part"] = part
     members[SHARED] = json.dumps(shared).encode()
     with zipfile.ZipFile(path, "w") as new:
         for name, content in members.items():
@@ -91,7 +103,8 @@ def shared_in(content: bytes) -> dict | None:
         check_members(archive.infolist(), MEMBERS | {SHARED})
         found = json.loads(archive.read(SHARED))
     fits = isinstance(found, dict) and isinstance(found.get("files"), dict)
-    features = {*found} - {"files"} if fits else set()
+    fits = fits and type(found.get("part", "")) is str
+    features = {*found} - {*MARKS} if fits else set()
     fits = bool(features) and features <= {*INPUTS}
     fits = fits and all(isinstance(found[name], dict) for name in features)
     if fits and VECTOR in features:
@@ -117,7 +130,10 @@ def whole(content: bytes, shared: dict, tables: WordTables) -> bytes:
     with zipfile.ZipFile(io.BytesIO(content)) as old:
         members = {name: old.read(name) for name in sorted(MEMBERS)}
     config = json.loads(members[CONFIG])
-    for feature in [name for name in shared if name != "files"]:
+    part = shared.get("part")
+    if part is not None and part not in tables.changed:
+        raise ValueError(f"{WORDS} has no vectors of a part {part[:40]!r}")
+    for feature in [name for name in shared if name not in MARKS]:
         if feature not in tables.features:
             raise ValueError(f"{WORDS} has no words of {feature}")
         vocabularies = config["config"]["vocabularies"]
@@ -128,7 +144,7 @@ def whole(content: bytes, shared: dict, tables: WordTables) -> bytes:
     if VECTOR in shared:
         weights = io.BytesIO(members[WEIGHTS])
         with h5py.File(weights, "r+") as file:
-            rows = tables.rows.astype(shared[VECTOR]["dtype"])
+            rows = tables.rows_of(part).astype(shared[VECTOR]["dtype"])
             _put(file, shared[VECTOR]["place"], rows)
         members[WEIGHTS] = weights.getvalue()
     made = io.BytesIO()

@@ -12,18 +12,23 @@ from keras_tagging.runtime.shared_words import (
     INPUTS,
     VECTOR,
     WordTables,
+    changed_rows,
+    stored_rows,
     stored_strings,
 )
 from keras_tagging.runtime.strings import encodable
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import sha256_of
 
+#: the share of the rows of a table that may differ from those of another part
+MOST_CHANGED = 0.5
+
 
 def shared_parts(parts: Mapping[str, object]) -> dict[str, list[str]]:
     """By feature, the parts that read the same words: two or more.
 
-    These have the same vectors to the last bit, as those that were not trained have, or
-    the same classes of words. Of several such groups it is the largest.
+    Their vectors are the same to the last bit, but for those that training has changed,
+    or their classes are. Of several such groups it is the largest.
 
     Args:
         parts: models by name.
@@ -34,10 +39,29 @@ def shared_parts(parts: Mapping[str, object]) -> dict[str, list[str]]:
         for name, model in parts.items():
             if (digest := _digest(model, feature)) is not None:
                 groups.setdefault(digest, []).append(name)
-        largest = max(groups.values(), key=len, default=[])
+        several = [names for names in groups.values() if len(names) > 1]
+        if feature == VECTOR:
+            several = [_alike(names, parts) for names in several]
+        largest = max(several, key=len, default=[])
         if len(largest) > 1:
             found[feature] = largest
     return found
+
+
+def _alike(names: list[str], parts) -> list[str]:
+    """Those parts of a group whose vectors are those of one, which is the first."""
+    tables = {name: rows_of(parts[name]) for name in names}
+    found = []
+    for base, rows in tables.items():
+        others = [name for name in names if name != base]
+        least = [n for n in others if _changed(tables[n], rows) <= MOST_CHANGED]
+        found.append([base, *least])
+    return max(found, key=len)
+
+
+def _changed(rows, base) -> float:
+    """The share of the rows that are not equal."""
+    return len(changed_rows(rows, base)) / len(base)
 
 
 def rows_of(model) -> np.ndarray:
@@ -64,13 +88,11 @@ def _digest(model, feature: str) -> str | None:
     for array in stored_strings(feature, entries).values():
         digest.update(array.tobytes())
     if feature == VECTOR:
-        rows = rows_of(model)
-        digest.update(f"{rows.dtype} {rows.shape}".encode())
-        digest.update(np.ascontiguousarray(rows).data)
+        digest.update(str(rows_of(model).shape).encode())
     return digest.hexdigest()
 
 
-def write_words(path: Path, parts, shared, half_precision: bool = False) -> None:
+def write_words(path: Path, parts, shared, half_precision: bool = False) -> WordTables:
     """Write `words.npz`, with vectors in half precision if that changes none of them.
 
     Args:
@@ -78,6 +100,9 @@ def write_words(path: Path, parts, shared, half_precision: bool = False) -> None
         parts: models by name.
         shared: the output of `shared_parts`.
         half_precision: whether vectors are rounded.
+
+    Returns:
+        What the file has.
 
     Raises:
         ValueError: if one is too large for that.
@@ -89,13 +114,19 @@ def write_words(path: Path, parts, shared, half_precision: bool = False) -> None
         model = parts[names[0]]
         arrays |= stored_strings(feature, model.vocabularies[feature])
         if feature == VECTOR:
-            rows = rows_of(model).astype(np.float32)
-            with np.errstate(over="ignore"):
-                exact = np.array_equal(rows.astype(np.float16), rows)
-            small = half_precision or exact
-            arrays[f"{VECTOR}_rows"] = half("a vector", rows) if small else rows
+            tables = {x: rows_of(parts[x]).astype(np.float32) for x in names}
+            if half_precision or all(map(_is_half, tables.values())):
+                tables = {x: half("a vector", rows) for x, rows in tables.items()}
+            arrays |= stored_rows(tables)
     with replacing(path) as partial, partial.open("wb") as stream:
         np.savez(stream, **arrays)
+    return WordTables(path.read_bytes())
+
+
+def _is_half(rows) -> bool:
+    """Whether half precision changes no value."""
+    with np.errstate(over="ignore"):
+        return np.array_equal(rows.astype(np.float16), rows)
 
 
 def write_for_onnx(folder: Path, parts) -> dict[str, dict]:
@@ -120,7 +151,7 @@ def write_for_onnx(folder: Path, parts) -> dict[str, dict]:
     from keras_tagging.onnx.forms import forms_model
 
     folder.mkdir(parents=True, exist_ok=True)
-    write_words(folder / WORDS, parts, shared)
+    tables = write_words(folder / WORDS, parts, shared)
     readers = [(name, feature) for feature, names in shared.items() for name in names]
     words = {k: parts[names[0]].vocabularies[k] for k, names in shared.items()}
     made, forms = forms_model(words, [(parts[n].features, k) for n, k in readers])
@@ -130,6 +161,8 @@ def write_for_onnx(folder: Path, parts) -> dict[str, dict]:
     found: dict[str, dict] = {}
     for (name, feature), own_forms in zip(readers, forms, strict=True):
         found.setdefault(name, {"files": files})[feature] = own_forms
+    for name in tables.changed:
+        found[name]["part"] = name
     return found
 
 
@@ -150,12 +183,11 @@ def write_for_keras(folder: Path, parts, half_precision: bool) -> dict[str, dict
     if not shared:
         return {}
     path = folder / WORDS
-    write_words(path, parts, shared, half_precision)
-    tables = WordTables(path.read_bytes())
+    tables = write_words(path, parts, shared, half_precision)
     files = {WORDS: {"sha256": sha256_of(path)}}
     for name in dict.fromkeys(chain(*shared.values())):
         own = [feature for feature, names in shared.items() if name in names]
-        thin(folder / f"{name}.keras", files, own, tables)
+        thin(folder / f"{name}.keras", files, own, tables, name)
     return files
 
 

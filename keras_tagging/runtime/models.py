@@ -145,7 +145,7 @@ class OnnxModel(Evaluated, Answers):
                 feeds[name] = np.full(real.shape, "", object)
                 feeds[name][real] = values[places]
             for name, of_words in ids.items():
-                feeds[name] = self.words.feed(name, of_words[places], real)
+                feeds[name] = self.words.feed(self.shared, name, of_words[places], real)
             return chosen, here, self._checked(outputs, feeds, real)
 
         plan = plan_batches(lengths, token_budget=self._batch_tokens)

@@ -5,7 +5,7 @@ look it up. A part's own file has neither: the rows of vectors, or the numbers o
 classes, are inputs of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,10 @@ from keras_tagging.utils.stored import StoredArrays
 #: the features whose words may be shared, and the inputs of a file that have their name
 VECTOR = "vector"
 INPUTS = {VECTOR: ("tensor(float)", 3), CLUSTER: ("tensor(int32)", 2)}
+#: the names of arrays of a part, before its own: numbers of rows, and rows
+CHANGED, CHANGED_ROWS = f"{VECTOR}_changed_", f"{VECTOR}_rows_"
+#: what a file says of shared words beside its features
+MARKS = ("files", "part")
 #: tokens whose ids are kept, of each feature: then they are forgotten
 KEPT_TOKENS = 50_000
 SPANS = 10_000  # that are Python's integers at a time
@@ -29,8 +33,9 @@ def shared_of(described: dict) -> dict:
     """What the description of a file says that its pipeline holds; {} if nothing.
 
     Returns:
-        "files", the checksums of `words.npz` and `words.onnx`, and by feature the
-        outputs of `words.onnx` to look up, first choice first.
+        "files", the checksums of `words.npz` and `words.onnx`; by feature the outputs
+        of `words.onnx` to look up, first choice first; and "part", the name by which
+        `words.npz` has the vectors that training has changed, if it has any.
 
     Raises:
         ValueError: if it says anything else.
@@ -39,7 +44,8 @@ def shared_of(described: dict) -> dict:
     if found is None:
         return {}
     fits = isinstance(found, dict) and isinstance(found.get("files"), dict)
-    features = [name for name in found if name != "files"] if fits else ()
+    fits = fits and type(found.get("part", "")) is str
+    features = [name for name in found if name not in MARKS] if fits else ()
     if not features or not all(
         name in INPUTS
         and isinstance(forms := found[name], list)
@@ -93,6 +99,8 @@ class WordTables:
     Attributes:
         rows: `(words + FIRST_ID, dim)` float16 or float32: padding, unknown and the
             words of `entries("vector")`; None without.
+        changed: by the name of a part the numbers of rows that it has others of, which
+            rise, and these.
         features: those that it has words of.
 
     Raises:
@@ -100,17 +108,29 @@ class WordTables:
     """
 
     def __init__(self, data: bytes):
-        self._stored, self.rows = {}, None
+        self._stored, self.rows, self.changed = {}, None, {}
         with StoredArrays(data) as arrays:
             for name in INPUTS:
                 if arrays.size(f"{name}_words"):
                     self._stored[name] = _strings(arrays, name)
             if VECTOR in self._stored:
                 _, ends = self._stored[VECTOR]
-                self.rows = _rows(arrays[f"{VECTOR}_rows"], len(ends))
+                self.rows = _rows(arrays[f"{VECTOR}_rows"], FIRST_ID + len(ends))
+                for name in arrays.names():
+                    if (part := name.removeprefix(CHANGED)) != name:
+                        self.changed[part] = _changed(arrays, part, self.rows)
         self.features = tuple(self._stored)
         if not self.features:
             raise ValueError("it has no words")
+
+    def rows_of(self, part: str | None) -> np.ndarray:
+        """The rows of a part, a copy if it has some of its own."""
+        if part not in self.changed:
+            return self.rows
+        rows = self.rows.copy()
+        ids, own = self.changed[part]
+        rows[ids] = own
+        return rows
 
     def entries(self, name: str) -> list[str]:
         """The strings of a vocabulary."""
@@ -133,37 +153,70 @@ class WordTables:
         return WordIndex(text, starts, ends, ids)
 
 
+def stored_rows(tables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of `words.npz` that have the vectors of parts.
+
+    Args:
+        tables: by the name of the part. Of all but the first those rows are stored that
+            are not equal.
+    """
+    (_, base), *others = tables.items()
+    arrays = {f"{VECTOR}_rows": base}
+    for part, rows in others:
+        ids = changed_rows(rows, base)
+        if len(ids):
+            arrays |= {CHANGED + part: ids, CHANGED_ROWS + part: rows[ids]}
+    return arrays
+
+
+def changed_rows(rows: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """The numbers of rows that are not equal."""
+    return np.flatnonzero((rows != base).any(1)).astype(np.uint32)
+
+
 def stored_strings(name: str, entries: Sequence[str]) -> dict[str, np.ndarray]:
     """The arrays of `words.npz` that have the strings of a vocabulary."""
     encoded = [entry.encode() for entry in entries]
     return {
         f"{name}_words": np.frombuffer(b"".join(encoded), np.uint8),
-        f"{name}_ends": np.cumsum([*map(len, encoded)], dtype=np.int64),
+        f"{name}_lengths": np.array([*map(len, encoded)], np.uint32),
     }
 
 
 def _strings(arrays, name: str) -> tuple[bytes, np.ndarray]:
     """The text of a vocabulary, and where each of its strings ends."""
-    words, ends = arrays[f"{name}_words"], arrays[f"{name}_ends"]
+    words, lengths = arrays[f"{name}_words"], arrays[f"{name}_lengths"]
     fits = words.dtype == np.uint8 and words.ndim == 1
-    fits = fits and ends.dtype == np.int64 and ends.ndim == 1 and len(ends) > 0
-    if not (fits and ends[0] >= 0 and (np.diff(ends) >= 0).all()):
-        raise ValueError(f"the words of {name} have no ends")
+    if not fits or lengths.dtype != np.uint32 or lengths.ndim != 1 or not len(lengths):
+        raise ValueError(f"the words of {name} have no lengths")
+    ends = np.cumsum(lengths, dtype=np.int64)
     if ends[-1] != len(words):
-        raise ValueError(f"the words of {name} end elsewhere than they should")
+        raise ValueError(f"the words of {name} have other lengths")
     return words.tobytes(), ends
 
 
 def _rows(rows, count: int) -> np.ndarray:
     if rows.ndim != 2 or rows.dtype not in (np.float16, np.float32):
         raise ValueError("its vectors are no numbers of 16 or 32 bits")
-    if len(rows) != count + FIRST_ID or not rows.shape[1]:
-        raise ValueError(f"it has {len(rows):,} vectors for {count:,} words")
+    if len(rows) != count or not rows.shape[1]:
+        raise ValueError(f"it has {len(rows):,} vectors and needs {count:,}")
     if rows.shape[1] > limits.VECTOR_DIMENSION:
         raise ValueError(f"vectors have more than {limits.VECTOR_DIMENSION:,} values")
     if not np.isfinite(rows).all():
         raise ValueError("a vector has values that are no numbers, but NaN or infinite")
     return rows
+
+
+def _changed(arrays, part: str, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the rows that a part has others of, and these."""
+    ids = arrays[CHANGED + part]
+    fits = ids.dtype == np.uint32 and ids.ndim == 1 and len(ids) > 0
+    if not fits or ids[-1] >= len(base) or (np.diff(ids.astype(np.int64)) < 1).any():
+        raise ValueError("it has changed vectors of other words than it has")
+    rows = _rows(arrays[CHANGED_ROWS + part], len(ids))
+    if rows.shape[1] != base.shape[1] or rows.dtype != base.dtype:
+        raise ValueError("it has changed vectors of another size or dtype")
+    return ids.astype(np.int64), rows
 
 
 def _words_of_classes(text: bytes, starts, ends, ids):
@@ -190,7 +243,8 @@ class SharedWords:
     """
 
     def __init__(self, tables: WordTables, forms, files: dict):
-        self._forms, self.files, self.rows = forms, files, tables.rows
+        self._forms, self.files = forms, files
+        self._rows, self._changed = tables.rows, tables.changed
         self._indexes = {name: tables.index(name) for name in tables.features}
         self._known: dict[tuple, dict[str, int]] = {}
         self._outputs = {output.name for output in forms.get_outputs()}
@@ -207,12 +261,12 @@ class SharedWords:
         """
         shapes = {value.name: value.shape for value in session.get_inputs()}
         for name, forms in shared.items():
-            if name == "files":
-                fits = forms == self.files
+            if name in MARKS:
+                fits = forms in (self.files, *self._changed)
             else:
                 fits = name in self._indexes and self._outputs.issuperset(forms)
             if fits and name == VECTOR:
-                fits = shapes[name][-1] == self.rows.shape[1]
+                fits = shapes[name][-1] == self._rows.shape[1]
             if not fits:
                 raise ValueError(
                     f"{session.path}: was exported with other words than the {WORDS} "
@@ -229,7 +283,7 @@ class SharedWords:
         Raises:
             OSError: if `words.onnx` cannot be run.
         """
-        features = [name for name in shared if name != "files"]
+        features = [name for name in shared if name in INPUTS]
         return {x: self._ids(x, tuple(shared[x]), tokens) for x in features}
 
     def _ids(self, name: str, forms: tuple[str, ...], tokens) -> np.ndarray:
@@ -250,10 +304,11 @@ class SharedWords:
             found = np.where(found == UNKNOWN_ID, here, found)
         return found.tolist()
 
-    def feed(self, name: str, ids: np.ndarray, real: np.ndarray) -> np.ndarray:
+    def feed(self, shared: dict, name: str, ids, real: np.ndarray) -> np.ndarray:
         """The input of a file for a batch.
 
         Args:
+            shared: see `shared_of`.
             name: of the feature.
             ids: of the words of the batch.
             real: `(batch, time)`, where they stand.
@@ -262,12 +317,18 @@ class SharedWords:
             `(batch, time)` int32, or vectors `(batch, time, dim)` float32, with zeros
             in the padding.
         """
-        if name == VECTOR:
-            found = np.zeros((*real.shape, self.rows.shape[1]), np.float32)
-            found[real] = self.rows[ids]
-        else:
+        if name != VECTOR:
             found = np.zeros(real.shape, np.int32)
             found[real] = ids
+            return found
+        rows = self._rows[ids]
+        if (part := shared.get("part")) is not None:
+            changed, own = self._changed[part]
+            places = np.searchsorted(changed, ids).clip(max=len(changed) - 1)
+            here = changed[places] == ids
+            rows[here] = own[places[here]]
+        found = np.zeros((*real.shape, rows.shape[1]), np.float32)
+        found[real] = rows
         return found
 
 

@@ -85,6 +85,10 @@ class StoredArrays:
     def __exit__(self, *_):
         self._stream.close()
 
+    def names(self) -> list[str]:
+        """The names of the arrays."""
+        return [name.removesuffix(".npy") for name in self._archive.namelist()]
+
     def size(self, name: str) -> int:
         """The size of an array in bytes; 0 if there is none of this name."""
         member = self._archive.NameToInfo.get(f"{name}.npy")

@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from models.parsers import random_parser
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
@@ -37,14 +38,15 @@ TEXT = [
 ]
 
 
-def tagger(seed, matrix=MATRIX, **options):
-    """Random weights, and vectors that training did not change."""
+def tagger(seed, matrix=MATRIX, changed=(), **options):
+    """Random weights, and vectors of which training has changed some rows."""
     vectors = WordVectors(WORDS, matrix)
     given = {"vectors": vectors, "word_classes": CLASSES, "seed": seed}
     model = keras_tagging.build("bigru", **TINY | WORDS_ONLY | given | options)
     model.adapt(TRAIN)
     table = model.network.get_layer("vector_embedding").embeddings
     rows = np.array(table)
+    rows[[*changed]] += 0.5
     randomize(model, seed)
     table.assign(rows)
     return model
@@ -55,7 +57,7 @@ def models():
     """Of three taggers the last has vectors of its own, but the same classes."""
     return {
         "tagger": tagger(1, tags="pos"),
-        "names": tagger(2, lookup="cascade", normalise="wu"),
+        "names": tagger(2, changed=(1, 4), lookup="cascade", normalise="wu"),
         "other": tagger(3, MATRIX + 1, tags="xpos"),
     }
 
@@ -80,11 +82,12 @@ def test_onnx_files_answer_as_those_that_are_alone(models, exported, tmp_path):
         model.export(tmp_path / f"{name}.onnx", format="onnx")
         alone = runtime.load(tmp_path / f"{name}.onnx")
         part = found.parts[name]
-        assert not alone.shared and [*part.shared] == [
-            "files",
-            *(["vector"] if name != "other" else []),
-            "cluster",
-        ]
+        assert not alone.shared
+        assert [*part.shared] == {
+            "tagger": ["files", "vector", "cluster"],
+            "names": ["files", "vector", "cluster", "part"],
+            "other": ["files", "cluster"],
+        }[name]
         np.testing.assert_array_equal(probabilities(part), probabilities(alone))
         np.testing.assert_allclose(probabilities(part), probabilities(model), atol=1e-5)
     tagger, names = found.tagger, found.parts["names"]
@@ -93,6 +96,20 @@ def test_onnx_files_answer_as_those_that_are_alone(models, exported, tmp_path):
     assert [s.tags for s in sentences] == found.parts["names"].tag(TEXT)
     content = (exported / "tagger.onnx").read_bytes()
     assert "été".encode() not in content
+
+
+def test_a_parser_reads_the_classes_of_its_tagger(models, tmp_path):
+    parser = random_parser("ffn-parser", word_classes=CLASSES, tags="pos")
+    assert shared_parts({"tagger": models["tagger"], "parser": parser}) == {
+        "cluster": ["tagger", "parser"]
+    }
+    pipeline = Pipeline(tagger=models["tagger"], parser=parser)
+    pipeline.export(tmp_path, format="onnx")
+    found = runtime.load(tmp_path)
+    assert [*found.parser.shared] == ["files", "cluster"]
+    tagged = [Sentence(words, None, {"pos": ["N"] * len(words)}) for words in TEXT]
+    assert found.parser.parse(tagged) == parser.parse(tagged)
+    assert list(found.annotate(TEXT)) == list(pipeline.annotate(TEXT))
 
 
 def test_a_file_finds_the_words_beside_it(exported, tmp_path):
@@ -157,10 +174,10 @@ def stored(**changes):
     """The bytes of a file of words, with other arrays."""
     arrays = {
         "vector_words": np.frombuffer("doggnué".encode(), np.uint8),
-        "vector_ends": np.array([3, 6, 8]),
+        "vector_lengths": np.array([3, 3, 2], "uint32"),
         "vector_rows": np.ones((5, 2), "float16"),
         "cluster_words": np.frombuffer(b"01\tdog\tgnu10\temu", np.uint8),
-        "cluster_ends": np.array([10, 16]),
+        "cluster_lengths": np.array([10, 6], "uint32"),
     }
     arrays = {k: x for k, x in {**arrays, **changes}.items() if x is not None}
     stream = io.BytesIO()
@@ -177,25 +194,49 @@ def test_what_a_file_of_words_has():
     found = tables.index("cluster").find([b"gnu", b"emu", b"01", b"dog"])
     assert found.tolist() == [2, 3, 1, 2]
     assert WordTables(stored(cluster_words=None)).features == ("vector",)
+    own = {"vector_rows_x": np.zeros((2, 2), "float16")}
+    own["vector_changed_x"] = np.array([1, 4], "uint32")
+    tables = WordTables(stored(**own))
+    assert tables.rows_of("x").tolist() == [[1, 1], [0, 0], [1, 1], [1, 1], [0, 0]]
+    assert tables.rows_of("y").tolist() == tables.rows.tolist() == [[1, 1]] * 5
 
 
 NAN = np.ones((5, 2), "float32")
 NAN[4, 1] = np.nan
+TWO = np.zeros((2, 2), "float16")
+
+
+def changed(ids, rows=TWO):
+    return {"vector_changed_x": np.array(ids, "uint32"), "vector_rows_x": rows}
+
+
 REFUSED = {
+    "changed vectors of other words": changed([1, 5]),
+    "changed vectors of other word": changed([4, 1]),
+    "changed vectors of other wor": changed([1, 1]),
+    "changed vectors of other wo": changed([], TWO[:0]),
+    "changed vectors of other w": changed([1, 2])
+    | {"vector_changed_x": np.array([1.0, 2.0])},
+    "it has 2 vectors and needs 3": changed([1, 2, 3]),
+    "changed vectors of another size": changed([1, 2], np.zeros((2, 3), "float16")),
+    "changed vectors of another": changed([1, 2], TWO.astype("float32")),
+    "numbers, but NaN": changed([1, 2], TWO + np.float16(np.inf)),
+    "vector_rows_x": changed([1, 2], None),
     "has no words": {"vector_words": None, "cluster_words": None},
     "no numbers, but NaN": {"vector_rows": NAN},
-    "4 vectors for 3 words": {"vector_rows": np.ones((4, 2), "float32")},
-    "5 vectors for 3 words": {"vector_rows": np.ones((5, 0), "float32")},
+    "it has 4 vectors and needs 5": {"vector_rows": np.ones((4, 2), "float32")},
+    "it has 5 vectors and needs 5": {"vector_rows": np.ones((5, 0), "float32")},
     "no numbers of 16 or 32 bits": {"vector_rows": np.ones((5, 2))},
     "16 or 32": {"vector_rows": np.ones((5, 2, 1), "float32")},
     "more than 10,000 values": {"vector_rows": np.ones((5, 10_001), "float16")},
     "vector_rows": {"vector_rows": None},
     "no array of numbers": {"vector_rows": np.array([[None]], object)},
-    "have no ends": {"vector_ends": np.array([3, 2, 8])},
-    "words of vector have no ends": {"vector_ends": np.array([-1, 6, 8])},
-    "words of cluster have no ends": {"cluster_ends": np.array([10.0, 16.0])},
-    "words of vector have no end": {"vector_ends": np.zeros(0, np.int64)},
-    "end elsewhere": {"vector_ends": np.array([3, 6, 9])},
+    "vector have no lengths": {"vector_lengths": np.array([3, 3, 2])},
+    "vector have no length": {"vector_lengths": np.zeros(0, "uint32")},
+    "cluster have no lengths": {"cluster_lengths": np.ones((1, 2), "uint32")},
+    "cluster have no length": {"cluster_words": np.zeros(16, "int8")},
+    "vector have other lengths": {"vector_lengths": np.array([3, 3, 3], "uint32")},
+    "have other lengths": {"vector_lengths": np.full(3, 2**32 - 1, "uint32")},
 }
 
 
@@ -272,6 +313,8 @@ def test_folders_with_other_words(exported, tmp_path):
         {"files": {}, "vector": [1]},
         {"files": {}, "vector": ["form_0"] * 4},
         {"files": {}, "word": ["form_0"]},
+        {"files": {}, "part": "tagger"},
+        {"files": {}, "part": 1, "vector": ["form_0"]},
     ],
 )
 def test_what_a_file_may_say_of_shared_words(shared):
@@ -355,12 +398,17 @@ def test_saving_again_without_shared_words(models, saved, tmp_path):
     )
 
 
-def test_vectors_that_training_changed_are_not_shared(models, tmp_path):
-    trained = tagger(1, MATRIX + 1e-6, tags="pos")
-    names = models["names"]
-    shared = shared_parts({"tagger": trained, "names": names})
+def test_which_parts_share_vectors(models):
+    one, names, other = models.values()
+    both = {"vector": ["tagger", "names"], "cluster": ["tagger", "names"]}
+    assert shared_parts({"tagger": one, "names": names}) == both
+    # more than half of them
+    shared = shared_parts({"tagger": one, "names": other})
     assert shared == {"cluster": ["tagger", "names"]}
-    assert shared_parts({"tagger": trained}) == {}
+    # the first of all parts is not what the others have
+    parts = {"other": other, "tagger": one, "names": names}
+    assert shared_parts(parts)["vector"] == ["tagger", "names"]
+    assert shared_parts({"tagger": one}) == {}
 
 
 def with_member(path, name, change):
@@ -383,6 +431,7 @@ HOSTILE = {
         lambda shared: [],
         lambda shared: {"files": shared["files"]},
         lambda shared: shared | {"word": {}},
+        lambda shared: shared | {"part": 1},
         lambda shared: shared | {"vector": {}},
         lambda shared: shared | {"vector": {"place": "a/0", "dtype": "object"}},
         place("../vars/0"),
@@ -396,6 +445,7 @@ HOSTILE = {
     "TypeError|AttributeError|no place": [
         place("layers/functional/layers/embedding/vars/0/0")
     ],
+    "has no vectors of a part 'mine'": [lambda shared: shared | {"part": "mine"}],
     "has vectors, and reads": [place("layers/functional/layers/embedding/vars/0")],
     "is not the file that": [lambda shared: shared | {"files": {}}],
     # Keras warns of it, and then misses the vectors
