@@ -150,7 +150,7 @@ def replace_tagger(pipeline, folder: Path) -> None:
     with TemporaryDirectory(dir=folder.parent) as made:
         pipeline.save(made, half_precision=True)
         content = json.loads((Path(made) / PIPELINE).read_text(encoding="utf-8"))
-        for name in ("tagger.keras", "tagger.metadata.json"):
+        for name in ("tagger.keras", "tagger.metadata.json", *content.get("words", ())):
             os.replace(Path(made) / name, folder / name)
     for name, part in content["parts"].items():
         part["sha256"] = sha256_of(folder / f"{name}.keras")
