@@ -175,6 +175,23 @@ def tagger(train_sentences):
     return randomize(model)
 
 
+@pytest.fixture(scope="session")
+def ccg_parser():
+    """It knows the sentences of `derivations.GOLD` by heart."""
+    from derivations import GOLD, SETTINGS
+
+    model = keras_tagging.build("ccg-parser", **SETTINGS)
+    model.fit(GOLD, epochs=40, verbose=0)
+    return model
+
+
+@pytest.fixture(scope="session")
+def ccg_file(ccg_parser, tmp_path_factory):
+    path = tmp_path_factory.mktemp("ccg") / "parser.onnx"
+    ccg_parser.export(path)
+    return path
+
+
 @pytest.fixture(scope="module")
 def small_taggers():
     """Parsers train small taggers of their own, not those of the fast recipe."""

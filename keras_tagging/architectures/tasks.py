@@ -82,11 +82,12 @@ class ParserSettings:
     """The settings of a parser beside those of its network.
 
     Args:
-        embeddings: as in `TaggerSettings`.
+        embeddings, vectors: as in `TaggerSettings`.
         tags: the tags that it reads: "gold" (the finest there are), "predicted" (those
             of a tagger of its own), the name of a column, or None.
         system: the name of the transition system: "arc-standard"; "swap", which builds
-            trees with crossing arcs too; or one that is registered or installed.
+            trees with crossing arcs too; "arc-standard-core" and "swap-core", of which
+            the network reads 8 nodes, not 18; or one that is registered or installed.
         nonprojective: "skip" leaves trees with crossing arcs out of training, "lift"
             makes them projective. A system that builds them learns them as they are.
         tagger: the architecture of its own tagger.
@@ -95,6 +96,7 @@ class ParserSettings:
     """
 
     embeddings: Vectors | None = None
+    vectors: Vectors | None = None
     tags: str | None = "gold"
     system: System = "arc-standard"
     nonprojective: Literal["skip", "lift"] = "skip"

@@ -8,8 +8,8 @@ derivation may be as deep as it is long.
 import re
 from typing import NamedTuple
 
-from keras_tagging.ccg.categories import ERRATA, NotCCG, as_read, category_of
-from keras_tagging.ccg.combinators import mark_of, step_of
+from keras_tagging.ccg.categories import ERRATA, Category, NotCCG, as_read, category_of
+from keras_tagging.ccg.combinators import begins_conjunct, mark_of, plain, step_of
 from keras_tagging.utils.limits import INTEGER_DIGITS, SENTENCE_TOKENS, TREE_NODES
 
 #: the category of a root whose children are fragments: no derivation of the whole
@@ -23,7 +23,8 @@ class Leaf(NamedTuple):
         category: its lexical category, the supertag.
         pos: its part of speech, as CCGbank corrected it.
         original_pos: its part of speech in the Penn Treebank.
-        word: the word, with brackets as `-LRB-` and slashes as `\/`.
+        word: the word; in CCGbank with brackets as `-LRB-` and slashes as `\/`. Parsers
+            here write `ccg.words.escaped`, and drawings show `unescaped`.
         predicate: the category with the indices of predicate-argument structure.
         extras: what else stands there, such as PropBank's `{join.01:rel}`.
     """
@@ -55,11 +56,23 @@ class Node(NamedTuple):
     def rule(self) -> str:
         """The mark of its combinator, as `combinators` lists them; "" for none.
 
-        That of fragments is "fragment".
+        That of fragments is "fragment". Of two alike that become one more of them, "&"
+        is a coordination, if one begins or ends with a conjunction; others, such as an
+        apposition, have no combinator.
         """
         if self.category == FRAGMENTS:
             return "fragment"
-        return mark_of(category_of(self.category), self._parts())
+        parts = self._parts()
+        mark = mark_of(category_of(self.category), parts)
+        if (
+            mark == "&"
+            and not _is_open(parts[1])
+            and plain(parts[0]) == plain(parts[1])
+        ):
+            left, right = self.children
+            joins = begins_conjunct(parts[0]) or _ends(right, 0) or _ends(left, -1)
+            return mark if joins else ""
+        return mark
 
     @property
     def head_by_category(self) -> int:
@@ -76,6 +89,19 @@ class Node(NamedTuple):
 
     def _parts(self) -> tuple:
         return tuple(category_of(child.category) for child in self.children)
+
+
+def _is_open(category: Category) -> bool:
+    """Whether it is the second half of a coordination, as in `NP[conj]`."""
+    return category.features[-1:] == ("conj",)
+
+
+def _ends(node: Node | Leaf, side: int) -> bool:
+    """Whether the first part of a node, 0, or the last one, -1, is a conjunction."""
+    if isinstance(node, Leaf) or len(node.children) < 2:
+        return False
+    category = category_of(node.children[side].category)
+    return category is not None and begins_conjunct(category)
 
 
 def table(root: Node | Leaf) -> list[tuple[Node | Leaf, list[int]]]:

@@ -146,6 +146,11 @@ def _unary_mark(parent, child) -> str:
     return "lex"
 
 
+def begins_conjunct(category: Category) -> bool:
+    """Whether it stands before the second half of a coordination, as `conj` does."""
+    return isinstance(category, Atom) and category.name in _BEGINS_CONJUNCT
+
+
 def _joins(category: Category) -> bool:
     """Whether functions apply to it: not to the conjunct of an open coordination."""
     return "conj" not in category.features
@@ -179,11 +184,7 @@ def _functional(functor: Category, other: Category, slash: str, head: int):
 
 
 def _coordinated(left: Category, right: Category):
-    if (
-        not isinstance(left, Functor)
-        and left.name in _BEGINS_CONJUNCT
-        and _joins(right)
-    ):
+    if begins_conjunct(left) and _joins(right):
         if not (isinstance(right, Atom) and right.name in {CONJ, *PUNCTUATION}):
             open_half = right._replace(features=(*right.features, "conj"))
             yield Step(open_half, "&", 1)

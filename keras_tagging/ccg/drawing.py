@@ -10,6 +10,7 @@ from unicodedata import category as kind_of
 from unicodedata import east_asian_width
 
 from keras_tagging.ccg.auto import Leaf, Node, table
+from keras_tagging.ccg.words import unescaped
 from keras_tagging.utils.limits import DRAWN_WORDS
 
 _GAP = 2  # columns between words
@@ -127,8 +128,9 @@ def _layout(root: Node | Leaf) -> tuple[list[Box], list[int], list[int]]:
         node, below = nodes[i]
         if isinstance(node, Leaf):
             count -= 1
-            boxes[i] = Box(node.category, "", 0, count, count, node.word)
-            widths[count] = max(_columns(node.word), _columns(node.category))
+            word = unescaped(node.word)
+            boxes[i] = Box(node.category, "", 0, count, count, word)
+            widths[count] = max(_columns(word), _columns(node.category))
             continue
         first, last = boxes[below[0]], boxes[below[-1]]
         level = 1 + max(boxes[child].level for child in below)

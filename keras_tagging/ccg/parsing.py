@@ -1,6 +1,5 @@
 """From scores of a network to derivations: grammar, search, and fragments."""
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,9 +10,8 @@ from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, normal
 from keras_tagging.ccg.rules import Rules
+from keras_tagging.ccg.words import escaped
 from keras_tagging.utils.limits import AGENDA, CHART_WORDS
-
-_BLANKS = re.compile(r"[ \t\r\n]")
 
 
 class Search(NamedTuple):
@@ -109,7 +107,7 @@ class CCGDecoder:
                 children = tuple(made[id(part)] for part in item.parts)
                 made[id(item)] = Node(name, item.side, children)
             else:
-                word, pos = (_BLANKS.sub("_", x) or "_" for x in leaves[item.begin])
+                word, pos = map(escaped, leaves[item.begin])
                 made[id(item)] = Leaf(name, pos, pos, word, name)
         return made[id(root)]
 

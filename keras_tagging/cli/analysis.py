@@ -30,8 +30,9 @@ def analyse(
 
     The page shows confusions, accuracy by frequency of labels and words in training, by
     sentence length and position, calibration and learning curves; for a parser, also
-    attachment by relation, distance and part of speech. It opens offline. The
-    frequencies are those of the corpus's training sentences; plots need matplotlib.
+    attachment by relation, distance and part of speech; for a CCG parser, categories
+    and brackets by category, rule and length. It opens offline. The frequencies are
+    those of the corpus's training sentences; plots need matplotlib.
 
     Examples:
         keras-tagging analyse runs/demo --corpus demo
@@ -57,8 +58,8 @@ def analyse(
     counting = refuse_others(run, model, counting)
     from keras_tagging.experiments.analysis import analyse as find
 
-    trees = kinds.of(model).reading["trees"]
-    data, sentences = reading.split(corpus, split, trees=trees)
+    wanted = {k: v for k, v in kinds.of(model).reading.items() if k != "surfaces"}
+    data, sentences = reading.split(corpus, split, **wanted)
     sentences = list(with_columns(model, sentences))
     folder = run if run.is_dir() else run.parent
     analysis = find(

@@ -24,6 +24,7 @@ from keras_tagging.cli.options import (
 )
 from keras_tagging.cli.talk import note
 from keras_tagging.cli.tasks import Work
+from keras_tagging.data.annotation import as_auto
 from keras_tagging.data.html import as_html, language_of, preface
 from keras_tagging.utils.limits import DRAWN_WORDS
 
@@ -64,8 +65,7 @@ def auto_writer() -> Callable:
     def write(found) -> str:
         number = next(numbers)
         return "".join(
-            f"ID={number} PARSER=KERAS_TAGGING NUMPARSE={place}\n"
-            + one.derivation.auto()
+            as_auto(one.derivation, number, place)
             for place, (one, _) in enumerate(found, 1)
             if len(one)
         )

@@ -12,6 +12,7 @@ from keras_tagging import kinds
 from keras_tagging.cli.inputs import with_columns
 from keras_tagging.cli.loading import (
     Reading,
+    holds_derivations,
     kinds_reading,
     load_model,
     refuse_others,
@@ -102,6 +103,8 @@ def evaluate(
 
     For a pipeline, also one of ONNX files, print the scores of that shared task for the
     text of the corpus, which it annotates from raw characters on if it has a segmenter.
+    Of CCG derivations (.auto) the words are read, and a pipeline with a CCG parser has
+    its figures too.
 
     Examples:
         keras-tagging evaluate runs/demo --corpus demo
@@ -182,8 +185,10 @@ def evaluate_pipeline(
     pipeline, corpus, split, entities, reading: Reading, as_json
 ) -> None:
     """Print the scores of a pipeline on the text of a treebank."""
-    wanted = kinds_reading(pipeline.parts)
-    _, sentences = reading.split(corpus, split, default="conllu", **wanted)
+    wanted, default = kinds_reading(pipeline.parts), "conllu"
+    if pipeline.gives_derivations and holds_derivations(corpus, reading.format):
+        wanted, default = {}, None
+    _, sentences = reading.split(corpus, split, default=default, **wanted)
     if entities is not None:
         if NER not in pipeline.columns:
             raise ValueError(

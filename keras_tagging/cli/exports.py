@@ -69,7 +69,7 @@ def export(
     if "top_k" not in kind.options:
         refuse(f"{run} holds a {kind}, which has no", {"top_k": top_k})
     if out.suffix != ".onnx":
-        model.export(out, **options)
+        model.export(out, format="tf_saved_model", **options)
         print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
         return
     model.export(out, format="onnx", **options)

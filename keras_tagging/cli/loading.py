@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from keras_tagging import kinds
 from keras_tagging.cli.options import Errors, Format, Options, pairs, refuse
 from keras_tagging.corpora import load_corpus
-from keras_tagging.corpora.loading import load_treebank
+from keras_tagging.corpora.labels import refuse_underived
+from keras_tagging.corpora.loading import find_splits, is_public, load_treebank
+from keras_tagging.corpora.public import PUBLIC
 from keras_tagging.data import Corpus
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.startup import start_program
@@ -27,11 +30,19 @@ class Reading:
         return pairs("--option", self.option)
 
     def corpus(
-        self, corpus, *, trees=False, surfaces=False, default=None, **files
+        self,
+        corpus,
+        *,
+        trees=False,
+        surfaces=False,
+        derivations=False,
+        default=None,
+        **files,
     ) -> Corpus:
         """Load a corpus; with `trees`, its trees are checked if the format can.
 
-        With `surfaces`, its sentences have their text, which is in CoNLL-U only.
+        With `surfaces`, its sentences have their text, which is in CoNLL-U only. With
+        `derivations`, a corpus without them is refused.
 
         Args:
             default: the format, if none was given; None to recognise it.
@@ -46,7 +57,10 @@ class Reading:
                 )
             options["surface"] = True
         load = load_treebank if trees else load_corpus
-        return load(corpus, self.format or default, **options)
+        found = load(corpus, self.format or default, **options)
+        if derivations:
+            refuse_underived(found)
+        return found
 
     def split(self, corpus, split: str, **reading) -> tuple[Corpus, list]:
         """Load a corpus, and return it with the sentences of a split.
@@ -59,6 +73,22 @@ class Reading:
             return data, sentences
         present = ", ".join(name for name, _ in data.splits())
         raise ValueError(f"{corpus} has no {split} sentences: give --split {present}")
+
+
+def holds_derivations(corpus: str, format: str | None = None) -> bool:
+    """Whether the files of a corpus are those of CCG derivations.
+
+    Args:
+        corpus: as in the commands.
+        format: that was given; None to recognise it by the names of the files.
+    """
+    if format is not None:
+        return format == "auto"
+    if is_public(corpus):
+        return PUBLIC[corpus].format == "auto"
+    path = Path(corpus)
+    files = chain(*find_splits(path).values()) if path.is_dir() else [path]
+    return any(file.name.removesuffix(".gz").endswith(".auto") for file in files)
 
 
 def kinds_reading(names: Iterable[str]) -> dict[str, bool]:
@@ -90,8 +120,9 @@ def load_model(
     if is_onnx(path):
         if command is None:
             raise ValueError(
-                f"{run} was exported as ONNX, for tag, parse, annotate and evaluate: "
-                "this command needs the run, or the .keras file, that it came from"
+                f"{run} was exported as ONNX, for tag, parse, derive, annotate and "
+                "evaluate: this command needs the run, or the .keras file, that it "
+                "came from"
             )
         refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
         from keras_tagging import runtime

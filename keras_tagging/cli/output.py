@@ -14,6 +14,10 @@ NAMES = {"tokens": "Tokens", "sentences": "Sentences", "words": "Words"}
 NAMES |= {name: name.upper() for name in ("upos", "xpos", "feats", "lemma")}
 NAMES |= {"uas": "UAS", "las": "LAS", "entities": "Entities"}
 NAMES["entities_of_gold_words"] = "Entities (gold words)"
+NAMES |= {"labelled": "Brackets", "unlabelled": "Brackets without labels"}
+NAMES |= {"dependencies": "Dependencies", "supertags": "Supertags"}
+NAMES["unlabelled_dependencies"] = "Dependencies without labels"
+NAMES |= {"exact": "Exact derivations", "coverage": "Coverage"}
 MOST_FIGURES = 8  # that stand beside each other
 
 

@@ -1,7 +1,5 @@
 """The command that trains: train."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -11,16 +9,11 @@ import typer
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture
 from keras_tagging.cli.config import ConfigFile, also
-from keras_tagging.cli.loading import Reading, kinds_reading
+from keras_tagging.cli.fitting import SINGLE, Data, Fitting, told
 from keras_tagging.cli.options import (
-    CorpusPath,
-    Count,
-    Dev,
     Entities,
-    Epochs,
     Pairs,
     Recipe,
-    Test,
     pairs,
     refuse,
 )
@@ -28,15 +21,13 @@ from keras_tagging.cli.output import (
     figures,
     next_commands,
     progress,
-    scores_table,
     summary,
     untrainable,
 )
-from keras_tagging.cli.progress import PipelineProgress, epoch_bars
+from keras_tagging.cli.progress import epoch_bars
 from keras_tagging.cli.start import Start
-from keras_tagging.corpora.entities import add_entities
+from keras_tagging.cli.teaching import Lessons
 from keras_tagging.corpora.labels import refuse_one_label
-from keras_tagging.corpora.loading import hold_out
 from keras_tagging.models.run_files import (
     METADATA,
     MODEL,
@@ -45,76 +36,7 @@ from keras_tagging.models.run_files import (
     lock_run,
     tidy,
 )
-from keras_tagging.pipelines import run_files
 from keras_tagging.utils.startup import start_program
-
-
-@dataclass(frozen=True)
-class Fitting:
-    """How a model is fitted, and what becomes of an earlier run.
-
-    Args:
-        seed: For weights, dropout and order.
-        patience: Stop after this many epochs without improvement.
-        monitor: The figure that selects the best epoch: val_accuracy, ...
-        resume: Continue the run that was stopped in DIR.
-        tensorboard: Write events to DIR/tensorboard.
-        force: Replace the finished model in DIR.
-        devices: Devices that share each batch, those of all machines together; needs
-            JAX (KERAS_BACKEND=jax).
-    """
-
-    epochs: Epochs = None
-    seed: int = 0
-    patience: Count = None
-    monitor: str | None = None
-    resume: bool = True
-    tensorboard: bool = False
-    force: bool = False
-    devices: Count = None
-
-    @property
-    def limits(self) -> dict:
-        """Arguments of `fit` that a pipeline has too."""
-        return {"epochs": self.epochs, "patience": self.patience}
-
-
-@dataclass(frozen=True)
-class Data:
-    """The corpus of a training.
-
-    Args:
-        dev_share: Share of the training sentences to use for development.
-    """
-
-    corpus: CorpusPath
-    dev: Dev = None
-    test: Test = None
-    reading: Reading = Reading()
-    dev_share: float | None = None
-
-    def load(self, seed: int, entities: str | None = None, **wanted):
-        """The corpus, whose development sentences are held out if that is asked for.
-
-        Args:
-            seed: of the share that is held out.
-            entities: a corpus with those of its sentences.
-            wanted: as in `Reading.corpus`.
-        """
-        data = self.reading.corpus(self.corpus, dev=self.dev, test=self.test, **wanted)
-        if entities is not None:
-            add_entities(data, entities)
-        if self.dev_share is not None:
-            hold_out(data, self.dev_share, seed)
-        return data
-
-    def unseen(self, data) -> str | None:
-        """The corpus that a model has not seen, for `evaluate --corpus`."""
-        if self.test or data.test:
-            return self.test or self.corpus
-        if data.dev and self.dev_share is None:
-            return self.dev or f"{self.corpus} --split dev"
-        return None
 
 
 def train(
@@ -128,7 +50,9 @@ def train(
     settings: Pairs = None,
     parts: str | None = None,
     entities: Entities = None,
+    segmenter: str | None = None,
     start: Start,
+    lessons: Lessons,
     fitting: Fitting,
 ) -> None:
     """Train a model and keep its best epoch on the development sentences.
@@ -140,7 +64,8 @@ def train(
     `train pipeline` trains a segmenter, a tagger and a parser from one treebank in
     CoNLL-U, each in a folder of its own below DIR, and makes DIR a pipeline for
     `annotate`. Settings name their part: --set tagger.units=200. With --entities it
-    has a tagger of named entities too, the part `entities`.
+    has a tagger of named entities too, the part `entities`. From CCG derivations
+    (.auto) it trains the part `ccg-parser`.
 
     Examples:
         keras-tagging train bigru --corpus demo --out runs/demo --epochs 5
@@ -149,11 +74,14 @@ def train(
         keras-tagging train bigru --corpus ud-en-ewt --out runs/all --tags
             upos,xpos,feats
         keras-tagging train bigru --corpus my.conll --out runs/tuned --init runs/demo
+        keras-tagging train bigru --corpus my.conll --out runs/pupil --teacher
+            runs/ensemble --unlabelled news.txt
         keras-tagging train lstm-parser --corpus ud-en-ewt --out runs/parser
         keras-tagging train segmenter --corpus ud-en-ewt --out runs/segmenter
         keras-tagging train pipeline --corpus ud-en-ewt --out runs/en --set
             tagger.epochs=5
         keras-tagging train pipeline --corpus ud-en-ewt --entities uner/ --out runs/en
+        keras-tagging train pipeline --corpus ewt-ccg/ --segmenter en --out runs/ccg
         keras-tagging train --config run.toml
 
     Args:
@@ -162,7 +90,10 @@ def train(
         settings: A keyword that `list ARCH` shows; or language=en, for the word vectors
             and word classes that are installed for it. With --recipe best, that is the
             language of the corpus; language= stands for none.
-        parts: Of a pipeline, some of segmenter,tagger,parser; by default all.
+        parts: Of a pipeline, some of segmenter,tagger,parser,ccg-parser; by default the
+            first three, or of a corpus of derivations the last.
+        segmenter: Of a pipeline, a model whose segmenter it gets, for a corpus that has
+            no text to learn from.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file: --out is a folder")
@@ -171,11 +102,15 @@ def train(
     context.with_resource(lock_run(out))
     settings = also(context, "settings", settings)
     if arch == "pipeline":
-        train_parts(out, source, parts, entities, recipe, settings, start, fitting)
+        from keras_tagging.cli.parts import Chosen, train_parts
+
+        refuse(SINGLE, vars(start) | vars(lessons))
+        chosen = Chosen(parts, entities, segmenter)
+        train_parts(out, source, chosen, recipe, settings, fitting)
     else:
-        own = {"parts": parts, "entities": entities}
+        own = {"parts": parts, "entities": entities, "segmenter": segmenter}
         refuse(f"{arch} is a single model, and has no", own)
-        train_model(arch, out, source, recipe, settings, start, fitting)
+        train_model(arch, out, source, recipe, settings, start, lessons, fitting)
 
 
 def train_model(
@@ -185,6 +120,7 @@ def train_model(
     recipe: str,
     settings: list[str] | None,
     start: Start,
+    lessons: Lessons,
     fitting: Fitting,
 ) -> None:
     """Train a single model in a folder, or go on with it, and print its figures."""
@@ -196,6 +132,7 @@ def train_model(
         raise ValueError("--tensorboard needs: pip install tensorboard")
     kind = kinds.find(architecture(arch).kind)
     start.check(arch, kind, recipe)
+    lessons.check(arch, kind)
     chosen = pairs("--set", settings) | start.settings(kind)
     language = chosen.pop("language", None)
     start_program()
@@ -206,7 +143,7 @@ def train_model(
     if fitting.devices is not None:
         share_batches(fitting.devices)
 
-    other = start.other(arch)
+    other, teacher = start.other(arch), lessons.load()
     data = source.load(fitting.seed, **kind.reading)
     tagged = all(sentence.tags is not None for sentence in data.train)
     if kind.learns == "tags" and tagged and not chosen.get("tags"):
@@ -222,6 +159,8 @@ def train_model(
     if known:
         model.metadata["words"] = words.about(known)
         lines.append(told(words, known))
+    if teacher is not None:
+        lines += [str(teacher), *teacher.check(model)]
     if start.bootstrap is not None:
         take_folds(start.bootstrap, out)
     print(*lines, summary(data), sep="\n")
@@ -241,6 +180,7 @@ def train_model(
             monitor=fitting.monitor,
             verbose=progress(),
             callbacks=callbacks,
+            teacher=teacher,
             **fitting.limits,
         )
     if skipped := untrainable(model):
@@ -268,83 +208,3 @@ def finish(out: Path) -> None:
     complete(out)
     tidy(out)
     print(f"{out} holds a finished model; wrote its missing {METADATA}")
-
-
-def train_parts(
-    out: Path,
-    source: Data,
-    parts: str | None,
-    entities: str | None,
-    recipe: str,
-    settings: list[str] | None,
-    start: Start,
-    fitting: Fitting,
-) -> None:
-    """Train the parts of a pipeline in a folder, and print its figures from text."""
-    single = "train pipeline trains several models, and has no"
-    own = ("monitor", "tensorboard", "devices")
-    own = {name: getattr(fitting, name) for name in own}
-    refuse(single, {**vars(start), **own})
-    if run_files.is_finished(out) and not fitting.force:
-        run_files.end_run(out)
-        raise ValueError(
-            f"{out} holds a finished pipeline: choose another --out, or give --force"
-        )
-    language = pairs("--set", settings).get("language")
-    settings = [text for text in settings or () if not text.startswith("language=")]
-    chosen = settings_by_part(settings)
-    start_program()
-    from keras_tagging.pipelines import PipelinePlan, train_pipeline
-    from keras_tagging.runtime.pipeline import ENTITIES, PARTS
-    from keras_tagging.vectors.languages import words_of_run
-
-    named = PARTS if parts is None else tuple(parts.split(","))
-    if entities is not None:
-        named += (ENTITIES,)
-    elif ENTITIES in named:
-        raise ValueError(
-            f"--parts {parts}: give the corpus of the entities, --entities"
-        )
-    plan = PipelinePlan(named, settings=chosen, recipe=recipe, seed=fitting.seed)
-    wanted = kinds_reading(plan.parts)
-    data = source.load(fitting.seed, entities, default="conllu", **wanted)
-    again = fitting.force or not fitting.resume
-    going_on = not again and (out / run_files.OPTIONS).exists()
-    words = words_of_run(out, going_on, recipe, language, data.language)
-    plan = replace(plan, words=words)
-    print(summary(data))
-    if known := plan.taken():
-        print(told(words, known))
-    if not data.dev:
-        print("No development sentences (see --dev-share): the last epochs are kept")
-    with PipelineProgress(plan.stages(data, fitting.epochs)) as bars:
-        pipeline = train_pipeline(data, out, plan, bars, again=again, **fitting.limits)
-    for split, sentences in data.splits():
-        if split != "train":
-            print(f"\n{split}\n{scores_table(pipeline.scores(sentences))}")
-    print(f"\nWritten to {out}. Next:\n  keras-tagging annotate {out} FILE")
-
-
-def told(words, known: Iterable[str]) -> str:
-    """The line that says which installed words are taken."""
-    line = words.told(known, "--set language= turns them off")
-    return line[0].upper() + line[1:]
-
-
-def settings_by_part(settings: list[str] | None) -> dict[str, dict]:
-    """The values of --set PART.KEY=VALUE, by part.
-
-    Raises:
-        ValueError: for one without a part.
-    """
-    chosen: dict[str, dict] = {}
-    for name, value in pairs("--set", settings).items():
-        part, dot, key = name.partition(".")
-        if not dot:
-            raise ValueError(
-                f"--set {name}: name the part of the pipeline, --set tagger.{name}=..."
-            )
-        if key == "architecture":
-            architecture(str(value))  # raises if there is none
-        chosen.setdefault(part, {})[key] = value
-    return chosen

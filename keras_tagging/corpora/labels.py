@@ -1,4 +1,7 @@
-"""Corpora with a single label for all tokens: usually a sign of the wrong column."""
+"""Corpora that lack what is to be learnt.
+
+A single label for all tokens is usually a sign of the wrong column.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
@@ -32,6 +35,21 @@ def refuse_one_label(
     """
     if remark := one_label(sentences, corpus, options):
         raise ValueError(remark)
+
+
+def refuse_underived(corpus: Corpus) -> None:
+    """Refuse a corpus whose sentences have no derivations.
+
+    Raises:
+        ValueError: naming the file of the first that has none.
+    """
+    for split, sentences in corpus.splits():
+        if any(len(s) and s.derivation is None for s in sentences):
+            file = (corpus.files.get(split) or [corpus.name])[0]
+            raise ValueError(
+                f"{file}: has sentences without derivations, which a CCG parser learns "
+                "from and is compared with: give .auto files"
+            )
 
 
 def one_label(

@@ -3,13 +3,16 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from keras_tagging.ccg.auto import line_of
+from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.data.conllu import (
+    TAGS,
     as_conllu,
     conllu_field,
     entity_attributes,
     escaped,
 )
-from keras_tagging.data.rows import shown_columns
+from keras_tagging.data.rows import shown_columns, shown_probabilities
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
 from keras_tagging.data.surface import Surface
@@ -29,7 +32,7 @@ class ConlluWriter:
     `newpar` where a document or a paragraph is known to begin. Multiword tokens have
     lines of their own. MISC has `SpaceAfter=No` or `SpacesAfter`, and the offsets of
     each token in the document as `TokenRange=START:END`. Tags without a column of
-    CoNLL-U stand in the MISC of words.
+    CoNLL-U stand in the MISC of words, and a CCG derivation in the comment `auto`.
 
     Args:
         document: the identifier of the document, which `newdoc` has. Each `sent_id` is
@@ -72,7 +75,8 @@ class ConlluWriter:
                 _with_misc(row, tags) for row, tags in zip(rows, misc, strict=True)
             ]
         self._before = surface
-        return "\n".join([*comments, *lines, "", ""])
+        own = (f"# {name} = {text}" for name, text in comments_of(sentence).items())
+        return "\n".join([*comments, *own, *lines, "", ""])
 
     def _identifier(self, sentence: Sentence) -> int | str:
         if self._document is None:
@@ -138,6 +142,38 @@ def _tags_of(sentence: Sentence) -> list[list[str]]:
     return rows
 
 
+def comments_of(sentence: Sentence) -> dict[str, str]:
+    """The comments of CoNLL-U that models add: the line of a derivation as `auto`."""
+    derivation = sentence.derivation
+    return {} if derivation is None else {"auto": line_of(derivation.root)}
+
+
+def as_auto(derivation: Derivation, number: int, place: int = 1) -> str:
+    """A derivation as the two lines of an `.auto` file.
+
+    Args:
+        derivation: that a parser has found.
+        number: of the sentence, from 1.
+        place: among those of the sentence, the best first.
+    """
+    header = f"ID={number} PARSER=KERAS_TAGGING NUMPARSE={place}"
+    return f"{header}\n{line_of(derivation.root)}\n"
+
+
+class AutoWriter:
+    """Sentences of one text as an `.auto` file, numbered from 1."""
+
+    def __init__(self):
+        self._count = 0
+
+    def write(self, sentence: Sentence) -> str:
+        """The lines of the next sentence; "" for one without words."""
+        if not sentence.tokens:
+            return ""
+        self._count += 1
+        return as_auto(sentence.derivation, self._count)
+
+
 def conllu_columns(
     names: Iterable[str],
 ) -> Callable[[Sentence], dict[str, list[str]]]:
@@ -151,13 +187,16 @@ def conllu_columns(
     """
     names = list(names)
     for name in names:
+        if name == TAGS:  # in MISC
+            continue
         try:
             conllu_field(name)
         except ValueError as error:
             raise ValueError(f"{error}: give --output jsonl or spans") from None
 
     def filled(sentence: Sentence) -> dict[str, list[str]]:
-        values = {name: sentence.columns.get(name, []) for name in names}
+        given = {TAGS: sentence.tags or [], **sentence.columns}
+        values = {name: given.get(name, []) for name in names}
         return {k: [value or "_" for value in row] for k, row in values.items()}
 
     return filled
@@ -172,10 +211,11 @@ def as_object(sentence: Sentence) -> dict:
 
     `text`, `start` and `end`; `tokens`, each with its `text`, `start`, `end` and
     `words`; each of these with its `id`, `text` and columns: `upos`, `xpos`, `feats`,
-    `lemma`, `head` (a number), `deprel` and any others; and `spans`, each with its
-    `text`, `label`, `start`, `end`, `probability`, and `words`, the first and the one
-    behind the last, from 0. A sentence whose text is not known has neither text nor
-    offsets.
+    `lemma`, `head` (a number), `deprel` and any others, and `probabilities` of these
+    by their names if the sentence has them; and `spans`, each with its `text`, `label`,
+    `start`, `end`, `probability`, and `words`, the first and the one behind the last,
+    from 0. A sentence whose text is not known has neither text nor offsets. One with a
+    CCG derivation has it as `derivation`: see `Derivation.to_dict`.
     """
     surface = sentence.surface or spaced(sentence.tokens)
     words, tokens = _words(sentence), []
@@ -194,15 +234,22 @@ def as_object(sentence: Sentence) -> dict:
         {name: getattr(span, name) for name in names} | {"words": [*span.words]}
         for span in sentence.spans
     ]
-    return {**found, "spans": spans}
+    found["spans"] = spans
+    if sentence.derivation is not None:
+        found["derivation"] = sentence.derivation.to_dict()
+    return found
 
 
 def _words(sentence: Sentence) -> Iterator[dict]:
-    named = shown_columns(sentence)
+    named, probable = shown_columns(sentence), {}
+    if sentence.probabilities:
+        probable = shown_probabilities(sentence)
     for i, word in enumerate(sentence.tokens):
         fields = {name: values[i] for name, values in named.items()}
         if fields.get("head", "").isdecimal():
             fields["head"] = int(fields["head"])
+        if probable:
+            fields["probabilities"] = {k: values[i] for k, values in probable.items()}
         yield {"id": i + 1, "text": word, **fields}
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from keras_tagging.ccg.words import BRACKETS
 from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
     Line,
@@ -18,14 +19,7 @@ from keras_tagging.data.records import (
 from keras_tagging.data.sentence import Sentence
 
 TRACE = "-NONE-"
-ESCAPES = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "-LSB-": "[",
-    "-RSB-": "]",
-}
+ESCAPES = {name: bracket for bracket, name in BRACKETS.items()}
 
 
 def unescaped(word: str) -> str:

@@ -29,6 +29,7 @@ from keras_tagging.data.treebanks import (
 )
 
 MISC = COLUMNS - 1
+TAGS = "tags"
 _ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
 
 
@@ -68,23 +69,32 @@ class Block:
         new = {"head": heads, "deprel": deprels}
         return self.with_columns(new if xpos is None else {**new, "xpos": xpos})
 
-    def with_columns(self, columns: Mapping[str, Sequence[int | str]]) -> str:
+    def with_columns(
+        self,
+        columns: Mapping[str, Sequence[int | str]],
+        comments: Mapping[str, str] | None = None,
+    ) -> str:
         """The lines with other values in some columns.
 
         Args:
-            columns: for each word a value, by the names of `conllu_field`.
+            columns: for each word a value, by the names of `conllu_field`; "tags" are
+                those that CoNLL-U has no column for, `Tag=` in MISC.
+            comments: further comments by name, which replace those of the same name.
 
         Raises:
             ValueError, TypeError: as in `with_trees`, or for any other column.
         """
-        fields = [conllu_field(name) for name in columns]
+        fields = [(x, MISC if x == TAGS else conllu_field(x)) for x in columns]
         values = _rows(len(self.words), columns.values())
         lines = list(self.lines)
         for word, row in zip(self.words, values, strict=True):
             cells = lines[word].split("\t")
-            for field, value in zip(fields, row, strict=True):
-                cells[field] = value if field != MISC else _entity(cells[MISC], value)
+            for (name, field), value in zip(fields, row, strict=True):
+                own = value if field != MISC else _in_misc(cells[MISC], name, value)
+                cells[field] = own
             lines[word] = "\t".join(cells)
+        if comments and self.words:
+            lines = _commented(lines, comments)
         return "".join(lines)
 
 
@@ -115,12 +125,30 @@ def escaped(text: str) -> str:
     return "".join(_ESCAPES.get(character, character) for character in text)
 
 
-def _entity(misc: str, tag: str) -> str:
-    """MISC, with its line end, with another entity."""
+def _in_misc(misc: str, name: str, value: str) -> str:
+    """MISC, with its line end, with another entity, or another tag."""
     own = misc.rstrip("\r\n")
     end = misc[len(own) :]
-    kept = [x for x in own.split("|") if x != "_" and not x.startswith("NER=")]
-    return ("|".join([*entity_attributes(tag), *kept]) or "_") + end
+    if name == NER:
+        before, new = "NER=", entity_attributes(value)
+    else:
+        before, new = "Tag=", [f"Tag={escaped(value)}"]
+    kept = [x for x in own.split("|") if x != "_" and not x.startswith(before)]
+    return ("|".join([*new, *kept]) or "_") + end
+
+
+def _commented(lines: list[str], comments: Mapping[str, str]) -> list[str]:
+    """The lines of a sentence with these comments, the last before its rows."""
+    mark = "\ufeff" if lines[0].startswith("\ufeff") else ""
+    lines = [lines[0].removeprefix(mark), *lines[1:]]
+    old = tuple(f"# {name} =" for name in comments)
+    kept = [line for line in lines if not line.startswith(old)]
+    first = next(i for i, line in enumerate(kept) if line[:1] not in ("#", "\r", "\n"))
+    row = kept[first]
+    end = row[len(row.rstrip("\r\n")) :] or "\n"
+    new = [f"# {name} = {text}{end}" for name, text in comments.items()]
+    kept[first:first] = new
+    return [mark + kept[0], *kept[1:]]
 
 
 def read_blocks(
@@ -203,7 +231,7 @@ def as_conllu(
         if not form:
             raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
         filled = (field or "_" for field in fields)
-        cells = (str(number), form, *filled, "_", _entity("_", entity or "_"))
+        cells = (str(number), form, *filled, "_", _in_misc("_", NER, entity or "_"))
         lines.append("\t".join(cells) + "\n")
     return "".join([*lines, "\n"])
 
@@ -223,4 +251,4 @@ def _rows(count: int, columns: Iterable[Sequence]) -> list[tuple[str, ...]]:
         for value in column:
             if "\t" in value or "\n" in value:
                 raise ValueError(f"{value!r} holds a tab or line feed: CoNLL-U cannot")
-    return list(zip(*columns, strict=True))
+    return list(zip(*columns, strict=True)) if columns else [()] * count

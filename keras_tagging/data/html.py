@@ -81,18 +81,28 @@ def as_html(sentence: Sentence) -> str:
     """
     if not sentence.tokens:
         return ""
-    parts = [f'<div class="entities" dir="auto">{_marked(sentence)}</div>\n']
+    drawn, parts = _is_drawn(sentence.derivation), []
+    if sentence.spans or not drawn:  # its words are those of the drawing
+        marked = _marked(sentence)
+        parts.append(f'<div class="entities" dir="auto">{marked}</div>\n')
     if {"head", "deprel"} <= sentence.columns.keys():
         parts.append(f'<div class="tree" tabindex="0">\n{_tree(sentence)}</div>\n')
-    derivation = sentence.derivation
-    if derivation is not None and len(derivation) <= DRAWN_WORDS:
-        parts.append(derivation.html(style=False))
+    if drawn:
+        parts.append(sentence.derivation.html(style=False))
     return "".join(["<figure>\n", *parts, "</figure>\n"])
 
 
 def for_notebook(sentence: Sentence) -> str:
-    """The same with a table of its columns, in which each word is a column."""
+    """The same with a table of its columns, in which each word is a column.
+
+    A derivation that is drawn shows the tags; without further columns than parts of
+    speech there is then no table, which would have the words once more.
+    """
     named = shown_columns(sentence)
+    if _is_drawn(sentence.derivation):
+        named.pop("tag", None)
+        if named.keys() <= {"upos", "xpos"}:
+            return f"<style>{_STYLE}</style>{as_html(sentence)}"
     tags_first = sorted(named, key=lambda name: name != "tag")
     rows = {"": sentence.tokens, **{name: named[name] for name in tags_first}}
     body = "".join(
@@ -102,6 +112,10 @@ def for_notebook(sentence: Sentence) -> str:
     )
     table = f'<div class="tree"><table>{body}</table></div>'
     return f"<style>{_STYLE}</style>{as_html(sentence)}{table}"
+
+
+def _is_drawn(derivation) -> bool:
+    return derivation is not None and len(derivation) <= DRAWN_WORDS
 
 
 def arcs_of(heads, labels) -> Iterator[tuple[int, int, bool, str]]:

@@ -7,10 +7,11 @@ import numpy as np
 
 from keras_tagging import kinds
 from keras_tagging.corpora import load_corpus
+from keras_tagging.corpora.labels import refuse_underived
 from keras_tagging.data import Corpus, Sentence
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.metrics import looks_like_chunks, paired_permutation
-from keras_tagging.metrics.counts import BY_TOKENS, figure_of
+from keras_tagging.metrics.counts import BY_TOKENS, F1, figure_of
 from keras_tagging.metrics.significance import is_limit
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.pipelines.loading import load
@@ -24,7 +25,7 @@ def p_value(first: np.ndarray, second: np.ndarray, figure: str, **options) -> fl
         figure: a name of `figure_of`.
         **options: `resamples` and `seed`.
     """
-    if figure != "f1":
+    if figure not in F1:
         # All seeds have the same denominators, so the mean of their shares is the share
         # of their sums. Few sums are different, so the test is faster. Counts that the
         # figure does not use, the assigned tags of word, must not make a difference.
@@ -90,15 +91,16 @@ def compare(
     sentences once.
 
     Args:
-        a, b: two taggers, or two parsers: each a model, an argument for
-            `keras_tagging.load`, or a list of these with one for each seed. Both lists
-            must have the same length.
+        a, b: two taggers, two parsers, or two CCG parsers: each a model, an argument
+            for `keras_tagging.load`, or a list of these with one for each seed. Both
+            lists must have the same length.
         corpus: a `Corpus`, a list of sentences, or a name or path for
             `keras_tagging.load_corpus`, with a single file as the test data.
-        figure: accuracy, f1, word or sent for taggers, uas or las for parsers. Those of
-            taggers with named columns have the name before them: upos_accuracy. The
-            default is the figure that selects a's best epoch: F1 for chunks, accuracy
-            for other tags, LAS for trees.
+        figure: accuracy, f1, word or sent for taggers, uas or las for parsers, a name
+            of `metrics.DerivationScores` for CCG parsers. Those of taggers with named
+            columns have the name before them: upos_accuracy. The default is the figure
+            that selects a's best epoch: F1 for chunks, accuracy for other tags, LAS for
+            trees; for derivations F1 of labelled brackets.
         split: the split of a corpus; a list of sentences is used as it is.
         beta: the level, for word and sent only.
         units: "tokens" or "sentences"; by default tokens for accuracy and word. The
@@ -133,13 +135,15 @@ def compare(
             f"{len(first)} models and {len(second)}: give the same number of each"
         )
     if len({model.kind for model in first + second}) > 1:
-        raise ValueError("a tagger and a parser have no figure in common")
+        named = " and a ".join(dict.fromkeys(m.kind for m in first + second))
+        raise ValueError(f"a {named} have no figure in common")
     label = figure
     if hasattr(first[0], "column"):
         column, figure = _column(first[0], figure)
         first, second = ([m.column(column) for m in some] for some in (first, second))
-    sentences = first[0].annotated(_sentences(corpus, split))
-    figure = figure or first[0].default_monitor.removeprefix("val_")
+    derived = kinds.of(first[0]).learns == "derivations"
+    sentences = first[0].annotated(_sentences(corpus, split, derived))
+    figure = figure or _default_figure(first[0])
     if beta is not None and figure not in ("word", "sent"):
         raise ValueError(f"beta={beta}: {figure} has no levels; word and sent do")
     finest = "tokens" if figure in BY_TOKENS else "sentences"
@@ -183,6 +187,12 @@ def compare(
     )
 
 
+def _default_figure(model) -> str:
+    """The figure that selects the best epoch; if it has no counts, the first one."""
+    figure, known = model.default_monitor.removeprefix("val_"), kinds.of(model).figures
+    return known[0] if known and figure not in known else figure
+
+
 def _column(model, figure: str | None) -> tuple[str | None, str | None]:
     """The column of a figure, None for the tags of sentences, and its name there.
 
@@ -216,11 +226,13 @@ def _models(source) -> list[SentenceModel]:
     return models
 
 
-def _sentences(corpus, split) -> list[Sentence]:
+def _sentences(corpus, split, derived: bool) -> list[Sentence]:
     if isinstance(corpus, str | Path):
         corpus = load_corpus(corpus, require_train=False)
     if not isinstance(corpus, Corpus):
         return as_sentences(corpus)
+    if derived:
+        refuse_underived(corpus)
     present = dict(corpus.splits())
     if split not in present:
         raise ValueError(

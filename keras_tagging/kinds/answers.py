@@ -19,6 +19,15 @@ from keras_tagging.kinds.kind import Output, of
 from keras_tagging.utils.suggestions import check_known
 
 Chunks = Iterable[list[Sentence]]
+#: by which models of one kind or another find something
+METHODS = ("tag", "parse", "derive", "segment")
+
+
+def lacking(model, name: str) -> AttributeError:
+    """The error for one of `METHODS` that a model does not have."""
+    own = model.command
+    own = own if own == "annotate" else f"{own} or annotate"
+    return AttributeError(f"a {model.kind} has no {name}: call {own}")
 
 
 class Answers:
@@ -38,8 +47,18 @@ class Answers:
     #: the columns of sentences that `annotate` fills
     gives: tuple[str, ...] = ()
     gives_spans = False
+    #: whether `annotation` takes `probabilities=True`, and gives those of its columns
+    gives_probabilities = False
     #: that are read as straight ones: see `data.normalisation.straightened`
     marks = ""
+
+    def __getattr__(self, name):
+        if name in METHODS:
+            raise lacking(self, name)
+        # torch's modules have one, behind this class
+        if hasattr(super(), "__getattr__"):
+            return super().__getattr__(name)
+        return super().__getattribute__(name)  # raises what it would have raised
 
     @classmethod
     def outputs(cls, about: Mapping) -> dict[str, Output]:
@@ -93,14 +112,22 @@ class Answers:
         """The command of `keras-tagging` that uses it."""
         return of(self).command
 
-    def annotate(self, sentences):
+    def annotate(self, sentences, *, probabilities: bool = False):
         """The sentences with what the model finds.
 
         Args:
             sentences: sentences, or lists of words; a list or tuple gives a list, any
                 other iterable a generator.
+            probabilities: whether they have `Sentence.probabilities` of its labels.
+
+        Raises:
+            ValueError: for probabilities of a model that gives none.
         """
-        return self.streamed(sentences, *self.annotation())
+        if not probabilities:
+            return self.streamed(sentences, *self.annotation())
+        if not self.gives_probabilities:
+            raise ValueError(no_probabilities(f"a {self.kind} gives"))
+        return self.streamed(sentences, *self.annotation(probabilities=True))
 
     def answer(self, sentences, names) -> list[dict[str, list]]:
         """Outputs for sentences, as an exported file names them.
@@ -162,3 +189,11 @@ class Answers:
             for i, arrays in answers:
                 found[i] = item(chunk[i], *arrays)
             yield from found
+
+
+def no_probabilities(who: str) -> str:
+    """The message that a model without probabilities of words is asked for them."""
+    return (
+        f"{who} no probabilities of words (the scores of a parser's moves are none of "
+        "arcs): leave them out, or have a tagger"
+    )

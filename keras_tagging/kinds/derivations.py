@@ -157,8 +157,9 @@ class Deriving(Answers):
 
 def _pos(sentence: Sentence) -> list[str]:
     for name in ("xpos", "pos"):
-        if name in sentence.columns:
-            return sentence.columns[name]
+        found = sentence.columns.get(name, [])
+        if {*found} - {"_", ""}:  # CoNLL-U always has an XPOS, if only "_"
+            return found
     return ["X"] * len(sentence)
 
 

@@ -148,8 +148,9 @@ class Kind:
 
     @property
     def reading(self) -> dict[str, bool]:
-        """Keywords of readers of corpora: whether trees and surfaces are needed."""
-        return {"trees": self.learns == "trees", "surfaces": self.learns == "surfaces"}
+        """Keywords of readers of corpora: whether trees and the like are needed."""
+        names = ("trees", "surfaces", "derivations")
+        return {name: self.learns == name for name in names}
 
 
 _KINDS: dict[str, Kind] = {}

@@ -26,7 +26,7 @@ TAGGER = register(
         command="tag",
         route="tag",
         stage=1,
-        options=("tags", "embeddings", "init", "top_k"),
+        options=("tags", "embeddings", "init", "teacher", "top_k"),
         figures=("accuracy", "f1", "word", "sent"),
         analysis="keras_tagging.experiments.analysis.tagging:analyse_tagger",
     )
@@ -48,7 +48,7 @@ PARSER = register(
         command="parse",
         route="parse",
         stage=2,
-        options=("tags", "embeddings", "bootstrap"),
+        options=("tags", "embeddings", "bootstrap", "teacher"),
         figures=("uas", "las"),
         analysis="keras_tagging.experiments.analysis.parsing:analyse_parser",
     )
@@ -64,6 +64,16 @@ CCG_PARSER = register(
         command="derive",
         stage=3,
         options=("embeddings",),
+        figures=(
+            "labelled",
+            "unlabelled",
+            "dependencies",
+            "unlabelled_dependencies",
+            "exact",
+            "coverage",
+            "supertags",
+        ),
+        analysis="keras_tagging.experiments.analysis.deriving:analyse_derivations",
     )
 )
 CCG_SHIFT_REDUCE = register(

@@ -1,8 +1,10 @@
 """How much of CCG derivations is right: brackets, dependencies, whole derivations."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from keras_tagging.ccg.auto import FRAGMENTS, Leaf, table
 from keras_tagging.ccg.derivation import Derivation
@@ -33,6 +35,46 @@ class DerivationScores(NamedTuple):
     unlabelled_dependencies: float
 
 
+#: the figures that are F1, of gold, predicted and right parts; others are shares
+F1_FIGURES = ("labelled", "unlabelled", "dependencies", "unlabelled_dependencies")
+
+
+def derivation_counts(
+    gold: Sequence[Derivation], predicted: Sequence[Derivation | None]
+) -> dict[str, np.ndarray]:
+    """The counts behind each figure, sentence by sentence.
+
+    Args:
+        gold, predicted: as in `derivation_scores`.
+
+    Returns:
+        By the names of `DerivationScores`, int: of a share `(sentences, 2)`, what
+        counts and what of it is right; of an F1 `(sentences, 3)`, gold parts, predicted
+        ones, and those in both.
+
+    Raises:
+        ValueError: as in `derivation_scores`.
+    """
+    if not gold or len(gold) != len(predicted):
+        raise ValueError(f"{len(gold)} gold and {len(predicted)} predicted derivations")
+    rows = {name: [] for name in DerivationScores._fields}
+    for number, (right, found) in enumerate(zip(gold, predicted, strict=True), 1):
+        if found is not None and len(found) != len(right):
+            raise ValueError(
+                f"derivation {number} has {len(found)} words, the gold one {len(right)}"
+            )
+        ours = _parts(found) if found is not None else {}
+        for name, parts in _parts(right).items():
+            other = ours.get(name, Counter())
+            common = (parts & other).total()
+            whole = (parts.total(), other.total(), common)
+            rows[name].append(whole if name in F1_FIGURES else whole[::2])
+        rows["exact"].append((1, found is not None and _is_same(right, found)))
+        covered = found is not None and found.category != FRAGMENTS
+        rows["coverage"].append((1, covered))
+    return {name: np.array(counts, int) for name, counts in rows.items()}
+
+
 def derivation_scores(
     gold: Sequence[Derivation], predicted: Sequence[Derivation | None]
 ) -> DerivationScores:
@@ -46,40 +88,25 @@ def derivation_scores(
     Raises:
         ValueError: if there is none, or the two do not have the same words.
     """
-    if not gold or len(gold) != len(predicted):
-        raise ValueError(f"{len(gold)} gold and {len(predicted)} predicted derivations")
-    counts = Counter(words=sum(map(len, gold)))
-    common, wanted, given = Counter(), Counter(), Counter()
-    for number, (right, found) in enumerate(zip(gold, predicted, strict=True), 1):
-        if found is not None and len(found) != len(right):
-            raise ValueError(
-                f"derivation {number} has {len(found)} words, the gold one {len(right)}"
-            )
-        ours = _parts(found) if found is not None else {}
-        for name, parts in _parts(right).items():
-            other = ours.get(name, Counter())
-            common[name] += (parts & other).total()
-            wanted[name] += parts.total()
-            given[name] += other.total()
-        same = found is not None and _is_same(right, found)
-        whole = found is not None and found.category != FRAGMENTS
-        counts.update(found=whole, exact=same)
+    sums = {k: x.sum(0).tolist() for k, x in derivation_counts(gold, predicted).items()}
 
-    def f1(name: str) -> float:
-        total = wanted[name] + given[name]
-        return 2 * common[name] / total if total else 1.0
+    def figure(name: str) -> float:
+        every, *others, right = sums[name]
+        if name not in F1_FIGURES:
+            return right / every
+        total = every + others[0]
+        return 2 * right / total if total else 1.0
 
-    return DerivationScores(
-        counts["found"] / len(gold),
-        counts["exact"] / len(gold),
-        common["supertags"] / counts["words"],
-        *map(f1, ("labelled", "unlabelled", "dependencies", "pairs")),
-    )
+    return DerivationScores(*map(figure, DerivationScores._fields))
 
 
-def _parts(derivation: Derivation) -> dict[str, Counter]:
+def brackets_of(derivation: Derivation) -> Iterator[tuple[tuple[int, int, str], str]]:
+    """The brackets that count, each with the mark of the rule that makes it.
+
+    A bracket is the first word, from 0, the one behind the last, and the category of an
+    inner node.
+    """
     nodes = table(derivation.root)
-    brackets, supertags = [], []
     ends: dict[int, tuple[int, int]] = {}
     word = len(derivation)
     for i in reversed(range(len(nodes))):
@@ -87,18 +114,24 @@ def _parts(derivation: Derivation) -> dict[str, Counter]:
         if isinstance(node, Leaf):
             word -= 1
             ends[i] = word, word + 1
-            supertags.append((word, node.category))
         else:
             ends[i] = ends[below[0]][0], ends[below[-1]][1]
             if node.category != FRAGMENTS:  # which is no constituent
-                brackets.append((*ends[i], node.category))
+                yield (*ends[i], node.category), node.rule
+
+
+def _parts(derivation: Derivation) -> dict[str, Counter]:
+    brackets = [bracket for bracket, _ in brackets_of(derivation)]
+    supertags = [(i, leaf.category) for i, leaf in enumerate(derivation.leaves)]
     found = derivation.dependencies()
     return {
         "labelled": Counter(brackets),
         "unlabelled": Counter(bracket[:2] for bracket in brackets),
         "supertags": Counter(supertags),
         "dependencies": Counter(found),
-        "pairs": Counter({tuple(sorted(dependency[:2])) for dependency in found}),
+        "unlabelled_dependencies": Counter(
+            {tuple(sorted(dependency[:2])) for dependency in found}
+        ),
     }
 
 

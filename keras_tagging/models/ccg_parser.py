@@ -14,6 +14,7 @@ from keras_tagging.kinds.derivations import (
     with_derivations,
 )
 from keras_tagging.models import building
+from keras_tagging.models.counts import counts_of_derivations
 from keras_tagging.models.known_labels import refuse_unknown
 from keras_tagging.models.sentence_model import SentenceModel
 
@@ -127,6 +128,10 @@ class CCGParser(Deriving, SentenceModel):
         if calls is None:
             return lambda: self.measured_words(sentences)
         return lambda: self.measured(sentences, calls)
+
+    def counts(self, sentences, figures):
+        """See `models.counts.counts_of_derivations`."""
+        return counts_of_derivations(self, sentences, figures)
 
     def answers_of(self, outputs, names):
         tags = np.asarray(outputs["tags"])

@@ -9,6 +9,7 @@ from keras_tagging import kinds
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds import Kind
 from keras_tagging.metrics import assigned, chunk_scores, looks_like_chunks
+from keras_tagging.metrics.derivations import derivation_counts
 
 #: a figure and its level of beta, which only word and sent have
 Figure = tuple[str, float | None]
@@ -73,6 +74,28 @@ def tree_counts(model, sentences, figures, *, punctuation="keep") -> list[np.nda
     counts = model.scores(sentences, punctuation=punctuation).by_sentence
     by_figure = {"uas": counts[:, [0, 1]], "las": counts[:, [0, 2]]}
     return [by_figure[name] for name, _ in figures]
+
+
+def counts_of_derivations(model, sentences, figures) -> list[np.ndarray]:
+    """The counts of a CCG parser's figures, from one pass over the sentences.
+
+    Args:
+        model: a `CCGParser`.
+        sentences: sentences with derivations. One without words has no row.
+        figures: names, each with None.
+
+    Returns:
+        For each figure those of `metrics.derivations.derivation_counts`.
+
+    Raises:
+        ValueError: if a CCG parser has no such figure, or a sentence has no derivation.
+    """
+    check_figures(kinds.of(model), figures)
+    sentences = [s for s in model.annotated(sentences) if len(s)]
+    gold = [sentence.derivation for sentence in sentences]
+    found = [sentence.derivation for sentence in model.annotate(sentences)]
+    counts = derivation_counts(gold, found)
+    return [counts[name] for name, _ in figures]
 
 
 def _hits(model, sentences, betas) -> dict[float, list[np.ndarray]]:

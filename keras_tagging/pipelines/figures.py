@@ -9,6 +9,7 @@ from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.surfaces import text_of
 from keras_tagging.data.treebanks import NER
 from keras_tagging.metrics import ChunkCounts, chunk_scores, raw_text_scores
+from keras_tagging.metrics.derivations import derivation_counts
 from keras_tagging.metrics.raw_text import COLUMNS
 from keras_tagging.runtime.pipeline import TextPipeline
 
@@ -18,31 +19,51 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
 
     It reads the text of the gold sentences, or their words if it has no segmenter. If
     it has one and gives entities, those of the gold words are counted too, as conlleval
-    does: `entities_of_gold_words`.
+    does: `entities_of_gold_words`. If all have derivations and it gives some, so are
+    the figures of `metrics.DerivationScores`, of gold words; of a share precision and
+    recall are the same.
 
     Args:
         pipeline: a `Pipeline`.
-        sentences: gold sentences; for a pipeline with a segmenter with their `surface`.
+        sentences: gold sentences; for a pipeline with a segmenter with their `surface`,
+            which those with derivations may lack: then their words are read.
 
     Raises:
         ValueError: if a sentence has no surface and needs one, or lacks a column that
             the parser reads.
     """
     gold = [sentence for sentence in sentences if sentence.tokens]
-    if pipeline.segmenter is not None:
-        source = text_of(gold)
-    else:
-        source = [_only(sentence, pipeline.input_columns) for sentence in gold]
+    derived = pipeline.gives_derivations and bool(gold)
+    derived = derived and all(s.derivation is not None for s in gold)
+    words = [_only(sentence, pipeline.input_columns) for sentence in gold]
+    reads_words = derived and all(s.surface is None for s in gold)
+    reads_words |= pipeline.segmenter is None
+    source = words if reads_words else text_of(gold)
     given = {*pipeline.columns}
     predicted = [_only(sentence, given) for sentence in pipeline.annotate(source)]
     scored = given & {*COLUMNS.values(), NER} & _annotated(gold)
     wanted = [_only(sentence, scored) for sentence in gold]
     scores = raw_text_scores(wanted, predicted)
-    if pipeline.segmenter is not None and "entities" in scores:
+    if derived:
+        own = predicted
+        if not reads_words:
+            others = {k: m for k, m in pipeline.parts.items() if k != "segmenter"}
+            own = TextPipeline(**others).annotate(words)
+        scores |= _derivation_scores(gold, own)
+    if not reads_words and "entities" in scores:
         rows = [sentence.columns[NER] for sentence in gold]
         found = _without_segmenter(pipeline).annotate(s.tokens for s in gold)
         own = (sentence.columns[NER] for sentence in found)
         scores["entities_of_gold_words"] = chunk_scores(rows, own)
+    return scores
+
+
+def _derivation_scores(gold, predicted) -> dict[str, ChunkCounts]:
+    wanted, found = ([s.derivation for s in x] for x in (gold, predicted))
+    scores = {}
+    for name, rows in derivation_counts(wanted, found).items():
+        every, *given, right = rows.sum(0).tolist()
+        scores[name] = ChunkCounts(every, *(given or [every]), right)
     return scores
 
 

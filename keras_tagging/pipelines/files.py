@@ -197,6 +197,9 @@ def export_pipeline(
         if kind.reads == "text" and format == "tf_saved_model":
             left_out[name] = "no SavedModel reads text of any length, an ONNX file does"
             continue
+        if format == "tf_saved_model" and not getattr(model, "served_layers", True):
+            left_out[name] = "its search is in NumPy, which no SavedModel has"
+            continue
         path = folder / f"{name}{FORMATS[format]}"
         _export(model, path, format=format, **own)
         if format == "onnx":

@@ -28,9 +28,10 @@ class Pipeline(TextPipeline):
             text has a sentence in each line, with blanks between its words.
         tagger: a `Tagger`, or a `runtime.OnnxTagger`.
         parser: a `Parser`, or a `runtime.OnnxParser`.
-        **others: models of other kinds by the names of these, and further taggers by
-            names of your own, such as ``entities=``. They come last, may read what
-            those before give, and give columns that these do not.
+        **others: models of other kinds by the names of these, such as
+            ``ccg_parser=``, and further taggers by names of your own, such as
+            ``entities=``. They come last, may read what those before give, and give
+            columns that these do not.
 
     Attributes:
         metadata: the corpus and the figures, if it has been trained as a whole.
@@ -70,6 +71,28 @@ class Pipeline(TextPipeline):
         """
         return export_pipeline(self, Path(folder), format, **options)
 
+    def shrink_vectors(self, words=None, dtype: str = "float16") -> "Pipeline":
+        """The same pipeline with fewer pretrained vectors in all of its models.
+
+        Args:
+            words: as in `shrink_vectors` of a model. A number means the same words in
+                all models, the first of the vectors, if one of them has the vectors as
+                a feature beside the words.
+            dtype: as there.
+
+        Returns:
+            A new pipeline, with the models that have no such vectors as they are. Its
+            figures are those from before: `evaluate` it.
+
+        Raises:
+            ValueError: if no model has such vectors, or as there.
+        """
+        from keras_tagging.models.shrinking import shrunk_parts
+
+        smaller = type(self)(**shrunk_parts(self.parts, words, dtype))
+        smaller.metadata = dict(self.metadata)
+        return smaller
+
     # Evaluation
 
     def evaluate(
@@ -88,6 +111,8 @@ class Pipeline(TextPipeline):
             `lemma`, `uas`, `las` and `entities` as far as it gives them: see
             `metrics.raw_text_scores`. Entities are a column `ner` of both; those of
             gold words, `entities_of_gold_words`, are beside them if the text is read.
+            With a CCG parser, of sentences with derivations, those of
+            `metrics.DerivationScores` too.
         """
         scores = self.scores(sentences)
         figures = {name: counts.f1 for name, counts in scores.items()}

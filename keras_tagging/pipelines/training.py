@@ -13,6 +13,7 @@ from keras_tagging.models.jackknife import jackknife
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.run_files import STATE, is_finished, tidy
 from keras_tagging.models.run_folder import train_run
+from keras_tagging.pipelines.loading import load as load_any
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.pipelines.plan import (
     JACKKNIFE,
@@ -20,7 +21,7 @@ from keras_tagging.pipelines.plan import (
     columns_to_read,
 )
 from keras_tagging.pipelines.run_files import COLUMNS, end_run, start_run
-from keras_tagging.runtime.pipeline import ENTITIES
+from keras_tagging.runtime.pipeline import CCG, ENTITIES
 from keras_tagging.training import check_fitting
 
 
@@ -73,6 +74,7 @@ def train_pipeline(
     plan: PipelinePlan,
     progress=None,
     again: bool = False,
+    segmenter: str | Path | None = None,
     **fitting,
 ) -> Pipeline:
     """Train the parts of a pipeline one after the other, and save it in a folder.
@@ -87,7 +89,7 @@ def train_pipeline(
     sentences that it has not seen (jackknifing). With ``tags="predicted"`` the parser
     has a tagger of its own. The tagger of entities learns the column `ner`, which
     `corpora.entities.add_entities` makes; with ``columns=("pos",)`` it reads the UPOS
-    that the tagger predicts.
+    that the tagger predicts. A CCG parser learns from sentences with derivations.
 
     Args:
         corpus: sentences with trees if there is a parser, with `surface` if there is a
@@ -97,6 +99,8 @@ def train_pipeline(
         progress: an object as `Silent`.
         again: whether to begin again in a folder with a training. A pipeline that is
             there stays until the new one is saved in its place.
+        segmenter: a model, by name or path, whose segmenter becomes that of the
+            pipeline: for a corpus that has no text to learn from.
         **fitting: further arguments of each part's `fit`, such as `epochs`.
 
     Returns:
@@ -113,8 +117,12 @@ def train_pipeline(
         for part in plan.parts:
             plan.build(part)
     check_fitting((), bool(corpus.dev), patience=fitting.get("patience"))
-    start_run(out, _about(corpus, plan, fitting), again)
+    about = _about(corpus, plan, fitting)
+    about["segmenter"] = None if segmenter is None else str(segmenter)
     parts, tagged = {}, None
+    if segmenter is not None:
+        parts["segmenter"] = segmenter_of(segmenter, plan)
+    start_run(out, about, again)
     for part in stages:
         folder = out / ("parser" if part == JACKKNIFE else part)
         if finished := is_finished(folder):
@@ -159,6 +167,27 @@ def train_pipeline(
     return pipeline
 
 
+def segmenter_of(source: str | Path, plan: PipelinePlan):
+    """The segmenter of a trained model, for a plan that trains none.
+
+    Raises:
+        ValueError: if the model has none with weights, or the plan trains one.
+    """
+    if "segmenter" in plan.parts:
+        raise ValueError(
+            f"the segmenter of {source} would replace the one that is trained: leave "
+            "the part segmenter out"
+        )
+    model = load_any(source)
+    found = model if model.kind == "segmenter" else getattr(model, "segmenter", None)
+    if not hasattr(found, "save"):
+        raise ValueError(
+            f"{source} has no segmenter that can be saved: give a model that has one, "
+            "not exported, such as en"
+        )
+    return found
+
+
 def _about(corpus: Corpus, plan: PipelinePlan, fitting) -> dict:
     """The settings and corpora that identify a training."""
     about = asdict(plan)
@@ -182,7 +211,7 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
     """
     if part == "tagger":
         return plan.build(part, tags=plan.columns(corpus)), corpus
-    if part == "segmenter":
+    if part in ("segmenter", CCG):
         return plan.build(part), corpus
     names = () if tagger is None else tagger.column_names
     chosen = {"tags": NER} if part == ENTITIES else columns_to_read(plan, names)

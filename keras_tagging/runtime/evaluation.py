@@ -1,5 +1,7 @@
 """The figures of an exported model, which prove the export."""
 
+from keras_tagging.kinds.answers import METHODS, lacking
+
 #: what models have and exported ones do not
 TRAINED = ("fit", "save", "export", "compile", "summary", "learn_rules", "get_weights")
 
@@ -17,6 +19,8 @@ class Exported:
         """Say of what it lacks where that is found; called for no other attribute."""
         if name in TRAINED:
             raise AttributeError(f"no {name}: {self.remedy}")
+        if name in METHODS:
+            raise lacking(self, name)
         raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
 

@@ -11,10 +11,13 @@ from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import pieces_of, sentences_of_lines
 from keras_tagging.data.sentence import Sentence, as_sentence, check_several
 from keras_tagging.encoding.batching import slices
+from keras_tagging.kinds.answers import no_probabilities
 from keras_tagging.runtime.evaluation import Exported
 
 #: the parts that are trained together
 PARTS = ("segmenter", "tagger", "parser")
+#: the part that learns from derivations
+CCG = kinds.CCG_PARSER.name
 #: the further tagger that `train pipeline --entities` trains
 ENTITIES = "entities"
 #: the name of a further tagger: part of the names of files
@@ -41,13 +44,17 @@ class TextPipeline(Exported):
     Args:
         segmenter, tagger, parser: as there.
         **others: models of other kinds that have a place in a pipeline, by the name of
-            the kind; and further taggers, each by a name of your own, which come last.
+            the kind, such as `ccg_parser`; and further taggers, each by a name of your
+            own, which come last.
     """
 
     kind, command = "pipeline", "annotate"
 
     def __init__(self, segmenter=None, tagger=None, parser=None, **others):
         self.segmenter, self.tagger, self.parser = segmenter, tagger, parser
+        # no keyword of Python has the hyphen of "ccg-parser"
+        kinds_named = {name.replace("-", "_"): name for name in stages()}
+        others = {kinds_named.get(name, name): x for name, x in others.items()}
         given = {"segmenter": segmenter, "tagger": tagger, "parser": parser, **others}
         #: its models by the name of their kind, or by their own, in their order
         names = dict.fromkeys([*stages(), *others])
@@ -72,6 +79,8 @@ class TextPipeline(Exported):
                 several = (
                     f": give further taggers by names of their own, {ENTITIES}=..."
                 )
+            elif (own := getattr(model, "kind", None)) in stages():
+                several = f": give it as {own.replace('-', '_')}="
             raise ValueError(f"{name}= is a {found}, not a {name}{several}")
         self.metadata = {}
         self._check_columns()
@@ -101,7 +110,10 @@ class TextPipeline(Exported):
             before.append(name)
 
     def __repr__(self):
-        parts = (f"{k}={getattr(m, 'name', k)!r}" for k, m in self.parts.items())
+        parts = (
+            f"{k.replace('-', '_')}={getattr(m, 'name', k)!r}"
+            for k, m in self.parts.items()
+        )
         return f"Pipeline({', '.join(parts)})"
 
     @property
@@ -129,7 +141,24 @@ class TextPipeline(Exported):
         """Whether a tagger has chunk tags."""
         return any(model.gives_spans for model in self._annotators.values())
 
-    def annotate(self, text, lines: bool = False) -> Iterator[Sentence]:
+    @property
+    def gives_derivations(self) -> bool:
+        """Whether a part finds derivations."""
+        return any(kinds.of(x).learns == "derivations" for x in self.parts.values())
+
+    @property
+    def probability_columns(self) -> tuple[str, ...]:
+        """Those of `columns` whose labels have probabilities: the taggers'."""
+        return tuple(chain(*(m.gives for m in self._probable)))
+
+    @property
+    def _probable(self) -> list:
+        models = self._annotators.values()
+        return [m for m in models if getattr(m, "gives_probabilities", False)]
+
+    def annotate(
+        self, text, lines: bool = False, *, probabilities: bool = False
+    ) -> Iterator[Sentence]:
         """Annotate a text, or sentences.
 
         Memory does not grow with the text: at most some thousand sentences are read
@@ -140,22 +169,29 @@ class TextPipeline(Exported):
                 as an open file; or an iterable of sentences or lists of words, which
                 are not segmented. Several texts are for `annotate_documents`.
             lines: whether each line of the text is one sentence, which is not split.
+            probabilities: whether the sentences have `Sentence.probabilities`, by the
+                names of `probability_columns`: of each label the probability that its
+                tagger gives it, with a CRF the marginal one. Heads have none, as the
+                scores of a parser's moves are no probabilities of arcs.
 
         Returns:
             Sentences one after the other, with the columns that there are models for:
             `pos`, `xpos`, `feats`, `lemma` and so on, `head` and `deprel`; those of a
             text with their `surface`, whose `word_offsets` are the words' places. Chunk
-            tags are in `tags`, or in their column, and as `spans` and `entities`.
+            tags are in `tags`, or in their column, and as `spans` and `entities`. A
+            CCG parser gives the `derivation`, and its categories as `tags`.
 
         Raises:
             ValueError: here or during the iteration, if the text has a line that is too
-                long, a list has strings whose words would be joined, or the parser
-                reads a column that the sentences lack.
+                long, a list has strings whose words would be joined, the parser reads
+                a column that the sentences lack, or no model gives probabilities.
         """
         for part in slices(self.sentences(text, lines), growing=True):
-            yield from self.annotate_together(part)
+            yield from self.annotate_together(part, probabilities)
 
-    def annotate_documents(self, documents: Iterable) -> Iterator[list[Sentence]]:
+    def annotate_documents(
+        self, documents: Iterable, *, probabilities: bool = False
+    ) -> Iterator[list[Sentence]]:
         """Annotate several texts, one result a document.
 
         Each text is segmented alone, and the sentences of many are tagged and parsed
@@ -167,6 +203,7 @@ class TextPipeline(Exported):
         Args:
             documents: strings, a text each. At most some thousand sentences are read
                 ahead.
+            probabilities: as in `annotate`.
 
         Returns:
             For each document, in their order, the list of its sentences; an empty list
@@ -184,9 +221,9 @@ class TextPipeline(Exported):
         if hasattr(documents, "columns"):
             kind = type(documents).__name__
             raise ValueError(f"a {kind} is no list of texts: give one of its columns")
-        return self._annotated(documents)
+        return self._annotated(documents, probabilities)
 
-    def _annotated(self, documents: Iterable[str]) -> Iterator[list[Sentence]]:
+    def _annotated(self, documents: Iterable[str], probabilities: bool):
         counts = deque()  # the sentences of each document that has not been given
 
         def sentences():
@@ -195,7 +232,7 @@ class TextPipeline(Exported):
                 yield from found
 
         part = []
-        for sentence in self.annotate(sentences()):
+        for sentence in self.annotate(sentences(), probabilities=probabilities):
             while len(part) == counts[0]:
                 yield part
                 counts.popleft()
@@ -210,11 +247,27 @@ class TextPipeline(Exported):
             return self.segmenter.segment_each(texts)
         return (list(self.sentences(text)) for text in texts)
 
-    def annotate_together(self, sentences: list[Sentence]) -> list[Sentence]:
-        """The sentences of one slice, annotated; they are not segmented."""
+    def check_probabilities(self) -> None:
+        """Raise a ValueError if no model gives probabilities of words."""
+        if not self._probable:
+            raise ValueError(no_probabilities(f"{', '.join(self.parts)}: there are"))
+
+    def annotate_together(
+        self, sentences: list[Sentence], probabilities: bool = False
+    ) -> list[Sentence]:
+        """The sentences of one slice, annotated; they are not segmented.
+
+        Args:
+            sentences: with their words.
+            probabilities: as in `annotate`.
+        """
+        asked = self._probable if probabilities else []
+        if probabilities:
+            self.check_probabilities()
         spans = []  # those of each tagger, which knows its own alone
         for model in self._annotators.values():
-            sentences = model.annotate(sentences)
+            options = {"probabilities": True} if model in asked else {}
+            sentences = model.annotate(sentences, **options)
             if model.gives_spans:
                 spans.append([sentence.spans for sentence in sentences])
         if len(spans) < 2:

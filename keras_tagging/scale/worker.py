@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import tee
 from pathlib import Path
 
-from keras_tagging.data.annotation import ConlluWriter, as_json, conllu_columns
+from keras_tagging.data.annotation import (
+    ConlluWriter,
+    as_json,
+    comments_of,
+    conllu_columns,
+)
 from keras_tagging.data.raw_text import sentences_of_lines
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.scale.model_files import load_pipeline
@@ -158,7 +163,8 @@ class Conllu:
     def __call__(self, unit: Unit, sentence: Sentence) -> str:
         if unit.block is not None:
             self._columns = self._columns or conllu_columns(self._names)
-            return unit.block.with_columns(self._columns(sentence))
+            own = self._columns(sentence), comments_of(sentence)
+            return unit.block.with_columns(*own)
         if unit is not self._unit:
             self._unit = unit
             self._writer = ConlluWriter(unit.id, continued=unit.start > 0)

@@ -39,7 +39,10 @@ def _any(*schemas: dict) -> dict:
     return {"anyOf": [*schemas]}
 
 
-_WORD = {**_object("id text", id=WHOLE, text=TEXT), "additionalProperties": True}
+_WORD = {
+    **_object("id text", id=WHOLE, text=TEXT, probabilities=_map(NUMBER)),
+    "additionalProperties": True,
+}
 _TOKEN = _object("text words", text=TEXT, start=WHOLE, end=WHOLE, words=_list(_WORD))
 _SPAN = _object(
     "text label start end words",
@@ -49,6 +52,18 @@ _SPAN = _object(
     end=WHOLE,
     probability=_any(NUMBER, {"type": "null"}),
     words=_list(WHOLE),
+)
+_NODE = _object(
+    "category",
+    category=TEXT,
+    rule={**TEXT, "description": "The combinator of an inner node."},
+    head={**WHOLE, "description": "The number of its head child."},
+    children=_list(WHOLE, description="The places of its children in the list."),
+    word={**TEXT, "description": "Of a leaf; brackets are -LRB- and the like."},
+    pos=TEXT,
+    original_pos=TEXT,
+    predicate=TEXT,
+    extras=TEXT,
 )
 _TENSOR = {"name": TEXT, "datatype": TEXT, "shape": _list(WHOLE)}
 _ROWS = _list(_any(_list(TEXT), TEXT), maxItems=limits.SERVICE_SENTENCES)
@@ -62,6 +77,10 @@ _MODEL = _object(
     columns=_list(TEXT),
     outputs=_list(TEXT),
     labels=WHOLE,
+    probabilities={
+        **FLAG,
+        "description": "Whether /annotate may be asked for probabilities.",
+    },
 )
 
 SCHEMAS = {
@@ -83,8 +102,13 @@ SCHEMAS = {
             end=WHOLE,
             tokens=_list(_TOKEN),
             spans=_list(_SPAN),
+            derivation=_ref("Derivation"),
         ),
         "description": "Places are characters of the text, and ends lie behind.",
+    },
+    "Derivation": {
+        **_object("header nodes", header=TEXT, nodes=_list(_NODE, minItems=1)),
+        "description": "Of CCG: nodes, each before its children.",
     },
     "Texts": {
         **_object(
@@ -101,6 +125,11 @@ SCHEMAS = {
             output={
                 "enum": ["json", "conllu"],
                 "description": "By default json, or conllu if text/plain is accepted.",
+            },
+            probabilities={
+                **FLAG,
+                "default": False,
+                "description": "Whether words have those of their labels, in json.",
             },
         ),
         "oneOf": [{"required": [name]} for name in ("text", "texts", "sentences")],

@@ -2,7 +2,7 @@
 
 from keras_tagging.data.projectivity import check_tree, is_projective, lift, unlift
 from keras_tagging.transitions.arc_standard import ARC_STANDARD
-from keras_tagging.transitions.gold_moves import Moves, gold_moves
+from keras_tagging.transitions.gold_moves import Moves, gold_moves, legal_outputs
 from keras_tagging.transitions.joint import JointScorer
 from keras_tagging.transitions.node_table import NODES
 from keras_tagging.transitions.promises import check
@@ -39,6 +39,7 @@ __all__ = [
     "check_tree",
     "derivation_moves",
     "gold_moves",
+    "legal_outputs",
     "is_projective",
     "lift",
     "register",

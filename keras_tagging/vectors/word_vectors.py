@@ -24,6 +24,13 @@ class WordVectors:
     matrix: np.ndarray
     composed: frozenset[str] = frozenset()
 
+    def __repr__(self) -> str:
+        some = ", ".join(word[:20] for word in self.words[:3])
+        more = ", ..." if len(self.words) > 3 else ""
+        count, dimension = self.matrix.shape
+        size = f"{count:,} words, {dimension} numbers each"
+        return f"<WordVectors of {size}: {some}{more}>"
+
     @cached_property
     def index(self) -> dict[str, int]:
         """The row of each word."""

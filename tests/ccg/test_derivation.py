@@ -49,6 +49,26 @@ def test_rules_and_parts():
     assert "She has tea" in repr(derivation)
 
 
+@pytest.mark.parametrize(
+    "children, rule",
+    [
+        (["a|NP", "b|NP"], ""),  # an apposition
+        (["a|NP", tree("NP", "and|conj", "b|NP", head=1)], "&"),
+        (["a|NP", tree("NP", ",|,", "b|NP", head=1)], "&"),
+        ([tree("NP", "a|NP", "and|conj"), "b|NP"], "&"),
+        (["a|NP", tree("NP[conj]", "and|conj", "b|NP", head=1)], "&"),
+        ([tree("NP", "a|NP/N", "b|N"), tree("NP", "c|NP/N", "d|N")], ""),
+        (["and|conj", "or|conj"], "&"),
+    ],
+)
+def test_two_alike_are_coordinated_by_a_conjunction_alone(children, rule):
+    whole = "conj" if children[-1] == "or|conj" else "NP"
+    made = tree(whole, *children)
+    assert made.rule == rule
+    drawn = Derivation(made).draw().split("\n")
+    assert drawn[-2].endswith("&") == (rule == "&")
+
+
 def test_json():
     derivation = Derivation.from_auto(f"{HEADER}\n{LINE}")
     found = json.loads(json.dumps(derivation.to_dict()))
@@ -97,7 +117,13 @@ def test_a_sentence_has_its_derivation(tmp_path):
     assert sentence == Sentence(sentence.tokens, sentence.tags, sentence.columns)
     again = pickle.loads(pickle.dumps(sentence))
     assert again.derivation.auto() == sentence.derivation.auto()
-    assert 'class="ccg"' in sentence._repr_html_()
+    shown = sentence._repr_html_()
+    assert 'class="ccg"' in shown and shown.count("cakes&amp;tea") == 1
+    heads = {"head": ["2", "0", "2"], **sentence.columns}
+    more = Sentence(
+        sentence.tokens, sentence.tags, heads, derivation=sentence.derivation
+    )
+    assert "<th>head</th>" in more._repr_html_() and "<th>tag" not in shown
     with pytest.raises(ValueError, match="2 tokens, but a derivation of 3 words"):
         Sentence(["two", "words"], derivation=sentence.derivation)
 

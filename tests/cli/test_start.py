@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from keras_tagging import cli, kinds
 from keras_tagging.cli.commands import command as as_command
+from keras_tagging.cli.fitting import Data
 from keras_tagging.cli.loading import Reading, kinds_reading
+from keras_tagging.cli.parts import settings_by_part
 from keras_tagging.cli.start import Start
-from keras_tagging.cli.training import Data, settings_by_part
 from keras_tagging.data import Corpus, Sentence
 
 

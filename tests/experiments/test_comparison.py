@@ -7,11 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import TINY, random_sentences, randomize
+from derivations import GOLD
+from derivations import SETTINGS as CCG
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
 from keras_tagging.experiments.comparison import Comparison, compare, p_value
-from keras_tagging.metrics import paired_permutation, token_accuracy
+from keras_tagging.metrics import (
+    derivation_scores,
+    paired_permutation,
+    token_accuracy,
+)
 from keras_tagging.metrics.counts import figure_of
 
 PARSER = {"units": 6, "word_dim": 4, "label_dim": 3, "seed": 1}
@@ -310,3 +316,39 @@ def test_models_without_figures_to_compare_are_refused(name, sentences):
     saved = Path(__file__).parents[1] / "fixtures" / "v0_2" / name
     with pytest.raises(ValueError, match="has no figures to compare"):
         compare(saved, saved, sentences)
+
+
+@pytest.fixture(scope="module")
+def unlearnt():
+    model = keras_tagging.build("ccg-parser", **CCG | {"seed": 2})
+    model.adapt(GOLD)
+    return model
+
+
+def test_ccg_parsers(ccg_parser, unlearnt):
+    """With an empty sentence, which has no derivation."""
+    sentences = [*GOLD, Sentence([], [])]
+    gold, found = ([s.derivation for s in x] for x in (GOLD, unlearnt.annotate(GOLD)))
+    expected = derivation_scores(gold, found)._asdict()
+    for figure, value in expected.items():
+        result = compare(ccg_parser, unlearnt, sentences, figure, resamples=99)
+        assert (result.first, result.second) == pytest.approx((100, 100 * value))
+        assert (result.units, result.count) == ("sentences", 6)
+    default = compare(ccg_parser, unlearnt, sentences, resamples=99)
+    assert default.figure == "labelled" and default.second < 100
+    # each of the 2**6 exchanges, by hand
+    rows = np.array([counts_of(m, GOLD, "labelled") for m in (ccg_parser, unlearnt)])
+    as_large = 0
+    for mask in range(64):
+        swapped = rows.copy()
+        chosen = [i for i in range(6) if mask >> i & 1]
+        swapped[:, chosen] = rows[::-1, chosen]
+        gold_sum, given, right = np.moveaxis(swapped.sum(1).astype(float), -1, 0)
+        one, other = 200 * right / (gold_sum + given)
+        as_large += abs(one - other) >= default.difference - 1e-9
+    exact = compare(ccg_parser, unlearnt, sentences, resamples=9999)
+    assert exact.p == pytest.approx(as_large / 64, abs=0.02)
+    with pytest.raises(ValueError, match="a ccg-parser has no 'las'"):
+        counts_of(ccg_parser, GOLD, "las")
+    with pytest.raises(ValueError, match="units='tokens'"):
+        compare(ccg_parser, unlearnt, sentences, "exact", units="tokens")

@@ -5,6 +5,7 @@ from ccg.trees import leaf, tree
 
 from keras_tagging.ccg import Derivation, Leaf, Node
 from keras_tagging.metrics import derivation_scores
+from keras_tagging.metrics.derivations import derivation_counts
 
 
 def drawn(rng, words):
@@ -76,6 +77,12 @@ def test_against_a_count_by_hand():
     assert scores.dependencies == pytest.approx(f1(deps, other_deps))
     assert scores.unlabelled_dependencies == pytest.approx(f1(pairs, other_pairs))
     assert 0 < scores.labelled < scores.unlabelled < 1
+    for name, rows in derivation_counts(gold, found).items():
+        assert len(rows) == 5
+        for row, *pair in zip(rows.tolist(), gold, found, strict=True):
+            alone = getattr(derivation_scores(*([x] for x in pair)), name)
+            sizes = row[:-1]  # of both sides of an F1
+            assert alone == pytest.approx(row[-1] / (sum(sizes) / len(sizes)))
     assert 0 < scores.dependencies < 1
 
 

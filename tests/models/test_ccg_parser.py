@@ -4,6 +4,7 @@ import json
 
 import pytest
 from ccg.trees import tree
+from derivations import GOLD, SETTINGS
 
 import keras_tagging
 from keras_tagging.ccg import Derivation
@@ -14,55 +15,15 @@ from keras_tagging.data.records import sentence_of
 from keras_tagging.kinds.derivations import FIGURES
 from keras_tagging.metrics import derivation_scores
 
-NP, VP = "NP", r"S\NP"
 
-
-def np_of(adjective, noun):
-    return tree(NP, f"{adjective}|NP/NP", f"{noun}|NP", head=1)
-
-
-def clause(subject, verb, thing=None):
-    verb = f"{verb}|{VP}" if thing is None else tree(VP, f"{verb}|({VP})/NP", thing)
-    return tree("S", tree("S", subject, verb, head=1), ".|.")
-
-
-def sentences():
-    roots = [
-        clause("she|NP", "sleeps"),
-        clause("he|NP", "sees", "her|NP"),
-        clause(np_of("the", "cat"), "sees", np_of("a", "dog")),
-        clause(np_of("a", "cat"), "sleeps"),
-        clause("she|NP", "likes", np_of("the", "dog")),
-        clause(np_of("the", "old"), "likes", "him|NP"),
-    ]
-    found = []
-    for root in roots:
-        derivation = Derivation(root)
-        leaves = derivation.leaves
-        words, tags = ([x[i] for x in leaves] for i in (3, 0))
-        assert [leaf.word for leaf in leaves] == words
-        found.append(sentence_of(words, tags, derivation=derivation))
-    return found
-
-
-GOLD = sentences()
-SETTINGS = {"units": 12, "num_layers": 1, "word_dim": 12, "head_units": 8}
-SETTINGS |= {"dropout": 0.0, "layer_dropout": 0.0, "head_dropout": 0.0}
-SETTINGS |= {"learning_rate": 0.05, "token_budget": 60, "seed": 1}
+@pytest.fixture(scope="module")
+def model(ccg_parser):
+    return ccg_parser
 
 
 @pytest.fixture(scope="module")
-def model():
-    made = keras_tagging.build("ccg-parser", **SETTINGS)
-    made.fit(GOLD, epochs=40, verbose=0)
-    return made
-
-
-@pytest.fixture(scope="module")
-def exported(model, tmp_path_factory):
-    path = tmp_path_factory.mktemp("ccg") / "parser.onnx"
-    model.export(path)
-    return path
+def exported(ccg_file):
+    return ccg_file
 
 
 def trees(sentences):
@@ -132,6 +93,18 @@ def test_it_is_saved_and_exported(model, exported, tmp_path):
         model.export(tmp_path / "served", format="tf_saved_model")
 
 
+def test_methods_of_other_kinds_are_told(model, exported, tagger):
+    told = "a ccg-parser has no tag: call derive or annotate"
+    for own in (model, keras_tagging.load(exported)):
+        with pytest.raises(AttributeError, match=told):
+            own.tag([["a"]])
+        assert not hasattr(own, "parse") and not hasattr(own, "unheard")
+    with pytest.raises(AttributeError, match="a tagger has no derive: call tag or"):
+        tagger.derive([["a"]])
+    with pytest.raises(AttributeError, match="unheard"):
+        tagger.unheard  # noqa: B018
+
+
 def test_it_needs_derivations():
     with pytest.raises(ValueError, match="has no derivation"):
         keras_tagging.build("ccg-parser", **SETTINGS).fit(
@@ -171,5 +144,6 @@ def test_derive_writes_every_form(exported, tmp_path, capsys):
 def test_derive_takes_derivers_alone(exported, tmp_path, capsys):
     text = tmp_path / "text.txt"
     text.write_text("she sleeps .\n", "utf-8")
+    assert program("export", exported, tmp_path / "served") == 2
     assert program("tag", exported, text) == 2
     assert "keras-tagging derive" in capsys.readouterr().err

@@ -143,7 +143,8 @@ def test_parsers_parse_together(parsers, tmp_path):
     assert ensemble.input_columns == parsers[0].input_columns
     figures = ensemble.evaluate(SHORT, return_dict=True)
     assert figures == ensemble.report(SHORT).figures
-    same = Ensemble([parsers[0], parsers[0]])
+    with pytest.warns(UserWarning, match="member 2 .* has the weights of member 1"):
+        same = Ensemble([parsers[0], parsers[0]])
     assert same.parse(SHORT) == alone[0]
     ensemble.save(tmp_path)
     assert keras_tagging.load(tmp_path).parse(SHORT) == found
@@ -211,6 +212,13 @@ def test_saved_and_loaded(ensemble, folder):
         ensemble.save(folder / "ensemble.keras")
 
 
+def test_a_model_that_is_no_list(members):
+    for given in (members[0], 3, "runs/a"):
+        with pytest.raises(ValueError, match=r"give a list of models, Ensemble\("):
+            Ensemble(given)
+
+
+@pytest.mark.filterwarnings("ignore:member 2 of the ensemble")
 def test_fewer_members_leave_no_file(members, tmp_path):
     Ensemble([members[0]] * 3).save(tmp_path)
     Ensemble([members[0]] * 2).save(tmp_path)

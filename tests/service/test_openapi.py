@@ -4,7 +4,9 @@ import re
 
 import jsonschema
 import pytest
+from derivations import GOLD
 
+from keras_tagging.data.annotation import as_object
 from keras_tagging.service import openapi
 from keras_tagging.service.app import Service
 from keras_tagging.service.connections import Connections
@@ -104,6 +106,18 @@ def test_answers_are_as_it_says(whole, document, path):
         kind = found.headers["content-type"].partition(";")[0]
         schema = content[kind]["schema"]
         check(document, schema, found.json() if kind.endswith("json") else found.text)
+
+
+def test_derivations_are_as_it_says():
+    document = openapi.document({})
+    found = as_object(GOLD[2])
+    check(document, {"$ref": "#/components/schemas/Sentence"}, found)
+    assert {"word", "children"} <= {
+        key for n in found["derivation"]["nodes"] for key in n
+    }
+    for wrong in ({"nodes": []}, {"header": "", "nodes": [{}]}):
+        with pytest.raises(jsonschema.ValidationError):
+            check(document, {"$ref": "#/components/schemas/Derivation"}, wrong)
 
 
 @pytest.mark.parametrize("name, body", UNSOUND)

@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+from xml.etree import ElementTree
 
 import pytest
 import requests
+from derivations import GOLD
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -13,6 +15,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from keras_tagging import data, runtime
+from keras_tagging.ccg import Derivation, Leaf, Node
+from keras_tagging.ccg.words import escaped
 from keras_tagging.data import Sentence, Span
 from keras_tagging.data.annotation import ConlluWriter, as_object
 from keras_tagging.data.surface import Surface
@@ -203,7 +207,7 @@ def test_nothing_leaves_the_machine(page, browser):
     assert "default-src 'none'; script-src 'self';" in policy and "unsafe" not in policy
     assert "require-trusted-types-for" in policy
     files = [found, *(requests.get(a, timeout=20) for a in addresses if "static" in a)]
-    assert len(files) == 7
+    assert len(files) == 8
     for file in files:
         assert file.headers["X-Content-Type-Options"] == "nosniff"
         assert "http" not in file.text.replace("http://www.w3.org/2000/svg", "")
@@ -215,7 +219,8 @@ def test_a_text_is_annotated(browser, whole, tmp_path):
     assert not page.one("#split").is_displayed()
     page.type("Dogs bark." + Keys.ENTER)
     page.wait(lambda: page.all(".tree svg"))
-    answer = whole.post("/annotate", {"text": "Dogs bark."}).json()["sentences"]
+    body = {"text": "Dogs bark.", "probabilities": True}
+    answer = whole.post("/annotate", body).json()["sentences"]
     words = [w for s in answer for t in s["tokens"] for w in t["words"]]
     assert page.texts(".tree .w") == [word["text"] for word in words]
     assert page.texts(".tree .p") == [word["upos"] for word in words]
@@ -296,6 +301,47 @@ def test_conllu_of_words_in_tokens_and_of_other_columns(browser, whole, tmp_path
     assert browser.get_log("browser") == []
 
 
+def test_a_derivation(browser, whole):
+    sentences = [GOLD[2], in_fragments()]
+    page = Page(browser, whole.url)
+    page.answers(sentences)
+    page.run("the cat sees a dog .")
+    page.wait(lambda: len(page.all(".derivation")) == 2)
+    shown = page.all(".derivation")
+    for table, sentence in zip(shown, sentences, strict=True):
+        rows = [
+            [
+                (cell.get_attribute("colSpan"), cell.get_attribute("textContent"))
+                for cell in row.find_elements(By.CSS_SELECTOR, "td")
+            ]
+            for row in table.find_elements(By.CSS_SELECTOR, "tr")
+        ]
+        markup = sentence.derivation.html(style=False).replace("class=step", "")
+        drawn = ElementTree.fromstring(markup)
+        assert rows == [
+            [(cell.get("colspan", "1"), "".join(cell.itertext())) for cell in row]
+            for row in drawn.iter("tr")
+        ]
+    assert page.texts(".derivation .word")[-2:] == ["(", "a b"]
+    script = """
+        const [answer, done] = arguments;
+        import(location.origin + "/static/conllu.js")
+          .then(({ conllu }) => done(conllu(answer, "")))"""
+    answer = list(map(as_object, sentences))
+    write = ConlluWriter().write
+    expected = "".join(map(write, sentences))
+    assert browser.execute_async_script(script, answer) == expected
+    assert expected.count("# auto = (<T ") == 2
+    assert browser.get_log("browser") == []
+
+
+def in_fragments():
+    words = [("NP", "she"), ("NP", "("), ("X/X", "a b")]
+    leaves = (Leaf(tag, "X", "X", escaped(word), tag) for tag, word in words)
+    derivation = Derivation(Node("FRAG", 0, tuple(leaves)))
+    return Sentence([w for _, w in words], [t for t, _ in words], derivation=derivation)
+
+
 def test_tags_that_are_not_universal_are_not_called_so(browser, whole):
     trees = {"head": ["2", "0"], "deprel": ["dep", "root"]}
     both = [["NOUN", "VERB"], ["NNS", "VBP"]]
@@ -353,6 +399,54 @@ def test_probabilities_of_entities(browser, whole):
     assert page.texts("#best caption, #best .tag, #best .p") == ["Ada", "PER", "95.0%"]
     page.one("#probabilities").click()
     assert "95.0%" in shown(sure) and not page.one("#best").is_displayed()
+
+
+def test_probabilities_of_words(browser, whole):
+    columns = {"pos": ["NOUN", "VERB"], "lemma": ["dog", "7"], "feats": ["_", "_"]}
+    columns |= {"head": ["2", "0"], "deprel": ["nsubj", "root"]}
+    values = {"pos": [0.6912, 0.9996], "lemma": [0.95, 0.0]}
+    tree = Sentence(["Dogs", "7"], None, columns, probabilities=values)
+    tags = Sentence(["a", "b"], ["X", "Y"], probabilities={"tags": [0.5, 0.75]})
+    page = Page(browser, whole.url)
+    page.answers([tree, tags])
+    page.run("Dogs 7")
+    words = page.all("svg .known")
+    assert [word.accessible_name for word in words] == [
+        "Dogs NOUN 69.1%",
+        "7 VERB > 99.9%",
+    ]
+
+    def shown():
+        return [node.is_displayed() for node in page.all(".sure")]
+
+    assert shown() == [True, False, True, True]  # the last is one pixel wide
+    ActionChains(browser).move_to_element(words[0]).perform()
+    page.wait(lambda: page.one("#best").is_displayed())
+    best = "#best caption, #best .tag, #best .p"
+    expected = ["Dogs", "LEMMA dog", "95.0%", "UPOS NOUN", "69.1%"]
+    assert page.texts(best) == expected
+    browser.execute_script("arguments[0].focus()", words[1])
+    assert page.texts(best) == ["7", "LEMMA 7", "by rule", "UPOS VERB", "> 99.9%"]
+    for summary in page.all(".fields summary"):
+        summary.click()
+    page.wait(lambda: len(page.all("table")) >= 2)
+    assert page.texts(".scroll th")[:3] == ["ID", "FORM", "LEMMA"]
+    told = [cell.get_attribute("data-p") for cell in page.all("td[data-p]")]
+    assert told == ["95.0%", "69.1%", "by rule", "> 99.9%", "50.0%", "75.0%"]
+    assert page.texts("td.unsure") == ["NOUN", "X"]
+    assert [b.get_attribute("class") for b in page.all("button.token")] == [
+        "token unsure",
+        "token",
+    ]
+    page.one("#probabilities").click()
+    assert shown() == [True] * 4
+    script = """
+        const [answer, done] = arguments;
+        import(location.origin + "/static/conllu.js")
+          .then(({ conllu }) => done(conllu(answer, "")))"""
+    found = browser.execute_async_script(script, [as_object(tree)])
+    assert found == ConlluWriter().write(tree)
+    assert browser.get_log("browser") == []
 
 
 def test_trees_of_many_sentences_are_drawn_when_they_are_opened(browser, whole):

@@ -12,6 +12,12 @@ def test_mean():
     np.testing.assert_array_equal(mean, np.float32([7.501 / 4, 9 / 4, 8.25 / 4]))
 
 
+def test_it_is_printed_in_a_line():
+    vectors = WordVectors([f"word{i}" for i in range(9)], np.zeros((9, 2), "float32"))
+    told = "<WordVectors of 9 words, 2 numbers each: word0, word1, word2, ...>"
+    assert repr(vectors) == told
+
+
 def test_the_unknown_word():
     vectors = WordVectors(WORDS, MATRIX)
     np.testing.assert_array_equal(vectors.unknown(), vectors.mean())

@@ -23,14 +23,14 @@ def analyse(
     punctuation: str = "keep",
     subtypes: bool = False,
 ) -> Analysis:
-    """Analyse the errors of a tagger or parser.
+    """Analyse the errors of a tagger, parser or CCG parser.
 
     The model reads the sentences once. For each token, only the predicted tag and its
     probability are kept, or the predicted arc.
 
     Args:
-        model: a `Tagger` or `Parser` with vocabularies.
-        sentences: sentences with gold tags, or trees.
+        model: a `Tagger`, `Parser` or `CCGParser` with vocabularies.
+        sentences: sentences with gold tags, trees, or derivations.
         train: the sentences that the model was trained on, for the tables by frequency
             in training; without them, these tables are left out.
         log: the figures of all epochs: the file of `fit(log=...)`, the history that

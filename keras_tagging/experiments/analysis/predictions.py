@@ -5,9 +5,11 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
+from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.vocabulary import count_vocabulary
+from keras_tagging.kinds.derivations import gold_tags
 from keras_tagging.metrics import AttachmentScores, attachment_scores
 
 
@@ -62,6 +64,40 @@ def parsed_tokens(
         las=scores.right_arcs,
     )
     return tokens.reset_index(drop=True), scores
+
+
+def derived_tokens(
+    model, sentences: list[Sentence]
+) -> tuple[pd.DataFrame, list[Derivation]]:
+    """Derive all sentences.
+
+    Args:
+        model: a `CCGParser`.
+        sentences: sentences with derivations.
+
+    Returns:
+        A table with the columns `sentence` to `form` as in `tagged_tokens`, `gold` and
+        `predicted` (categories in the derivations), `derivation` (whether these are
+        equal) and `network` (whether the network's best one is right); and the
+        derivations of the sentences with words.
+    """
+    sentences = [sentence for sentence in sentences if len(sentence)]
+    tokens = _places(model, sentences)
+    tags = np.array(model.tags, object)
+    outputs, derive = model.annotation()
+
+    def both(sentence, *arrays):
+        found = dict(zip(outputs, arrays, strict=True))["tag_scores"]
+        return derive(sentence, *arrays).derivation, tags[found.argmax(-1)]
+
+    rows = model.streamed(sentences, outputs, both, entries=len(tags))
+    found = [derivation for derivation, _ in rows]
+    tokens["gold"] = [tag for s in sentences for tag in gold_tags(s)]
+    tokens["predicted"] = [leaf.category for x in found for leaf in x.leaves]
+    tokens["derivation"] = tokens["gold"] == tokens["predicted"]
+    best = np.concatenate([[], *(own for _, own in rows)])
+    tokens["network"] = tokens["gold"].to_numpy() == best
+    return tokens, found
 
 
 def _places(model, sentences) -> pd.DataFrame:

@@ -1,7 +1,10 @@
 // CoNLL-U, as `annotate --output conllu` writes it (keras_tagging/data/annotation.py).
 
+import { auto } from "./derivation.js";
+
 const FIELDS = ["lemma", "upos", "xpos", "feats", "head", "deprel"];
-const NO_ATTRIBUTES = new Set(["id", "text", ...FIELDS, "ner", "predicted_tag", "tag"]);
+const NO_ATTRIBUTES = new Set(["id", "text", ...FIELDS, "ner", "predicted_tag", "tag",
+                               "probabilities"]);
 const ESCAPES = { " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p", "\\": "\\\\" };
 const SPACE = /[\t-\r\x1c-\x20\x85\p{Z}]+/gu;  // what Python takes for it
 const NOT_PRINTED = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
@@ -59,6 +62,7 @@ export function conllu(sentences, text) {
     if (known && (i === 0 || BLANK_LINE.test(before))) lines.push("# newpar");
     lines.push(`# sent_id = ${i + 1}`);
     if (known) lines.push(`# text = ${oneLine(sentence.text)}`);
+    if (sentence.derivation) lines.push(`# auto = ${auto(sentence.derivation)}`);
     sentence.tokens.forEach((token, k) => {
       const following = sentence.tokens[k + 1];
       lines.push(...rows(token, following ? between(token.end, following.start) : after));

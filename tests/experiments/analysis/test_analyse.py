@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import TINY, random_sentences, randomize
+from derivations import GOLD
 from models import parsers
 
 import keras_tagging
 from keras_tagging import Sentence
+from keras_tagging.ccg import Derivation
 from keras_tagging.experiments.analysis import analyse, tables
 from keras_tagging.vectors import WordVectors
 
@@ -324,3 +326,48 @@ def test_parser_without_parts_of_speech_or_punctuation():
     dots = [replace(s, tokens=["."] * len(s)) for s in sentences]
     with pytest.raises(ValueError, match="no token counts"):
         analyse(parser, dots, punctuation="unicode")
+
+
+# CCG parsers
+
+
+@pytest.fixture(scope="module")
+def derived(ccg_parser):
+    """Two learnt sentences, one whose words are exchanged, and an empty one."""
+    leaves = [leaf._replace(word="the") for leaf in GOLD[1].derivation.leaves]
+    text = GOLD[1].derivation.auto()
+    for old in GOLD[1].derivation.leaves:
+        text = text.replace(f" {old.word} ", " the ", 1)
+    other = Derivation.from_auto(text)
+    assert other.leaves == leaves
+    wrong = replace(GOLD[1], tokens=["the"] * len(leaves), derivation=other)
+    return [GOLD[2], wrong, Sentence([], []), GOLD[0]]
+
+
+def test_derivations(ccg_parser, derived):
+    found = analyse(ccg_parser, derived, GOLD)
+    figures = overall(found)
+    expected = ccg_parser.evaluate(derived, return_dict=True)
+    del expected["head_accuracy"], expected["joint_accuracy"]
+    assert figures == pytest.approx(expected)
+    assert 0 < figures["labelled"] < 1
+    gold = [s.derivation for s in derived if len(s)]
+    tags = Counter(leaf.category for x in gold for leaf in x.leaves)
+    by_category = found.by_category.set_index("category")
+    assert by_category["tokens"].to_dict() == dict(tags)
+    right = (by_category["tokens"] * by_category["derivation"]).sum()
+    assert right / tags.total() == pytest.approx(figures["supertags"])
+    rules = Counter(node.rule for x in gold for node in x.nodes())
+    by_rule = found.by_rule.set_index("rule")
+    assert by_rule["gold"].drop("(none)", errors="ignore").to_dict() == {
+        **dict.fromkeys(by_rule.index.drop("(none)", errors="ignore"), 0),
+        **rules,
+    }
+    whole = 2 * by_rule["right"].sum() / (by_rule["gold"] + by_rule["found"]).sum()
+    assert whole == pytest.approx(figures["labelled"])
+    lengths = found.by_sentence_length
+    assert lengths["sentences"].tolist() == [3] and lengths["words"].sum() == 13
+    assert lengths["exact"].tolist() == pytest.approx([figures["exact"]])
+    assert found.confusions["count"].sum() == tags.total() - round(right)
+    assert "no probability" in found.missing["calibration"]
+    assert "By rule" in found._repr_html_()

@@ -1,0 +1,29 @@
+"""Words as `.auto` files have them: without brackets and blanks of their own."""
+
+import re
+
+#: as the Penn Treebank and CCGbank write brackets
+BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-"}
+BRACKETS |= {"{": "-LCB-", "}": "-RCB-"}
+_NAMES = {name: bracket for bracket, name in BRACKETS.items()}
+_NAMED = re.compile("|".join(_NAMES))
+_TABLE = str.maketrans(BRACKETS | dict.fromkeys(" \t\r\n", "\u00a0"))
+
+
+def escaped(word: str) -> str:
+    """A word as a field of a file; `unescaped` gives it back.
+
+    Brackets have names, and a no-break space stands for a blank; an empty word is `_`.
+
+    Example:
+        >>> escaped("f(x)"), unescaped("f-LRB-x-RRB-")
+        ('f-LRB-x-RRB-', 'f(x)')
+    """
+    return word.translate(_TABLE) or "_"
+
+
+def unescaped(word: str) -> str:
+    """The word as a text has it; a name of a bracket is that bracket."""
+    if "-" in word:
+        word = _NAMED.sub(lambda match: _NAMES[match[0]], word)
+    return word.replace("\u00a0", " ")

@@ -1,0 +1,247 @@
+"""Pipelines that have a CCG parser: annotated, written, saved, trained, measured."""
+
+import json
+import pickle
+
+import pytest
+from conftest import TINY, randomize
+from derivations import GOLD, SETTINGS
+
+import keras_tagging
+from keras_tagging import Pipeline, Sentence, runtime
+from keras_tagging.ccg import Derivation
+from keras_tagging.cli import main
+from keras_tagging.data import read
+from keras_tagging.data.annotation import ConlluWriter
+from keras_tagging.data.conllu import escaped, read_blocks
+from keras_tagging.data.surface import Surface
+from keras_tagging.metrics import derivation_scores
+from keras_tagging.service.texts import TextModel, as_conllu, columns
+
+TEXT = "she sleeps.\n\nthe cat sees a dog ."
+WORDS = [["she", "sleeps", "."], ["the", "cat", "sees", "a", "dog", "."]]
+
+
+class Segmenter:
+    kind, name = "segmenter", "tiny"
+
+    def segment(self, text, lines=False):
+        spans = [(0, 3), (4, 10), (10, 11)]
+        yield Sentence(WORDS[0], surface=Surface("she sleeps.", spans, [1] * 3))
+        spans = [(0, 3), (4, 7), (8, 12), (13, 14), (15, 18), (19, 20)]
+        surface = Surface("the cat sees a dog .", spans, [1] * 6, 13)
+        yield Sentence(WORDS[1], surface=surface)
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    model = keras_tagging.build("bigru", **TINY, tags="upos")
+    model.adapt([Sentence(w, None, {"pos": [x[0] for x in w]}) for w in WORDS])
+    return randomize(model)
+
+
+@pytest.fixture(scope="module")
+def pipeline(ccg_parser, tagger):
+    return Pipeline(Segmenter(), tagger, ccg_parser=ccg_parser)
+
+
+@pytest.fixture(scope="module")
+def found(pipeline):
+    return list(pipeline.annotate(TEXT))
+
+
+def program(*args):
+    with pytest.raises(SystemExit) as ended:
+        main([str(arg) for arg in args])
+    return ended.value.code
+
+
+def test_a_text_gets_derivations_beside_other_columns(pipeline, found, ccg_parser):
+    assert [s.tokens for s in found] == WORDS
+    expected = ccg_parser.derive(WORDS)
+    for sentence, own in zip(found, expected, strict=True):
+        trees = [list(x.derivation.nodes()) for x in (sentence, own)]
+        assert [n.category for n in trees[0]] == [n.category for n in trees[1]]
+        assert sentence.tags == own.tags
+        # the tagger's parts of speech are those of the leaves
+        leaves = sentence.derivation.leaves
+        assert [leaf.pos for leaf in leaves] == sentence.columns["pos"]
+    assert pipeline.columns == ("pos", "tags") and pipeline.gives_derivations
+    assert repr(pipeline).count("ccg_parser=") == 1
+    assert not Pipeline(tagger=pipeline.tagger).gives_derivations
+
+
+def test_where_it_belongs(ccg_parser, tagger):
+    with pytest.raises(ValueError, match="give it as ccg_parser="):
+        Pipeline(None, ccg_parser)
+    with pytest.raises(ValueError, match="ccg-parser= is a Tagger"):
+        Pipeline(ccg_parser=tagger)
+
+
+def test_json(found):
+    objects = [json.loads(json.dumps(s.to_dict())) for s in found]
+    read_again = [Derivation.from_dict(x["derivation"]) for x in objects]
+    assert read_again == [s.derivation for s in found]
+    assert [w["text"] for t in objects[0]["tokens"] for w in t["words"]] == WORDS[0]
+    assert "derivation" not in Sentence(["a"]).to_dict()
+
+
+def test_they_go_to_other_processes(found):
+    again = pickle.loads(pickle.dumps(found))
+    assert [s.derivation for s in again] == [s.derivation for s in found]
+
+
+def test_conllu_and_back(found, tmp_path):
+    path, writer = tmp_path / "a.conllu", ConlluWriter()
+    text = "".join(map(writer.write, found))
+    path.write_text(text, "utf-8")
+    again = list(read(path, "conllu", surface=True))
+    assert [s.tokens for s in again] == WORDS
+    places = [[(s.surface.text, s.surface.spans) for s in x] for x in (again, found)]
+    assert places[0] == places[1]
+    assert [s.columns["pos"] for s in again] == [s.columns["pos"] for s in found]
+    start = "# auto = "
+    lines = [x.removeprefix(start) for x in text.splitlines() if x.startswith(start)]
+    assert lines == [s.derivation.auto().removesuffix("\n") for s in found]
+    tags = [x.split("Tag=")[1].split("|")[0] for x in text.splitlines() if "Tag=" in x]
+    assert tags == [escaped(tag) for s in found for tag in s.tags]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_block_keeps_its_lines(found, end, tmp_path):
+    rows = [
+        f"{i}\t{w}" + "\t_" * 7 + "\tX=1|Tag=old" for i, w in enumerate(WORDS[0], 1)
+    ]
+    head = ["\ufeff# sent_id = 1", "# auto = old"]
+    path = tmp_path / "a.conllu"
+    path.write_bytes(end.join([*head, *rows, "", ""]).encode())
+    [block] = [b for b in read_blocks(path) if b.words]
+    derivation = found[0].derivation.auto().strip()
+    text = block.with_columns({"tags": found[0].tags}, {"auto": derivation})
+    lines = text.split(end)
+    assert lines[:2] == ["\ufeff# sent_id = 1", f"# auto = {derivation}"]
+    assert lines[2] == rows[0].replace(
+        "X=1|Tag=old", f"Tag={escaped(found[0].tags[0])}|X=1"
+    )
+    bare = block.with_columns({})
+    assert bare == path.read_bytes().decode()
+    path.write_bytes(("\ufeff" + end.join([*rows, "", ""])).encode())
+    [block] = [b for b in read_blocks(path) if b.words]
+    text = block.with_columns({}, {"auto": derivation})
+    assert text.startswith(f"\ufeff# auto = {derivation}{end}1\t")
+
+
+@pytest.fixture(scope="module")
+def served(ccg_parser, tagger, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("served")
+    Pipeline(tagger=tagger, ccg_parser=ccg_parser).export(folder, format="onnx")
+    return folder
+
+
+def test_saved_and_exported(ccg_parser, tagger, served, tmp_path, found):
+    Pipeline(tagger=tagger, ccg_parser=ccg_parser).save(tmp_path / "a")
+    assert (tmp_path / "a" / "ccg-parser.keras").is_file()
+    for folder in (tmp_path / "a", served):
+        loaded = keras_tagging.load(folder)
+        again = list(loaded.annotate(WORDS))
+        assert [s.derivation for s in again] == [s.derivation for s in found]
+    part = runtime.load(served).parts["ccg-parser"]
+    assert type(part).__name__ == "OnnxCCGParser"
+
+
+def test_the_command_writes_every_form(served, found, tmp_path, capsys):
+    text = tmp_path / "a.txt"
+    text.write_text("\n".join(map(" ".join, WORDS)), "utf-8")
+
+    def written(output, *more):
+        path = tmp_path / f"out.{output}"
+        assert program("annotate", served, text, "--output", output, "-o", path) == 0
+        return path.read_text("utf-8")
+
+    for i, sentence in enumerate(read_auto(tmp_path, written("auto"))):
+        assert sentence.derivation.name == str(i + 1)
+        assert sentence.derivation.root == found[i].derivation.root
+    rows = [json.loads(line) for line in written("jsonl").splitlines()]
+    again = [Derivation.from_dict(row["derivation"]) for row in rows]
+    assert again == [s.derivation for s in found]
+    assert written("html").count('class="ccg"') == 2
+    conllu = written("conllu")
+    assert conllu.count("# auto = (<T") == 2
+    source = tmp_path / "b.conllu"
+    source.write_text(conllu, "utf-8")
+    path = tmp_path / "c.conllu"
+    args = ("--input", "conllu", "-o", path)
+    assert program("annotate", served, source, *args) == 0
+    assert path.read_text("utf-8") == conllu
+
+
+def read_auto(folder, text):
+    (folder / "a.auto").write_text(text, "utf-8")
+    return read(folder / "a.auto")
+
+
+def test_the_service_gives_them(served, found):
+    model = TextModel(runtime.load(served, threads=1))
+    sentences = [Sentence(words) for words in WORDS]
+    answers = model.answer(sentences, ["json", "conllu"])
+    given = [json.loads(text)["derivation"] for x in answers for text in x["json"]]
+    assert given == [s.derivation.to_dict() for s in found]
+    lines = as_conllu([s for x in answers for s in x["conllu"]])
+    assert lines.count("# auto = ") == 2
+    assert "derivation" in columns(answers, ["json"])["json"][0]
+
+
+def test_auto_needs_a_ccg_parser(tagger, tmp_path, capsys):
+    tagger.export(tmp_path / "a.onnx", format="onnx")
+    (tmp_path / "a.txt").write_text("a", "utf-8")
+    args = (tmp_path / "a.onnx", tmp_path / "a.txt", "--output", "auto")
+    assert program("annotate", *args) == 2
+    assert "has no CCG parser" in capsys.readouterr().err
+
+
+def test_figures_of_gold_words(pipeline, ccg_parser):
+    """Also where there is a segmenter: derivations have no text."""
+    wrong = [GOLD[0], GOLD[3]]
+    backwards = [GOLD[i].tokens[::-1] for i in (1, 2)]
+    for words, i in zip(backwards, (1, 2), strict=True):
+        leaves = [
+            leaf._replace(word=w)
+            for leaf, w in zip(GOLD[i].derivation.leaves, words, strict=True)
+        ]
+        text = GOLD[i].derivation.auto()
+        for old, new in zip(GOLD[i].derivation.leaves, leaves, strict=True):
+            text = text.replace(f" {old.word} ", f" #{new.word} ", 1)
+        derivation = Derivation.from_auto(text.replace("#", ""))
+        tokens = [leaf.word for leaf in derivation.leaves]
+        wrong.append(Sentence(tokens, GOLD[i].tags, derivation=derivation))
+    figures = pipeline.evaluate(wrong)
+    found = [s.derivation for s in ccg_parser.derive([s.tokens for s in wrong])]
+    expected = derivation_scores([s.derivation for s in wrong], found)._asdict()
+    assert {k: figures[k] for k in expected} == pytest.approx(expected)
+    assert 0 < figures["labelled"] < 1 and figures["tokens"] == 1
+    scores = pipeline.scores(wrong)
+    assert scores["exact"].precision == scores["exact"].recall == expected["exact"]
+
+
+def test_trained_from_derivations(ccg_parser, tmp_path, capsys):
+    corpus, out = tmp_path / "bank", tmp_path / "run"
+    corpus.mkdir()
+    for split, part in (("train", GOLD), ("dev", GOLD[:2])):
+        text = "".join(s.derivation.auto() for s in part)
+        (corpus / f"{split}.auto").write_text(text, "utf-8")
+    given = [f"--set=ccg-parser.{k}={v}" for k, v in SETTINGS.items() if k != "seed"]
+    args = ("train", "pipeline", "--corpus", corpus)
+    assert program(*args, "--out", out, "--parts", "segmenter,ccg-parser") == 2
+    assert "--segmenter en" in capsys.readouterr().err
+    assert program(*args, "--out", out, "--segmenter", out) == 2
+    capsys.readouterr()
+    assert program(*args, "--out", out, "--epochs", 2, *given) == 0
+    assert "Exact derivations" in capsys.readouterr().out
+    model = keras_tagging.load(out)
+    assert list(model.parts) == ["ccg-parser"]
+    assert model.metadata["scores"]["dev"]["coverage"] <= 1
+    assert program("evaluate", out, "--corpus", corpus, "--split", "dev") == 0
+    assert "Brackets without labels" in capsys.readouterr().out
+    demo = ("train", "pipeline", "--corpus", "demo", "--parts", "ccg-parser")
+    assert program(*demo, "--out", tmp_path / "no") == 2
+    assert "demo has no derivations" in capsys.readouterr().err
