@@ -102,6 +102,14 @@ def test_figures_are_those_of_its_derivations(model):
     assert {name: figures[name] for name in scores} == scores
 
 
+def test_it_is_compared_with_a_chart(model, ccg_parser):
+    for figure in ("labelled", "supertags"):
+        told = keras_tagging.compare(model, ccg_parser, GOLD, figure=figure)
+        assert told.difference == 0 and told.figure == figure
+    with pytest.raises(ValueError, match="dependencies"):
+        keras_tagging.compare(model, ccg_parser, GOLD, figure="uas")
+
+
 def test_every_cell_and_derivations_that_no_moves_build():
     changed = tree("S", tree("X", tree("Y", "a|NP")))
     odd = sentence_of(["a"], ["NP"], derivation=Derivation(changed))
