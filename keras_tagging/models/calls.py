@@ -7,10 +7,11 @@ import numpy as np
 
 from keras_tagging import training
 from keras_tagging.data.sentence import as_sentences
+from keras_tagging.data.targets import with_targets
 from keras_tagging.encoding.batching import plan_batches, round_up, slices
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.layers.packing import packed
-from keras_tagging.models.fit_input import Weights, refuse_unused, with_targets
+from keras_tagging.models.fit_input import Weights, refuse_unused
 from keras_tagging.models.fitting import material, planned, recipe
 from keras_tagging.utils.checks import Positive, checked
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -121,6 +122,11 @@ def test_the_figures_prove_the_export(model, path, train_sentences):
     own = found.evaluate(train_sentences, return_dict=True)
     assert own == pytest.approx(figures, abs=1e-5)
     assert found.evaluate(train_sentences) == [*own.values()]
+    bare = [replace(s, tags=None) for s in train_sentences]
+    tags = [s.tags for s in train_sentences]
+    assert found.evaluate(bare, tags, return_dict=True) == own
+    with pytest.raises(ValueError, match="but 1 of tags in y: give a list for each"):
+        found.evaluate(bare, tags[:1])
     with pytest.raises(ValueError, match="sentence 1 has no tags"):
         found.evaluate([["a"]])
     with pytest.raises(AttributeError, match="no fit: .*load the run, or the .keras"):
