@@ -19,6 +19,7 @@ from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
 SETTINGS = {"units": 12, "num_layers": 1, "word_dim": 12, "move_units": 16}
 SETTINGS |= {"dropout": 0.0, "layer_dropout": 0.0, "move_dropout": 0.0, "seed": 1}
 SETTINGS |= {"learning_rate": 0.05, "token_budget": 60, "category_dim": 6}
+SETTINGS |= {"beam_width": 4}
 ODD = [[], ["."], [".", ".", "."], ["xyz"] * 40, ["a\tb", "c d", ""], ["the"] * 300]
 
 
