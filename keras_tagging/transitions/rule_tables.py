@@ -1,6 +1,5 @@
 """The rules of a CCG grammar as tables of numbers, and derivations as moves."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -9,9 +8,9 @@ from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node
 from keras_tagging.ccg.categories import category_of
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, head_of
+from keras_tagging.ccg.words import escaped
 from keras_tagging.utils.limits import RULE_TABLE
 
-_BLANKS = re.compile(r"[ \t\r\n]")
 SHIFT, REDUCE, UNARY, FINISH = range(4)
 #: the sets of labels: all categories, results of pairs, results of one category
 CATEGORIES, WHOLES, CHANGED = "categories", "wholes", "changed"
@@ -149,8 +148,8 @@ class RuleTables:
         Args:
             actions, labels: of the moves, in their order. What comes after FINISH does
                 not count.
-            words: the words of the sentence, at least one. Blanks in them, which no
-                file of derivations can have, become `_`.
+            words: the words of the sentence, at least one; those of the derivation are
+                `ccg.words.escaped`.
             pos: the part of speech of each; by default "X".
         """
         stack: list[Node | Leaf] = []
@@ -160,7 +159,7 @@ class RuleTables:
                 break
             name = self.categories[self.category[action, label] - 1]
             if action == SHIFT:
-                word, tag = (_BLANKS.sub("_", x) or "_" for x in next(rest))
+                word, tag = map(escaped, next(rest))
                 stack.append(Leaf(name, tag, tag, word, name))
             elif action == UNARY:
                 stack.append(Node(name, 0, (stack.pop(),)))
