@@ -73,7 +73,9 @@ def test_a_text_gets_derivations_beside_other_columns(pipeline, found, ccg_parse
     assert not Pipeline(tagger=pipeline.tagger).gives_derivations
 
 
-def test_where_it_belongs(ccg_parser, tagger):
+def test_where_it_belongs(pipeline, ccg_parser, tagger):
+    with pytest.raises(AttributeError, match="a pipeline has no derive: call annotate"):
+        pipeline.derive(WORDS)
     with pytest.raises(ValueError, match="give it as ccg_parser="):
         Pipeline(None, ccg_parser)
     with pytest.raises(ValueError, match="ccg-parser= is a Tagger"):
