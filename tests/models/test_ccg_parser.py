@@ -4,6 +4,7 @@ import json
 
 import pytest
 from ccg.trees import tree
+from conftest import WORDS_ONLY
 
 import keras_tagging
 from keras_tagging.ccg import Derivation
@@ -48,7 +49,7 @@ def sentences():
 GOLD = sentences()
 SETTINGS = {"units": 12, "num_layers": 1, "word_dim": 12, "head_units": 8}
 SETTINGS |= {"dropout": 0.0, "layer_dropout": 0.0, "head_dropout": 0.0}
-SETTINGS |= {"learning_rate": 0.05, "token_budget": 60, "seed": 1}
+SETTINGS |= WORDS_ONLY | {"learning_rate": 0.05, "token_budget": 60, "seed": 1}
 
 
 @pytest.fixture(scope="module")
