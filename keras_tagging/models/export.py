@@ -192,7 +192,8 @@ def _write(model, path, top_k, verbose):
 
     strings = {k: tf.TensorSpec((None, None), tf.string, name=k) for k in names}
     lengths = tf.TensorSpec((None,), tf.int32, name="lengths")
-    served = tf.function(serve)
+    # nothing here asks a tensor what to do: autograph would only convert it all
+    served = tf.function(serve, autograph=False)
     served.get_concrete_function(lengths, **strings)  # fixes the signature
     archive = keras.export.ExportArchive()
     for part in filter(None, (model, tagger)):
