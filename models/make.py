@@ -3,7 +3,7 @@
     keras-tagging train pipeline --corpus ud-en-ewt --out runs/en-1 --seed 1
     python models/make.py en runs/en-1 runs/en-2 runs/en-3
 
-    keras-tagging train bigru --corpus TREEBANK --out runs/ccg-1 --seed 1
+    keras-tagging train ccg-parser --corpus TREEBANK --out runs/ccg-1 --seed 1
     python models/make.py en-ccg runs/ccg-1 --corpus TREEBANK
 
     python models/make.py en      # the model that is there, with rules learnt anew
@@ -12,10 +12,10 @@
 
 The first run is the model; the others, of other seeds, are for the spread of the
 figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes one), the
-taggers learn what their answers keep to with it, and the figures are computed anew;
-no weight changes. That file has what no run can tell: language, licence, corpus,
-limits, an example for the README, and for runs of a tagger alone the model by name
-whose segmenter goes before it. The weights are stored in half precision, and the
+taggers learn what their answers keep to with it, and the figures are computed anew; no
+weight changes. That file has what no run can tell: language, licence, corpus, limits,
+an example for the README, and for runs of a tagger or CCG parser alone the model by
+name whose segmenter goes before it. The weights are stored in half precision, and the
 figures that the development sentences have with them are printed beside those of the
 run. With `--words N` the models keep the first N words of their pretrained vectors, and
 the figures are computed anew. The same model is stored as ONNX files, for those who
@@ -51,9 +51,14 @@ FIGURES = {
     "las": "LAS",
     "accuracy": "tags",
     "oov_accuracy": "tags, unseen words",
+    "supertags": "tags of derivations",
+    "labelled": "brackets, F1",
+    "dependencies": "dependencies, F1",
+    "exact": "exact derivations",
+    "coverage": "sentences with a derivation",
 }
 RAW_TEXT = "Figures of the CoNLL 2018 shared task, from raw text, F1 in per cent"
-GOLD_WORDS = "Words with the right tag in per cent, gold words"
+GOLD_WORDS = "Shares of what is right in per cent, gold words"
 CARD = """\
 {title}
 {line}
@@ -115,23 +120,30 @@ def check_halved(evaluate, sentences, before: dict) -> None:
 
 
 def pipeline_of(run: Path, segmenter: str | None) -> keras_tagging.Pipeline:
-    """The pipeline of a run; that of a tagger gets the segmenter of a model by name."""
+    """The pipeline of a run; a single model gets the segmenter of a model by name."""
     if segmenter is None:
         return keras_tagging.load(run)
-    tagger = keras_tagging.load(run)
+    model = keras_tagging.load(run)
     # the corpus may have been a path, which is nobody's business
-    tagger.metadata["corpus"]["name"] = Path(tagger.metadata["corpus"]["name"]).name
+    model.metadata["corpus"]["name"] = Path(model.metadata["corpus"]["name"]).name
     before = keras_tagging.load(segmenter).segmenter
-    pipeline = keras_tagging.Pipeline(segmenter=before, tagger=tagger)
-    pipeline.metadata = {key: tagger.metadata[key] for key in ("corpus", "scores")}
+    part = {model.kind.replace("-", "_"): model}
+    pipeline = keras_tagging.Pipeline(segmenter=before, **part)
+    pipeline.metadata = {key: model.metadata[key] for key in ("corpus", "scores")}
     return pipeline
 
 
+def single(pipeline):
+    """The model of a pipeline that has one beside the segmenter."""
+    [model] = (m for name, m in pipeline.parts.items() if name != "segmenter")
+    return model
+
+
 def evaluator_of(pipeline, segmenter: str | None):
-    """What computes the figures of a run: from raw text on, or of a tagger alone."""
+    """The function that computes figures: from raw text on, or of a single model."""
     if segmenter is None:
         return pipeline.evaluate
-    return partial(pipeline.tagger.evaluate, return_dict=True)
+    return partial(single(pipeline).evaluate, return_dict=True)
 
 
 def compute_figures(pipeline, corpus, segmenter: str | None) -> None:
@@ -150,7 +162,7 @@ def replace_tagger(pipeline, folder: Path) -> None:
     with TemporaryDirectory(dir=folder.parent) as made:
         pipeline.save(made, half_precision=True)
         content = json.loads((Path(made) / PIPELINE).read_text(encoding="utf-8"))
-        for name in ("tagger.keras", "tagger.metadata.json"):
+        for name in ("tagger.keras", "tagger.metadata.json", *content.get("words", ())):
             os.replace(Path(made) / name, folder / name)
     for name, part in content["parts"].items():
         part["sha256"] = sha256_of(folder / f"{name}.keras")

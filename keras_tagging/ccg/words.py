@@ -7,19 +7,22 @@ BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-"}
 BRACKETS |= {"{": "-LCB-", "}": "-RCB-"}
 _NAMES = {name: bracket for bracket, name in BRACKETS.items()}
 _NAMED = re.compile("|".join(_NAMES))
-_TABLE = str.maketrans(BRACKETS | dict.fromkeys(" \t\r\n", "\u00a0"))
+#: some readers end a line at any of these
+_SPACE = re.compile(r"\s")
+_TABLE = str.maketrans(BRACKETS)
 
 
 def escaped(word: str) -> str:
     """A word as a field of a file; `unescaped` gives it back.
 
-    Brackets have names, and a no-break space stands for a blank; an empty word is `_`.
+    Brackets have names, and a no-break space stands for a blank or any other white
+    space; an empty word is `_`.
 
     Example:
         >>> escaped("f(x)"), unescaped("f-LRB-x-RRB-")
         ('f-LRB-x-RRB-', 'f(x)')
     """
-    return word.translate(_TABLE) or "_"
+    return _SPACE.sub("\u00a0", word).translate(_TABLE) or "_"
 
 
 def unescaped(word: str) -> str:

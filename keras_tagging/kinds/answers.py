@@ -25,8 +25,12 @@ METHODS = ("tag", "parse", "derive", "segment")
 
 def lacking(model, name: str) -> AttributeError:
     """The error for one of `METHODS` that a model does not have."""
-    own = model.command
-    own = own if own == "annotate" else f"{own} or annotate"
+    kind = of(model)
+    own = kind.command
+    if kind.reads == "text" and not kind.composed:
+        own = "segment"
+    elif own != "annotate":
+        own += " or annotate"
     return AttributeError(f"a {model.kind} has no {name}: call {own}")
 
 

@@ -99,7 +99,7 @@ def export(
             "use the .keras file"
         )
     if format == "onnx":
-        _export_onnx(model, path, top_k, int8)
+        export_onnx(model, path, top_k, int8)
         return
     if int8:
         raise ValueError('int8 is for format="onnx"')
@@ -129,23 +129,37 @@ def export(
         os.replace(written, path)
 
 
-def _export_onnx(model, path, top_k, int8):
+def export_onnx(model, path: Path, top_k: int = 5, int8=False, shared=None) -> None:
+    """Write an ONNX file: see `export`.
+
+    Args:
+        model, path, top_k, int8: as there.
+        shared: as in `onnx.model_file.onnx_model`; with the TensorFlow backend alone.
+    """
     if path.suffix != ".onnx" or path.is_dir():
         raise ValueError(f"{path}: the file name of an ONNX file ends in .onnx")
     with replacing(path) as partial:
         if keras.backend.backend() != "tensorflow":
             _write_in_subprocess(model, partial, top_k=top_k, int8=int8, format="onnx")
             return
-        try:
-            from keras_tagging.onnx.model_file import onnx_model
-        except ModuleNotFoundError as error:
-            if error.name != "onnx":
-                raise
-            raise ImportError(
-                "ONNX files are written with the package onnx: "
-                "pip install 'keras-tagging[onnx]'"
-            ) from None
-        partial.write_bytes(onnx_model(model, top_k, int8).SerializeToString())
+        check_onnx()
+        from keras_tagging.onnx.model_file import onnx_model
+
+        made = onnx_model(model, top_k, int8, shared)
+        partial.write_bytes(made.SerializeToString())
+
+
+def check_onnx() -> None:
+    """Raise an ImportError with the remedy if the package onnx is not installed."""
+    try:
+        import onnx  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "onnx":
+            raise
+        raise ImportError(
+            "ONNX files are written with the package onnx: "
+            "pip install 'keras-tagging[onnx]'"
+        ) from None
 
 
 def _write(model, path, top_k, verbose):

@@ -73,6 +73,8 @@ class Arrays:
     Args:
         builder: of the graph.
         int8: whether recurrent layers compute with weights of 8 bits.
+        shared: features of the model whose vectors or ids are inputs of the graph: see
+            `runtime.shared_words`.
 
     Attributes:
         product: a function that `matmul` leaves products with weights to, or None.
@@ -80,8 +82,8 @@ class Arrays:
 
     product = None
 
-    def __init__(self, builder: Builder, int8: bool = False):
-        self.builder, self.int8 = builder, int8
+    def __init__(self, builder: Builder, int8: bool = False, shared=()):
+        self.builder, self.int8, self.shared = builder, int8, tuple(shared)
 
     # Nodes
 

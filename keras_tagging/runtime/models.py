@@ -16,6 +16,7 @@ from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.tagging import Tagging, lists_of
 from keras_tagging.runtime.evaluation import Evaluated
+from keras_tagging.runtime.shared_words import INPUTS, shared_of
 from keras_tagging.runtime.strings import encodable
 from keras_tagging.utils import limits
 
@@ -38,7 +39,11 @@ class OnnxModel(Evaluated, Answers):
         metadata: the column of the tags in the training corpus, as `Tagger` has it.
         labels: its inventory; of several columns a dict.
         answers: each `Output` that the service gives, by name.
+        shared: the words of its pipeline that it reads: see `runtime.shared_words`.
+        words: the `SharedWords`, if it reads any.
     """
+
+    words = None
 
     @classmethod
     def lists(cls, described: dict) -> dict[str, list[str]]:
@@ -61,14 +66,18 @@ class OnnxModel(Evaluated, Answers):
     def inputs(cls, described: dict) -> dict[str, tuple[str, int]]:
         """The type and the number of axes of each input of a file."""
         names = ["tokens", *described["columns"]]
-        lengths = {"lengths": ("tensor(int32)", 1)}
-        return dict.fromkeys(names, ("tensor(string)", 2)) | lengths
+        others = {"lengths": ("tensor(int32)", 1)}
+        others |= {
+            name: INPUTS[name] for name in shared_of(described) if name in INPUTS
+        }
+        return dict.fromkeys(names, ("tensor(string)", 2)) | others
 
     def __init__(self, session, described: dict, threads: int = 1):
         self._threads = threads
         self.session = session
         self.architecture = str(described.get("architecture"))
         self.columns = tuple(described["columns"])
+        self.shared = shared_of(described)
         corpus = described.get("corpus")  # earlier files lack it
         self.metadata = {"corpus": corpus if isinstance(corpus, dict) else {}}
         self._batch_tokens = min(described["batch_tokens"], BATCH_TOKENS)
@@ -125,6 +134,7 @@ class OnnxModel(Evaluated, Answers):
         }
         lengths = np.array([len(s) for s in sentences], "int32")
         starts = np.cumsum([0, *lengths])
+        ids = self.words.ids(self.shared, strings["tokens"]) if self.words else {}
 
         def run(chosen):
             here = lengths[chosen]
@@ -134,6 +144,8 @@ class OnnxModel(Evaluated, Answers):
             for name, values in strings.items():
                 feeds[name] = np.full(real.shape, "", object)
                 feeds[name][real] = values[places]
+            for name, of_words in ids.items():
+                feeds[name] = self.words.feed(self.shared, name, of_words[places], real)
             return chosen, here, self._checked(outputs, feeds, real)
 
         plan = plan_batches(lengths, token_budget=self._batch_tokens)

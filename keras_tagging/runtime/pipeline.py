@@ -91,7 +91,7 @@ class TextPipeline(Exported):
         if twice := [name for name, times in columns.items() if times > 1]:
             raise ValueError(
                 f"several models of the pipeline give the column {twice[0]!r}: train "
-                "one of them with another name in tags="
+                "one of them with another name in tags=, or leave one out"
             )
         before = []
         for name, model in self._annotators.items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from keras_tagging.data.annotation import comments_of
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.scale.model_files import fingerprint, load_pipeline, model_name
 from keras_tagging.scale.units import unit_of_row
@@ -31,8 +32,9 @@ def annotate_dataset(
     `head`, `deprel`, or `tags` for tags without a column. Each is a list with a value
     for each word; of a text, a list of such lists, one for each sentence, together with
     `tokens`, its words, and `offsets`, for each word the begin and the end of its token
-    in the text. A tagger with chunk tags gives `spans`. The other columns, such as an
-    `id`, stay as they are, and a column of the same name as a new one is replaced.
+    in the text. A tagger with chunk tags gives `spans`, and a CCG parser `derivation`,
+    a line of an `.auto` file for each sentence. The other columns, such as an `id`,
+    stay as they are, and a column of the same name as a new one is replaced.
 
     Nothing is computed before the result is used, and no more rows are held than a
     batch for each worker::
@@ -124,6 +126,11 @@ class Annotator:
             kind = pa.int32() if name == "head" else pa.string()
             rows = [[_values(s, name) for s in sentences] for sentences in found]
             yield NAMES.get(name, name), *nested(rows, kind)
+        if self.pipeline.gives_derivations:
+            lines = [[comments_of(s).get("auto") for s in own] for own in found]
+            kind = pa.list_(pa.string()) if is_text else pa.string()
+            whole = lines if is_text else [own[0] if own else None for own in lines]
+            yield "derivation", whole, kind
         if self.pipeline.gives_spans:
             texts, whole, share = pa.string(), pa.int64(), pa.float32()
             kinds = dict(zip(SPAN, (texts, texts, whole, whole, share), strict=True))

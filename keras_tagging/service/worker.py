@@ -94,8 +94,8 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
         kind = kinds.of(model)
         if kind.route is None:
             raise ValueError(
-                f"{name} is a {kind}, which is served with a tagger or a parser "
-                "only: give the folder of a pipeline"
+                f"{name} is a {kind}, which is served in a pipeline only: give the "
+                "folder of one"
             )
         if isinstance(getattr(model, "labels", None), dict):
             raise ValueError(

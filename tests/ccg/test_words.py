@@ -26,5 +26,5 @@ def test_words_become_fields_and_words_again(word, field, tmp_path):
 
 
 def test_other_white_space_is_a_blank_and_nothing_is_an_underscore():
-    assert unescaped(escaped("a\tb\nc")) == "a b c"
+    assert unescaped(escaped("a\tb\nc\u2028d\x0be")) == "a b c d e"
     assert escaped("") == "_"

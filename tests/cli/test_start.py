@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from keras_tagging import cli, kinds
 from keras_tagging.cli.commands import command as as_command
 from keras_tagging.cli.fitting import Data
-from keras_tagging.cli.loading import Reading, kinds_reading
-from keras_tagging.cli.parts import settings_by_part
+from keras_tagging.cli.loading import Reading, holds_derivations, kinds_reading
+from keras_tagging.cli.parts import Chosen, settings_by_part
 from keras_tagging.cli.start import Start
 from keras_tagging.data import Corpus, Sentence
 
@@ -66,6 +66,32 @@ def test_what_the_kinds_of_a_pipeline_read():
     assert kinds_reading(["tagger"]) == {"trees": False, "surfaces": False}
     assert kinds_reading(["tagger", "parser"]) == {"trees": True, "surfaces": False}
     assert kinds_reading(["segmenter"]) == {"trees": False, "surfaces": True}
+
+
+def test_which_corpora_have_derivations(tmp_path):
+    section = tmp_path / "data" / "AUTO" / "02"
+    section.mkdir(parents=True)
+    (section / "wsj_0201.auto").write_text("", "utf-8")  # as CCGbank has them
+    (tmp_path / "train.auto.gz").write_text("", "utf-8")
+    corpora = (tmp_path / "data", tmp_path, tmp_path / "train.auto.gz", "x.auto")
+    assert all(holds_derivations(str(corpus)) for corpus in corpora)
+    assert not any(map(holds_derivations, ("demo", "ud-en-ewt", "x.conllu")))
+    assert holds_derivations("x.txt", "auto") and not holds_derivations("a.auto", "pos")
+
+
+def test_parts_by_the_corpus():
+    assert Chosen().named("x", True) == ("ccg-parser",)
+    assert Chosen().named("x", False) == ("segmenter", "tagger", "parser")
+    own = Chosen(segmenter="en")
+    assert own.named("x", False) == ("tagger", "parser")
+    assert Chosen("tagger,ccg-parser").named("x", True) == ("tagger", "ccg-parser")
+    wrong = {
+        "no text to learn": ("segmenter", True),
+        "no derivations": ("ccg-parser", False),
+    }
+    for message, (parts, derived) in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            Chosen(parts).named("x", derived)
 
 
 def test_settings_of_parts():

@@ -23,6 +23,7 @@ def one_epoch():
 
 
 @pytest.mark.filterwarnings("ignore:Limiting epochs")
+@pytest.mark.filterwarnings("ignore:member 2 of the ensemble")
 def test_pupils_learn(eager, one_epoch, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     corpus = keras_tagging.load_corpus("demo")

@@ -105,6 +105,19 @@ def test_methods_of_other_kinds_are_told(model, exported, tagger):
         tagger.unheard  # noqa: B018
 
 
+def test_a_folder_and_a_corpus_without_derivations_are_told(model, tmp_path, capsys):
+    model.save(tmp_path / "a.keras")
+    assert program("export", tmp_path / "a.keras", tmp_path / "served") == 2
+    assert "which no SavedModel has: export it as NAME.onnx" in capsys.readouterr().err
+    corpus = tmp_path / "train.jsonl"
+    corpus.write_text('{"tokens": ["a"], "tags": ["NP"]}\n', "utf-8")
+    args = ("train", "ccg-parser", "--corpus", corpus, "--out", tmp_path / "run")
+    for command in (args, ("evaluate", tmp_path / "a.keras", "--corpus", corpus)):
+        assert program(*command) == 2
+        told = f"{corpus}: has sentences without derivations"
+        assert told in capsys.readouterr().err
+
+
 def test_it_needs_derivations():
     with pytest.raises(ValueError, match="has no derivation"):
         keras_tagging.build("ccg-parser", **SETTINGS).fit(
@@ -144,6 +157,5 @@ def test_derive_writes_every_form(exported, tmp_path, capsys):
 def test_derive_takes_derivers_alone(exported, tmp_path, capsys):
     text = tmp_path / "text.txt"
     text.write_text("she sleeps .\n", "utf-8")
-    assert program("export", exported, tmp_path / "served") == 2
     assert program("tag", exported, text) == 2
     assert "keras-tagging derive" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from pathlib import Path
 
 import pytest
 from conftest import TINY, randomize
@@ -16,6 +17,7 @@ from keras_tagging.data.annotation import ConlluWriter
 from keras_tagging.data.conllu import escaped, read_blocks
 from keras_tagging.data.surface import Surface
 from keras_tagging.metrics import derivation_scores
+from keras_tagging.scale.dataset import Annotator
 from keras_tagging.service.texts import TextModel, as_conllu, columns
 
 TEXT = "she sleeps.\n\nthe cat sees a dog ."
@@ -71,7 +73,9 @@ def test_a_text_gets_derivations_beside_other_columns(pipeline, found, ccg_parse
     assert not Pipeline(tagger=pipeline.tagger).gives_derivations
 
 
-def test_where_it_belongs(ccg_parser, tagger):
+def test_where_it_belongs(pipeline, ccg_parser, tagger):
+    with pytest.raises(AttributeError, match="a pipeline has no derive: call annotate"):
+        pipeline.derive(WORDS)
     with pytest.raises(ValueError, match="give it as ccg_parser="):
         Pipeline(None, ccg_parser)
     with pytest.raises(ValueError, match="ccg-parser= is a Tagger"):
@@ -145,6 +149,8 @@ def test_saved_and_exported(ccg_parser, tagger, served, tmp_path, found):
         loaded = keras_tagging.load(folder)
         again = list(loaded.annotate(WORDS))
         assert [s.derivation for s in again] == [s.derivation for s in found]
+    with pytest.raises(ValueError, match="nothing to export: its search is in NumPy"):
+        Pipeline(ccg_parser=ccg_parser).export(tmp_path / "b")
     part = runtime.load(served).parts["ccg-parser"]
     assert type(part).__name__ == "OnnxCCGParser"
 
@@ -164,6 +170,8 @@ def test_the_command_writes_every_form(served, found, tmp_path, capsys):
     rows = [json.loads(line) for line in written("jsonl").splitlines()]
     again = [Derivation.from_dict(row["derivation"]) for row in rows]
     assert again == [s.derivation for s in found]
+    back = read(tmp_path / "out.jsonl")
+    assert [(s.tokens, s.tags) for s in back] == [(s.tokens, s.tags) for s in found]
     assert written("html").count('class="ccg"') == 2
     conllu = written("conllu")
     assert conllu.count("# auto = (<T") == 2
@@ -189,6 +197,18 @@ def test_the_service_gives_them(served, found):
     lines = as_conllu([s for x in answers for s in x["conllu"]])
     assert lines.count("# auto = ") == 2
     assert "derivation" in columns(answers, ["json"])["json"][0]
+
+
+def test_datasets_have_a_line_a_sentence(served, found):
+    pyarrow = pytest.importorskip("pyarrow")
+    annotator = Annotator.__new__(Annotator)
+    annotator.pipeline = runtime.load(served)
+    lines = [s.derivation.auto().strip() for s in found]
+    table = annotator(pyarrow.table({"tokens": [*WORDS, []]}))
+    assert table["derivation"].to_pylist() == [*lines, None]
+    text = "\n".join(map(" ".join, WORDS))
+    table = annotator(pyarrow.table({"text": [text, ""]}))
+    assert table["derivation"].to_pylist() == [lines, []]
 
 
 def test_auto_needs_a_ccg_parser(tagger, tmp_path, capsys):
@@ -223,7 +243,7 @@ def test_figures_of_gold_words(pipeline, ccg_parser):
     assert scores["exact"].precision == scores["exact"].recall == expected["exact"]
 
 
-def test_trained_from_derivations(ccg_parser, tmp_path, capsys):
+def test_trained_from_derivations(ccg_file, tmp_path, capsys):
     corpus, out = tmp_path / "bank", tmp_path / "run"
     corpus.mkdir()
     for split, part in (("train", GOLD), ("dev", GOLD[:2])):
@@ -233,12 +253,16 @@ def test_trained_from_derivations(ccg_parser, tmp_path, capsys):
     args = ("train", "pipeline", "--corpus", corpus)
     assert program(*args, "--out", out, "--parts", "segmenter,ccg-parser") == 2
     assert "--segmenter en" in capsys.readouterr().err
-    assert program(*args, "--out", out, "--segmenter", out) == 2
-    capsys.readouterr()
+    assert program(*args, "--out", out, "--segmenter", ccg_file) == 2
+    assert "has no segmenter that can be saved" in capsys.readouterr().err
+    other = Path(__file__).parents[1] / "fixtures" / "v0_2" / "pipeline"
+    given += ["--segmenter", str(other)]
     assert program(*args, "--out", out, "--epochs", 2, *given) == 0
     assert "Exact derivations" in capsys.readouterr().out
     model = keras_tagging.load(out)
-    assert list(model.parts) == ["ccg-parser"]
+    assert list(model.parts) == ["segmenter", "ccg-parser"]
+    assert [s.derivation is None for s in model.annotate("she sleeps")] == [False]
+    assert program(*args, "--out", out, "--segmenter", "other", "--force") == 2
     assert model.metadata["scores"]["dev"]["coverage"] <= 1
     assert program("evaluate", out, "--corpus", corpus, "--split", "dev") == 0
     assert "Brackets without labels" in capsys.readouterr().out

@@ -426,7 +426,7 @@ def test_damaged_folders(tagger, tmp_path):
                 keras_tagging.load(tmp_path)
 
     described = whole["parts"]["tagger"]
-    refused("has the format '3'", format=3)
+    refused("has the format '4'", format=4)
     refused("has the format 'True'", format=True)
     refused("has the format '1.0'", format=1.0)
     refused("does not name the parts", files=["keras"])
@@ -434,6 +434,8 @@ def test_damaged_folders(tagger, tmp_path):
     refused("does not name the parts", parts={})
     refused("does not name the parts", parts={"../tagger": described})
     refused("does not name the parts", parts=["tagger"])
+    refused("lists other files of words", words=None)
+    refused("lists other files of words", words={"../words.npz": described})
     refused("tagger.keras: is not the file", parts={"tagger": {"sha256": "0"}})
     refused("tagger.keras: is not the file", parts={"tagger": 1})
     refused("parser.keras: is missing", parts={"tagger": described, "parser": {}})

@@ -334,13 +334,11 @@ def test_parser_without_parts_of_speech_or_punctuation():
 @pytest.fixture(scope="module")
 def derived(ccg_parser):
     """Two learnt sentences, one whose words are exchanged, and an empty one."""
-    leaves = [leaf._replace(word="the") for leaf in GOLD[1].derivation.leaves]
-    text = GOLD[1].derivation.auto()
-    for old in GOLD[1].derivation.leaves:
-        text = text.replace(f" {old.word} ", " the ", 1)
-    other = Derivation.from_auto(text)
-    assert other.leaves == leaves
-    wrong = replace(GOLD[1], tokens=["the"] * len(leaves), derivation=other)
+    found = GOLD[1].derivation.to_dict()
+    for node in found["nodes"]:
+        node |= {"word": "the"} if "word" in node else {}
+    other = Derivation.from_dict(found)
+    wrong = replace(GOLD[1], tokens=["the"] * len(other), derivation=other)
     return [GOLD[2], wrong, Sentence([], []), GOLD[0]]
 
 
