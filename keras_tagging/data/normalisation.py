@@ -91,7 +91,7 @@ def flat_strings(
         ValueError: if a sentence has no such column, or a value has too many combining
             marks (`to_nfc`).
     """
-    words = [to_nfc(w) for s in sentences for w in s.tokens]
+    words = [w if w.isascii() else to_nfc(w) for s in sentences for w in s.tokens]
     if marks:
         table = straight_table(marks)
         words = [w if w.isascii() else w.translate(table) for w in words]

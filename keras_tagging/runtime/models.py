@@ -16,7 +16,7 @@ from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.tagging import Tagging, lists_of
 from keras_tagging.runtime.evaluation import Evaluated
-from keras_tagging.runtime.strings import encodable
+from keras_tagging.runtime.strings import all_encodable
 from keras_tagging.utils import limits
 
 # Words in one call of a file, at most: what a loop reads at each step stays in the
@@ -120,7 +120,7 @@ class OnnxModel(Evaluated, Answers):
         strings = flat_strings(sentences, self.columns, self.marks)
         # a request to the file itself has these done in it, but for U+0000
         strings = {
-            name: np.array([*map(encodable, values)], object)
+            name: np.array(all_encodable(values), object)
             for name, values in strings.items()
         }
         lengths = np.array([len(s) for s in sentences], "int32")
