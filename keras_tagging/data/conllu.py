@@ -211,17 +211,18 @@ def as_conllu(
 
 def _columns(count: int, columns: Iterable[Sequence]) -> list[list[str]]:
     """The fields of every word, by column."""
-    columns = [
-        [value if isinstance(value, str) else str(index(value)) for value in column]
-        for column in columns
-    ]
-    for column in columns:
+    columns = [list(column) for column in columns]
+    for i, column in enumerate(columns):
         if len(column) != count:
             raise ValueError(
                 f"{len(column)} values for {count} words, beginning {column[:4]}: give "
                 "one value a word"
             )
-        whole = "".join(column)
+        try:
+            whole = "".join(column)
+        except TypeError:  # numbers are among them
+            column = [x if isinstance(x, str) else str(index(x)) for x in column]
+            columns[i], whole = column, "".join(column)
         if "\t" in whole or "\n" in whole:
             value = next(x for x in column if "\t" in x or "\n" in x)
             raise ValueError(f"{value!r} holds a tab or line feed: CoNLL-U cannot")

@@ -105,5 +105,6 @@ def flat_strings(
                     f"reads as a feature (it has: {there}); in a file of columns, name "
                     f"it with --option 'columns={{\"{name}\": 1}}'"
                 )
-        strings[name] = [to_nfc(v) for s in sentences for v in s.columns.get(name, ())]
+        values = (v for s in sentences for v in s.columns.get(name, ()))
+        strings[name] = [v if v.isascii() else to_nfc(v) for v in values]
     return strings

@@ -8,7 +8,7 @@ REPLACEMENT = "\ufffd"
 
 
 def all_encodable(texts: list[str]) -> list[str]:
-    """The texts as an ONNX file takes them; most lists are so, which is told at once."""
+    """The texts as an ONNX file takes them: `encodable` of each, soon for most."""
     whole = "".join(texts)
     if whole.isascii() and "\0" not in whole:
         return texts
