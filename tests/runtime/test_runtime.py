@@ -411,7 +411,7 @@ def test_export_and_what_reads_it(model, tmp_path, capsys):
     assert stopped("parse", out, text) == 2
     assert "holds a tagger: keras-tagging tag" in capsys.readouterr().err
     assert stopped("export", out, small) == 2
-    told = "was exported as ONNX, for tag, parse, annotate and evaluate"
+    told = "was exported as ONNX, for tag, parse, derive, annotate and"
     assert told in capsys.readouterr().err
 
 
