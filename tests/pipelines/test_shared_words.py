@@ -294,12 +294,16 @@ def test_folders_with_other_words(exported, tmp_path):
     resealed(folder, lambda content: content.pop("words"))
     with pytest.raises(ValueError, match="words.npz: is not the file"):
         runtime.load(folder)
-    resealed_name = {"../words.npz": {"sha256": ""}}
-    resealed_list = json.loads((folder / "pipeline.json").read_text())
-    del resealed_list["sha256"]
-    resealed_list["words"] = resealed_name
-    (folder / "pipeline.json").write_text(list_of(resealed_list))
+    listed = json.loads((folder / "pipeline.json").read_text())
+    del listed["sha256"]
+    outside = listed | {"words": {"../words.npz": {"sha256": ""}}}
+    (folder / "pipeline.json").write_text(list_of(outside))
     with pytest.raises(ValueError, match="lists other files of words than words.npz"):
+        runtime.load(folder)
+    parts = {f"x{i}": {} for i in range(33)}
+    many = listed | {"words": {"words.npz": {}}, "parts": parts}
+    (folder / "pipeline.json").write_text(list_of(many))
+    with pytest.raises(ValueError, match="33 parts that share words, but at most 32"):
         runtime.load(folder)
 
 
@@ -403,6 +407,7 @@ def test_which_parts_share_vectors(models):
     parts = {"other": other, "tagger": one, "names": names}
     assert shared_parts(parts)["vector"] == ["tagger", "names"]
     assert shared_parts({"tagger": one}) == {}
+    assert shared_parts({f"x{i}": one for i in range(33)}) == {}
 
 
 def with_member(path, name, change):
