@@ -29,6 +29,7 @@ def export(
     top_k: int = 5,
     int8: bool = False,
     verbose: bool = False,
+    shared: dict | None = None,
 ) -> None:
     """Write a tagger or a parser as a SavedModel, or any model as an ONNX file.
 
@@ -80,6 +81,8 @@ def export(
             file is smaller and tags faster, and some of its answers are not those of
             the model.
         verbose: whether Keras prints the endpoint of a SavedModel.
+        shared: of a part of a pipeline what its ONNX file reads from `words.npz`, with
+            the TensorFlow backend alone: see `runtime.shared_words.shared_of`.
 
     Raises:
         ValueError: if there is no such format, `path` exists and is not a SavedModel,
@@ -101,7 +104,7 @@ def export(
             "use the .keras file"
         )
     if format == "onnx":
-        export_onnx(model, path, top_k, int8)
+        _export_onnx(model, path, top_k, int8, shared)
         return
     if int8:
         raise ValueError('int8 is for format="onnx"')
@@ -131,13 +134,7 @@ def export(
         os.replace(written, path)
 
 
-def export_onnx(model, path: Path, top_k: int = 5, int8=False, shared=None) -> None:
-    """Write an ONNX file: see `export`.
-
-    Args:
-        model, path, top_k, int8: as there.
-        shared: as in `onnx.model_file.onnx_model`; with the TensorFlow backend alone.
-    """
+def _export_onnx(model, path, top_k, int8, shared):
     if path.suffix != ".onnx" or path.is_dir():
         raise ValueError(f"{path}: the file name of an ONNX file ends in .onnx")
     with replacing(path) as partial:

@@ -122,7 +122,8 @@ def load(path):
     `keras_tagging.load` reads the folder of a pipeline too.
 
     The file is checked before Keras reads it: it cannot run code, open other files, or
-    take more memory than some multiple of its size.
+    take more memory than some multiple of its size. A part of a pipeline may have its
+    words in `words.npz` beside it, which is then read and checked too.
 
     Raises:
         ValueError: if there is no such file or installed model, or the file is damaged

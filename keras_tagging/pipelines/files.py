@@ -194,7 +194,7 @@ def export_pipeline(
         ValueError: if there is no such format, nothing can be exported, the folder
             holds a pipeline that was saved, or as in `models.export`.
     """
-    from keras_tagging.models.export import check_onnx, export_onnx
+    from keras_tagging.models.export import check_onnx, export
 
     check_known("format", format, list(FORMATS))
     if not any(hasattr(model, "export") for model in pipeline.parts.values()):
@@ -222,10 +222,10 @@ def export_pipeline(
             left_out[name] = "its search is in NumPy, which no SavedModel has"
             continue
         path = folder / f"{name}{FORMATS[format]}"
-        export = partial(model.export, format=format)
+        write = model.export
         if name in shared:
-            export = partial(export_onnx, model, shared=shared[name])
-        _export(export, path, **own)
+            write = partial(export, model, shared=shared[name])
+        _export(write, path, format=format, **own)
         if format == "onnx":
             described[name] = {"sha256": sha256_of(path)}
     if len(left_out) == len(pipeline.parts):
@@ -240,14 +240,14 @@ def export_pipeline(
     return left_out
 
 
-def _export(export, path: Path, *, int8: bool = False, **options) -> None:
+def _export(write, path: Path, *, int8: bool = False, **options) -> None:
     """Export a part; with `int8` one without recurrent layers as it is."""
     if not int8:
-        export(path, **options)
+        write(path, **options)
         return
     from keras_tagging.onnx.problems import NoRecurrentLayer
 
     try:
-        export(path, int8=True, **options)
+        write(path, int8=True, **options)
     except NoRecurrentLayer:
-        export(path, **options)
+        write(path, **options)

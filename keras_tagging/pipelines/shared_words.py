@@ -17,6 +17,7 @@ from keras_tagging.runtime.shared_words import (
     stored_strings,
 )
 from keras_tagging.runtime.strings import encodable
+from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import sha256_of
 
@@ -34,7 +35,7 @@ def shared_parts(parts: Mapping[str, object]) -> dict[str, list[str]]:
         parts: models by name.
     """
     found = {}
-    for feature in INPUTS:
+    for feature in INPUTS if len(parts) <= limits.SHARING_PARTS else ():
         groups: dict[str, list[str]] = {}
         for name, model in parts.items():
             if (digest := _digest(model, feature)) is not None:
@@ -88,7 +89,11 @@ def _digest(model, feature: str) -> str | None:
     for array in stored_strings(feature, entries).values():
         digest.update(array.tobytes())
     if feature == VECTOR:
-        digest.update(str(rows_of(model).shape).encode())
+        rows = rows_of(model)
+        # a model that has diverged, or of another precision, is saved as it is
+        if rows.dtype != np.float32 or not np.isfinite(rows).all():
+            return None
+        digest.update(str(rows.shape).encode())
     return digest.hexdigest()
 
 

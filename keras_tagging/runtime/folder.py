@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, kind_of_part, stages
+from keras_tagging.utils import limits
 from keras_tagging.utils.stored import read_object
 
 #: the list, which makes a folder a pipeline
@@ -72,6 +73,11 @@ def content_of(folder: Path) -> dict:
     words = content.get("words", {})
     if not (isinstance(words, dict) and {*words} <= {WORDS, WORD_FORMS}):
         raise ValueError(f"{path}: lists other files of words than {WORDS}: {REMEDY}")
+    if words and len(parts) > limits.SHARING_PARTS:
+        raise ValueError(
+            f"{path}: has {len(parts):,} parts that share words, but at most "
+            f"{limits.SHARING_PARTS} do: {REMEDY}"
+        )
     for name in {*stages(), ENTITIES} - set(parts):
         if (other := folder / f"{name}{SUFFIXES[files]}").exists():
             raise ValueError(

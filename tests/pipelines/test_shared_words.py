@@ -125,6 +125,17 @@ def test_a_file_finds_the_words_beside_it(exported, tmp_path):
     )
 
 
+def test_options_of_an_export(models, exported, tmp_path):
+    pipeline = Pipeline(tagger=models["tagger"], names=models["names"])
+    with pytest.raises(ValueError, match="top_k=0: give 1 or more"):
+        pipeline.export(tmp_path / "none", format="onnx", top_k=0)
+    pipeline.export(tmp_path / "int8", format="onnx", int8=True, top_k=2)
+    found = runtime.load(tmp_path / "int8").tagger
+    whole = runtime.load(exported).tagger
+    np.testing.assert_allclose(probabilities(found), probabilities(whole), atol=0.2)
+    assert b"MatMulInteger" in (tmp_path / "int8" / "tagger.onnx").read_bytes()
+
+
 def test_words_that_are_forgotten_are_looked_up_again(exported, monkeypatch):
     monkeypatch.setattr(shared_words, "KEPT_TOKENS", 2)
     found = runtime.load(exported)
@@ -294,12 +305,16 @@ def test_folders_with_other_words(exported, tmp_path):
     resealed(folder, lambda content: content.pop("words"))
     with pytest.raises(ValueError, match="words.npz: is not the file"):
         runtime.load(folder)
-    resealed_name = {"../words.npz": {"sha256": ""}}
-    resealed_list = json.loads((folder / "pipeline.json").read_text())
-    del resealed_list["sha256"]
-    resealed_list["words"] = resealed_name
-    (folder / "pipeline.json").write_text(list_of(resealed_list))
+    listed = json.loads((folder / "pipeline.json").read_text())
+    del listed["sha256"]
+    outside = listed | {"words": {"../words.npz": {"sha256": ""}}}
+    (folder / "pipeline.json").write_text(list_of(outside))
     with pytest.raises(ValueError, match="lists other files of words than words.npz"):
+        runtime.load(folder)
+    parts = {f"x{i}": {} for i in range(33)}
+    many = listed | {"words": {"words.npz": {}}, "parts": parts}
+    (folder / "pipeline.json").write_text(list_of(many))
+    with pytest.raises(ValueError, match="33 parts that share words, but at most 32"):
         runtime.load(folder)
 
 
@@ -403,6 +418,11 @@ def test_which_parts_share_vectors(models):
     parts = {"other": other, "tagger": one, "names": names}
     assert shared_parts(parts)["vector"] == ["tagger", "names"]
     assert shared_parts({"tagger": one}) == {}
+    assert shared_parts({f"x{i}": one for i in range(33)}) == {}
+    # models that have diverged
+    nan = tagger(1, MATRIX * np.float32(np.nan), tags="pos")
+    shared = shared_parts({"tagger": nan, "names": nan})
+    assert shared == {"cluster": ["tagger", "names"]}
 
 
 def with_member(path, name, change):
