@@ -65,6 +65,8 @@ def test_it_is_saved_and_exported(model, onnx, tmp_path):
         found = other.derive(words)
         assert [s.derivation for s in found] == [s.derivation for s in expected]
         assert [s.tags for s in found] == [s.tags for s in expected]
+    with pytest.raises(ValueError, match="has no grammar"):
+        type(model).from_config({**model.get_config(), "grammar": None})
     ranked = model.derive(words, nbest=3)
     for one, other in zip(ranked, onnx.derive(words, nbest=3), strict=True):
         assert [s.derivation for s, _ in one] == [s.derivation for s, _ in other]
