@@ -74,20 +74,6 @@ def build_network(model, vocabularies) -> None:
     model.optimizer.build(model.trainable_variables)
 
 
-def share_words(model, other, feature: str) -> None:
-    """Have a model look words up in the table of another one, which has the same.
-
-    Args:
-        model, other: with vocabularies.
-        feature: that both have.
-    """
-    own, theirs = model.features, other.features
-    own.vocabularies[feature] = theirs.vocabularies[feature]
-    own.tables[feature] = theirs.tables[feature]
-    shared = {feature: other.vocabularies[feature]}
-    model._vocabularies = tuple((model.vocabularies | shared).items())
-
-
 def encoded(model, sentences, targets) -> EncodedSentences:
     """The ids of all tokens; with `targets` those to learn, too.
 

@@ -60,7 +60,9 @@ def export(
 
     An ONNX file has the same inputs and outputs, and for a tagger
     `all_probabilities` `(batch, time, num_tags)`, in the order of `tags`, or
-    `all_upos_probabilities` and so on. ONNX Runtime
+    `all_upos_probabilities` and so on. The input `ranked` of a tagger, one boolean that
+    need not be given, is False where the best labels, `top_tags` and so on, are not
+    wanted: they are empty then, and the rest takes less time. ONNX Runtime
     runs it with onnxruntime-extensions; `keras_tagging.runtime` does so. It computes in
     float32, whatever the model does. A token that is no UTF-8, or has a U+0000, counts
     as U+FFFD. `metadata.json` is not beside it: the file says itself what it is.
@@ -192,7 +194,8 @@ def _write(model, path, top_k, verbose):
 
     strings = {k: tf.TensorSpec((None, None), tf.string, name=k) for k in names}
     lengths = tf.TensorSpec((None,), tf.int32, name="lengths")
-    served = tf.function(serve)
+    # nothing here asks a tensor what to do: autograph would only convert it all
+    served = tf.function(serve, autograph=False)
     served.get_concrete_function(lengths, **strings)  # fixes the signature
     archive = keras.export.ExportArchive()
     for part in filter(None, (model, tagger)):

@@ -11,6 +11,7 @@ from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.text import TextGraph
 from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.onnx.transitions import derived, parsed
+from keras_tagging.runtime.models import RANKED
 from keras_tagging.runtime.shared_words import VECTOR
 from keras_tagging.transitions import JointScorer
 
@@ -161,20 +162,34 @@ def outputs_of(request: Request, model):
 
 def tag_graph(xp: Arrays, model, top_k: int):
     """The graph of a tagger: see `models.export`."""
-    return of_words(xp, model, lambda request: tags_of(xp, request, model, top_k))
+    taken = {*model.input_columns}.union(
+        *(column.output_names.values() for column in model.label_columns)
+    )
+    if RANKED in taken:
+        return of_words(xp, model, lambda request: tags_of(xp, request, model, top_k))
+    xp.builder.switch(RANKED)
+    ranked = Array(xp, RANKED, "bool", ())
+    inputs, answers = of_words(
+        xp, model, lambda request: tags_of(xp, request, model, top_k, ranked)
+    )
+    return [*inputs, value_info(RANKED, "bool", ())], answers
 
 
-def tags_of(xp, request, model, top_k):
-    """The outputs of a tagger, with the row and the step that were added."""
+def tags_of(xp, request, model, top_k, ranked=None):
+    """The outputs of a tagger, with the row and the step that were added.
+
+    Args:
+        ranked: whether the best labels of each word are wanted; None if they are.
+    """
     outputs, found = outputs_of(request, model), {}
     for column in model.label_columns:
         given = column.part(outputs)
-        answers = column_answer(xp, request, given, column.labels, top_k)
+        answers = column_answer(xp, request, given, column.labels, top_k, ranked)
         found |= {column.output_names[name]: x for name, x in answers.items()}
     return found
 
 
-def column_answer(xp, request, outputs, labels, top_k):
+def column_answer(xp, request, outputs, labels, top_k, ranked=None):
     """The outputs that `models.export` lists, for one column of labels."""
     if not isinstance(outputs, dict):
         outputs = {"logits": outputs, "tags": xp.argmax(outputs, -1)}
@@ -184,12 +199,22 @@ def column_answer(xp, request, outputs, labels, top_k):
     rows = xp.unary("Softmax", outputs["logits"], axis=-1)
     rows = rows * xp.cast(wide, "float32")
     of_chosen = xp.node("GatherElements", rows, xp.expand_dims(chosen, -1), axis=2)
-    best, order = xp.top_k(rows, min(top_k, len(labels)))
+    count = min(top_k, len(labels))
+
+    def best():
+        values, order = xp.top_k(rows, count)
+        return [xp.where(wide, xp.take(names, order), ""), values]
+
+    def nothing():
+        return [xp.asarray(np.zeros((0, 0, count), x)) for x in (object, "float32")]
+
+    shapes = [(None, None, count)] * 2
+    top = best() if ranked is None else xp.branches(ranked, best, nothing, shapes)
     return {
         "tags": xp.where(request.real, xp.take(names, chosen), ""),
         "probabilities": xp.squeeze(of_chosen, -1),
-        "top_tags": xp.where(wide, xp.take(names, order), ""),
-        "top_probabilities": best,
+        "top_tags": top[0],
+        "top_probabilities": top[1],
         "all_probabilities": rows,
     }
 

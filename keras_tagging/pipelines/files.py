@@ -12,11 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from keras_tagging import kinds
-from keras_tagging.pipelines.shared_words import (
-    share_lookups,
-    write_for_keras,
-    write_for_onnx,
-)
+from keras_tagging.pipelines.shared_words import write_for_keras, write_for_onnx
 from keras_tagging.runtime.folder import (
     PIPELINE,
     REMEDY,
@@ -172,9 +168,7 @@ def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
     from keras_tagging.models.shared_words import tables_of_folder
 
     words = tables_of_folder(folder, files, PIPELINE, REMEDY)
-    pipeline = read_pipeline(folder, content, partial(read, words=words), kind)
-    share_lookups(pipeline.parts)
-    return pipeline
+    return read_pipeline(folder, content, partial(read, words=words), kind)
 
 
 def export_pipeline(

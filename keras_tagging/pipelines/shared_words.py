@@ -189,24 +189,3 @@ def write_for_keras(folder: Path, parts, half_precision: bool) -> dict[str, dict
         own = [feature for feature, names in shared.items() if name in names]
         thin(folder / f"{name}.keras", files, own, tables, name)
     return files
-
-
-def share_lookups(parts: Mapping[str, object]) -> None:
-    """Have parts with the same words look them up in one table.
-
-    Args:
-        parts: models by name.
-    """
-    from keras_tagging.models.building import share_words
-
-    for feature in INPUTS:
-        first = []
-        for model in parts.values():
-            if feature not in getattr(getattr(model, "features", None), "tables", ()):
-                continue
-            own = model.vocabularies[feature]
-            twins = (x for x in first if x.vocabularies[feature] == own)
-            if (twin := next(twins, None)) is None:
-                first.append(model)
-            else:
-                share_words(model, twin, feature)

@@ -347,12 +347,6 @@ def test_saved_parts_are_what_they_were(models, saved, tmp_path):
         assert config["vocabularies"]["cluster"] is None
         assert (config["vocabularies"]["vector"] is None) == (name != "other")
         assert ("vector" in shared) == (name != "other")
-    # the look-up of words is one in memory, also of those with other vectors
-    one, *others = (found.parts[name].features for name in models)
-    for own in others:
-        for feature in ("vector", "cluster"):
-            assert own.tables[feature] is one.tables[feature]
-            assert own.vocabularies[feature] is one.vocabularies[feature]
     alone = keras_tagging.load(saved / "names.keras")
     np.testing.assert_array_equal(probabilities(alone), probabilities(models["names"]))
     # what is loaded can be saved again, the same, and alone
