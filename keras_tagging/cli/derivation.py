@@ -14,6 +14,7 @@ from keras_tagging.cli.destinations import Out, destinations
 from keras_tagging.cli.inputs import read_input
 from keras_tagging.cli.loading import load_model
 from keras_tagging.cli.options import (
+    BeamWidth,
     Errors,
     InputFile,
     Jobs,
@@ -34,17 +35,18 @@ class Deriving:
     """The task of `derive`.
 
     Args:
-        run, output, beta, nbest: as in the command.
+        run, output, beta, nbest, beam_width: as in the command.
     """
 
     run: Path
     output: str
     beta: float | None = None
     nbest: int | None = None
+    beam_width: int | None = None
 
     def load(self, threads: int | None = None) -> Work:
         """The task with its model: see `Tagging.load`."""
-        model = load_model(self.run, None, "derive", threads=threads)
+        model = load_model(self.run, self.beam_width, "derive", threads=threads)
 
         def derived(items: Iterable) -> Iterator[list]:
             # a list is one slice, an iterator is read some ahead
@@ -114,6 +116,7 @@ def derive(
     out: Out = None,
     beta: float | None = None,
     nbest: Annotated[int | None, typer.Option(min=1, max=1000)] = None,
+    beam_width: BeamWidth = None,
     jobs: Jobs = 1,
 ) -> None:
     """Find the CCG derivations of sentences.
@@ -141,6 +144,8 @@ def derive(
     paths = destinations([file], out, output)
     options = pairs("--option", option)
     given = read_input(file, format, options, "derive", errors, keep=False)
-    empty = write_results(Deriving(run, output, beta, nbest), [given], paths, jobs)
+    empty = write_results(
+        Deriving(run, output, beta, nbest, beam_width), [given], paths, jobs
+    )
     if empty and output != "json":
         note(one_line("note", f"sentences without tokens are left out: {empty:,}"))

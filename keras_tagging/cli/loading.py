@@ -145,6 +145,11 @@ def load_model(
             f"models, {names}"
         )
     if beam_width is not None:
+        if not hasattr(model, "beam_width"):
+            raise ValueError(
+                f"{run} holds a {kind}, whose search has no beam: leave --beam-width "
+                "out"
+            )
         model.beam_width = beam_width
     return model
 

@@ -82,6 +82,11 @@ class CCGParser(Deriving, SentenceModel):
     def count_labels(self, sentences):
         return {"tags": count_vocabulary(t for s in sentences for t in gold_tags(s))}
 
+    def _restore(self, vocabularies):
+        if self.grammar is None:  # in a file
+            raise ValueError("has no grammar, which a CCG parser needs")
+        super()._restore(vocabularies)
+
     def _new_network(self):
         return self.settings.network.build(
             self.settings,
@@ -152,7 +157,7 @@ class CCGParser(Deriving, SentenceModel):
         """Write an ONNX file, which `keras_tagging.runtime` runs without TensorFlow.
 
         The file has the network, from words to scores, and the grammar; the search is
-        in NumPy.
+        in NumPy, that for moves in the file.
 
         Args:
             filepath: the name of the file, which ends in .onnx.
@@ -165,7 +170,7 @@ class CCGParser(Deriving, SentenceModel):
         """
         if format == "tf_saved_model":
             raise ValueError(
-                "the search for derivations is in NumPy, which no SavedModel has: "
+                "derivations are made in Python, which no SavedModel has: "
                 'export it as NAME.onnx, with format="onnx"'
             )
         super().export(filepath, format=format, int8=int8)

@@ -1,9 +1,11 @@
 """Shift-reduce CCG parsers: trained, saved, exported, and what files may say."""
 
+import json
+
 import numpy as np
 import pytest
 from ccg.trees import tree
-from models.test_ccg_parser import GOLD, trees
+from models.test_ccg_parser import GOLD, program, trees
 
 import keras_tagging
 from keras_tagging.architectures import architecture
@@ -65,6 +67,8 @@ def test_it_is_saved_and_exported(model, onnx, tmp_path):
         found = other.derive(words)
         assert [s.derivation for s in found] == [s.derivation for s in expected]
         assert [s.tags for s in found] == [s.tags for s in expected]
+    with pytest.raises(ValueError, match="has no grammar"):
+        type(model).from_config({**model.get_config(), "grammar": None})
     ranked = model.derive(words, nbest=3)
     for one, other in zip(ranked, onnx.derive(words, nbest=3), strict=True):
         assert [s.derivation for s, _ in one] == [s.derivation for s, _ in other]
@@ -101,6 +105,19 @@ def test_figures_are_those_of_its_derivations(model):
     found = [s.derivation for s in model.derive(odd)]
     scores = derivation_scores([s.derivation for s in gold], found)._asdict()
     assert {name: figures[name] for name in scores} == scores
+
+
+def test_derive_takes_a_beam(model, ccg_parser, tmp_path, capsys):
+    text = tmp_path / "text.txt"
+    text.write_text("she sleeps .\n", "utf-8")
+    for name, one in (("moves", model), ("chart", ccg_parser)):
+        one.save(tmp_path / f"{name}.keras")
+    args = [text, "--beam-width", 2, "--nbest", 2, "--output", "json"]
+    assert program("derive", tmp_path / "moves.keras", *args) == 0
+    [row] = map(json.loads, capsys.readouterr().out.splitlines())
+    assert len(row["derivations"]) == 2
+    assert program("derive", tmp_path / "chart.keras", *args) == 2
+    assert "ccg-parser, whose search has no beam" in capsys.readouterr().err
 
 
 def test_it_is_compared_with_a_chart(model, ccg_parser):
