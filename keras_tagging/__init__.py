@@ -18,6 +18,7 @@ _LIGHT = {
     "pipelines.pipeline": ["Pipeline"],
     "scale.dataset": ["annotate_dataset"],
     "training.soft_targets": ["SoftTargets"],
+    "training.unlabelled": ["Unlabelled"],
     "vectors": ["load_vectors"],
 }
 _WITH_KERAS = {

@@ -8,6 +8,7 @@
 
     python models/make.py en      # the model that is there, with rules learnt anew
     python models/make.py en-ccg --onnx    # its ONNX files alone, of the model there
+    python models/make.py en runs/en-1 --words 50000    # with the first of the vectors
 
 The first run is the model; the others, of other seeds, are for the spread of the
 figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes one), the
@@ -16,7 +17,9 @@ weight changes. That file has what no run can tell: language, licence, corpus, l
 an example for the README, and for runs of a tagger or CCG parser alone the model by
 name whose segmenter goes before it. The weights are stored in half precision, and the
 figures that the development sentences have with them are printed beside those of the
-run. The same model is stored as ONNX files, for those who only run it.
+run. With `--words N` the models keep the first N words of their pretrained vectors, and
+the figures are computed anew. The same model is stored as ONNX files, for those who
+only run it.
 """
 
 import argparse
@@ -136,11 +139,18 @@ def single(pipeline):
     return model
 
 
-def learn_rules(pipeline, corpus, lexicon: Path) -> None:
-    """Have the tagger learn its rules, and compute the figures with them."""
-    pipeline.tagger.learn_rules(corpus.train, read_lexicon(lexicon))
+def evaluator_of(pipeline, segmenter: str | None):
+    """What computes the figures of a run: from raw text on, or of a model alone."""
+    if segmenter is None:
+        return pipeline.evaluate
+    return partial(single(pipeline).evaluate, return_dict=True)
+
+
+def compute_figures(pipeline, corpus, segmenter: str | None) -> None:
+    """Put figures in the place of those that the run had."""
+    evaluate = evaluator_of(pipeline, segmenter)
     splits = {"dev": corpus.dev, "test": corpus.test}
-    scores = {split: pipeline.evaluate(rows) for split, rows in splits.items()}
+    scores = {split: dict(evaluate(rows)) for split, rows in splits.items()}
     pipeline.metadata = {**pipeline.metadata, "scores": scores}
 
 
@@ -181,6 +191,9 @@ def main():
     parser.add_argument("name")
     parser.add_argument("runs", nargs="*", type=Path, help="without: the model itself")
     parser.add_argument("--corpus", help="of the runs, if it is not one by name")
+    parser.add_argument(
+        "--words", type=int, help="of the pretrained vectors to keep, the first N"
+    )
     parser.add_argument("--onnx", action="store_true", help="only the ONNX files anew")
     args = parser.parse_args()
     root = HERE / args.name
@@ -190,14 +203,22 @@ def main():
     if args.onnx:
         write_onnx(keras_tagging.load(package / "model"), package / "model")
         return
+    if args.words is not None and not args.runs:
+        parser.error("--words takes vectors out of runs: give them")
     if not args.runs and "lexicon" not in about:
         parser.error(f"{root} has no lexicon to learn from: give runs")
     sources = args.runs or [package / "model"]
     pipelines = [pipeline_of(run, segmenter) for run in sources]
     corpus = args.corpus or about["treebank"]
     corpus = keras_tagging.load_corpus(corpus, surface=segmenter is None)
+    if args.words is not None:
+        pipelines = [each.shrink_vectors(args.words) for each in pipelines]
     for pipeline in pipelines if "lexicon" in about else ():
-        learn_rules(pipeline, corpus, root / about["lexicon"])
+        lexicon = read_lexicon(root / about["lexicon"])
+        pipeline.tagger.learn_rules(corpus.train, lexicon)
+    if "lexicon" in about or args.words is not None:
+        for pipeline in pipelines:
+            compute_figures(pipeline, corpus, segmenter)
     runs = [pipeline.metadata for pipeline in pipelines]
     if args.runs:
         shutil.rmtree(package / "model", ignore_errors=True)
@@ -206,11 +227,7 @@ def main():
         replace_tagger(pipelines[0], package / "model")
     kept, dev = keras_tagging.load(package / "model"), corpus.dev
     write_onnx(kept, package / "model")
-    if segmenter is None:
-        check_halved(kept.evaluate, dev, runs[0]["scores"]["dev"])
-    else:
-        evaluate = partial(single(kept).evaluate, return_dict=True)
-        check_halved(evaluate, dev, runs[0]["scores"]["dev"])
+    check_halved(evaluator_of(kept, segmenter), dev, runs[0]["scores"]["dev"])
     figures = figures_of(runs)
     seeds = ", ".join(str(seed_of(run)) for run in sources)
     seeds = f"seeds {seeds}, of which the first is this model" if runs[1:] else seeds

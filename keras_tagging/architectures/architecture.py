@@ -93,12 +93,6 @@ class Architecture:
                 values that are not possible or contradict each other.
         """
         check_known("recipe", recipe, RECIPES)
-        unknown = {*overrides} - {*self.keywords}
-        if "vectors" in unknown and "embeddings" in self.keywords:
-            raise ValueError(
-                f"vectors= are a feature of taggers: the words of {self.name} start as "
-                "those of embeddings="
-            )
         for name in overrides:
             check_known(f"{self.name} keyword", name, sorted(self.keywords))
         changes = {"fast": [self.fast], "best": [self.fast, self.best]}
@@ -175,6 +169,10 @@ class Settings(Mapping):
             raise ValueError(
                 "trainable=False is of embeddings=: random ones are to be trained"
             )
+        if getattr(self.task, "vectors", None) is None and not self.get(
+            "trainable_vectors", True
+        ):
+            raise ValueError("trainable_vectors=False is of vectors=: give some")
         if start is not None and not self.features.words:
             raise ValueError("embeddings= are those of words: give words=True")
         if isinstance(self.task, TaggerSettings) and self.task.tags:

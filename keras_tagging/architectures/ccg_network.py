@@ -14,6 +14,39 @@ from keras_tagging.architectures.token_inputs import (
 from keras_tagging.utils.checks import Checked, Parts, Share, Units
 
 
+def encoded(network, settings, features, draw, *, seed, vector_dim):
+    """The stack of recurrent layers behind the look-up tables.
+
+    Args:
+        network: what has the options of the stack: see `CCGNetwork`.
+        settings, features, vector_dim: as in `CCGNetwork.build`.
+        draw: seeds.
+        seed: of the cell.
+
+    Returns:
+        The inputs, their mask, the states `(batch, time, size)`, and the function from
+        a seed to the initializer of kernels.
+    """
+    from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
+
+    _, of_kernels = INITIALIZERS[settings.tables.initializer]
+    inputs, mask, x = token_inputs(
+        settings, features, draw, dropout=network.dropout, vector_dim=vector_dim
+    )
+    stack = recurrent_stack(
+        network.encoder,
+        network.units,
+        network.num_layers,
+        draw,
+        of_kernels,
+        merge=network.merge,
+        dropout=network.layer_dropout,
+        name="stack",
+        seed=seed,
+    )
+    return inputs, mask, stack(x, mask=mask), of_kernels
+
+
 @dataclass(frozen=True, kw_only=True)
 class CCGNetwork(Checked):
     r"""Look-up tables, a stack of recurrent layers, and two outputs behind it.
@@ -61,27 +94,14 @@ class CCGNetwork(Checked):
         """
         import keras
 
-        from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
         from keras_tagging.architectures.output import functional
         from keras_tagging.layers import BiaffineHeads
         from keras_tagging.utils.seeds import seeds
 
         draw = seeds(seed)
-        _, of_kernels = INITIALIZERS[settings.tables.initializer]
-        inputs, mask, x = token_inputs(
-            settings, features, draw, dropout=self.dropout, vector_dim=vector_dim
+        inputs, mask, x, of_kernels = encoded(
+            self, settings, features, draw, seed=seed, vector_dim=vector_dim
         )
-        x = recurrent_stack(
-            self.encoder,
-            self.units,
-            self.num_layers,
-            draw,
-            of_kernels,
-            merge=self.merge,
-            dropout=self.layer_dropout,
-            name="stack",
-            seed=seed,
-        )(x, mask=mask)
         tags = keras.layers.Dense(
             len(vocabularies["tags"]),
             kernel_initializer=of_kernels(next(draw)),

@@ -66,7 +66,7 @@ def token_inputs(settings, features, draw, *, dropout, variational=False, vector
         features,
         sizes,
         next(draw),
-        trainable=tables.trainable,
+        frozen=tables.frozen,
         table_initializer=of_tables,
         kernel_initializer=of_kernels,
         characters=characters,
@@ -92,7 +92,7 @@ def embed_features(
     window_over="words",
     window_gated=False,
     window_dropout=0.0,
-    trainable=True,
+    frozen=(),
     table_initializer=uniform,
     kernel_initializer=keras.initializers.GlorotUniform,
     characters=None,
@@ -120,7 +120,7 @@ def embed_features(
         window_gated: whether a gate weighs each position of the window.
         window_dropout: fraction of the positions dropped in training, also of the
             current token alone.
-        trainable: whether the word table is trained; all others are.
+        frozen: names of the tables that are not trained.
         table_initializer, kernel_initializer: functions of a seed that give the
             initializers of the tables and of the window's gates.
         characters: the `CharacterNetwork`, if `features` have letters.
@@ -158,7 +158,7 @@ def embed_features(
             rows,
             dim,
             embeddings_initializer=table_initializer(next(draw)),
-            trainable=trainable or name != "word",
+            trainable=name not in frozen,
             name=f"{name}_embedding",
         )
         if len(columns) == 1:

@@ -111,15 +111,18 @@ class ParserNetwork(Checked):
     encoder_merge: Literal["top", "layer"] = "layer"
     encoder_dropout: Share = 0.3
 
-    def build(self, settings, features, num_labels, *, arc_labels=None, seed):
+    def build(
+        self, settings, features, num_labels, *, seed, arc_labels=None, vector_dim=0
+    ):
         """The functional network and the scorer.
 
         Args:
             settings: a `Settings`, for the options of the tables and the hidden layer.
             features: an adapted `TokenFeatures`.
             num_labels: int.
-            arc_labels: as in `TransitionScorer`.
             seed: int. Seed of the initial weights and of dropout.
+            arc_labels: as in `TransitionScorer`.
+            vector_dim: size of the pretrained vectors, 0 without.
 
         Returns:
             A functional model from what `run_network` gives it to vectors `(batch,
@@ -136,7 +139,9 @@ class ParserNetwork(Checked):
         draw = seeds(seed)
         of_tables, of_kernels = INITIALIZERS[tables.initializer]
         dropout = self.encoder_dropout if self.encoder else 0.0
-        inputs, mask, x = token_inputs(settings, features, draw, dropout=dropout)
+        inputs, mask, x = token_inputs(
+            settings, features, draw, dropout=dropout, vector_dim=vector_dim
+        )
         if self.encoder:
             x = recurrent_stack(
                 self.encoder,

@@ -11,6 +11,7 @@ from keras_tagging.utils.checks import (
     Positive,
     Rate,
     Rule,
+    Steps,
     check_fields,
     whole,
 )
@@ -81,11 +82,12 @@ class ParserSettings:
     """The settings of a parser beside those of its network.
 
     Args:
-        embeddings: as in `TaggerSettings`.
+        embeddings, vectors: as in `TaggerSettings`.
         tags: the tags that it reads: "gold" (the finest there are), "predicted" (those
             of a tagger of its own), the name of a column, or None.
         system: the name of the transition system: "arc-standard"; "swap", which builds
-            trees with crossing arcs too; or one that is registered or installed.
+            trees with crossing arcs too; "arc-standard-core" and "swap-core", of which
+            the network reads 8 nodes, not 18; or one that is registered or installed.
         nonprojective: "skip" leaves trees with crossing arcs out of training, "lift"
             makes them projective. A system that builds them learns them as they are.
         tagger: the architecture of its own tagger.
@@ -94,6 +96,7 @@ class ParserSettings:
     """
 
     embeddings: Vectors | None = None
+    vectors: Vectors | None = None
     tags: str | None = "gold"
     system: System = "arc-standard"
     nonprojective: Literal["skip", "lift"] = "skip"
@@ -132,3 +135,21 @@ class CCGSettings(Checked):
     rule_weight: Rate = 0.1
     agenda: Annotated[int, whole(1, AGENDA)] = 20_000
     unseen: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CCGMovesSettings(Checked):
+    """The settings of a shift-reduce CCG parser beside those of its network.
+
+    Args:
+        embeddings, vectors: as in `TaggerSettings`.
+        beta: a word has the categories with p >= beta * max p.
+        tag_weight: of the logarithms of these p, beside the scores of moves.
+        beam_width: hypotheses kept in the search; 1 is greedy.
+    """
+
+    embeddings: Vectors | None = None
+    vectors: Vectors | None = None
+    beta: Level = 0.01
+    tag_weight: Rate = 1.0
+    beam_width: Steps = 4

@@ -18,6 +18,7 @@ class Embeddings(Checked):
             further column.
         character_dim: of the embedding of each of the first and last characters.
         trainable: whether the word embeddings are trained.
+        trainable_vectors: whether the vectors that are a feature beside the words are.
         initializer: of all weights but the orthogonal recurrent ones: "glorot" (Keras'
             own), "gaussian" (Wu et al.) or "uniform" (Elkaref & Bohnet).
     """
@@ -26,7 +27,14 @@ class Embeddings(Checked):
     affix_dim: Units = 5
     character_dim: Units = 5
     trainable: bool = True
+    trainable_vectors: bool = True
     initializer: Literal["glorot", "gaussian", "uniform"] = "glorot"
+
+    @property
+    def frozen(self) -> list[str]:
+        """The names of the tables that are not trained."""
+        trained = {"word": self.trainable, "vector": self.trainable_vectors}
+        return [name for name, learns in trained.items() if not learns]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -103,8 +103,10 @@ def tag(
         beta: Give every tag with p >= beta * max p, with p; 0 gives all tags.
         probabilities: Give the tag's probability too.
     """
-    if output in ("text", "conllu", "csv") and (beta is not None or probabilities):
+    if output in ("text", "conllu") and (beta is not None or probabilities):
         raise ValueError(f"--output {output} has no place for probabilities: use jsonl")
+    if output == "csv" and beta is not None:
+        raise ValueError("--output csv has no place for several tags: use jsonl")
     if output in OUTPUTS:
         refuse(
             f"--output {output} has probabilities with --beta, and no",
@@ -173,6 +175,7 @@ def annotate(
         "conllu", "jsonl", "text", "spans", "brat", "csv", "html", "auto"
     ] = "conllu",
     out: Out = None,
+    probabilities: bool = False,
     encoding: str | None = None,
     jobs: Jobs = 1,
     engine: Literal["ray"] | None = None,
@@ -202,6 +205,7 @@ def annotate(
         keras-tagging annotate en mail.txt --output html > mail.html
         keras-tagging annotate runs/ccg book.txt --output auto > book.auto
         keras-tagging annotate en one.txt two.txt --out annotated/ --output csv
+        keras-tagging annotate en mail.txt --output jsonl --probabilities > mail.jsonl
         keras-tagging annotate en books/ --engine ray --out annotated --workers 8
 
     Args:
@@ -218,15 +222,21 @@ def annotate(
             same as brat's standoff (.ann), a table with a row for each word, a page
             with marked entities, trees and derivations, or CCG derivations as CCGbank
             has them.
+        probabilities: Give those of the taggers' labels too: with jsonl in each word,
+            with csv in columns of their own. Heads and relations have none.
         encoding: Of the input; by default UTF-8.
         engine: Spread the work over processes and machines with Ray.
     """
     if engine == "ray":
-        refuse("--engine ray has --workers, and no", {"jobs": jobs > 1})
+        own = {"jobs": jobs > 1, "probabilities": probabilities}
+        refuse("--engine ray has --workers, and no", own)
         folder = out and Path(out)
         annotate_shards(run, files, input, output, encoding, folder, sharding)
         return
     refuse("without --engine ray there is no", vars(sharding))
+    if probabilities and output not in ("jsonl", "csv"):
+        what = f"--output {output} has no place for probabilities"
+        raise ValueError(f"{what}: use jsonl, or csv")
     files, input = files or ["-"], input or "text"
     for file in files:
         if Path(file).is_dir():
@@ -248,9 +258,12 @@ def annotate(
         raise ValueError(
             f"{run} has no CCG parser, which --output auto needs: use conllu or jsonl"
         )
+    if probabilities:
+        pipeline.check_probabilities()
     keeps = input == output == "conllu"
     inputs = (annotated_input(file, input, encoding, pipeline, keeps) for file in files)
-    task = Annotating(run, output, keeps, pipeline if jobs == 1 else None)
+    given = pipeline if jobs == 1 else None
+    task = Annotating(run, output, keeps, given, probabilities)
     write_results(task, inputs, paths, jobs)
 
 

@@ -8,6 +8,8 @@ from keras_tagging.cli.options import CorpusPath, Count, Dev, Epochs, Test
 from keras_tagging.corpora.entities import add_entities
 from keras_tagging.corpora.loading import hold_out
 
+SINGLE = "train pipeline trains several models, and has no"
+
 
 @dataclass(frozen=True)
 class Fitting:

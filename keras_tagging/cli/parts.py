@@ -4,14 +4,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keras_tagging.architectures import architecture
-from keras_tagging.cli.fitting import Data, Fitting, told
+from keras_tagging.cli.fitting import SINGLE, Data, Fitting, told
 from keras_tagging.cli.loading import holds_derivations, kinds_reading
 from keras_tagging.cli.options import pairs, refuse
 from keras_tagging.cli.output import scores_table, summary
 from keras_tagging.cli.progress import PipelineProgress
-from keras_tagging.cli.start import Start
 from keras_tagging.pipelines import run_files
-from keras_tagging.runtime.pipeline import CCG, ENTITIES, PARTS
+from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
 from keras_tagging.utils.startup import start_program
 
 
@@ -38,7 +37,7 @@ class Chosen:
             ValueError: if a part has nothing to learn from.
         """
         if self.parts is None:
-            named = (CCG,) if derived else PARTS
+            named = CCG_PARSERS[:1] if derived else PARTS
             if self.segmenter is not None:
                 named = tuple(name for name in named if name != "segmenter")
         else:
@@ -54,7 +53,7 @@ class Chosen:
                 f"{corpus} has derivations, and no text to learn a segmenter from: "
                 "leave that part out, or take that of another model, --segmenter en"
             )
-        if CCG in named and not derived:
+        if {*CCG_PARSERS} & {*named} and not derived:
             raise ValueError(
                 f"{corpus} has no derivations, from which a CCG parser learns: give "
                 ".auto files"
@@ -68,14 +67,11 @@ def train_parts(
     chosen: Chosen,
     recipe: str,
     settings: list[str] | None,
-    start: Start,
     fitting: Fitting,
 ) -> None:
     """Train the parts of a pipeline in a folder, and print its figures from text."""
-    single = "train pipeline trains several models, and has no"
     own = ("monitor", "tensorboard", "devices")
-    own = {name: getattr(fitting, name) for name in own}
-    refuse(single, {**vars(start), **own})
+    refuse(SINGLE, {name: getattr(fitting, name) for name in own})
     if run_files.is_finished(out) and not fitting.force:
         run_files.end_run(out)
         raise ValueError(

@@ -37,9 +37,9 @@ def as_it_is() -> Callable:
     return str
 
 
-def csv_writer(columns: Sequence[str]) -> Callable:
+def csv_writer(columns: Sequence[str], probable: Sequence[str]) -> Callable:
     """The function that writes sentences as CSV."""
-    return CsvWriter(columns).write
+    return CsvWriter(columns, probable).write
 
 
 def brat_writer() -> Callable:
@@ -125,12 +125,18 @@ class Tagging:
 
         elif self.output == "csv":
             names = [name or "tags" for name in model.column_names]
+            probable = names if self.probabilities else ()
 
             def write(sentence, block, tags):
                 given = tags if isinstance(tags, dict) else {"tags": tags}
-                return Sentence(sentence.tokens, columns=given)
+                values = {}
+                for name in probable:
+                    values[name] = [p for _, p in given[name]]
+                    given = given | {name: [tag for tag, _ in given[name]]}
+                return Sentence(sentence.tokens, columns=given, probabilities=values)
 
-            return as_csv(names, partial(results, model.tag, write))
+            tag = partial(model.tag, probabilities=self.probabilities)
+            return as_csv(names, partial(results, tag, write), probable)
         else:
             check_output(model, self.output, self.beta)
             rows, named = WRITERS[self.output], model.column_names[0] is not None
@@ -177,19 +183,24 @@ class Annotating:
         run, output: as in the command.
         keeps: whether items have the lines of CoNLL-U that are written again.
         pipeline: what `run` holds, if this process has it.
+        probabilities: whether they are written.
     """
 
     run: Path
     output: str
     keeps: bool
     pipeline: object = None
+    probabilities: bool = False
 
     def load(self, threads: int | None = None) -> Work:
         """The task with its models: see `Tagging.load`."""
         pipeline = self.pipeline or load_pipeline(self.run, threads)
-        annotate = partial(annotated, pipeline)
+        annotate = partial(annotated, pipeline, self.probabilities)
         if self.output == "csv":
-            return as_csv(pipeline.columns, partial(results, annotate, answer))
+            probable = pipeline.probability_columns if self.probabilities else ()
+            return as_csv(
+                pipeline.columns, partial(results, annotate, answer), probable
+            )
         if self.output in ANSWERS:
             writer = ANSWERS[self.output]
             return Work(partial(results, annotate, answer), writer=writer)
@@ -209,10 +220,12 @@ class Annotating:
         return Work(partial(results, annotate, write))
 
 
-def as_csv(columns: Sequence[str], results: Callable) -> Work:
+def as_csv(
+    columns: Sequence[str], results: Callable, probable: Sequence[str] = ()
+) -> Work:
     """The work whose results are sentences, which are written as CSV."""
-    writer = partial(csv_writer, columns)
-    return Work(results, preface=CsvWriter(columns).header, writer=writer)
+    writer = partial(csv_writer, columns, probable)
+    return Work(results, preface=CsvWriter(columns, probable).header, writer=writer)
 
 
 def answer(sentence, block, found):
@@ -237,11 +250,11 @@ def results(answer: Callable, write: Callable, items: Iterable) -> Iterator:
         yield write(*item, found)
 
 
-def annotated(pipeline, sentences: Iterable) -> Iterable:
+def annotated(pipeline, probabilities: bool, sentences: Iterable) -> Iterable:
     """The sentences, annotated; those of a list together, as one slice."""
     if isinstance(sentences, list):
-        return pipeline.annotate_together(sentences)
-    return pipeline.annotate(sentences)
+        return pipeline.annotate_together(sentences, probabilities)
+    return pipeline.annotate(sentences, probabilities=probabilities)
 
 
 def filled(sentence, block, columns: Mapping) -> str:

@@ -9,7 +9,7 @@ import typer
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture
 from keras_tagging.cli.config import ConfigFile, also
-from keras_tagging.cli.fitting import Data, Fitting, told
+from keras_tagging.cli.fitting import SINGLE, Data, Fitting, told
 from keras_tagging.cli.options import (
     Entities,
     Pairs,
@@ -26,6 +26,7 @@ from keras_tagging.cli.output import (
 )
 from keras_tagging.cli.progress import epoch_bars
 from keras_tagging.cli.start import Start
+from keras_tagging.cli.teaching import Lessons
 from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.models.run_files import (
     METADATA,
@@ -51,6 +52,7 @@ def train(
     entities: Entities = None,
     segmenter: str | None = None,
     start: Start,
+    lessons: Lessons,
     fitting: Fitting,
 ) -> None:
     """Train a model and keep its best epoch on the development sentences.
@@ -72,6 +74,8 @@ def train(
         keras-tagging train bigru --corpus ud-en-ewt --out runs/all --tags
             upos,xpos,feats
         keras-tagging train bigru --corpus my.conll --out runs/tuned --init runs/demo
+        keras-tagging train bigru --corpus my.conll --out runs/pupil --teacher
+            runs/ensemble --unlabelled news.txt
         keras-tagging train lstm-parser --corpus ud-en-ewt --out runs/parser
         keras-tagging train segmenter --corpus ud-en-ewt --out runs/segmenter
         keras-tagging train pipeline --corpus ud-en-ewt --out runs/en --set
@@ -86,8 +90,8 @@ def train(
         settings: A keyword that `list ARCH` shows; or language=en, for the word vectors
             and word classes that are installed for it. With --recipe best, that is the
             language of the corpus; language= stands for none.
-        parts: Of a pipeline, some of segmenter,tagger,parser,ccg-parser; by default the
-            first three, or of a corpus of derivations the last.
+        parts: Of a pipeline, some of segmenter,tagger,parser; by default all. Of a
+            corpus of derivations ccg-parser, or ccg-shift-reduce; and tagger.
         segmenter: Of a pipeline, a model whose segmenter it gets, for a corpus that has
             no text to learn from.
     """
@@ -100,12 +104,13 @@ def train(
     if arch == "pipeline":
         from keras_tagging.cli.parts import Chosen, train_parts
 
+        refuse(SINGLE, vars(start) | vars(lessons))
         chosen = Chosen(parts, entities, segmenter)
-        train_parts(out, source, chosen, recipe, settings, start, fitting)
+        train_parts(out, source, chosen, recipe, settings, fitting)
     else:
         own = {"parts": parts, "entities": entities, "segmenter": segmenter}
         refuse(f"{arch} is a single model, and has no", own)
-        train_model(arch, out, source, recipe, settings, start, fitting)
+        train_model(arch, out, source, recipe, settings, start, lessons, fitting)
 
 
 def train_model(
@@ -115,6 +120,7 @@ def train_model(
     recipe: str,
     settings: list[str] | None,
     start: Start,
+    lessons: Lessons,
     fitting: Fitting,
 ) -> None:
     """Train a single model in a folder, or go on with it, and print its figures."""
@@ -126,6 +132,7 @@ def train_model(
         raise ValueError("--tensorboard needs: pip install tensorboard")
     kind = kinds.find(architecture(arch).kind)
     start.check(arch, kind, recipe)
+    lessons.check(arch, kind)
     chosen = pairs("--set", settings) | start.settings(kind)
     language = chosen.pop("language", None)
     start_program()
@@ -136,7 +143,7 @@ def train_model(
     if fitting.devices is not None:
         share_batches(fitting.devices)
 
-    other = start.other(arch)
+    other, teacher = start.other(arch), lessons.load()
     data = source.load(fitting.seed, **kind.reading)
     tagged = all(sentence.tags is not None for sentence in data.train)
     if kind.learns == "tags" and tagged and not chosen.get("tags"):
@@ -152,6 +159,8 @@ def train_model(
     if known:
         model.metadata["words"] = words.about(known)
         lines.append(told(words, known))
+    if teacher is not None:
+        lines += [str(teacher), *teacher.check(model)]
     if start.bootstrap is not None:
         take_folds(start.bootstrap, out)
     print(*lines, summary(data), sep="\n")
@@ -171,6 +180,7 @@ def train_model(
             monitor=fitting.monitor,
             verbose=progress(),
             callbacks=callbacks,
+            teacher=teacher,
             **fitting.limits,
         )
     if skipped := untrainable(model):

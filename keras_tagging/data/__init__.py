@@ -2,6 +2,7 @@
 
 import lazy_loader
 
+from keras_tagging.data.corpus_files import CorpusFiles
 from keras_tagging.data.formats import FORMATS
 from keras_tagging.data.readers import CorpusError, detect_format, read, write
 from keras_tagging.data.sentence import Corpus, Sentence
@@ -11,6 +12,7 @@ __all__ = [
     "FORMATS",
     "Corpus",
     "CorpusError",
+    "CorpusFiles",
     "Entity",
     "Sentence",
     "Span",

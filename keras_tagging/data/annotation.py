@@ -12,7 +12,7 @@ from keras_tagging.data.conllu import (
     entity_attributes,
     escaped,
 )
-from keras_tagging.data.rows import shown_columns
+from keras_tagging.data.rows import shown_columns, shown_probabilities
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.spans import spaced
 from keras_tagging.data.surface import Surface
@@ -211,11 +211,11 @@ def as_object(sentence: Sentence) -> dict:
 
     `text`, `start` and `end`; `tokens`, each with its `text`, `start`, `end` and
     `words`; each of these with its `id`, `text` and columns: `upos`, `xpos`, `feats`,
-    `lemma`, `head` (a number), `deprel` and any others; and `spans`, each with its
-    `text`, `label`, `start`, `end`, `probability`, and `words`, the first and the one
-    behind the last, from 0. A sentence whose text is not known has neither text nor
-    offsets. One with a CCG derivation has it as `derivation`: see
-    `Derivation.to_dict`.
+    `lemma`, `head` (a number), `deprel` and any others, and `probabilities` of these
+    by their names if the sentence has them; and `spans`, each with its `text`, `label`,
+    `start`, `end`, `probability`, and `words`, the first and the one behind the last,
+    from 0. A sentence whose text is not known has neither text nor offsets. One with a
+    CCG derivation has it as `derivation`: see `Derivation.to_dict`.
     """
     surface = sentence.surface or spaced(sentence.tokens)
     words, tokens = _words(sentence), []
@@ -241,11 +241,15 @@ def as_object(sentence: Sentence) -> dict:
 
 
 def _words(sentence: Sentence) -> Iterator[dict]:
-    named = shown_columns(sentence)
+    named, probable = shown_columns(sentence), {}
+    if sentence.probabilities:
+        probable = shown_probabilities(sentence)
     for i, word in enumerate(sentence.tokens):
         fields = {name: values[i] for name, values in named.items()}
         if fields.get("head", "").isdecimal():
             fields["head"] = int(fields["head"])
+        if probable:
+            fields["probabilities"] = {k: values[i] for k, values in probable.items()}
         yield {"id": i + 1, "text": word, **fields}
 
 

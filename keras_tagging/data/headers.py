@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from keras_tagging.data.rows import PROBABILITY
 from keras_tagging.utils.suggestions import nearest
 
 # names of columns, in small letters, the first that there is
@@ -38,7 +39,8 @@ def header_of(
 
     Args:
         names: of all columns.
-        sentence, token, tags, columns: as they were given; by default the usual ones.
+        sentence, token, tags, columns: as they were given; by default the usual ones,
+            and as `columns` all others but places and probabilities of labels.
         needs_sentence: whether one must tell the sentences apart.
 
     Raises:
@@ -51,7 +53,9 @@ def header_of(
     document = DOCUMENT if DOCUMENT in names and sentence != DOCUMENT else None
     if columns is None:
         used = {sentence, token, tags, document, ""}
-        columns = [n for n in names if n not in used and n.lower() not in PLACES]
+        used |= {n for n in names if n.lower() in PLACES}
+        used |= {f"{n}{PROBABILITY}" for n in names}
+        columns = [n for n in names if n not in used]
     others = [_named("columns", name, (), names) for name in columns]
     return Header(token, sentence, document, tags, others)
 

@@ -70,7 +70,7 @@ def _words(number: int, tokens: list[dict]) -> dict:
     columns = {
         field_of(name): [_text(word.get(name, "_")) for word in words]
         for name in names
-        if name not in ("id", "text", "tokens")
+        if name not in ("id", "text", "tokens", "probabilities")
     }
     tags = columns.pop("tag", None)
     return {"tokens": forms, **columns} | ({} if tags is None else {"tags": tags})

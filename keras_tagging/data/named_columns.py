@@ -40,12 +40,26 @@ def labels_of(sentence: Sentence, name: str | None) -> list[str] | None:
     return labels
 
 
-def with_labels(sentence: Sentence, labels: Mapping[str, list[str]]) -> Sentence:
+def with_labels(
+    sentence: Sentence,
+    labels: Mapping[str, list[str]],
+    probabilities: Mapping[str, list[float]] | None = None,
+) -> Sentence:
     """A sentence with other labels in these columns.
 
     Its tags change with a column that they are the same as, such as UPOS of CoNLL-U.
+
+    Args:
+        sentence: whose other columns stay.
+        labels: by the name of the column.
+        probabilities: those of these labels, by the same names; None if they are not
+            known. Those of the labels that were there before do not stay.
     """
     columns, tags = dict(sentence.columns), labels.get("tags", sentence.tags)
+    own = {field_of(name): row for name, row in (probabilities or {}).items()}
+    if sentence.probabilities:
+        gone = {"tags", *map(field_of, labels)}
+        own = {k: v for k, v in sentence.probabilities.items() if k not in gone} | own
     for name in labels:  # in their order, which formats keep
         if name == "tags":
             continue
@@ -53,7 +67,7 @@ def with_labels(sentence: Sentence, labels: Mapping[str, list[str]]) -> Sentence
         if tags is sentence.tags is not None and tags == columns.get(place):
             tags = labels[name]
         columns[place] = labels[name]
-    return replace(sentence, tags=tags, columns=columns)
+    return replace(sentence, tags=tags, columns=columns, probabilities=own)
 
 
 def check_labelled(

@@ -4,9 +4,14 @@ import re
 from collections.abc import Iterable
 
 from keras_tagging.data.html import arcs_of
-from keras_tagging.data.rows import shown_columns
+from keras_tagging.data.rows import (
+    of_probabilities,
+    shown_columns,
+    shown_probabilities,
+)
 from keras_tagging.data.sentence import Sentence, as_sentences
-from keras_tagging.data.spans import spaced, tag_span
+from keras_tagging.data.spans import Span, chunks_of, spaced, spans_of, tag_span
+from keras_tagging.data.treebanks import NER
 
 #: tags that mark entities
 IOB2 = re.compile("O|[BI]-.+", re.DOTALL)
@@ -16,7 +21,8 @@ def to_dataframe(sentences: Iterable):
     """A `pandas.DataFrame` with a row for each word, as `annotate --output csv` has.
 
     Its columns are `sentence` and `id`, both counted from 1, `text`, `start` and `end`
-    where the text is known, `upos` and all others, and `tag`.
+    where the text is known, `upos` and all others, and `tag`; and the probabilities of
+    these that are known, such as `upos_probability`.
 
     Args:
         sentences: sentences; or several lists of them, one a document, which are told
@@ -50,6 +56,8 @@ def to_dataframe(sentences: Iterable):
 
 def _rows(sentence: Sentence):
     named = shown_columns(sentence)
+    for name, values in shown_probabilities(sentence).items():
+        named[of_probabilities(name)] = values
     places = sentence.surface and sentence.surface.word_offsets
     for i, word in enumerate(sentence.tokens):
         place = {} if places is None else dict(zip(("start", "end"), places[i]))  # noqa: B905
@@ -70,14 +78,27 @@ def has_tree(sentence: Sentence) -> bool:
 
 
 def entities(sentence: Sentence) -> list[str] | None:
-    """The tags in IOB2 of spans, or of tags that mark some; None without either."""
+    """The tags in IOB2 of spans, or else those that mark some; None without either.
+
+    These are the column `ner`, or the tags.
+    """
     if sentence.spans:
         tags = ["O"] * len(sentence)
         for span in sentence.spans:
             tag_span(tags, *span.words, span.label)
         return tags
-    tags = sentence.tags or []
-    return tags if {*tags} - {"O"} and all(map(IOB2.fullmatch, tags)) else None
+    for tags in (sentence.columns.get(NER), sentence.tags):
+        if {*(tags or ())} - {"O"} and all(map(IOB2.fullmatch, tags)):
+            return tags
+    return None
+
+
+def spans_in(sentence: Sentence) -> list[Span]:
+    """The spans of a sentence, or those of its `entities`, whose probability is 1."""
+    if sentence.spans or (tags := entities(sentence)) is None:
+        return sentence.spans
+    surface = sentence.surface or spaced(sentence.tokens)
+    return spans_of(chunks_of(tags), [1.0] * len(tags), surface)
 
 
 def to_spacy(sentences: Iterable, vocab):
@@ -168,11 +189,9 @@ def to_displacy(sentence: Sentence, style: str = "dep") -> dict:
 
 def _with_entities(sentence: Sentence) -> dict:
     surface = sentence.surface or spaced(sentence.tokens)
-    found = []
     places = [(a - surface.start, b - surface.start) for a, b in surface.word_offsets]
-    for (start, end), tag in zip(places, entities(sentence) or [], strict=False):
-        if tag.startswith("I-") and found and found[-1]["label"] == tag[2:]:
-            found[-1]["end"] = end
-        elif tag != "O":
-            found.append({"start": start, "end": end, "label": tag[2:]})
+    found = [
+        {"start": places[first][0], "end": places[end - 1][1], "label": label}
+        for label, first, end in chunks_of(entities(sentence) or [])
+    ]
     return {"text": surface.text, "ents": found, "title": None}

@@ -9,6 +9,8 @@ from keras_tagging.data.sentence import Sentence
 #: of the columns that JSON and tables call otherwise
 NAMES = {"pos": "upos", "tags": "tag"}
 PLACE = ("sentence", "id", "text", "start", "end")
+#: what the names of columns of probabilities end in
+PROBABILITY = "_probability"
 
 
 def shown_columns(sentence: Sentence) -> dict[str, list[str]]:
@@ -20,6 +22,21 @@ def shown_columns(sentence: Sentence) -> dict[str, list[str]]:
     return named
 
 
+def shown_probabilities(sentence: Sentence) -> dict[str, list[float]]:
+    """The probabilities of `shown_columns` that are known, by the same names.
+
+    They have six digits behind the point: the rest is noise of single precision.
+    """
+    given = {NAMES.get(k, k): row for k, row in sentence.probabilities.items()}
+    named = [name for name in shown_columns(sentence) if name in given]
+    return {name: [round(p, 6) for p in given[name]] for name in named}
+
+
+def of_probabilities(name: str) -> str:
+    """The name of the column of a table that has those of another."""
+    return f"{name}{PROBABILITY}"
+
+
 class CsvWriter:
     """Sentences of one text as CSV: RFC 4180 with line feeds.
 
@@ -29,10 +46,12 @@ class CsvWriter:
 
     Args:
         columns: the names of those, as `Pipeline.columns` has them.
+        probable: of those whose probabilities stand behind all columns, such as
+            `Pipeline.probability_columns`.
     """
 
-    def __init__(self, columns: Iterable[str]):
-        self._columns = list(columns)
+    def __init__(self, columns: Iterable[str], probable: Iterable[str] = ()):
+        self._columns, self._probable = list(columns), list(probable)
         self._count = 0
         self._buffer = io.StringIO()
         self._rows = csv.writer(self._buffer, lineterminator="\n")
@@ -40,7 +59,11 @@ class CsvWriter:
     @property
     def header(self) -> str:
         """The line with the names."""
-        self._rows.writerow([*PLACE, *(NAMES.get(c, c) for c in self._columns)])
+        names, probable = (
+            [NAMES.get(name, name) for name in own]
+            for own in (self._columns, self._probable)
+        )
+        self._rows.writerow([*PLACE, *names, *map(of_probabilities, probable)])
         return self._taken()
 
     def write(self, sentence: Sentence) -> str:
@@ -53,7 +76,10 @@ class CsvWriter:
         offsets = [("", "")] * len(sentence)
         if sentence.surface is not None:
             offsets = sentence.surface.word_offsets
-        fields = (given.get(name) or unknown for name in self._columns)
+        fields = [given.get(name) or unknown for name in self._columns]
+        for name in self._probable:
+            values = sentence.probabilities.get(name)
+            fields.append([round(p, 6) for p in values] if values else unknown)
         rows = zip(sentence.tokens, offsets, *fields, strict=True)
         for number, (word, place, *values) in enumerate(rows, 1):
             self._rows.writerow([self._count, number, word, *place, *values])

@@ -28,6 +28,8 @@ class Sentence:
         spans: stretches of the text with labels, which `Pipeline.annotate` finds.
         sent_id: what the comment `# sent_id` of its file calls it.
         derivation: how its CCG categories, the tags, become that of the whole.
+        probabilities: those of the labels, one a token, by the name of the column, or
+            "tags": what `Pipeline.annotate` is asked for with ``probabilities=True``.
 
     Raises:
         ValueError: if a field does not have one value a token, a value is not a
@@ -41,6 +43,7 @@ class Sentence:
     spans: list[Span] = field(default_factory=list)
     sent_id: str | None = field(default=None, compare=False)
     derivation: Derivation | None = field(default=None, compare=False)
+    probabilities: dict[str, list[float]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self):
         if isinstance(self.tokens, str):
@@ -66,7 +69,12 @@ class Sentence:
                 f"{len(self.tokens)} tokens, but {sum(self.surface.words)} words in "
                 f"the text {self.surface.text[:60]!r}"
             )
-
+        for name, values in self.probabilities.items():
+            if len(values) != len(self.tokens):
+                raise ValueError(
+                    f"{len(self.tokens)} tokens, but {len(values)} probabilities of "
+                    f"{name}: give one for every token"
+                )
         if self.derivation is not None and len(self.derivation) != len(self.tokens):
             raise ValueError(
                 f"{len(self.tokens)} tokens, but a derivation of "
@@ -78,10 +86,14 @@ class Sentence:
 
     @property
     def entities(self) -> list[Entity]:
-        """Its `spans` by their words, in their order."""
+        """Its `spans` by their words, in their order.
+
+        Without spans those of its column `ner`, or else of its tags, if these mark some
+        in IOB2, as in a corpus: their probability is 1.
+        """
         return [
             Entity(*span.words, (span.start, span.end), span.label, span.probability)
-            for span in self.spans
+            for span in resolve_name(f"{_OUTGOING}:spans_in")(self)
         ]
 
     def to_dict(self) -> dict:

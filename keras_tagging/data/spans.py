@@ -1,6 +1,6 @@
 """Spans of text with a label, such as named entities."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -55,6 +55,20 @@ def spaced(tokens: Sequence[str]) -> Surface:
         (end - 1 - len(token), end - 1) for token, end in zip(tokens, ends, strict=True)
     ]
     return Surface(" ".join(tokens), spans, [1] * len(tokens))
+
+
+def chunks_of(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """The chunks of tags in IOB2: type, first word, the word behind the last one.
+
+    As in conlleval, an I- that continues no chunk of its type begins one.
+    """
+    first = None
+    for i, tag in enumerate([*tags, "O"]):
+        if first is not None and tag == f"I-{tags[first][2:]}":
+            continue
+        if first is not None:
+            yield tags[first][2:], first, i
+        first = None if tag == "O" else i
 
 
 def tag_span(tags: list[str], first: int, end: int, label: str) -> None:

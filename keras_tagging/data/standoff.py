@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from keras_tagging.data.outgoing import entities
 from keras_tagging.data.sentence import Sentence, as_sentences
-from keras_tagging.data.spans import spaced, spans_of
+from keras_tagging.data.spans import chunks_of, spaced, spans_of
 
 _LINE = re.compile(r"[^\r\n]+")
 _END = re.compile(r"[\r\n]")
@@ -63,19 +63,9 @@ def to_brat(sentences: Iterable) -> tuple[str, str]:
         surface = sentence.surface or spaced(sentence.tokens)
         line = _END.sub(" ", surface.text)
         surface = replace(surface, text=line, start=offset)
-        tags = entities(sentence) or []
-        begins = [i for i, tag in enumerate(tags) if tag.startswith("B-")]
-        chunks = [(tags[i][2:], i, _end_of(tags, i)) for i in begins]
+        chunks = chunks_of(entities(sentence) or [])
         spans = spans_of(chunks, [1.0] * len(sentence), surface)
         rows.append(writer.write(replace(sentence, surface=surface, spans=spans)))
         lines.append(f"{line}\n")
         offset += len(line) + 1
     return "".join(lines), "".join(rows)
-
-
-def _end_of(tags: list[str], first: int) -> int:
-    inside = f"I-{tags[first][2:]}"
-    end = first + 1
-    while end < len(tags) and tags[end] == inside:
-        end += 1
-    return end

@@ -63,8 +63,9 @@ def csv(
     except ValueError as error:
         raise Malformed(number, str(error), NO_HEADER) from None
 
-    def parse(record: list[Line]) -> Sentence:
-        rows = [split(number, line) for number, line in record]
+    def parse(record: _Rows) -> Sentence:
+        cells = record.cells
+        rows = [cells.get(number) or split(number, line) for number, line in record]
         for (number, _), row in zip(record, rows, strict=True):
             if len(row) != len(names):
                 what = f"{len(row)} cells, but the header has {len(names)}"
@@ -119,40 +120,64 @@ def _splitter(separator: str, quotes: bool) -> Callable[[int, str], list[str]]:
     return split
 
 
+class _Rows(Record):
+    """The lines of a sentence.
+
+    Attributes:
+        cells: by the number of a line, of those that have been split.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.cells = {}
+
+    def refuse(self):
+        super().refuse()
+        self.cells.clear()
+
+
 def _records(
     lines, header: str, split, identifying: list[int], width: int
-) -> Iterator[list[Line]]:
+) -> Iterator[_Rows]:
     """The rows of each sentence."""
-    record, key, seen = Record(), None, set()
+    record, key, seen = _Rows(), None, set()
     for number, line in lines:
         if is_blank(line) or line == header:
             if record and (line == header or not identifying):
                 yield record
-                record = Record()
+                record = _Rows()
             if line == header:
                 key, seen = None, set()
             continue
-        own = _key(number, line, split, identifying, width, key)
+        cells = _cells(number, line, split, width) if identifying else None
+        own = _key(cells, identifying, key)
         if identifying and own != key:
             if record:
                 yield record
-            record, key = Record(), own
+            record, key = _Rows(), own
             if own in seen:
                 what = f"the rows of the sentence {own[-1][:40]!r} do not follow others"
                 line = Malformed(number, f"{what} of it", "sort the rows by sentence")
             seen.add(own)
         record.add(number, line)
+        if cells is not None:
+            record.cells[number] = cells
     if record:
         yield record
 
 
-def _key(number, line, split, identifying, width, above) -> tuple[str, ...] | None:
-    """The cells that tell the sentence of a row; an unreadable one has those above."""
+def _cells(number, line, split, width) -> list[str] | None:
+    """The cells of a row; None if it cannot be read, which `parse` tells."""
     try:
-        cells = split(number, line) if identifying and isinstance(line, str) else []
+        cells = split(number, line) if isinstance(line, str) else []
     except Malformed:
-        return above
-    if len(cells) != width:
+        return None
+    return cells if len(cells) == width else None
+
+
+def _key(cells, identifying, above) -> tuple[str, ...] | None:
+    """The cells that tell the sentence of a row; one without has those above."""
+    if cells is None:
         return above
     own = tuple(cells[i] for i in identifying)
     return own if own[-1] or above is None else above

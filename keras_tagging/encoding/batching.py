@@ -279,12 +279,16 @@ class TrainingBatches:
     def __iter__(self):
         rng = np.random.default_rng([self.seed, self.epoch])
         for chosen in plan_batches(self.lengths, rng=rng, **self.sizes):
-            tokens, *others = self.arrays(chosen)
-            if self.word_rates is not None:
-                forget(ids_of(tokens)[..., self.word_column], self.word_rates, rng)
-            if self.letter_rates is not None:
-                forget(tokens["letters"], self.letter_rates, rng)
-            yield tokens, *others
+            yield self.drawn(self.arrays(chosen), rng)
+
+    def drawn(self, arrays, rng: np.random.Generator):
+        """The arrays of a batch, with some words and letters made unknown in them."""
+        tokens, *_ = arrays
+        if self.word_rates is not None:
+            forget(ids_of(tokens)[..., self.word_column], self.word_rates, rng)
+        if self.letter_rates is not None:
+            forget(tokens["letters"], self.letter_rates, rng)
+        return arrays
 
     def arrays(self, chosen):
         """Ids, targets and mask of these sentences."""
@@ -334,8 +338,9 @@ def forgetting_rates(counts, unknown_rate, word_dropout=0.0) -> np.ndarray:
 
 
 def forget(ids: np.ndarray, rates: np.ndarray, rng: np.random.Generator) -> None:
-    """Makes some ids unknown, in their array."""
-    ids[rng.random(ids.shape) < rates[ids]] = UNKNOWN_ID
+    """Makes some ids unknown, in their array; those without a rate stay."""
+    rates = np.where(ids < len(rates), rates.take(ids, mode="clip"), 0.0)
+    ids[rng.random(ids.shape) < rates] = UNKNOWN_ID
 
 
 def letter_counts(sentences: EncodedSentences) -> np.ndarray:

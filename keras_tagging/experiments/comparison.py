@@ -134,7 +134,7 @@ def compare(
         raise ValueError(
             f"{len(first)} models and {len(second)}: give the same number of each"
         )
-    if len({model.kind for model in first + second}) > 1:
+    if len({kinds.of(model).figures for model in first + second}) > 1:
         named = " and a ".join(dict.fromkeys(m.kind for m in first + second))
         raise ValueError(f"a {named} have no figure in common")
     label = figure

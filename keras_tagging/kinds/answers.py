@@ -51,6 +51,8 @@ class Answers:
     #: the columns of sentences that `annotate` fills
     gives: tuple[str, ...] = ()
     gives_spans = False
+    #: whether `annotation` takes `probabilities=True`, and gives those of its columns
+    gives_probabilities = False
     #: that are read as straight ones: see `data.normalisation.straightened`
     marks = ""
 
@@ -114,14 +116,22 @@ class Answers:
         """The command of `keras-tagging` that uses it."""
         return of(self).command
 
-    def annotate(self, sentences):
+    def annotate(self, sentences, *, probabilities: bool = False):
         """The sentences with what the model finds.
 
         Args:
             sentences: sentences, or lists of words; a list or tuple gives a list, any
                 other iterable a generator.
+            probabilities: whether they have `Sentence.probabilities` of its labels.
+
+        Raises:
+            ValueError: for probabilities of a model that gives none.
         """
-        return self.streamed(sentences, *self.annotation())
+        if not probabilities:
+            return self.streamed(sentences, *self.annotation())
+        if not self.gives_probabilities:
+            raise ValueError(no_probabilities(f"a {self.kind} gives"))
+        return self.streamed(sentences, *self.annotation(probabilities=True))
 
     def answer(self, sentences, names) -> list[dict[str, list]]:
         """Outputs for sentences, as an exported file names them.
@@ -183,3 +193,11 @@ class Answers:
             for i, arrays in answers:
                 found[i] = item(chunk[i], *arrays)
             yield from found
+
+
+def no_probabilities(who: str) -> str:
+    """The message that a model without probabilities of words is asked for them."""
+    return (
+        f"{who} no probabilities of words (the scores of a parser's moves are none of "
+        "arcs): leave them out, or have a tagger"
+    )

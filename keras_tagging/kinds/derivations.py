@@ -38,6 +38,9 @@ class Deriving(Answers):
 
     kind, inventory = "ccg-parser", "tags"
     gives = ("tags",)
+    figures = FIGURES
+    #: the outputs that the decoder reads, and those of single words
+    reads, of_words = SCORES, SCORES
     tags: Sequence[str]
     grammar: Grammar
     search: Search
@@ -82,27 +85,24 @@ class Deriving(Answers):
         if nbest is not None and not 1 <= nbest <= 1000:
             raise ValueError(f"nbest={nbest}: give a whole number from 1 to 1,000")
 
-        def derived(sentence, tags, heads):
+        def derived(sentence, *arrays):
             if not len(sentence):
                 return sentence if nbest is None else [(sentence, 0.0)]
             found = self.decoder.derive(
-                sentence.tokens, _pos(sentence), tags, heads, beta, nbest or 1
+                sentence.tokens, _pos(sentence), *arrays, beta, nbest or 1
             )
             made = [(with_derivation(sentence, own), score) for own, score in found]
             return made[0][0] if nbest is None else made
 
-        return self.streamed(sentences, SCORES, derived, entries=len(self.tags))
+        return self.streamed(sentences, self.reads, derived, entries=len(self.tags))
 
     def annotation(self):
-        def derived(sentence, tags, heads):
-            return self._derived(sentence, tags, heads)
+        return self.reads, self._derived
 
-        return SCORES, derived
-
-    def _derived(self, sentence: Sentence, tags, heads) -> Sentence:
+    def _derived(self, sentence: Sentence, *arrays) -> Sentence:
         if not len(sentence):
             return sentence
-        [(found, _)] = self.decoder.derive(sentence.tokens, _pos(sentence), tags, heads)
+        [(found, _)] = self.decoder.derive(sentence.tokens, _pos(sentence), *arrays)
         return with_derivation(sentence, found)
 
     def measured(self, sentences, *calls) -> dict[str, float]:
@@ -115,15 +115,19 @@ class Deriving(Answers):
 
         sentences = with_derivations(sentences)
 
-        def both(sentence, tags, heads):
-            return self._derived(sentence, tags, heads).derivation, (tags, heads)
+        names = [*dict.fromkeys([*self.reads, *self.of_words])]
 
-        rows = self.items(slices(sentences, len(self.tags)), SCORES, both, *calls)
+        def both(sentence, *arrays):
+            named = dict(zip(names, arrays, strict=True))
+            found = self._derived(sentence, *map(named.get, self.reads))
+            return found.derivation, [named[name] for name in self.of_words]
+
+        rows = self.items(slices(sentences, len(self.tags)), names, both, *calls)
         gold = [s.derivation for s in sentences if len(s)]
         found = [derivation for derivation, _ in rows if derivation is not None]
         scores = derivation_scores(gold, found)._asdict()
         words = self._of_words(sentences, [scores for _, scores in rows])
-        return {name: float({**scores, **words}[name]) for name in FIGURES}
+        return {name: float({**scores, **words}[name]) for name in self.figures}
 
     def measured_words(self, sentences, *calls) -> dict[str, float]:
         """The figures of single words alone, for which nothing is searched."""
@@ -132,17 +136,19 @@ class Deriving(Answers):
             return arrays
 
         parts = slices(sentences, len(self.tags))
-        return self._of_words(sentences, self.items(parts, SCORES, scores, *calls))
+        found = self.items(parts, self.of_words, scores, *calls)
+        return self._of_words(sentences, found)
 
     def _of_words(self, sentences, scores) -> dict[str, float]:
         right = np.zeros(3, int)
         ids = {tag: i for i, tag in enumerate(self.tags)}
-        for sentence, (tags, heads) in zip(sentences, scores, strict=True):
+        for sentence, (tags, *heads) in zip(sentences, scores, strict=True):
             if not len(sentence):
                 continue
             gold = [ids.get(tag, -1) for tag in gold_tags(sentence)]
-            same = tags.argmax(-1) == gold
-            own = heads[:, : len(gold) + 1].argmax(-1) == gold_heads(sentence)
+            same = own = tags.argmax(-1) == gold
+            if heads:
+                own = heads[0][:, : len(gold) + 1].argmax(-1) == gold_heads(sentence)
             right += same.sum(), own.sum(), (same & own).sum()
         count = sum(map(len, sentences))
         shares = (share(int(n), count) for n in right)

@@ -26,7 +26,7 @@ TAGGER = register(
         command="tag",
         route="tag",
         stage=1,
-        options=("tags", "embeddings", "init", "top_k"),
+        options=("tags", "embeddings", "init", "teacher", "top_k"),
         figures=("accuracy", "f1", "word", "sent"),
         analysis="keras_tagging.experiments.analysis.tagging:analyse_tagger",
     )
@@ -48,11 +48,14 @@ PARSER = register(
         command="parse",
         route="parse",
         stage=2,
-        options=("tags", "embeddings", "bootstrap"),
+        options=("tags", "embeddings", "bootstrap", "teacher"),
         figures=("uas", "las"),
         analysis="keras_tagging.experiments.analysis.parsing:analyse_parser",
     )
 )
+#: those of `metrics.DerivationScores`, the one that `compare` takes first
+OF_DERIVATIONS = ("labelled", "unlabelled", "dependencies", "unlabelled_dependencies")
+OF_DERIVATIONS += ("exact", "coverage", "supertags")
 CCG_PARSER = register(
     Kind(
         name="ccg-parser",
@@ -64,15 +67,22 @@ CCG_PARSER = register(
         command="derive",
         stage=3,
         options=("embeddings",),
-        figures=(
-            "labelled",
-            "unlabelled",
-            "dependencies",
-            "unlabelled_dependencies",
-            "exact",
-            "coverage",
-            "supertags",
-        ),
+        figures=OF_DERIVATIONS,
+        analysis="keras_tagging.experiments.analysis.deriving:analyse_derivations",
+    )
+)
+CCG_SHIFT_REDUCE = register(
+    Kind(
+        name="ccg-shift-reduce",
+        model="keras_tagging.models.shift_reduce_parser:ShiftReduceParser",
+        architectures=("keras_tagging.architectures.zhang2011:CCG_SHIFT_REDUCE",),
+        runtime="keras_tagging.runtime.ccg_parser:OnnxShiftReduceParser",
+        graph="keras_tagging.onnx.answers:moves_graph",
+        learns="derivations",
+        command="derive",
+        stage=3,
+        options=("embeddings",),
+        figures=OF_DERIVATIONS,
         analysis="keras_tagging.experiments.analysis.deriving:analyse_derivations",
     )
 )

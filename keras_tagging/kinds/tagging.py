@@ -41,6 +41,7 @@ class Tagging(Answers):
     """
 
     kind, inventory = "tagger", "tags"
+    gives_probabilities = True
     label_columns: tuple[LabelColumn, ...] = ()
     rules: ColumnRules | None = None
 
@@ -233,26 +234,32 @@ class Tagging(Answers):
         """Whether a column has chunk tags."""
         return any(column.has_chunks for column in self.label_columns)
 
-    def annotation(self):
-        """The sentences have the labels; those of chunks give spans, too."""
+    def annotation(self, probabilities=False):
+        """The sentences have the labels; those of chunks give spans, too.
+
+        With `probabilities` they have these of their columns: see `tag`.
+        """
         columns, place = self.label_columns, self._tag_column
         levels = [None] * len(columns)
-        parts = self._parts(levels, [column.has_chunks for column in columns])
-        names, items = self._joined(parts)
+        paired = [probabilities or column.has_chunks for column in columns]
+        names, items = self._joined(self._parts(levels, paired), probabilities)
 
         def annotated(sentence, *arrays):
-            found, spans = items(sentence, *arrays), []
+            found, values, spans = items(sentence, *arrays), {}, []
             found = {None: found} if columns[0].name is None else found
-            for column in columns:
-                if column.has_chunks:
+            for column, pairs in zip(columns, paired, strict=True):
+                if pairs:
                     pairs = found[column.name]
-                    spans += _spans(sentence, pairs)
                     found[column.name] = [tag for tag, _ in pairs]
+                    values[column.name] = [p for _, p in pairs]
+                if column.has_chunks:
+                    spans += _spans(sentence, found[column.name], values[column.name])
             if None in found:
-                tags = found.pop(None)
-                found = {"tags": tags} | ({place: tags} if place else {})
-            spans = spans if self.gives_spans else sentence.spans
-            return replace(with_labels(sentence, found), spans=spans)
+                for own in filter(None, (found, values)):
+                    row = own.pop(None)
+                    own |= {"tags": row} | ({place: row} if place else {})
+            whole = with_labels(sentence, found, values if probabilities else None)
+            return replace(whole, spans=spans if self.gives_spans else sentence.spans)
 
         return names, annotated
 
@@ -292,11 +299,10 @@ def _ruled_part(probabilities: bool):
     return [], item
 
 
-def _spans(sentence: Sentence, pairs: list[tuple[str, float]]):
+def _spans(sentence: Sentence, tags: list[str], probabilities: list[float]):
     """The spans of chunk tags with their probabilities."""
     from keras_tagging.metrics import chunks
 
-    tags, probabilities = [tag for tag, _ in pairs], [p for _, p in pairs]
     surface = sentence.surface or spaced(sentence.tokens)
     return spans_of(chunks(tags), probabilities, surface)
 

@@ -2,6 +2,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.cells.configuration import config_of
 from keras_tagging.cells.initializers import reseeded
 from keras_tagging.layers.truncation import TRUNCATIONS, run_truncated
@@ -9,6 +10,8 @@ from keras_tagging.transitions import (
     DEPRELS,
     JointScorer,
     Outputs,
+    RuleTables,
+    ccg_system,
     transition_system,
 )
 from keras_tagging.utils.checks import check_choice
@@ -74,6 +77,8 @@ class TransitionScorer(keras.layers.Layer):
         num_labels: V, dependency labels; ids count from 1.
         label_dim: size of a label's embedding.
         system: the name of a transition system: see `keras_tagging.transitions`.
+        grammar: a `ccg.Grammar`: the system is "ccg" with its rules, and the labels are
+            its categories. None for all other systems.
         truncation_limit, truncation: how far and which way errors go back in time, as
             in :func:`keras_tagging.layers.truncation.run_truncated`.
         input_dropout: fraction of the input dropped in training.
@@ -98,6 +103,9 @@ class TransitionScorer(keras.layers.Layer):
     Returns:
         Logits `(batch, time, outputs)`: 2 V + 1 with arc-standard.
 
+    Attributes:
+        rules: the `RuleTables` of the grammar, or None.
+
     Weights:
         boundary: `(2, size)`, of NULL and ROOT.
         label_embeddings: `(V + 1, label_dim)`, NULL first; None if the system reads no
@@ -108,7 +116,8 @@ class TransitionScorer(keras.layers.Layer):
 
     Raises:
         ValueError: for an unknown choice or system, a beam or a limit below 1,
-            `arc_labels` that leave an arc no label, or a cell with dropout.
+            `arc_labels` that leave an arc no label, a number of labels that is not
+            that of the grammar's categories, or a cell with dropout.
     """
 
     def __init__(
@@ -117,6 +126,7 @@ class TransitionScorer(keras.layers.Layer):
         num_labels,
         label_dim=100,
         system="arc-standard",
+        grammar=None,
         truncation_limit=5,
         truncation="sliding",
         input_dropout=0.0,
@@ -149,7 +159,17 @@ class TransitionScorer(keras.layers.Layer):
         self.cell = cell
         self.num_labels = num_labels
         self.label_dim = label_dim
-        self.system = transition_system(system)
+        self.grammar, self.rules = grammar, None
+        if grammar is None:
+            self.system = transition_system(system)
+        else:
+            self.rules = RuleTables(grammar)
+            self.system = ccg_system(self.rules)
+            if num_labels != len(self.rules.categories):
+                raise ValueError(
+                    f"num_labels={num_labels}: the grammar has "
+                    f"{len(self.rules.categories)} categories, which are the labels"
+                )
         self.outputs = Outputs(self.system, {DEPRELS: num_labels})
         self.truncation_limit = truncation_limit
         self.truncation = truncation
@@ -349,13 +369,15 @@ class TransitionScorer(keras.layers.Layer):
             **super().get_config(),
             "cell": keras.saving.serialize_keras_object(self.cell),
             "system": self.system.name,
+            "grammar": self.grammar and self.grammar.to_dict(),
             **config_of(self, *names),
         }
 
     @classmethod
     def from_config(cls, config):
         cell = keras.saving.deserialize_keras_object(config.pop("cell"))
-        return cls(cell, **config)
+        grammar = config.pop("grammar", None)
+        return cls(cell, grammar=grammar and Grammar.from_dict(grammar), **config)
 
 
 def parse_jointly(joint, tokens, lengths):

@@ -12,6 +12,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "parser": ["Parser"],
         "segmenter": ["Segmenter"],
         "sentence_model": ["SentenceModel"],
+        "shift_reduce_parser": ["ShiftReduceParser"],
         "tagger": ["Tagger"],
     },
 )

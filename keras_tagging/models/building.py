@@ -26,14 +26,17 @@ def refuse_second_adapt(model) -> None:
 def count_features(model, sentences) -> dict[str, list[str]]:
     """Count the vocabularies of the features.
 
-    The vocabulary of words has the words of training, then those of the vectors.
+    The vocabulary of words has the words of training, whose number the model keeps; the
+    network's has those of the vectors behind them.
     """
     strings = flat_strings(sentences, model.features.columns)
     vectors = model.given_vectors.vectors
     words = [to_nfc(word) for word in vectors.words] if vectors else ()
     lengths, classes = list(map(len, sentences)), model.given_vectors.classes
     model.features.adapt(strings, words, lengths, classes)
-    return dict(model.features.vocabularies)
+    vocabularies = dict(model.features.vocabularies)
+    model.training_words = len(vocabularies.get("word", ()))
+    return vocabularies
 
 
 def checked_inventories(model, labels):

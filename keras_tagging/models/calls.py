@@ -7,10 +7,11 @@ import numpy as np
 
 from keras_tagging import training
 from keras_tagging.data.sentence import as_sentences
+from keras_tagging.data.targets import with_targets
 from keras_tagging.encoding.batching import plan_batches, round_up, slices
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.layers.packing import packed
-from keras_tagging.models.fit_input import Weights, refuse_unused, with_targets
+from keras_tagging.models.fit_input import Weights, refuse_unused
 from keras_tagging.models.fitting import material, planned, recipe
 from keras_tagging.utils.checks import Positive, checked
 
@@ -143,6 +144,7 @@ class SentenceCalls(keras.Model, Answers):
         soft_targets=None,
         soft_weight=0.5,
         temperature=1.0,
+        unlabelled=None,
         epochs=None,
         batch_size=None,
         token_budget=None,
@@ -172,13 +174,16 @@ class SentenceCalls(keras.Model, Answers):
                 it; a CRF's terms are those of :class:`keras_tagging.layers.CRFLoss`. A
                 token of weight 0 counts as one whose tag is unknown. Figures on
                 development sentences have no weights.
-            soft_targets: for taggers, the `SoftTargets` of a teacher for these
-                sentences, which then need no gold tags. Where they have none, the
-                figures of training compare with the teacher's best tags.
+            soft_targets: for taggers and parsers, the `SoftTargets` of a teacher for
+                these sentences, which then need no gold tags, but gold trees. Where
+                they have none, the figures of training compare with the teacher's best
+                tags.
             soft_weight: the share of the soft targets in the loss, from 0 to 1; the
-                rest is of the gold tags.
+                rest is of the gold tags, or moves.
             temperature: of the softened distributions of teacher and pupil: above 1,
                 improbable tags count more. See `training.soft_cross_entropy`.
+            unlabelled: with `soft_targets`, an `Unlabelled` text that their teacher
+                annotates, from which each epoch learns too.
             epochs, batch_size, token_budget: by default those of the recipe.
             callbacks: Keras callbacks; their logs have the figures of `evaluate` on the
                 development sentences as `val_accuracy` and so on.
@@ -210,7 +215,7 @@ class SentenceCalls(keras.Model, Answers):
         held = (validation_data, validation_split)
         plan = planned(
             self,
-            material(self, x, weights, teacher, *held),
+            material(self, x, weights, teacher, unlabelled, *held),
             recipe(self.settings.fitting, epochs, batch_size, token_budget),
             verbose,
             monitor=monitor,

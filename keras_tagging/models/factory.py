@@ -55,7 +55,7 @@ def build(
             pretrained vectors to initialise the word embeddings: a file of any common
             format, `WordVectors` or gensim's `KeyedVectors`. They determine the size,
             `word_dim`; another one is an error. Words unseen in training keep theirs.
-            `trainable=False` freezes these embeddings. `vectors`, for taggers: the same
+            `trainable=False` freezes these embeddings. `vectors`: the same
             as one more feature beside the words, the fourth of Kadari et al. (2018).
             `min_count`: rarer tags are left out. `tags`: columns of the sentences that
             a tagger learns together, ``("upos", "xpos", "feats")``.

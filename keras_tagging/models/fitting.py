@@ -6,6 +6,7 @@ from pathlib import Path
 from keras_tagging import training
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
 from keras_tagging.models.fit_input import Weights, development, digest_of, held_out
+from keras_tagging.models.text_batches import check_text, with_text
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Material:
         weights: the `Weights` of all sentences given.
         teaching: the `Teaching` of a teacher, or None.
         given: with a teacher, the sentences as they were given.
+        text: the `Unlabelled` text beside them, or None.
     """
 
     sentences: list[Sentence]
@@ -25,9 +27,10 @@ class Material:
     weights: Weights
     teaching: training.Teaching | None
     given: list[Sentence]
+    text: training.Unlabelled | None = None
 
 
-def material(model, x, weights, teacher, validation_data, validation_split):
+def material(model, x, weights, teacher, text, validation_data, validation_split):
     """The `Material` of a call of `SentenceModel.fit`, whose errors it raises.
 
     Args:
@@ -35,6 +38,7 @@ def material(model, x, weights, teacher, validation_data, validation_split):
         x: training sentences.
         weights: the `Weights`.
         teacher: `soft_targets`, `soft_weight` and `temperature` of `fit`.
+        text: `unlabelled` of `fit`.
         validation_data, validation_split: as there.
     """
     if weights:
@@ -45,9 +49,16 @@ def material(model, x, weights, teacher, validation_data, validation_split):
             "class_weight, sample_weight and validation_split out"
         )
     given, teaching = x, None
+    if text is not None and teacher[0] is None:
+        raise ValueError(
+            "unlabelled text is learnt as a teacher annotates it: give soft_targets= "
+            "too, those of the teacher for the training sentences"
+        )
     if teacher[0] is not None:
         model.check_pupil()
         teaching = training.Teaching(*teacher)
+        if text is not None:
+            check_text(text, teaching)
         given = as_sentences(x)
         x = teaching.labelled(given, model.column_names)
     sentences = model.annotated(x)
@@ -58,7 +69,7 @@ def material(model, x, weights, teacher, validation_data, validation_split):
         sentences, dev = held_out(sentences, validation_split)
     else:
         dev = model.annotated(development(validation_data, model.column_names))
-    return Material(sentences, dev, weights, teaching, given)
+    return Material(sentences, dev, weights, teaching, given, text)
 
 
 def recipe(fitting, epochs, batch_size, token_budget):
@@ -116,6 +127,7 @@ def planned(model, found, fitting, verbose, *, monitor, patience, resume, **opti
             "training sentences": fingerprint,
             "development sentences": Corpus(dev).fingerprint(read),
             "soft targets": found.teaching and found.teaching.run,
+            "unlabelled": found.text and batches.text.sha256,
             "weights": digest_of(of_tokens),
         },
         **options,
@@ -137,9 +149,10 @@ def prepared(model, found, fitting, verbose, resume):
         model.before_fit(sentences, verbose=verbose in (1, 2, "auto"))
     batches = model.batches(sentences, fitting)
     if teaching:
-        columns = model.label_columns
-        batches.sentences = teaching.encoded(batches.sentences, found.given, columns)
+        model.taught(batches, teaching, found.given)
         set_in_loss(model, "soft_share", (teaching.weight, teaching.temperature))
+    if found.text is not None:
+        batches = with_text(model, batches, teaching, found.text)
     if of_tokens is not None:
         batches.weigh(of_tokens)
     set_in_loss(model, "weighted", of_tokens is not None)

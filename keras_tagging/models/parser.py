@@ -18,7 +18,7 @@ from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
 from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
 from keras_tagging.metrics import AttachmentScores, attachment_scores
-from keras_tagging.models import building
+from keras_tagging.models import building, parser_moves
 from keras_tagging.models.bootstrap import bootstrap
 from keras_tagging.models.calls import QUIET
 from keras_tagging.models.counts import tree_counts
@@ -30,13 +30,13 @@ from keras_tagging.models.jackknife import (
     new_tagger,
     tagged_in,
 )
-from keras_tagging.models.known_labels import refuse_unknown, some
+from keras_tagging.models.known_labels import refuse_unknown
 from keras_tagging.models.report import tree_report
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tree_answer
+from keras_tagging.models.soft_loss import measured_targets, soft_loss
 from keras_tagging.models.tag_input import gold_column, tag_input, with_tags
 from keras_tagging.models.tagger import Tagger
-from keras_tagging.transitions import gold_moves
 
 PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tables
 
@@ -158,7 +158,12 @@ class Parser(Parsing, SentenceModel):
         ids = self._inventory.ids
         of_arcs = self.arc_labels and [[ids[x] for x in of] for of in self.arc_labels]
         self.network, self.scorer = self.settings.network.build(
-            self.settings, self.features, len(ids), arc_labels=of_arcs, seed=self.seed
+            self.settings,
+            self.features,
+            len(ids),
+            seed=self.seed,
+            arc_labels=of_arcs,
+            vector_dim=self.vector_dim,
         )
         self.built = True
 
@@ -166,12 +171,14 @@ class Parser(Parsing, SentenceModel):
         """Take the vocabularies of another parser, and the settings tied to them."""
         theirs = other.settings
         taken = asdict(theirs.features) | asdict(theirs.letters)
-        names = ["tags", "embeddings", "trainable", "nonprojective"]
+        names = ["tags", "embeddings", "vectors", "nonprojective"]
+        names += ["trainable", "trainable_vectors"]
         if theirs.task.embeddings is not None or self.given_vectors:
             names.append("word_dim")
         taken |= {name: theirs[name] for name in names}
         self.settings = self.settings.replaced(**taken)
-        self.given_vectors = GivenVectors()
+        self.given_vectors, self.vector_dim = GivenVectors(), other.vector_dim
+        self.training_words = other.training_words
         self.features = self._new_features()
         if self.settings["constrained"]:
             self.arc_labels = other.arc_labels
@@ -284,32 +291,17 @@ class Parser(Parsing, SentenceModel):
         return sentences
 
     def batches(self, sentences, fitting):
-        treatment = self.settings.task.treatment
-        chosen, trees, crossing = trainable(trees_of(sentences), treatment)
+        chosen, crossing, moves = parser_moves.moves_of(self, sentences)
         treated = {"skip": "left out", "lift": "lifted", "keep": "learnt as they are"}
         self.metadata["nonprojective"] = {
             "sentences": crossing,
-            "treatment": treated[treatment],
+            "treatment": treated[self.settings.task.treatment],
         }
         sentences = [sentences[i] for i in chosen]
-        ids = self._inventory.ids
-        if unknown := sorted({d for _, deprels in trees for d in deprels} - set(ids)):
-            raise ValueError(
-                f"this parser does not know {len(unknown):,} of the deprels of the "
-                f"training sentences ({some(unknown)}): its own are "
-                f"{some(self.labels)}; build a new one for these sentences"
-            )
-        system = self.scorer.system
-        moves = gold_moves(
-            system,
-            [heads for heads, _ in trees],
-            [[ids[deprel] for deprel in deprels] for _, deprels in trees],
-            [f"sentence {i + 1}" for i in chosen],
-        )
         names = self.features.names
         return MoveBatches(
             self.encode(sentences),
-            EncodedMoves.of(system, self.scorer.outputs, moves),
+            EncodedMoves.of(self.scorer.system, self.scorer.outputs, moves),
             chosen,
             word_column=names.index("word") if "word" in names else None,
             **self.batching(fitting),
@@ -322,10 +314,35 @@ class Parser(Parsing, SentenceModel):
             tf.TensorSpec((None, None, size), tf.int32)
             for size in (self.scorer.system.num_nodes, self.scorer.system.num_labels)
         )
-        targets = tf.TensorSpec((None, None), tf.int32)
+        targets = training.target_signature(
+            batches, tf.TensorSpec((None, None), tf.int32)
+        )
         mask = tf.TensorSpec((None, None), tf.float32)
         data = training.streamed(batches, tokens, nodes, labels, targets, mask)
         return data.map(lambda *parts: (parts[:3], *parts[3:]))
+
+    def check_pupil(self):
+        """A parser can learn from any teacher of the same transition system."""
+
+    def taught(self, batches, teaching, given):
+        """See `Tagger`."""
+        parser_moves.taught(self, batches, teaching)
+
+    def text_batches(self, sentences, teacher, lesson, like):
+        """See `Tagger`."""
+        return parser_moves.parsed_text(self, sentences, teacher, lesson, like)
+
+    move_labels = property(parser_moves.move_labels)
+    predict_moves = parser_moves.predict_moves
+
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        """See `models.soft_loss`."""
+        return soft_loss(self, compiled, y, y_pred, sample_weight)
+
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        """The compiled metrics of the moves."""
+        gold = measured_targets(y)
+        return super().compute_metrics(x, gold, y_pred, sample_weight)
 
     def get_config(self):
         tagger = self.tagger.get_config() if self.tagger else None

@@ -44,6 +44,7 @@ class ParserEnsemble(Parsing, Ensemble):
         self.predict_function = None  # it was compiled with the old width
 
     answers_of, evaluator = Parser.answers_of, Parser.evaluator
+    move_labels, predict_moves = Parser.move_labels, Parser.predict_moves
     scores, _scores, counts = Parser.scores, Parser._scores, Parser.counts
 
     def call(self, inputs, training=False):

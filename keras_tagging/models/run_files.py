@@ -16,6 +16,8 @@ MODEL, METADATA = "model.keras", "metadata.json"
 ENSEMBLE = "ensemble.json"
 # Files that are needed only until the end: the state, and the best model so far
 STATE, BEST = "resume.npz", ("best.keras", "best.metadata.json")
+# What a teacher says of the training sentences: `models.teachers`
+TAUGHT = "teacher-*.npz"
 
 
 def lock_run(out: Path) -> AbstractContextManager:
@@ -56,6 +58,7 @@ def tidy(out: Path) -> None:
     state = out / STATE
     if state.exists() and state.stat().st_mtime > (out / MODEL).stat().st_mtime:
         return
-    for path in (*(out / name for name in BEST), state):  # the state goes last
+    done = (*(out / name for name in BEST), *out.glob(TAUGHT))
+    for path in (*done, state):  # the state goes last
         path.unlink(missing_ok=True)
     remove_partial(out)

@@ -11,6 +11,7 @@ from keras_tagging.models.factory import load
 from keras_tagging.models.metadata import write_metadata
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.run_files import BEST, METADATA, MODEL, STATE, tidy
+from keras_tagging.models.teachers import Teacher
 from keras_tagging.training import mode_of
 from keras_tagging.utils.atomic import replacing
 
@@ -23,6 +24,7 @@ def train_run(
     resume: bool,
     tensorboard: bool,
     callbacks: Sequence[keras.callbacks.Callback] = (),
+    teacher: Teacher | None = None,
     **fitting,
 ) -> dict[str, dict]:
     """Train an adapted model and save it as `out/model.keras`.
@@ -39,6 +41,8 @@ def train_run(
         resume: whether to continue from a `resume.npz` in the folder.
         tensorboard: whether to write events to `out/tensorboard`.
         callbacks: further callbacks of Keras.
+        teacher: from which the model learns too; what it says of the training sentences
+            is in the folder until the end.
         fitting: further arguments of the model's `fit`.
 
     Returns:
@@ -56,6 +60,9 @@ def train_run(
         callbacks.append(keras.callbacks.TensorBoard(out / "tensorboard"))
     if not resume:
         (out / STATE).unlink(missing_ok=True)
+    if teacher is not None:
+        fitting |= teacher.lessons(corpus.train, out)
+        model.metadata["teacher"] = teacher.about
     model.fit(
         corpus.train,
         validation_data=corpus.dev or None,

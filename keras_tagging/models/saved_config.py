@@ -23,7 +23,7 @@ from keras_tagging.utils.suggestions import check_known
 #: classes of words
 PRETRAINED = ("embeddings", "vectors", "word_classes")
 KEYS = {"name", "architecture", "settings", "seed", "vocabularies", "vector_dim"}
-KEYS |= {"metadata"}
+KEYS |= {"training_words", "metadata"}
 # public modules of Keras with the classes that `compile` takes
 COMPILED = ("keras.optimizers", "keras.optimizers.schedules", "keras.losses")
 COMPILED += ("keras.metrics", "builtins")
@@ -76,6 +76,7 @@ def checked_config(cls: type, config: Mapping) -> dict:
     metadata = config.get("metadata") or {}
     _require(isinstance(metadata, dict), "metadata", metadata, "an object")
     parts = ("corpus", "scores", "nonprojective", "bootstrap", "started_from", "tags")
+    parts += ("teacher",)
     for part in parts:
         entry = metadata.get(part, {})
         _require(isinstance(entry, dict), f"metadata, {part}", entry, "an object")

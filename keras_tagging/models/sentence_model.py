@@ -19,6 +19,7 @@ from keras_tagging.models import building, saved_config, saving
 from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.report import Report, without_nan
+from keras_tagging.models.shrinking import shrunk
 
 
 class SentenceModel(SentenceCalls):
@@ -55,6 +56,8 @@ class SentenceModel(SentenceCalls):
         seed: seed of weights, dropout and order; by default Python's `random` draws it.
         vocabularies: those of the features and of the labels; for `from_config`.
         vector_dim: dimension of the vectors that are a feature; for `from_config`.
+        training_words: the number of words that occur in training, not only among the
+            vectors; None if it is not known; for `from_config`.
         metadata: for `from_config`.
         given_vectors: the vectors that `build` has read; never from a configuration.
 
@@ -78,6 +81,7 @@ class SentenceModel(SentenceCalls):
         seed=None,
         vocabularies=None,
         vector_dim=0,
+        training_words=None,
         metadata=None,
         given_vectors=None,
         **kwargs,
@@ -93,6 +97,7 @@ class SentenceModel(SentenceCalls):
         self.settings = settings
         self.seed = random.randrange(10**6) if seed is None else int(seed)
         self.vector_dim = vector_dim
+        self.training_words = training_words
         # not a dict, which Keras would wrap and copy
         self.metadata = UserDict(metadata or {})
         self.network = None
@@ -210,6 +215,14 @@ class SentenceModel(SentenceCalls):
         """The outputs of the network for ids `(batch, time, features)`."""
         return run_network(self.network, inputs, training=training)
 
+    def shrink_vectors(self, words=None, dtype="float16"):
+        """The same model with fewer pretrained vectors, or less precise ones.
+
+        See :func:`keras_tagging.models.shrinking.shrunk`.
+        """
+        self._require_network()
+        return shrunk(self, words, dtype)
+
     # Training
 
     def annotated(self, sentences):
@@ -286,9 +299,12 @@ class SentenceModel(SentenceCalls):
         )
 
     def check_pupil(self):
-        """Raise a ValueError if the model cannot learn from soft targets."""
+        """Raise a ValueError if the model cannot learn from soft targets.
+
+        One that can has `taught` and `text_batches` too: see `Tagger`.
+        """
         raise ValueError(
-            f"soft targets are tags of tokens, for taggers: a {self.kind} learns from "
+            f"soft targets are for taggers and parsers: a {self.kind} learns from "
             "annotated sentences alone; leave soft_targets= out"
         )
 
@@ -341,6 +357,7 @@ class SentenceModel(SentenceCalls):
             "seed": self.seed,
             "vocabularies": self.vocabularies,
             "vector_dim": self.vector_dim,
+            "training_words": self.training_words,
             "metadata": dict(self.metadata),
         }
 

@@ -1,8 +1,12 @@
-"""Smaller tables of pretrained vectors in a trained tagger."""
+"""Smaller tables of pretrained vectors in a trained model."""
+
+from collections.abc import Collection
 
 import numpy as np
 from keras import ops
 
+from keras_tagging.data.normalisation import to_nfc
+from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.models.half_precision import half
 from keras_tagging.utils.checks import check_choice
 
@@ -10,44 +14,134 @@ from keras_tagging.utils.checks import check_choice
 TABLES = ("word", "vector")
 
 
-def shrunk(model, words, dtype):
-    """The tagger that `Tagger.shrink_vectors` returns.
+def shrunk(model, words: int | Collection[str] | None, dtype: str):
+    """The same model with fewer pretrained vectors, or less precise ones.
 
     Args:
-        model: a `Tagger` with vocabularies.
-        words, dtype: as in `Tagger.shrink_vectors`.
+        model: a `Tagger`, `Parser` or other `SentenceModel` with vocabularies.
+        words: of the words that only the vectors have, the number to keep: files of
+            vectors have the most frequent words first; or the words to keep. Words of
+            training stay. None keeps all.
+        dtype: "float16" rounds the vectors to half precision, in which an ONNX file
+            stores them; "float32" leaves them as they are.
+
+    Returns:
+        A new model. Its `metadata["shrunk"]` has the numbers of words before and after
+        by table, and the dtype. The first one does not change.
+
+    Raises:
+        ValueError: if it has no vocabularies or no such vectors, `words` is negative or
+            no list of words, or a value is too large for half precision.
     """
     check_choice("dtype", dtype, ("float16", "float32"))
-    if words is not None and (type(words) is not int or words < 0):
-        raise ValueError(f"words={words!r}: give the number of words to keep, or None")
+    words = checked_words(words)
+    kept = {name: _rows(model, name, words) for name in shrinkable(model)}
+    if not kept:
+        raise ValueError(_nothing(model))
     before = model.vocabularies
-    # in the table of words, those of training come first and stay
-    own = {"word": model.training_words, "vector": 0}
-    tables = {
-        name: own[name]
-        for name in TABLES
-        if name in before and own[name] is not None and len(before[name]) > own[name]
-    }
-    if not tables:
-        raise ValueError("this tagger has no vectors of words that training lacks")
-    kept = {
-        name: before[name][: None if words is None else first + words]
-        for name, first in tables.items()
-    }
+    after = {name: [before[name][row] for row in kept[name]] for name in kept}
     twin = type(model).from_config(
-        {**model.get_config(), "vocabularies": {**before, **kept}}
+        {**model.get_config(), "vocabularies": {**before, **after}}
     )
-    halved = {f"{name}_embedding" for name in tables} if dtype == "float16" else {}
-    for source, target in zip(model.network.weights, twin.network.weights, strict=True):
+    own = getattr(model, "tagger", None)  # a parser may have one
+    own = own if own is not None and shrinkable(own) else None
+    left = {id(weight) for weight in (own.weights if own else ())}
+    layers = {name: model.network.get_layer(f"{name}_embedding") for name in kept}
+    tables = {id(layer.embeddings): name for name, layer in layers.items()}
+    for source, target in zip(model.weights, twin.weights, strict=True):
+        if id(source) in left:
+            continue
         value = ops.convert_to_numpy(source)
-        if source.shape != target.shape:  # a table without its last rows
-            value = value[: target.shape[0]]
-        if source.path.split("/")[0] in halved:
-            value = half(source.path, value).astype(np.float32)
+        if name := tables.get(id(source)):
+            value = value[[*range(FIRST_ID), *(FIRST_ID + kept[name])]]
+            if dtype == "float16":
+                value = half(source.path, value).astype(np.float32)
         target.assign(value)
+    if own:
+        twin.own(shrunk(own, words, dtype))
     twin.optimizer.build(twin.trainable_variables)
     twin.metadata["shrunk"] = {
-        "words": {name: [len(before[name]), len(kept[name])] for name in tables},
+        "words": {name: [len(before[name]), len(after[name])] for name in kept},
         "dtype": dtype,
     }
     return twin
+
+
+def shrinkable(model) -> list[str]:
+    """The tables of a model that hold vectors of words that training lacks."""
+    # in the table of words, those of training come first and stay
+    first = {"word": model.training_words, "vector": 0}
+    sizes = {name: len((model.vocabularies or {}).get(name, ())) for name in TABLES}
+    return [k for k in TABLES if first[k] is not None and sizes[k] > first[k]]
+
+
+def shrunk_parts(parts: dict, words, dtype: str) -> dict:
+    """The models of a pipeline, those with vectors shrunk alike.
+
+    Args:
+        parts: models by name.
+        words, dtype: as in `shrunk`. A number counts the words of
+            the first model that has the vectors as a feature: those of the others may
+            have given words to the training's.
+
+    Raises:
+        ValueError: if no model has such vectors, or as there.
+    """
+    words = checked_words(words)
+    found = {
+        name: model
+        for name, model in parts.items()
+        if hasattr(model, "shrink_vectors") and shrinkable(model)
+    }
+    if not found:
+        raise ValueError(
+            "no model of this pipeline has vectors of words that training lacks; of "
+            "ONNX files, shrink those of the run that they came from, and export it"
+        )
+    if type(words) is int:
+        lists = (model.vocabularies.get("vector") for model in found.values())
+        first = next(filter(None, lists), None)
+        words = words if first is None else frozenset(first[:words])
+    return parts | {name: shrunk(model, words, dtype) for name, model in found.items()}
+
+
+def checked_words(words) -> int | frozenset[str] | None:
+    """A number of words, or words in NFC.
+
+    Raises:
+        ValueError: if they are neither.
+    """
+    if words is None or (type(words) is int and words >= 0):
+        return words
+    if isinstance(words, str | bytes | int | float):
+        raise ValueError(
+            f"words={words!r}: give the number of words to keep, the words, or None"
+        )
+    words = list(words)
+    if not all(type(word) is str for word in words):
+        raise ValueError("words= has other things than words: give a list of strings")
+    return frozenset(map(to_nfc, words))
+
+
+def _rows(model, name: str, words) -> np.ndarray:
+    """The rows of a vocabulary that stay, in their order."""
+    listed = model.vocabularies[name]
+    first = model.training_words if name == "word" else 0
+    if words is None or isinstance(words, int):
+        return np.arange(len(listed) if words is None else first + words)[: len(listed)]
+    if model.features.lookup != "cascade" and name == "word":
+        # whose table has the normal forms of the vectors' words
+        words = words | set(model.features.normal_forms(sorted(words)))
+    rest = (i for i, word in enumerate(listed) if i >= first and word in words)
+    return np.array([*range(first), *rest], int)
+
+
+def _nothing(model) -> str:
+    nothing = f"this {model.kind} has no vectors of words that training lacks"
+    start = model.settings.get("embeddings")
+    if start is None or model.training_words is not None:
+        return nothing
+    return (
+        f"this {model.kind} was saved by an earlier version, which did not tell the "
+        "words of training from those of the vectors: train it again"
+    )

@@ -21,13 +21,13 @@ from keras_tagging.models.report import tag_report
 from keras_tagging.models.retarget import freeze, retargeted
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.models.serving import tag_answer
-from keras_tagging.models.shrinking import shrunk
 from keras_tagging.models.table_pretraining import (
     has_tables,
     pretrain_tables,
     refuse_trained,
 )
 from keras_tagging.models.tagger_loss import check_pupil, tagger_loss, tagger_metrics
+from keras_tagging.models.text_batches import tagged_text
 
 PREDICTION_TOKENS = 4096  # padded tokens in one call of the network
 # The Viterbi search needs (batch, tags, tags) floats: 64 MB
@@ -43,8 +43,6 @@ class Tagger(Tagging, SentenceModel):
 
     Args:
         architecture, settings: see `SentenceModel`.
-        training_words: the number of words that occur in training, not only among the
-            vectors; for `from_config`.
         chunk_scheme: "iob2", "iob1" or "iobes", if its tags must be consistent in it;
             for `from_config`.
         frozen: names of layers that are not trained; for `from_config`.
@@ -58,13 +56,11 @@ class Tagger(Tagging, SentenceModel):
         self,
         architecture,
         settings,
-        training_words=None,
         chunk_scheme=None,
         frozen=(),
         rules=None,
         **kwargs,
     ):
-        self.training_words = training_words
         self.label_columns = ()
         self._schemes = (chunk_scheme,)  # a dict would be wrapped by Keras
         self.frozen = tuple(frozen)
@@ -122,8 +118,6 @@ class Tagger(Tagging, SentenceModel):
         columns = learnt_columns.columns_to_learn(sentences, self.settings)
         self._schemes = (learnt_columns.schemes_of(columns),)
         vocabularies = building.count_features(self, sentences)
-        # words that only the vectors have come after these
-        self.training_words = len(vocabularies.get("word", ()))
         labels = {column.vocabulary: column.labels for column in columns}
         building.build_network(self, {**vocabularies, **labels})
         self._pretraining_due = self.settings.task.pretrain is not None
@@ -170,10 +164,9 @@ class Tagger(Tagging, SentenceModel):
         )
 
     def get_config(self):
-        own = {"training_words": self.training_words, "chunk_scheme": self.chunk_scheme}
+        own = {"chunk_scheme": self.chunk_scheme, "frozen": list(self.frozen)}
         rules = self.rules and self.rules.config()
-        own |= {"frozen": list(self.frozen), "rules": rules}
-        return {**super().get_config(), **own}
+        return {**super().get_config(), **own, "rules": rules}
 
     def call(self, inputs, training=False):
         """The outputs of the network for ids `(batch, time, features)`.
@@ -288,32 +281,20 @@ class Tagger(Tagging, SentenceModel):
         seed = self.seed if seed is None else seed
         return retargeted(self, sentences, keep_labels, frozen, seed, changes)
 
-    def shrink_vectors(self, words=None, dtype="float16") -> "Tagger":
-        """The same tagger with fewer pretrained vectors, or less precise ones.
-
-        Args:
-            words: of the words that only the vectors have, keep the first so many:
-                files of vectors have the most frequent words first. Words of training
-                stay. None keeps all.
-            dtype: "float16" rounds the vectors to half precision, in which an ONNX file
-                stores them; "float32" leaves them as they are.
-
-        Returns:
-            A new `Tagger`. Its `metadata["shrunk"]` has the numbers of words before and
-            after by table, and the dtype. This one does not change.
-
-        Raises:
-            ValueError: if it has no vocabularies or no such vectors, `words` is
-                negative, or a value is too large for half precision.
-        """
-        self._require_network()
-        return shrunk(self, words, dtype)
-
     def check_weights(self, weights):
         weights.check_columns(self.column_names)
 
     def check_pupil(self):
         check_pupil(self)
+
+    def taught(self, batches, teaching, given):
+        """Give batches what the `Teaching` has of the sentences, as they were given."""
+        columns = self.label_columns
+        batches.sentences = teaching.encoded(batches.sentences, given, columns)
+
+    def text_batches(self, sentences, teacher, lesson, like):
+        """The batches of some text: see `models.text_batches`."""
+        return tagged_text(self, sentences, lesson, like)
 
     def before_fit(self, sentences, verbose):
         # a recipe may ask for pretraining without tables to pretrain

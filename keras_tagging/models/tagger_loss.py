@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_tagging.architectures.output import path_loss
-from keras_tagging.training import soft_cross_entropy
+from keras_tagging.models.soft_loss import joined, mean_soft, measured_targets
 
 
 def check_pupil(model) -> None:
@@ -38,11 +38,9 @@ def tagger_loss(model, compiled, y, y_pred, sample_weight):
         sample_weight: `(batch, time)`, 0 in the padding.
     """
     if isinstance(y, dict):
-        share, temperature = model.soft_share
         gold = _of_columns(model, y["gold"], y_pred, sample_weight)
-        soft = _of_teacher(model, y, y_pred, sample_weight, temperature)
-        total = (1 - share) * gold + share * temperature**2 * soft
-        return sum(model.losses, total)
+        soft = _of_teacher(model, y, y_pred, sample_weight)
+        return sum(model.losses, joined(model, gold, soft))
     if model.column_names[0] is not None:
         return sum(model.losses, _of_columns(model, y, y_pred, sample_weight))
     outputs = y_pred if isinstance(y_pred, dict) else {"logits": y_pred}
@@ -76,14 +74,17 @@ def _of_columns(model, y, y_pred, sample_weight):
     return total
 
 
-def _of_teacher(model, y, y_pred, sample_weight, temperature):
+def _of_teacher(model, y, y_pred, sample_weight):
     """The mean cross-entropy with the soft targets of each column, weighted alike."""
     total, weights = 0.0, model.settings.task.weights
+    _, temperature = model.soft_share
     for i, (_, outputs, _) in enumerate(columns_of(model, y["gold"], y_pred)):
         soft = y["ids"][:, :, i], y["probabilities"][:, :, i]
-        losses = soft_cross_entropy(*soft, logits_of(outputs), temperature)
-        total = total + weights[i] * ops.sum(losses * sample_weight)
-    return total / ops.maximum(ops.sum(sample_weight), 1)
+        logits = logits_of(outputs)
+        total = total + weights[i] * mean_soft(
+            *soft, logits, sample_weight, temperature
+        )
+    return total
 
 
 def tagger_metrics(compiled, model, y, y_pred, sample_weight):
@@ -97,19 +98,6 @@ def tagger_metrics(compiled, model, y, y_pred, sample_weight):
     for gold, outputs, _ in columns_of(model, measured_targets(y), y_pred):
         found = compiled(None, gold, logits_of(outputs), sample_weight)
     return found
-
-
-def measured_targets(y):
-    """The label ids that the figures of training are measured with.
-
-    With soft targets, the teacher's best label stands for a gold label that is missing.
-    """
-    if not isinstance(y, dict):
-        return y
-    gold = y["gold"]
-    best = ops.where(y["probabilities"][..., 0] > 0, y["ids"][..., 0], -1)
-    best = ops.cast(best if len(gold.shape) == 3 else best[..., 0], gold.dtype)
-    return ops.where(gold >= 0, gold, best)
 
 
 def columns_of(model, y, y_pred):

@@ -10,7 +10,7 @@ from keras_tagging.onnx.builder import value_info
 from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.text import TextGraph
 from keras_tagging.onnx.tracing import Tracer, unchanged
-from keras_tagging.onnx.transitions import parsed
+from keras_tagging.onnx.transitions import derived, parsed
 from keras_tagging.transitions import JointScorer
 
 
@@ -198,13 +198,49 @@ def derivation_graph(xp: Arrays, model, top_k: int):
     """The graph of a CCG parser: the scores of which NumPy makes derivations."""
 
     def answer(request):
-        outputs, names = outputs_of(request, model), np.array(model.tags, object)
-        best = xp.take(names, xp.cast(xp.argmax(outputs["tags"], -1), "int64"))
+        outputs = outputs_of(request, model)
         wide = xp.expand_dims(request.real, -1)
         return {
-            "tags": xp.where(request.real, best, ""),
-            "tag_scores": xp.where(wide, outputs["tags"], 0.0),
+            **best_tags(xp, request, outputs["tags"], model.tags),
             "head_scores": xp.where(wide, outputs["heads"], 0.0),
+        }
+
+    return of_words(xp, model, answer)
+
+
+def best_tags(xp, request, logits, tags):
+    """The best tag of each word, and the logits of all."""
+    best = xp.take(np.array(tags, object), xp.cast(xp.argmax(logits, -1), "int64"))
+    return {
+        "tags": xp.where(request.real, best, ""),
+        "tag_scores": xp.where(xp.expand_dims(request.real, -1), logits, 0.0),
+    }
+
+
+def moves_graph(xp: Arrays, model, top_k: int):
+    """The graph of a shift-reduce CCG parser, with its search."""
+
+    def answer(request):
+        tracer, beam = Tracer(xp, LAYERS), model.beam_width
+        with unchanged(model):
+            given = request.ids(model.features)
+            outputs = run_network(tracer, model.network, given)
+            lengths = xp.sum(request.real, 1)
+            lengths.shape = (None,)
+            states, logits = outputs["states"], outputs["tags"]
+            moves, scores = derived(
+                tracer, model.scorer, model.supertags, states, logits, lengths, beam
+            )
+        wide = xp.expand_dims(request.real, -1)
+        # a row a word, as all outputs have
+        scores = xp.broadcast_to(
+            xp.expand_dims(scores, 1),
+            [xp.length(states, 0), xp.length(states, 1), beam],
+        )
+        return {
+            **best_tags(xp, request, logits, model.tags),
+            "moves": xp.where(wide, moves, 0),
+            "move_scores": xp.where(wide, scores, 0.0),
         }
 
     return of_words(xp, model, answer)

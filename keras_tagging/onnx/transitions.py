@@ -79,6 +79,27 @@ def parsed(tracer: Tracer, joint, tokens: list[Array], lengths: Array):
     return joint.search(OnnxEngine(tracer), parts, lengths, width)
 
 
+def derived(
+    tracer: Tracer, scorer, supertags, tokens: Array, logits: Array, lengths, beam: int
+):
+    """The moves of derivations and their scores: see `transitions.Supertags.search`.
+
+    Args:
+        tracer: of the graph.
+        scorer: a `TransitionScorer` with a grammar.
+        supertags: a `transitions.Supertags`.
+        tokens: `(batch, words, size)`.
+        logits: of the tagger, `(batch, words, tags)`.
+        lengths: `(batch,)` int32.
+        beam: hypotheses.
+    """
+    words = tracer.xp.cast(tracer.xp.length(tokens, 1), "int32")
+    part = scoring(tracer, scorer, tokens, beam)
+    return supertags.search(
+        OnnxEngine(tracer), scorer, part, logits, lengths, words, beam
+    )
+
+
 def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
     """The same as `TransitionScorer.scoring`, in a graph."""
     xp, cell = tracer.xp, scorer.cell

@@ -71,6 +71,28 @@ class Pipeline(TextPipeline):
         """
         return export_pipeline(self, Path(folder), format, **options)
 
+    def shrink_vectors(self, words=None, dtype: str = "float16") -> "Pipeline":
+        """The same pipeline with fewer pretrained vectors in all of its models.
+
+        Args:
+            words: as in `shrink_vectors` of a model. A number means the same words in
+                all models, the first of the vectors, if one of them has the vectors as
+                a feature beside the words.
+            dtype: as there.
+
+        Returns:
+            A new pipeline, with the models that have no such vectors as they are. Its
+            figures are those from before: `evaluate` it.
+
+        Raises:
+            ValueError: if no model has such vectors, or as there.
+        """
+        from keras_tagging.models.shrinking import shrunk_parts
+
+        smaller = type(self)(**shrunk_parts(self.parts, words, dtype))
+        smaller.metadata = dict(self.metadata)
+        return smaller
+
     # Evaluation
 
     def evaluate(

@@ -1,8 +1,13 @@
-"""CCG parsers that ONNX Runtime runs: the file has the scores, NumPy the search."""
+"""CCG parsers that ONNX Runtime runs.
+
+The file of one with a chart has the scores, and NumPy the search; that of one by moves
+has both.
+"""
 
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.ccg.parsing import Search, search_of
 from keras_tagging.kinds.derivations import Deriving
+from keras_tagging.kinds.moves import DerivingByMoves, search_of_moves
 from keras_tagging.runtime.models import OnnxModel
 
 
@@ -20,4 +25,41 @@ class OnnxCCGParser(Deriving, OnnxModel):
     def _possible(self, name, array, real):
         if name == "head_scores":
             return array.shape[2] == array.shape[1] + 1
+        return super()._possible(name, array, real)
+
+
+class OnnxShiftReduceParser(DerivingByMoves, OnnxModel):
+    """A CCG parser by moves, as `ShiftReduceParser`: see there."""
+
+    def __init__(self, session, described, threads=1):
+        super().__init__(session, described, threads)
+        self.tags = self.labels
+        self.grammar = Grammar.from_dict(described.get("grammar"))
+        self.search = search_of_moves(described.get("search"))
+        known = frozenset(self.tags)
+        self._inventories = {"tags": known, "tag_scores": known}
+
+    def derive(self, sentences, *, beta=None, nbest=None):
+        """Find the derivations of sentences: see `ShiftReduceParser.derive`.
+
+        Args:
+            sentences: as there.
+            beta: None: the search is in the file.
+            nbest: give so many derivations, if the search of the file has so many.
+
+        Raises:
+            ValueError: for a `beta`, or an `nbest` below 1.
+        """
+        if beta is not None:
+            raise ValueError(
+                "beta= is of the search, which is in the file: set model.beta, and "
+                "export the model again"
+            )
+        return super().derive(sentences, nbest=nbest)
+
+    def _possible(self, name, array, real):
+        if name == "moves":
+            return self.decoder.possible(array, real)
+        if name == "move_scores":
+            return array.shape[2] == self.search.beam_width
         return super()._possible(name, array, real)

@@ -1,5 +1,6 @@
 """The figures of an exported model, which prove the export."""
 
+from keras_tagging.data.targets import with_targets
 from keras_tagging.kinds.answers import METHODS, lacking
 
 #: what models have and exported ones do not
@@ -33,12 +34,15 @@ class Evaluated(Exported):
     #: the tables of `keras-tagging evaluate`, and the options of `evaluate`
     report_options: tuple[str, ...] = ()
     lower_is_better: tuple[str, ...] = ()
+    #: the columns of labels that it learnt
+    column_names: tuple[str | None, ...] = ()
 
-    def evaluate(self, x, *, return_dict=False, **options):
+    def evaluate(self, x, y=None, *, return_dict=False, **options):
         """Evaluate the model on annotated sentences.
 
         Args:
             x: sentences with gold tags, trees or text.
+            y: for lists of words their tags, as in `fit` of the Keras model.
             return_dict: whether to return a dict instead of the list of its values.
             **options: for parsers, `punctuation` and `subtypes`.
 
@@ -56,5 +60,5 @@ class Evaluated(Exported):
             )
         if unknown := [name for name in options if name not in self.report_options]:
             raise ValueError(f"Arguments not recognized: {', '.join(unknown)}")
-        figures = self.measured(x, **options)
+        figures = self.measured(with_targets(x, y, self.column_names), **options)
         return figures if return_dict else [*figures.values()]

@@ -11,12 +11,13 @@ from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import pieces_of, sentences_of_lines
 from keras_tagging.data.sentence import Sentence, as_sentence, check_several
 from keras_tagging.encoding.batching import slices
+from keras_tagging.kinds.answers import no_probabilities
 from keras_tagging.runtime.evaluation import Exported
 
 #: the parts that are trained together
 PARTS = ("segmenter", "tagger", "parser")
-#: the part that learns from derivations
-CCG = kinds.CCG_PARSER.name
+#: the parts that learn from derivations; the first is trained by default
+CCG_PARSERS = (kinds.CCG_PARSER.name, kinds.CCG_SHIFT_REDUCE.name)
 #: the further tagger that `train pipeline --entities` trains
 ENTITIES = "entities"
 #: the name of a further tagger: part of the names of files
@@ -145,7 +146,19 @@ class TextPipeline(Exported):
         """Whether a part finds derivations."""
         return any(kinds.of(x).learns == "derivations" for x in self.parts.values())
 
-    def annotate(self, text, lines: bool = False) -> Iterator[Sentence]:
+    @property
+    def probability_columns(self) -> tuple[str, ...]:
+        """Those of `columns` whose labels have probabilities: the taggers'."""
+        return tuple(chain(*(m.gives for m in self._probable)))
+
+    @property
+    def _probable(self) -> list:
+        models = self._annotators.values()
+        return [m for m in models if getattr(m, "gives_probabilities", False)]
+
+    def annotate(
+        self, text, lines: bool = False, *, probabilities: bool = False
+    ) -> Iterator[Sentence]:
         """Annotate a text, or sentences.
 
         Memory does not grow with the text: at most some thousand sentences are read
@@ -156,6 +169,10 @@ class TextPipeline(Exported):
                 as an open file; or an iterable of sentences or lists of words, which
                 are not segmented. Several texts are for `annotate_documents`.
             lines: whether each line of the text is one sentence, which is not split.
+            probabilities: whether the sentences have `Sentence.probabilities`, by the
+                names of `probability_columns`: of each label the probability that its
+                tagger gives it, with a CRF the marginal one. Heads have none, as the
+                scores of a parser's moves are no probabilities of arcs.
 
         Returns:
             Sentences one after the other, with the columns that there are models for:
@@ -166,13 +183,15 @@ class TextPipeline(Exported):
 
         Raises:
             ValueError: here or during the iteration, if the text has a line that is too
-                long, a list has strings whose words would be joined, or the parser
-                reads a column that the sentences lack.
+                long, a list has strings whose words would be joined, the parser reads
+                a column that the sentences lack, or no model gives probabilities.
         """
         for part in slices(self.sentences(text, lines), growing=True):
-            yield from self.annotate_together(part)
+            yield from self.annotate_together(part, probabilities)
 
-    def annotate_documents(self, documents: Iterable) -> Iterator[list[Sentence]]:
+    def annotate_documents(
+        self, documents: Iterable, *, probabilities: bool = False
+    ) -> Iterator[list[Sentence]]:
         """Annotate several texts, one result a document.
 
         Each text is segmented alone, and the sentences of many are tagged and parsed
@@ -184,6 +203,7 @@ class TextPipeline(Exported):
         Args:
             documents: strings, a text each. At most some thousand sentences are read
                 ahead.
+            probabilities: as in `annotate`.
 
         Returns:
             For each document, in their order, the list of its sentences; an empty list
@@ -201,9 +221,9 @@ class TextPipeline(Exported):
         if hasattr(documents, "columns"):
             kind = type(documents).__name__
             raise ValueError(f"a {kind} is no list of texts: give one of its columns")
-        return self._annotated(documents)
+        return self._annotated(documents, probabilities)
 
-    def _annotated(self, documents: Iterable[str]) -> Iterator[list[Sentence]]:
+    def _annotated(self, documents: Iterable[str], probabilities: bool):
         counts = deque()  # the sentences of each document that has not been given
 
         def sentences():
@@ -212,7 +232,7 @@ class TextPipeline(Exported):
                 yield from found
 
         part = []
-        for sentence in self.annotate(sentences()):
+        for sentence in self.annotate(sentences(), probabilities=probabilities):
             while len(part) == counts[0]:
                 yield part
                 counts.popleft()
@@ -227,11 +247,27 @@ class TextPipeline(Exported):
             return self.segmenter.segment_each(texts)
         return (list(self.sentences(text)) for text in texts)
 
-    def annotate_together(self, sentences: list[Sentence]) -> list[Sentence]:
-        """The sentences of one slice, annotated; they are not segmented."""
+    def check_probabilities(self) -> None:
+        """Raise a ValueError if no model gives probabilities of words."""
+        if not self._probable:
+            raise ValueError(no_probabilities(f"{', '.join(self.parts)}: there are"))
+
+    def annotate_together(
+        self, sentences: list[Sentence], probabilities: bool = False
+    ) -> list[Sentence]:
+        """The sentences of one slice, annotated; they are not segmented.
+
+        Args:
+            sentences: with their words.
+            probabilities: as in `annotate`.
+        """
+        asked = self._probable if probabilities else []
+        if probabilities:
+            self.check_probabilities()
         spans = []  # those of each tagger, which knows its own alone
         for model in self._annotators.values():
-            sentences = model.annotate(sentences)
+            options = {"probabilities": True} if model in asked else {}
+            sentences = model.annotate(sentences, **options)
             if model.gives_spans:
                 spans.append([sentence.spans for sentence in sentences])
         if len(spans) < 2:

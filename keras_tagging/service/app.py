@@ -211,10 +211,11 @@ class Service:
                 answers = await self._answers(model, given, [*model.outputs])
                 return _json(written(answers) | {"milliseconds": milliseconds()})
             accept = request.headers.get("accept", "")
-            given, output, written = texts.read(model, body, self._max_tokens, accept)
+            found = texts.read(model, body, self._max_tokens, accept)
+            given, output, media_type, written = found
             answers = await self._answers(model, given, [output])
             content = written(answers, milliseconds())
-            return Response(content.encode(), media_type=texts.TYPES[output])
+            return Response(content.encode(), media_type=media_type)
 
         return answer
 

@@ -39,7 +39,10 @@ def _any(*schemas: dict) -> dict:
     return {"anyOf": [*schemas]}
 
 
-_WORD = {**_object("id text", id=WHOLE, text=TEXT), "additionalProperties": True}
+_WORD = {
+    **_object("id text", id=WHOLE, text=TEXT, probabilities=_map(NUMBER)),
+    "additionalProperties": True,
+}
 _TOKEN = _object("text words", text=TEXT, start=WHOLE, end=WHOLE, words=_list(_WORD))
 _SPAN = _object(
     "text label start end words",
@@ -74,6 +77,10 @@ _MODEL = _object(
     columns=_list(TEXT),
     outputs=_list(TEXT),
     labels=WHOLE,
+    probabilities={
+        **FLAG,
+        "description": "Whether /annotate may be asked for probabilities.",
+    },
 )
 
 SCHEMAS = {
@@ -118,6 +125,11 @@ SCHEMAS = {
             output={
                 "enum": ["json", "conllu"],
                 "description": "By default json, or conllu if text/plain is accepted.",
+            },
+            probabilities={
+                **FLAG,
+                "default": False,
+                "description": "Whether words have those of their labels, in json.",
             },
         ),
         "oneOf": [{"required": [name]} for name in ("text", "texts", "sentences")],

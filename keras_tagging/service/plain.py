@@ -13,7 +13,8 @@ REMEDY = "send sentences, and model and columns where they are needed"
 
 def listed(models: dict[str, Model], max_tokens: int) -> dict:
     """The answer to `GET /models`."""
-    names = "name kind command architecture language columns outputs labels".split()
+    names = "name kind command architecture language columns outputs labels"
+    names = f"{names} probabilities".split()
     found = [{n: getattr(model, n) for n in names} for model in models.values()]
     found = [{**about, "outputs": list(about["outputs"])} for about in found]
     return {"models": found, "max_tokens": max_tokens}

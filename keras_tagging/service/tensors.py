@@ -34,6 +34,8 @@ class Model:
     labels: int
     top_k: int
     language: str = ""
+    #: whether `/annotate` may be asked for those of its labels
+    probabilities: bool = False
 
     @classmethod
     def of(cls, name: str, described: dict) -> "Model":
@@ -200,6 +202,8 @@ class TokenModel:
     Args:
         model: that ONNX Runtime runs.
     """
+
+    probabilities = False  # those of a tagger are outputs of their own
 
     def __init__(self, model):
         self.answer, self.outputs, self.columns = (

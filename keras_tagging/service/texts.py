@@ -1,6 +1,7 @@
 """A pipeline that is served: texts in, annotated sentences out, at `/annotate`."""
 
 import json
+from dataclasses import replace
 from itertools import chain
 
 from keras_tagging.data.annotation import ConlluWriter, as_object
@@ -14,9 +15,11 @@ from keras_tagging.service.tensors import Model, check_count, check_text
 from keras_tagging.utils import limits
 
 GIVEN = ("text", "texts", "sentences")
-KEYS = {"model", *GIVEN, "input", "output"}
+KEYS = {"model", *GIVEN, "input", "output", "probabilities"}
 REMEDY = "send text, texts or sentences, and model where there are several"
 TYPES = {"json": "application/json", "conllu": "text/plain; charset=utf-8"}
+#: the output `json` with the probabilities of labels
+PROBABLE = "json_with_probabilities"
 WORDS = "words"  # the number of them, which is asked for with every other output
 
 
@@ -32,6 +35,13 @@ def _as_json(sentence: Sentence) -> str:
     return json.dumps(as_object(sentence), ensure_ascii=False)
 
 
+def _without_probabilities(sentence: Sentence) -> str:
+    """The JSON of a sentence in whose batch another request asked for them."""
+    if sentence.probabilities:
+        sentence = replace(sentence, probabilities={})
+    return _as_json(sentence)
+
+
 class TextModel:
     """A pipeline as a worker runs it, as `tensors.TokenModel` one of tokens.
 
@@ -43,13 +53,20 @@ class TextModel:
     outputs = {
         "json": Output("string", ""),
         "conllu": Output("string", ""),
+        PROBABLE: Output("string", "", served=False),
         WORDS: Output("int32", 0, served=False),
     }
     #: of a sentence; CoNLL-U, which has numbers, is written where the whole text is
-    _forms = {"json": _as_json, "conllu": lambda sentence: sentence, WORDS: len}
+    _forms = {
+        "json": _without_probabilities,
+        "conllu": lambda sentence: sentence,
+        PROBABLE: _as_json,
+        WORDS: len,
+    }
 
     def __init__(self, pipeline: TextPipeline):
         self._pipeline = pipeline
+        self.probabilities = bool(pipeline.probability_columns)
         parts = pipeline.parts.values()
         self.architecture = ", ".join(part.architecture for part in parts)
 
@@ -70,7 +87,8 @@ class TextModel:
             later.append(raw and is_large(texts[-1]))
         pairs = [*zip(texts, later, strict=True)]
         now = chain.from_iterable(text for text, wait in pairs if not wait)
-        annotated = iter(self._pipeline.annotate_together([*now]))
+        probable = PROBABLE in names
+        annotated = iter(self._pipeline.annotate_together([*now], probable))
         answers = []
         for text, wait in pairs:
             own = Later(text) if wait else [next(annotated) for _ in text]
@@ -151,8 +169,8 @@ def read(model: Model, body: dict, max_tokens: int, accept: str = ""):
         accept: the header, which chooses the output if the body does not.
 
     Returns:
-        Texts or sentences, the name of the output, and a function of the answers and
-        the milliseconds that they took, which gives the content.
+        Texts or sentences, the name of the output, the type of its content, and a
+        function of the answers and the milliseconds that they took, which gives it.
 
     Raises:
         Problem: if it is malformed, or too long.
@@ -164,6 +182,14 @@ def read(model: Model, body: dict, max_tokens: int, accept: str = ""):
         raise bad(f"the body has {' and '.join(given) or 'no text'}: {REMEDY}")
     plain_text = accept.partition(",")[0].partition(";")[0].strip() == "text/plain"
     output = _one_of(body, "output", TYPES, "conllu" if plain_text else "json")
+    kind, probable = TYPES[output], body.get("probabilities", False)
+    if type(probable) is not bool:
+        raise bad(f"probabilities is {shown(probable)}: it may be true or false")
+    if probable and not model.probabilities:
+        raise bad(f"{model.name} has no tagger, whose labels have probabilities")
+    if probable and output == "conllu":
+        raise bad("conllu has no place for probabilities: ask for json")
+    output = PROBABLE if probable else output
     lines = _one_of(body, "input", ("text", "lines"), "text") == "lines"
     [name] = given
     if name == "sentences":
@@ -189,7 +215,7 @@ def read(model: Model, body: dict, max_tokens: int, accept: str = ""):
         parts = [f'"model": "{model.name}"', *found, f'"milliseconds": {milliseconds}']
         return f"{{{', '.join(parts)}}}"
 
-    return items, output, written
+    return items, output, kind, written
 
 
 def _one_of(body, name, possible, default):

@@ -113,6 +113,7 @@ def load(files: dict[str, tuple[str, tuple]]) -> tuple[int, dict[str, dict]]:
             "labels": len(model.labels),
             "top_k": model.warm_up(),
             "language": language,
+            "probabilities": model.probabilities,
         }
     return os.getpid(), described
 

@@ -18,7 +18,9 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "context_embeddings": ["cbow_embeddings", "window_embeddings"],
         "recipes": ["compile_arguments"],
         "resume": ["Resume"],
-        "soft_targets": ["SoftTargets", "Teaching"],
+        "soft_targets": ["SoftTargets"],
+        "teaching": ["Teaching"],
+        "unlabelled": ["Unlabelled"],
         "run": [
             "Plan",
             "carry_out",
@@ -26,6 +28,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "dataset",
             "mode_of",
             "streamed",
+            "target_signature",
             "token_signature",
         ],
     },

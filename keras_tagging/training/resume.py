@@ -69,6 +69,7 @@ class Resume(keras.callbacks.Callback):
             # 0.2.0 had none of these
             before = {
                 "soft targets": None,
+                "unlabelled": None,
                 "weights": None,
                 **header["run"],
                 "callbacks": names,

@@ -155,6 +155,20 @@ def token_signature(features):
     return {"ids": ids, "letters": tf.TensorSpec((None, None), tf.int32)}
 
 
+def target_signature(batches, gold):
+    """The shape and type of the targets of batches, which may have soft targets.
+
+    Args:
+        batches: `TrainingBatches`.
+        gold: the signature of gold targets.
+    """
+    if batches.soft is None:
+        return gold
+    size = (None, None, *batches.soft[0].shape[1:])
+    soft = {"ids": tf.TensorSpec(size, tf.int32)}
+    return {"gold": gold, **soft, "probabilities": tf.TensorSpec(size, tf.float32)}
+
+
 def dataset(batches, tokens, reads_labels=False):
     """The training data for Keras, with any backend; one pass is one epoch.
 
@@ -170,11 +184,7 @@ def dataset(batches, tokens, reads_labels=False):
         dict: see `EncodedSentences.batch`.
     """
     targets = tf.TensorSpec((None,) * batches.target_axes, tf.int32)
-    if batches.soft is not None:
-        size = (None, None, *batches.soft[0].shape[1:])
-        soft = {"ids": tf.TensorSpec(size, tf.int32)}
-        soft["probabilities"] = tf.TensorSpec(size, tf.float32)
-        targets = {"gold": targets, **soft}
+    targets = target_signature(batches, targets)
     weights = tf.TensorSpec((None, None), tf.float32)
     data = streamed(batches, tokens, targets, weights)
     if reads_labels:

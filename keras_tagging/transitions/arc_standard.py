@@ -5,9 +5,13 @@ Nivre (2004), :cite:`nivre2004`, as in section 2 of Elkaref & Bohnet (2017),
 front is one past the last word if it is empty.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from keras_tagging.transitions.node_table import (
+    CORE,
+    CORE_LABELS,
     KEPT,
     LEFT,
     MORE,
@@ -20,6 +24,7 @@ from keras_tagging.transitions.node_table import (
     S1,
     SHAPES,
     Configuration,
+    core_of,
     features_of,
     picked,
     stack_top,
@@ -100,9 +105,19 @@ def advance(configuration, actions, labels, xp=np) -> Configuration:
 
 def features(configuration, xp=np):
     """The nodes and labels of Table 1: see `node_table.features_of`."""
-    ahead = xp.arange(3, dtype="int32") + xp.expand_dims(configuration.front, 1)
+    return features_of(configuration, ahead(configuration, 3, xp), xp)
+
+
+def core(configuration, xp=np):
+    """Eight nodes: see `node_table.core_of`."""
+    return core_of(configuration, ahead(configuration, 1, xp), xp)
+
+
+def ahead(configuration, count, xp):
+    """The first nodes of the buffer: `(batch, count)`."""
+    nodes = xp.arange(count, dtype="int32") + xp.expand_dims(configuration.front, 1)
     last = xp.expand_dims(configuration.lengths, 1) + 1
-    return features_of(configuration, xp.where(ahead <= last, ahead, NONE), xp)
+    return xp.where(nodes <= last, nodes, NONE)
 
 
 def from_root(configuration, xp=np):
@@ -166,5 +181,14 @@ ARC_STANDARD = own(
         result=tree,
         from_root=from_root,
         fixed_steps=True,
+    )
+)
+ARC_STANDARD_CORE = own(
+    replace(
+        ARC_STANDARD,
+        name="arc-standard-core",
+        features=core,
+        num_nodes=len(CORE),
+        num_labels=CORE_LABELS,
     )
 )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from keras_tagging.data.projectivity import check_tree, is_projective
-from keras_tagging.transitions.system import TransitionSystem
+from keras_tagging.transitions.system import Outputs, TransitionSystem
 
 CHUNK = 256  # sentences advanced at once
 READ = ("the nodes of features (num_nodes)", "the labels of features (num_labels)")
@@ -85,6 +85,47 @@ def replayed(
         for i, part in zip(chunk, _replayed(system, *some, check), strict=True):
             moves[i] = part
     return moves
+
+
+def legal_outputs(
+    system: TransitionSystem,
+    outputs: Outputs,
+    sentences: Sequence[Moves],
+    lengths: Sequence[int],
+) -> list[np.ndarray]:
+    """Which outputs are legal before each of some moves.
+
+    Args:
+        system: the `TransitionSystem` of the moves.
+        outputs: of a network.
+        sentences: the `Moves` of each sentence.
+        lengths: the number of its words.
+
+    Returns:
+        For each sentence `(moves, outputs)` bool.
+    """
+    order = np.argsort(lengths, kind="stable")
+    found: list = [None] * len(lengths)
+    for begin in range(0, len(order), CHUNK):
+        chunk = order[begin : begin + CHUNK]
+        words = np.array([lengths[i] for i in chunk], "int32")
+        counts = [len(sentences[i].actions) for i in chunk]
+        actions, labels = np.zeros((2, len(chunk), max(counts)), "int32")
+        for row, (i, count) in enumerate(zip(chunk, counts, strict=True)):
+            actions[row, :count] = sentences[i].actions
+            labels[row, :count] = sentences[i].labels
+        state, steps = system.initial(words, int(words.max()) + 2, np), []
+        for step in range(max(counts)):
+            may = system.legal(state, np)[:, outputs.actions]
+            if system.legal_outputs is not None:
+                may &= system.legal_outputs(state, np)
+            steps.append(may)
+            state = system.advance(state, actions[:, step], labels[:, step], np)
+        none = np.zeros((len(chunk), len(outputs)), bool)
+        of_steps = np.stack([*steps, none], 1)  # there may be no step
+        for row, (i, count) in enumerate(zip(chunk, counts, strict=True)):
+            found[i] = of_steps[row, :count]
+    return found
 
 
 def _of_each(function, answers, names):

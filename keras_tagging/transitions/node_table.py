@@ -24,6 +24,9 @@ NODES = (
 )
 NUM_NODES = len(NODES)
 NUM_LABELS = NUM_NODES - 6  # of the children
+#: the nodes of `core_of`
+CORE = ("s0", "s1", "s2", "b0", "rc1(s0)", "rc1(s1)", "lc1(s0)", "lc1(s1)")
+CORE_LABELS = len(CORE) - 4  # of the children
 
 
 class Configuration(NamedTuple):
@@ -106,6 +109,27 @@ def features_of(configuration, buffer, xp=np):
         [of_children[:, :, LABEL], of_grandchildren[:, :, LABEL]], 1
     )
     return nodes, labels
+
+
+def core_of(configuration, front, xp=np):
+    """The part that a network reads whose vectors know the sentence.
+
+    The four nodes of Kiperwasser & Goldberg (2016b), section 4.2, and the outermost
+    children of two of them: what else stands around is in the vectors that a recurrent
+    stack gives these nodes.
+
+    Args:
+        configuration: a `Configuration`.
+        front: the node b_0, `(batch, 1)`.
+
+    Returns:
+        The nodes `(batch, 8)` in the order of `CORE`, NONE for a missing node; and the
+        labels `(batch, 4)` of the last 4, 0 for a missing node.
+    """
+    stack, known = stack_top(configuration, xp)
+    children = xp.concatenate([known[:, :, RIGHT1], known[:, :, LEFT1]], 1)
+    labels = rows(configuration.nodes, children, xp)[:, :, LABEL]
+    return xp.concatenate([stack, front, children], 1), labels
 
 
 def picked(configuration, labels, more, sources, cases, xp=np):

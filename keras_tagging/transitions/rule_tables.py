@@ -8,6 +8,7 @@ from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node
 from keras_tagging.ccg.categories import category_of
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, head_of
+from keras_tagging.ccg.words import escaped
 from keras_tagging.utils.limits import RULE_TABLE
 
 SHIFT, REDUCE, UNARY, FINISH = range(4)
@@ -133,7 +134,11 @@ class RuleTables:
         return action, label
 
     def derivation(
-        self, actions: Iterable[int], labels: Iterable[int], words: Sequence[str]
+        self,
+        actions: Iterable[int],
+        labels: Iterable[int],
+        words: Sequence[str],
+        pos: Sequence[str] | None = None,
     ) -> Derivation:
         """The derivation that moves build.
 
@@ -143,16 +148,19 @@ class RuleTables:
         Args:
             actions, labels: of the moves, in their order. What comes after FINISH does
                 not count.
-            words: the words of the sentence, at least one.
+            words: the words of the sentence, at least one. Brackets and blanks in them
+                become what `ccg.words.escaped` gives.
+            pos: the part of speech of each; by default "X".
         """
         stack: list[Node | Leaf] = []
-        rest = iter(words)
+        rest = iter(zip(words, pos or ["X"] * len(words), strict=True))
         for action, label in zip(actions, labels, strict=True):
             if action == FINISH:
                 break
             name = self.categories[self.category[action, label] - 1]
             if action == SHIFT:
-                stack.append(Leaf(name, "X", "X", next(rest), name))
+                word, tag = map(escaped, next(rest))
+                stack.append(Leaf(name, tag, tag, word, name))
             elif action == UNARY:
                 stack.append(Node(name, 0, (stack.pop(),)))
             else:

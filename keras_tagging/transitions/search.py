@@ -80,6 +80,7 @@ def search(
     width,
     beam_width: int = 1,
     masks=None,
+    ranked: bool = False,
 ):
     """The most probable answer for every sentence, as far as the search finds it.
 
@@ -101,10 +102,14 @@ def search(
         beam_width: hypotheses kept; 1 is greedy search.
         masks: None; or two arrays `(outputs,)` bool, whether an arc from ROOT, and one
             from a word, may be made by each output.
+        ranked: whether to give all hypotheses.
 
     Returns:
         The arrays that `result` of the system gives, as a tuple: of most systems heads
-        and labels `(batch, width - 2)` int32, -1 and 0 beyond a sentence's end.
+        and labels `(batch, width - 2)` int32, -1 and 0 beyond a sentence's end. If
+        `ranked`, those of all hypotheses, the best of each sentence first, and their
+        log probabilities `(batch, beam_width)` float32; below `FORBIDDEN / 2` where
+        there are not so many.
     """
     xp, number, fields = engine.xp, len(outputs), len(system.fields)
     batch = xp.shape(lengths)[0]
@@ -144,6 +149,8 @@ def search(
     shapes += [tuple(x.shape) for x in states]
     values = engine.loop(step, values, most, shapes)
     found = system.result(type(system.fields)(*values[:fields]), xp)
+    if ranked:
+        return (*found, values[fields])
     if beam_width > 1:
         best = xp.reshape(sentences * beam_width, (-1,))
         found = (xp.take(x, best, axis=0) for x in found)

@@ -28,6 +28,8 @@ from keras_tagging.transitions.arc_standard import (
 )
 from keras_tagging.transitions.node_table import (
     BELOW,
+    CORE,
+    CORE_LABELS,
     KEPT,
     LEFT,
     MORE,
@@ -37,6 +39,7 @@ from keras_tagging.transitions.node_table import (
     S0,
     S2,
     Configuration,
+    core_of,
     features_of,
     picked,
     rows,
@@ -113,6 +116,11 @@ def features(configuration, xp=np):
     for _ in range(2):
         places.append(rows(configuration.nodes, places[-1], xp)[:, :, BELOW])
     return features_of(configuration, xp.concatenate(places, 1), xp)
+
+
+def core(configuration, xp=np):
+    """Eight nodes: see `node_table.core_of`."""
+    return core_of(configuration, xp.expand_dims(configuration.front, 1), xp)
 
 
 def from_root(configuration, xp=np):
@@ -230,5 +238,14 @@ ARC_STANDARD_WITH_SWAP = own(
         from_root=from_root,
         fixed_steps=False,
         nonprojective=True,
+    )
+)
+SWAP_CORE = own(
+    replace(
+        ARC_STANDARD_WITH_SWAP,
+        name="swap-core",
+        features=core,
+        num_nodes=len(CORE),
+        num_labels=CORE_LABELS,
     )
 )

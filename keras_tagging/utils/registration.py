@@ -42,6 +42,7 @@ CLASSES = {
     "CCGParser": "models.ccg_parser",
     "Parser": "models.parser",
     "Segmenter": "models.segmenter",
+    "ShiftReduceParser": "models.shift_reduce_parser",
     "Tagger": "models.tagger",
 }
 

@@ -42,20 +42,17 @@ class LanguageWords:
     def settings(self, keywords: Collection[str], given: Mapping) -> dict[str, str]:
         """The keywords of `build` that follow, where the user's do not say otherwise.
 
-        Vectors are a feature beside the words. Where there is no such feature, in
-        parsers, the words start as they.
+        Vectors are a feature beside the words.
 
         Args:
             keywords: all that the architecture has.
             given: those of the user, with their values.
         """
         found = {}
-        # who chooses vectors, or the size of words that start as vectors, has them
+        # who chooses vectors has them
         own = {"vectors", "embeddings"} & {*given}
         if "vectors" in keywords and not own:
             found["vectors"] = self.vectors
-        elif "embeddings" in keywords and not own | ({"word_dim", "words"} & {*given}):
-            found["embeddings"] = self.vectors
         if "word_classes" in keywords and "word_classes" not in given:
             found["word_classes"] = self.word_classes
         return {name: value for name, value in found.items() if value is not None}

@@ -238,6 +238,43 @@ def test_files_become_files(trained, program, loaded, tmp_path):
     assert one.read_text() == program("annotate", trained[0], paths[0])[1]
 
 
+def test_probabilities(trained, pipeline, program, loaded, failing):
+    args = ["annotate", trained[0], "--probabilities", "--input", "tokens", "--output"]
+    code, printed, _ = program(*args, "jsonl", stdin="Dogs sleep .")
+    assert code == 0
+    found = [w for t in json.loads(printed)["tokens"] for w in t["words"]]
+    [own] = pipeline.annotate([["Dogs", "sleep", "."]], probabilities=True)
+    names = {"upos": "pos", "xpos": "xpos", "feats": "feats", "lemma": "lemma"}
+    for name, column in names.items():
+        values = [round(p, 6) for p in own.probabilities[column]]
+        assert [w["probabilities"][name] for w in found] == values
+        assert [w[name] for w in found] == own.columns[column]
+    code, table, _ = program(*args, "csv", stdin="Dogs sleep .")
+    header, *rows = [line.split(",") for line in table.splitlines()]
+    assert header[-4:] == [f"{name}_probability" for name in names]
+    assert [row[-4:] for row in rows] == [
+        [str(w["probabilities"][name]) for name in names] for w in found
+    ]
+    tag = ["tag", trained[0] / "tagger", "--output", "csv"]
+    code, table, _ = program(*tag, "--probabilities", stdin="Dogs sleep .")
+    header, *rows = [line.split(",") for line in table.splitlines()]
+    assert header[-4:] == [f"{name}_probability" for name in names]
+    assert [row[1:3] + row[5:] for row in rows] == [
+        [str(w["id"]), w["text"], *(w[n] for n in names)]
+        + [str(w["probabilities"][n]) for n in names]
+        for w in found
+    ]
+    error = failing(*args, "conllu", stdin="a")
+    assert "--output conllu has no place for probabilities: use jsonl" in error
+    error = failing(*tag, "--beta", "0.1", stdin="a")
+    assert "--output csv has no place for several tags: use jsonl" in error
+    error = failing(*args, "jsonl", "--engine", "ray")
+    assert "--engine ray has --workers, and no --probabilities" in error
+    args[1], args[4] = trained[0] / "parser", "conllu"
+    error = failing(*args, "jsonl", stdin="")
+    assert "no probabilities of words" in error
+
+
 def test_a_single_model_annotates(trained, program):
     code, printed, err = program("annotate", trained[0] / "tagger", stdin="A cat .\n")
     assert code == 0 and "has no segmenter" in err

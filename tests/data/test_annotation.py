@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -149,6 +150,24 @@ def test_json():
         }
     ]
     assert SECOND.entities == [Entity(0, 1, (19, 22), "X", 0.75)]
+    labels = Sentence(["a"], ["X"], {"pos": ["N"], "head": ["0"]})
+    known = {"tags": [0.5], "pos": [2 / 3], "head": []}
+    with pytest.raises(ValueError, match="1 tokens, but 0 probabilities of head"):
+        replace(labels, probabilities=known)
+    known.pop("head")
+    [token] = as_object(replace(labels, probabilities=known))["tokens"]
+    assert token["words"] == [
+        {
+            "id": 1,
+            "text": "a",
+            "upos": "N",
+            "head": 0,
+            "tag": "X",
+            "probabilities": {"upos": 0.666667, "tag": 0.5},
+        }
+    ]
+    found = io.StringIO(as_json(replace(labels, probabilities=known)))
+    assert [*read(found, "jsonl")] == [labels]
     plain = as_object(Sentence(["a", "b"], ["X", "Y"]))
     assert plain == {
         "tokens": [

@@ -2,6 +2,9 @@ import pytest
 
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
+from keras_tagging.data.spans import Entity, chunks_of
+from keras_tagging.data.surface import Surface
+from keras_tagging.metrics import chunks
 
 
 def test_fields_have_one_value_a_token():
@@ -22,6 +25,28 @@ def test_fields_have_one_value_a_token():
 def test_malformed_sentences_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         Sentence(*arguments)
+
+
+def test_entities_of_a_corpus():
+    """Of the column `ner`, or of tags that mark some, as conlleval reads them."""
+    words = ["a", "b", "c", "d", "e"]
+    tags = ["I-X", "I-X", "B-X", "I-Y", "O"]
+    expected = [("X", 0, 2), ("X", 2, 3), ("Y", 3, 4)]
+    assert [*chunks_of(tags)] == expected == chunks(tags)
+    places = [(0, 3), (4, 5), (6, 7)]
+    surface = Surface("a-b c d e", [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)], [1] * 5)
+    for sentence in (
+        Sentence(words, tags, surface=surface),
+        Sentence(words, None, {"ner": tags}, surface),
+        Sentence(words, ["O", "O", "B-Z", "O", "O"], {"ner": tags}, surface),
+    ):
+        assert sentence.entities == [
+            Entity(first, end, place, label, 1.0)
+            for (label, first, end), place in zip(expected, places, strict=True)
+        ]
+        assert sentence.spans == []
+    for tags in (["O"] * 5, ["B-X", "NN", "O", "O", "O"], None):
+        assert Sentence(words, tags).entities == []
 
 
 def test_long_sentences_are_quoted_in_part():

@@ -1,12 +1,13 @@
 """CSV and TSV with a header, beside pandas' own reading of them."""
 
 import io
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from keras_tagging import CorpusError, Sentence, load_corpus
-from keras_tagging.data import detect_format, from_dataframe, read, to_dataframe
+from keras_tagging.data import detect_format, from_dataframe, read, tables, to_dataframe
 from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.surface import Surface
 
@@ -39,6 +40,46 @@ def test_what_annotate_writes_is_read():
     writer = CsvWriter(["tags", "feats"])
     tagged = Sentence(["a"], ["B-X"])
     assert found(writer.header + writer.write(tagged)) == [tagged]
+
+
+def test_probabilities_of_labels_are_no_columns():
+    values = {"pos": [0.25, 1.0, 0.12345678, 0.0], "ner": [0.5] * 4}
+    sentence = replace(TWO[0], probabilities=values)
+    writer = CsvWriter(["pos", "ner", "head"], ["pos", "ner"])
+    text = writer.header + writer.write(sentence) + writer.write(TWO[1])
+    header, first, *_, last = text.splitlines()
+    assert header.endswith(",upos,ner,head,upos_probability,ner_probability")
+    assert first.endswith(",X,B-PER,0,0.25,0.5") and ",X,O,1,0.123457,0.5" in text
+    assert last.endswith(",INTJ,O,0,,")
+    assert fields(found(text)) == fields(TWO)
+    frame = sentence.to_dataframe()
+    assert frame["upos_probability"].tolist() == [0.25, 1.0, 0.123457, 0.0]
+    assert fields(from_dataframe(frame)) == fields(TWO[:1])
+    own = found("text,x_probability\na,1\n", format="csv")  # of no labels
+    assert own[0].columns == {"x_probability": ["1"]}
+
+
+def test_a_row_is_split_once(monkeypatch):
+    counted, split = [], tables._splitter
+
+    def splitter(separator, quotes):
+        own = split(separator, quotes)
+        return lambda number, line: counted.append(number) or own(number, line)
+
+    monkeypatch.setattr(tables, "_splitter", splitter)
+    rows = ["sentence,text", "1,a", "1,b", '2,"c"', "2", "3,d"]
+    with pytest.warns(UserWarning, match="<stream>:5: 1 cells, but the header has 2"):
+        assert len(found("\n".join(rows), errors="skip")) == 2
+    # but one that has cells too few, of which an error is to tell
+    assert sorted(counted) == [1, 2, 3, 4, 5, 5, 6]
+
+
+def test_rows_of_a_sentence_without_end_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr("keras_tagging.utils.limits.SENTENCE_TOKENS", 3)
+    split = tables._splitter(",", True)
+    lines = ((i, f"1,{i}") for i in range(2, 99))
+    [record] = tables._records(lines, "sentence,text", split, [0], 2)
+    assert len(record) <= 4 and len(record.cells) <= 4
 
 
 def test_what_pandas_writes_is_read():

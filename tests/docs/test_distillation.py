@@ -29,13 +29,16 @@ def test_pupils_learn(eager, one_epoch, monkeypatch, tmp_path):
     corpus = keras_tagging.load_corpus("demo")
     corpus.train, corpus.dev = short(corpus.train, 12), short(corpus.dev, 8)
     monkeypatch.setattr(keras_tagging, "load_corpus", lambda name: corpus)
-    with_gold, without, files, several = EXAMPLES
+    with_gold, without, with_text, of_parsers, files, several = EXAMPLES
     names: dict = {}
     exec(with_gold, names)
     exec(files, names)
     assert len(names["targets"]) == len(corpus.train)
     exec(without, names)
     assert set(names["pupil"].tags) <= set(names["teacher"].tags)
+    (tmp_path / "news.txt").write_text("Show me flights\nwhat now ?\n", "utf-8")
+    exec(with_text, dict(names))
+    exec(of_parsers, dict(names))
     # and both kinds of sentences in one call, as the page says
     both = corpus.train + names["words"]
     targets = keras_tagging.SoftTargets.of(names["teacher"], both)

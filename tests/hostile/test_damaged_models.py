@@ -60,7 +60,8 @@ def test_a_truncated_file_is_told(tmp_path, share):
         (
             CONFIG,
             b"null",
-            "holds a None, not a tagger, parser, ccg-parser or segmenter",
+            "holds a None, not a tagger, parser, ccg-parser, ccg-shift-reduce or "
+            "segmenter",
         ),
         (CONFIG, b"\xff\xfe{", "JSONDecodeError|UnicodeDecodeError"),
         (CONFIG, b"[" * 100_000, "RecursionError"),

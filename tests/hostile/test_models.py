@@ -219,4 +219,5 @@ def test_what_keras_compiles_with_is_loaded(tmp_path):
 def test_other_classes_are_not_even_made(tmp_path, name):
     other = changed(whole("tagger"), lambda found: found.update(registered_name=name))
     message = refused(tmp_path / "model.keras", other)
-    assert "holds a Tagger, not a tagger, parser, ccg-parser or segmenter" in message
+    kinds = "tagger, parser, ccg-parser, ccg-shift-reduce or segmenter"
+    assert f"holds a Tagger, not a {kinds}" in message

@@ -58,6 +58,9 @@ def test_probabilities_are_those_of_the_path(model):
     rows, tags = model.predict(SENTENCES), model.tag(SENTENCES)
     found = model.tag(SENTENCES, probabilities=True)
     assert [[tag for tag, _ in sentence] for sentence in found] == tags
+    whole = model.annotate(SENTENCES, probabilities=True)
+    pairs = [[*zip(s.tags, s.probabilities["tags"], strict=True)] for s in whole]
+    assert pairs == found
     for row, sentence in zip(rows, found, strict=True):
         expected = [
             p[model.tags.index(tag)] for p, (tag, _) in zip(row, sentence, strict=True)

@@ -309,3 +309,38 @@ def test_bootstrapping_without_vectors_takes_none():
     parser.bootstrap(fitted("ffn-parser", TRAIN[:12]))
     assert parser.settings["embeddings"] is None
     assert table_of(parser).shape[1] == SMALL["word_dim"]
+
+
+@pytest.mark.parametrize("trainable", [True, False])
+@pytest.mark.parametrize("name", ["bigru", "gru-parser"])
+def test_vectors_beside_the_words(name, trainable, tmp_path):
+    vectors = example(name)
+    model = build(name, vectors=vectors, trainable_vectors=trainable)
+    model.adapt(corpus(name))
+    table = model.network.get_layer("vector_embedding").embeddings
+    before = np.array(table)
+    np.testing.assert_array_equal(before[-len(vectors.words) :], vectors.matrix)
+    assert (before.shape in shapes(model)) == trainable
+    model.fit(corpus(name), epochs=1, verbose=0)
+    assert np.array_equal(np.array(table), before) != trainable
+    model.save(tmp_path / "model.keras")
+    loaded = keras_tagging.load(tmp_path / "model.keras")
+    assert loaded.settings["trainable_vectors"] == trainable
+    found, expected = (m.predict(corpus(name)) for m in (loaded, model))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+
+
+def test_a_parser_takes_over_the_vectors_of_another():
+    words = {"vectors": example("gru-parser"), "tags": None}
+    other = build("ffn-parser", **words, trainable_vectors=False)
+    other.fit(corpus("ffn-parser"), epochs=1, verbose=0)
+    model = build("elman-parser", tags=None)
+    model.bootstrap(other)
+    names = ("vectors", "trainable_vectors")
+    assert all(model.settings[name] == other.settings[name] for name in names)
+    tables = [
+        m.network.get_layer("vector_embedding").embeddings for m in (model, other)
+    ]
+    np.testing.assert_array_equal(*map(np.array, tables))
+    assert len(model.parse(corpus("gru-parser"))) == 12

@@ -1,10 +1,12 @@
-"""Taggers with fewer vectors, or vectors of half precision."""
+"""Models with fewer vectors, or vectors of half precision."""
 
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from models.parsers import TRAIN, random_parser
 
 import keras_tagging
+from keras_tagging import Pipeline, Sentence
 from keras_tagging.vectors import WordVectors
 
 TAGGED = random_sentences(12, 1)
@@ -21,6 +23,14 @@ def model(request):
     found.adapt(TAGGED)
     found.run_eagerly = True
     return randomize(found)
+
+
+@pytest.fixture(scope="module")
+def parser():
+    """With a word of training, and others, among its vectors."""
+    words = [OTHERS[0], TRAIN[0].tokens[1].lower(), *OTHERS[1:]]
+    matrix = np.random.default_rng(2).normal(size=(5, 4)).astype("float32")
+    return random_parser("ffn-parser", embeddings=WordVectors(words, matrix))
 
 
 def predict(model, *words):
@@ -58,11 +68,80 @@ def test_half_precision_rounds_the_vectors_alone(model):
 
 
 def test_what_is_refused(model, tagger):
-    with pytest.raises(ValueError, match="words=-1: give the number"):
-        model.shrink_vectors(-1)
+    for words in (-1, True, 1.5, "gnu"):
+        with pytest.raises(ValueError, match=f"words={words!r}: give the number"):
+            model.shrink_vectors(words)
+    with pytest.raises(ValueError, match="words= has other things than words"):
+        model.shrink_vectors([1])
     with pytest.raises(ValueError, match="dtype"):
         model.shrink_vectors(dtype="int8")
     with pytest.raises(ValueError, match="no vectors of words that training lacks"):
         tagger.shrink_vectors(1)
     with pytest.raises(ValueError, match="no vocabularies"):
         keras_tagging.build("bigru").shrink_vectors(1)
+
+
+def test_parsers_keep_their_trees(parser, tmp_path):
+    small = parser.shrink_vectors(2, dtype="float32")
+    words = parser.vocabularies["word"]
+    assert words[parser.training_words :] == OTHERS
+    assert small.vocabularies == parser.vocabularies | {"word": words[:-2]}
+    assert small.training_words == parser.training_words
+    known = [Sentence([*OTHERS[:2], *s.tokens], None, {}) for s in TRAIN[:3]]
+    known = [Sentence(s.tokens, None, {"pos": ["N"] * len(s)}) for s in known]
+    assert small.parse(known) == parser.parse(known)
+    small.save(tmp_path / "small.keras")
+    assert keras_tagging.load(tmp_path / "small.keras").parse(known) == small.parse(
+        known
+    )
+
+
+def test_words_to_keep_by_name(model, parser):
+    small = model.shrink_vectors(["emu", "gnu", "heard"])
+    name = "vector" if "vector" in model.vocabularies else "word"
+    first = model.training_words if name == "word" else 0
+    assert small.vocabularies[name][first:] == ["gnu", "emu"]
+    for a, b in zip(predict(small, "emu"), predict(model, "emu"), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-3)  # in half precision
+    # whose words have one normal form
+    last = parser.shrink_vectors({"YAK"}).vocabularies["word"]
+    assert last[parser.training_words :] == ["yak"]
+
+
+def test_parts_of_a_pipeline_are_shrunk_alike(parser):
+    words = [TRAIN[0].tokens[1].lower(), *OTHERS]
+    matrix = np.random.default_rng(2).normal(size=(5, 4)).astype("float32")
+    tagger = keras_tagging.build(
+        "bigru", **TINY | WORDS_ONLY, vectors=WordVectors(words, matrix), tags="pos"
+    )
+    tagger.adapt(TRAIN)
+    pipeline = Pipeline(tagger=tagger, parser=parser)
+    pipeline.metadata = {"scores": {}}
+    small = pipeline.shrink_vectors(3)
+    assert small.tagger.vocabularies["vector"] == [words[0], "zebra", "gnu"]
+    kept = small.parser.vocabularies["word"]
+    assert kept[parser.training_words :] == ["zebra", "gnu"]
+    assert small.metadata == pipeline.metadata
+    assert pipeline.tagger is tagger and pipeline.parser is parser
+    plain = random_parser("ffn-parser")
+    assert Pipeline(tagger=tagger, parser=plain).shrink_vectors(1).parser is plain
+    with pytest.raises(ValueError, match="no model of this pipeline has vectors"):
+        Pipeline(parser=plain).shrink_vectors(1)
+
+
+def test_a_parser_of_an_earlier_version(parser):
+    old = type(parser).from_config({**parser.get_config(), "training_words": None})
+    with pytest.raises(ValueError, match="saved by an earlier version.*train it again"):
+        old.shrink_vectors(1)
+
+
+def test_a_parser_with_a_tagger_of_its_own(parser, model):
+    own = type(parser).from_config(
+        {**parser.get_config(), "tagger": model.get_config()}
+    )
+    randomize(own)
+    own.tagger.set_weights(model.get_weights())
+    small = own.shrink_vectors(2, dtype="float32")
+    assert small.tagger.vocabularies == model.shrink_vectors(2).vocabularies
+    words = [["zebra", "dog"]]
+    assert small.tagger.tag(words) == model.tag(words)

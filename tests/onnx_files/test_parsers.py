@@ -20,13 +20,22 @@ CASES = {
     "swap": ("gru-parser", {"system": "swap"}),
     "swap, beam": ("lstm-parser", {"system": "swap", "beam_width": 4}),
     "encoder": ("lstm-parser", {"encoder": "bilstm", "encoder_units": 5}),
+    "core": (
+        "ffn-parser",
+        {
+            "system": "arc-standard-core",
+            "encoder": "bigru",
+            "encoder_units": 5,
+            "beam_width": 2,
+        },
+    ),
     "skips": (
         "gru-parser",
         {"encoder": "skip-bilstm", "encoder_units": 5, "encoder_layers": 3},
     ),
 }
 # Of each kind of network, of words and tags, of system and of search one.
-IN_CI = ("ffn-parser", "gru-parser", "letters", "swap, beam", "skips")
+IN_CI = ("ffn-parser", "gru-parser", "letters", "swap, beam", "core", "skips")
 
 
 def exported(model, tmp_path):

@@ -298,6 +298,35 @@ def test_a_further_tagger(pipeline, tagger, parser, entities):
     assert count > 3 and own.gives_spans
 
 
+def test_probabilities_of_labels(tagger, parser, entities):
+    """Those that the taggers give alone; heads have none."""
+    pipeline = Pipeline(tagger=tagger, parser=parser, entities=entities)
+    assert pipeline.probability_columns == ("pos", "lemma", "ner")
+    found = [*pipeline.annotate(WORDS, probabilities=True)]
+    assert found == [*pipeline.annotate(WORDS)]  # they are not compared
+    expected = tagger.tag(WORDS, probabilities=True)
+    named = {"pos": "upos", "lemma": "lemma"}
+    for sentence, own in zip(found, expected, strict=True):
+        assert {*sentence.probabilities} == {"pos", "lemma", "ner"}
+        for column, name in named.items():
+            values = sentence.probabilities[column]
+            pairs = [*zip(sentence.columns[column], values, strict=True)]
+            assert pairs == own[name]
+        for span in sentence.spans:
+            own = sentence.probabilities["ner"][slice(*span.words)]
+            assert span.probability == min(own)
+    [[first]] = pipeline.annotate_documents(["the dog"], probabilities=True)
+    [alone] = pipeline.annotate("the dog", probabilities=True)
+    assert first.probabilities == alone.probabilities
+    # those of labels that are replaced go with them
+    [again] = Pipeline(tagger=tagger).annotate([first])
+    assert {*again.probabilities} == {"ner"}
+    assert [s.probabilities for s in pipeline.annotate(WORDS)] == [{}] * len(WORDS)
+    for model in (parser, Pipeline(parser=parser)):
+        with pytest.raises(ValueError, match="no probabilities of words .*tagger"):
+            [*model.annotate([first], probabilities=True)]
+
+
 def test_figures_of_entities(tagger, parser, entities):
     """From the text, whose sentences the segmenter finds, and of the gold words."""
     words = ["Nobody in the park knows . the dog".split(), "barks .".split()]
@@ -603,8 +632,12 @@ def test_exported_it_answers_the_same(tagger, parser, entities, tmp_path):
     assert pipeline.export(tmp_path, format="onnx", top_k=2) == {}
     served = Pipeline.load(tmp_path)
     assert isinstance(served.tagger, runtime.OnnxTagger)
-    for one, other in zip(served.annotate(TEXT), pipeline.annotate(TEXT), strict=True):
+    answers = (p.annotate(TEXT, probabilities=True) for p in (served, pipeline))
+    for one, other in zip(*answers, strict=True):
         assert one.columns == other.columns
+        assert [*one.probabilities] == ["pos", "lemma", "ner"]
+        for name, values in one.probabilities.items():
+            assert values == pytest.approx(other.probabilities[name], rel=1e-3)
         for span, like in zip(one.entities, other.entities, strict=True):
             assert span.probability == pytest.approx(like.probability, rel=1e-3)
             assert replace(span, probability=1) == replace(like, probability=1)

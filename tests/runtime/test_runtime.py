@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -22,6 +23,7 @@ from keras_tagging.runtime.models import one_ahead
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
 
+KINDS = "tagger, parser, ccg-parser, ccg-shift-reduce or segmenter"
 HEAVY = ("tensorflow", "keras", "gensim", "jax", "torch", "onnx", "sklearn", "pandas")
 
 
@@ -120,6 +122,11 @@ def test_the_figures_prove_the_export(model, path, train_sentences):
     own = found.evaluate(train_sentences, return_dict=True)
     assert own == pytest.approx(figures, abs=1e-5)
     assert found.evaluate(train_sentences) == [*own.values()]
+    bare = [replace(s, tags=None) for s in train_sentences]
+    tags = [s.tags for s in train_sentences]
+    assert found.evaluate(bare, tags, return_dict=True) == own
+    with pytest.raises(ValueError, match="but 1 of tags in y: give a list for each"):
+        found.evaluate(bare, tags[:1])
     with pytest.raises(ValueError, match="sentence 1 has no tags"):
         found.evaluate([["a"]])
     with pytest.raises(AttributeError, match="no fit: .*load the run, or the .keras"):
@@ -300,15 +307,15 @@ def test_files_of_strangers(path, tmp_path, change, message):
 @pytest.mark.parametrize(
     "key, value, message",
     [
-        ("kind", "cook", "holds no tagger, parser, ccg-parser or segmenter"),
-        ("kind", ["tagger"], "holds no tagger, parser, ccg-parser or segmenter"),
+        ("kind", "cook", f"holds no {KINDS}"),
+        ("kind", ["tagger"], f"holds no {KINDS}"),
         ("format", 2, "is of format 2, which this version"),
         ("tags", [1], "does not list its tags"),
         ("columns", ["other"], "has other inputs than it says"),
         ("batch_tokens", 10**12, "does not say how many tokens make a batch"),
         ("batch_tokens", True, "does not say how many tokens make a batch"),
         (None, "[" * 100_000, "does not say in JSON what it is"),
-        (None, "[]", "holds no tagger, parser, ccg-parser or segmenter"),
+        (None, "[]", f"holds no {KINDS}"),
     ],
 )
 def test_what_a_file_says_of_itself_is_checked(path, tmp_path, key, value, message):

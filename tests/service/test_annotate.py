@@ -14,6 +14,8 @@ from keras_tagging.data.annotation import ConlluWriter, as_object
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.service import model_files as files
 from keras_tagging.service import texts
+from keras_tagging.service.problems import Problem
+from keras_tagging.service.worker import answer as run
 from keras_tagging.service.worker import load, stamp
 
 TEXTS = [
@@ -125,7 +127,8 @@ def test_a_large_text_among_others_keeps_its_place():
     pipeline = SimpleNamespace(
         parts={},
         sentences=lambda text, lines: [Sentence([w]) for w in text.split()],
-        annotate_together=lambda sentences: sentences,
+        annotate_together=lambda sentences, probabilities: sentences,
+        probability_columns=(),
     )
     model, names = texts.TextModel(pipeline), ["json", "conllu", texts.WORDS]
     given = ["a b", "x " * 251, "c"]
@@ -140,6 +143,30 @@ def test_a_large_text_among_others_keeps_its_place():
     ]
     assert [s.tokens for s in answers[1]["conllu"]] == [["x"]] * 251
     assert texts.words_of(answers) == 254 and texts.unfinished(answers) == []
+
+
+def test_probabilities_of_labels(whole, pipeline, folder):
+    text = TEXTS[0]
+    expected = [*map(as_object, pipeline.annotate(text, probabilities=True))]
+    body = {"text": text, "probabilities": True}
+    answer = whole.post("/annotate", body).json()
+    assert answer["sentences"] == expected
+    word = answer["sentences"][0]["tokens"][0]["words"][0]
+    assert {*word["probabilities"]} == {"upos", "xpos", "lemma", "ner"}
+    about = {
+        m["name"]: m["probabilities"] for m in whole.get("/models").json()["models"]
+    }
+    assert about == {"whole": True, "tagger": False}
+    # of requests that are run together, each has what it asked for
+    load({"here": (folder, stamp(folder))})
+    jobs = [([text], [texts.PROBABLE, "words"]), ([text], ["json", "words"])]
+    [[probable], [plain]] = run("here", jobs)
+    assert [*map(json.loads, probable[texts.PROBABLE])] == expected
+    found = [as_object(s) for s in pipeline.annotate(text)]
+    assert [*map(json.loads, plain["json"])] == found
+    about = SimpleNamespace(name="trees", probabilities=False)
+    with pytest.raises(Problem, match="trees has no tagger, whose labels have prob"):
+        texts.read(about, body, 99)
 
 
 def test_texts_that_come_together_are_kept_apart(whole, expected):
@@ -158,6 +185,18 @@ def test_texts_that_come_together_are_kept_apart(whole, expected):
     [
         ("/annotate", {}, 400, "the body has no text: send text, texts or sentences"),
         ("/annotate", {"text": "a", "texts": ["a"]}, 400, "has text and texts: send"),
+        (
+            "/annotate",
+            {"text": "a", "probabilities": 1},
+            400,
+            "probabilities is 1: it may be true or false",
+        ),
+        (
+            "/annotate",
+            {"text": "a", "probabilities": True, "output": "conllu"},
+            400,
+            "conllu has no place for probabilities: ask for json",
+        ),
         ("/annotate", {"texts": "a"}, 400, "texts must be a list of strings, not 'a'"),
         ("/annotate", {"texts": []}, 400, "texts is empty: send at least one"),
         ("/annotate", {"sentences": []}, 400, "there are no tokens in"),

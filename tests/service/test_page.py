@@ -219,7 +219,8 @@ def test_a_text_is_annotated(browser, whole, tmp_path):
     assert not page.one("#split").is_displayed()
     page.type("Dogs bark." + Keys.ENTER)
     page.wait(lambda: page.all(".tree svg"))
-    answer = whole.post("/annotate", {"text": "Dogs bark."}).json()["sentences"]
+    body = {"text": "Dogs bark.", "probabilities": True}
+    answer = whole.post("/annotate", body).json()["sentences"]
     words = [w for s in answer for t in s["tokens"] for w in t["words"]]
     assert page.texts(".tree .w") == [word["text"] for word in words]
     assert page.texts(".tree .p") == [word["upos"] for word in words]
@@ -398,6 +399,54 @@ def test_probabilities_of_entities(browser, whole):
     assert page.texts("#best caption, #best .tag, #best .p") == ["Ada", "PER", "95.0%"]
     page.one("#probabilities").click()
     assert "95.0%" in shown(sure) and not page.one("#best").is_displayed()
+
+
+def test_probabilities_of_words(browser, whole):
+    columns = {"pos": ["NOUN", "VERB"], "lemma": ["dog", "7"], "feats": ["_", "_"]}
+    columns |= {"head": ["2", "0"], "deprel": ["nsubj", "root"]}
+    values = {"pos": [0.6912, 0.9996], "lemma": [0.95, 0.0]}
+    tree = Sentence(["Dogs", "7"], None, columns, probabilities=values)
+    tags = Sentence(["a", "b"], ["X", "Y"], probabilities={"tags": [0.5, 0.75]})
+    page = Page(browser, whole.url)
+    page.answers([tree, tags])
+    page.run("Dogs 7")
+    words = page.all("svg .known")
+    assert [word.accessible_name for word in words] == [
+        "Dogs NOUN 69.1%",
+        "7 VERB > 99.9%",
+    ]
+
+    def shown():
+        return [node.is_displayed() for node in page.all(".sure")]
+
+    assert shown() == [True, False, True, True]  # the last is one pixel wide
+    ActionChains(browser).move_to_element(words[0]).perform()
+    page.wait(lambda: page.one("#best").is_displayed())
+    best = "#best caption, #best .tag, #best .p"
+    expected = ["Dogs", "LEMMA dog", "95.0%", "UPOS NOUN", "69.1%"]
+    assert page.texts(best) == expected
+    browser.execute_script("arguments[0].focus()", words[1])
+    assert page.texts(best) == ["7", "LEMMA 7", "by rule", "UPOS VERB", "> 99.9%"]
+    for summary in page.all(".fields summary"):
+        summary.click()
+    page.wait(lambda: len(page.all("table")) >= 2)
+    assert page.texts(".scroll th")[:3] == ["ID", "FORM", "LEMMA"]
+    told = [cell.get_attribute("data-p") for cell in page.all("td[data-p]")]
+    assert told == ["95.0%", "69.1%", "by rule", "> 99.9%", "50.0%", "75.0%"]
+    assert page.texts("td.unsure") == ["NOUN", "X"]
+    assert [b.get_attribute("class") for b in page.all("button.token")] == [
+        "token unsure",
+        "token",
+    ]
+    page.one("#probabilities").click()
+    assert shown() == [True] * 4
+    script = """
+        const [answer, done] = arguments;
+        import(location.origin + "/static/conllu.js")
+          .then(({ conllu }) => done(conllu(answer, "")))"""
+    found = browser.execute_async_script(script, [as_object(tree)])
+    assert found == ConlluWriter().write(tree)
+    assert browser.get_log("browser") == []
 
 
 def test_trees_of_many_sentences_are_drawn_when_they_are_opened(browser, whole):

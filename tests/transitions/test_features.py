@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from transitions.walks import PAIRS, advance_both, random_walk, row, start_both
 
-from keras_tagging.transitions import NODES
+from keras_tagging.transitions import NODES, transition_system
 from keras_tagging.transitions.arc_standard import (
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
     features,
 )
-from keras_tagging.transitions.node_table import NUM_LABELS, NUM_NODES
+from keras_tagging.transitions.node_table import CORE, NUM_LABELS, NUM_NODES
 from keras_tagging.transitions.swap import SWAP
 
 BOTH = pytest.mark.parametrize("name", PAIRS)
@@ -83,3 +83,18 @@ def test_random_moves_of_longer_sentences(name):
         assert labels.tolist() == [[label or 0 for label in one] for _, one in expected]
         seen += (nodes > 0).sum(0)
     assert seen.min() > 20  # no node is hardly ever there
+
+
+@BOTH
+def test_the_core_is_eight_of_the_nodes(name):
+    core, places = transition_system(f"{name}-core"), [NODES.index(n) for n in CORE]
+    of_labels = [place - 6 for place in places[4:]]
+    assert (core.num_nodes, core.num_labels) == (8, 4)
+    seen = np.zeros(8, int)
+    for ours, _, _, _ in random_walk([9, 1, 0, 8, 6, 7], 1, name):
+        nodes, labels = core.features(ours, np)
+        every, all_labels = PAIRS[name][0].features(ours, np)
+        assert nodes.tolist() == every[:, places].tolist()
+        assert labels.tolist() == all_labels[:, of_labels].tolist()
+        seen += (nodes > 0).sum(0)
+    assert seen.min() > 5

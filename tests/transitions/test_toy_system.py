@@ -144,7 +144,7 @@ def test_a_system_of_an_installed_package(registered, monkeypatch):
     loaded = {"its_package:VALUE": hybrid, "its_package:print": print}
     monkeypatch.setattr(installed, "entry_points", lambda group: entries)
     monkeypatch.setattr(EntryPoint, "load", lambda self: loaded[self.value])
-    assert transition_systems()[2:] == ["arc-hybrid", "code", "other"]
+    assert transition_systems()[4:] == ["arc-hybrid", "code", "other"]
     assert transition_system("arc-hybrid") is hybrid
     for name in ("other", "code"):
         with pytest.raises(ValueError, match=f"'{name}': its_package:.* no transition"):

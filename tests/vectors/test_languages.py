@@ -62,12 +62,8 @@ def test_a_card_names_the_language(offers):
         ("bigru", {"vectors": None}, {"word_classes": "brown-tiny"}),
         ("bigru", {"embeddings": "x"}, {"word_classes": "brown-tiny"}),
         ("bigru", {"word_classes": "x", "vectors": "x"}, {}),
-        (
-            "ffn-parser",
-            {},
-            {"embeddings": "tiny", "word_classes": "brown-tiny"},
-        ),
-        ("ffn-parser", {"word_dim": 9}, {"word_classes": "brown-tiny"}),
+        ("ffn-parser", {}, {"vectors": "tiny", "word_classes": "brown-tiny"}),
+        ("ffn-parser", {"embeddings": "x"}, {"word_classes": "brown-tiny"}),
         ("segmenter", {}, {}),
     ],
 )
@@ -80,7 +76,7 @@ def test_the_line_says_how_to_turn_them_off():
     line = "vectors tiny and word classes brown-tiny, installed for English; "
     off = "vectors=None and word_classes=None turn them off"
     assert TINY.told(["vectors", "word_classes"]) == line + off
-    parts = ["parser.embeddings", "tagger.word_classes"]
+    parts = ["parser.vectors", "tagger.word_classes"]
     assert TINY.told(parts, "off") == f"{line}off"
     line = "word classes brown-tiny, installed for English; "
     assert TINY.told(["word_classes"]) == f"{line}word_classes=None turns them off"
@@ -135,12 +131,12 @@ def test_the_parts_of_a_pipeline_take_them(files):
     words = installed_for("en")
     settings = {"tagger": {"vectors": None}}
     plan = PipelinePlan(("tagger", "parser"), settings, "best", words=words)
-    names = ["tagger.word_classes", "parser.embeddings", "parser.word_classes"]
+    names = ["tagger.word_classes", "parser.vectors", "parser.word_classes"]
     assert plan.taken() == names
     tagger, parser = plan.build("tagger", tags=("upos",)), plan.build("parser")
     assert tagger.settings["vectors"] is None
     assert parser.settings["word_classes"] == files["word_classes"]
-    assert parser.settings["embeddings"] == files["vectors"]
+    assert parser.settings["vectors"] == files["vectors"]
     assert parser.metadata["words"]["language"] == "English (en)"
     assert plan.fold_tagger(("upos",)).settings["vectors"] == files["vectors"]
 

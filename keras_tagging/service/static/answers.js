@@ -5,6 +5,8 @@ import { drawing } from "./derivation.js";
 import { tree } from "./tree.js";
 
 const UNSURE = .7; // below this a probability is always shown
+const isUnsure = (p) => p > 0 && p < UNSURE;
+const sureness = (p) => p === 0 ? "by rule" : percent(p); // a lemma that a rule made
 const OPEN = 10; // sentences whose trees are drawn at once
 const DRAWN = 500; // words of a derivation
 // the fields of CoNLL-U by their names, then ours
@@ -34,7 +36,7 @@ function showBest(anchor, word, tags, probabilities) {
     fill.style.width = `${100 * probabilities[i]}%`;
     table.append(make("tr", {}, make("td", {}, make("span", { className: "tag", textContent: tag })),
       make("td", {}, make("span", { className: "bar" }, fill),
-        make("span", { className: "p", textContent: percent(probabilities[i]) }))));
+        make("span", { className: "p", textContent: sureness(probabilities[i]) }))));
   });
   const box = $("best");
   box.replaceChildren(table);
@@ -103,11 +105,17 @@ function marked(sentence, dir, lang) {
 // Trees and tables
 
 function table(words, names, dir, titles) {
-  const cell = (word, name) => name !== "head" ? word[name]
+  const content = (word, name) => name !== "head" ? word[name]
     : `${word.head} ${word.head < 1 ? "root" : words[word.head - 1].text}`;
+  const cell = (word, name) => {
+    const p = word.probabilities?.[name], found = make("td", { textContent: content(word, name) ?? "" });
+    if (p !== undefined) found.dataset.p = sureness(p);
+    if (isUnsure(p)) found.classList.add("unsure");
+    return found;
+  };
   const head = names.map((name) => make("th", { textContent: titles[name] || name, scope: "col" }));
   const rows = words.map((word) => make("tr", {},
-    ...names.map((name) => make("td", { textContent: cell(word, name) ?? "" }))));
+    ...names.map((name) => cell(word, name))));
   return scroller("Table", dir, make("table", { dir }, make("tr", {}, ...head), ...rows));
 }
 
@@ -127,22 +135,44 @@ function titlesOf(sentences) {
   return universal ? TITLES : { ...TITLES, upos: "POS" };
 }
 
+/** What is known of each word: how sure its tag is, and how it tells of all of its labels. */
+function certainty(words, tag, titles) {
+  return words.map(({ text, probabilities: values = {}, ...word }) => {
+    const names = Object.keys(TITLES).filter((name) => name in values);
+    names.push(...Object.keys(values).filter((name) => !(name in TITLES)));
+    const labels = names.map((name) => `${titles[name] || name} ${word[name]}`);
+    const p = values[tag], about = [text, labels, names.map((name) => values[name])];
+    return names.length && { unsure: isUnsure(p), sure: p === undefined ? "" : sureness(p),
+                             told: (node) => tells(node, ...about) };
+  });
+}
+
+function withTag(word, tag, known) {
+  const name = `token${known?.unsure ? " unsure" : ""}`;
+  if (!known) return make("div", { className: name }, ...token(word, tag));
+  const button = make("button", { type: "button", className: name, "aria-describedby": "best" },
+    ...token(word, tag), make("span", { className: "sure", textContent: known.sure }));
+  return known.told(button);
+}
+
 function section(sentence, number, lang, open, titles) {
   const words = sentence.tokens.flatMap((token) => token.words);
   const there = new Set(words.flatMap(Object.keys));
+  there.delete("probabilities");
   const known = Object.keys(TITLES).filter((name) => there.has(name));
   const names = [...known, ...[...there].filter((name) => !(name in TITLES))];
   const tag = ["upos", "xpos", "tag", "predicted_tag"].find((name) => there.has(name));
   const tags = words.map((word) => word[tag] || "");
+  const certain = certainty(words, tag, titles);
   const dir = direction(words.map((word) => word.text).join(" "));
   const found = make("section", { className: "sentence", "aria-label": `Sentence ${number}` });
   const derivation = words.length <= DRAWN ? sentence.derivation : null;
   if (sentence.text) found.append(marked(sentence, dir, lang));
   if (there.has("head")) {
     const title = tag ? `Tree with ${titles[tag]}` : "Tree";
-    found.append(folded(title, "tree", open, () => scroller("Tree", dir, tree(words, tags, dir))));
+    found.append(folded(title, "tree", open, () => scroller("Tree", dir, tree(words, tags, dir, certain))));
   } else if (tag && !derivation) {
-    const item = (word, i) => make("div", { className: "token" }, ...token(word.text, tags[i]));
+    const item = (word, i) => withTag(word.text, tags[i], certain[i]);
     found.append(folded(titles[tag], "tree", open, () => tagList(dir, words.map(item))));
   }
   if (derivation) {

@@ -3,7 +3,8 @@
 import { auto } from "./derivation.js";
 
 const FIELDS = ["lemma", "upos", "xpos", "feats", "head", "deprel"];
-const NO_ATTRIBUTES = new Set(["id", "text", ...FIELDS, "ner", "predicted_tag", "tag"]);
+const NO_ATTRIBUTES = new Set(["id", "text", ...FIELDS, "ner", "predicted_tag", "tag",
+                               "probabilities"]);
 const ESCAPES = { " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|": "\\p", "\\": "\\\\" };
 const SPACE = /[\t-\r\x1c-\x20\x85\p{Z}]+/gu;  // what Python takes for it
 const NOT_PRINTED = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;

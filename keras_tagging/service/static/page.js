@@ -118,7 +118,7 @@ async function attempt(action) {
 async function run() {
   const chosen = model(), text = $("text").value, whole = chosen.kind === "pipeline";
   if (!text.trim()) throw new Error(`Type a ${whole ? "text" : "sentence"} first.`);
-  const given = whole ? { text } : { sentences: sentences() };
+  const given = whole ? { text, probabilities: chosen.probabilities } : { sentences: sentences() };
   if (!whole) given.columns = columns(given.sentences);
   const start = performance.now();
   const answer = await ask(chosen.command, { model: chosen.name, ...given });
@@ -137,7 +137,7 @@ function show(chosen, text, answer, passed) {
   shown = { chosen, text, answer, found };
   $("tools").hidden = false;
   $("conllu").hidden = tags; // CoNLL-U has no place for probabilities
-  $("probable").hidden = !tags && !found.some(({ spans }) => spans.length);
+  $("probable").hidden = !tags && !chosen.probabilities && !found.some(({ spans }) => spans.length);
   $("trees").hidden = !document.querySelector(".tree:not([open])");
 }
 

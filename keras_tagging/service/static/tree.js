@@ -18,9 +18,9 @@ function setLevels(arcs) {
 }
 
 /** The middles of the words, and where all end; neighbours have room for their label. */
-function places(words, tags, inner, size) {
-  const gaps = words.map((word, i) =>
-    Math.max(width(word.text, size.word), width(tags[i], size.tag) * 1.1) + size.gap);
+function places(words, tags, known, inner, size) {
+  const gaps = words.map((word, i) => size.gap + Math.max(width(word.text, size.word),
+    width(tags[i], size.tag) * 1.1, width(known[i]?.sure || "", size.label)));
   for (const arc of inner) {
     if (arc.to !== arc.from + 1) continue;
     const lack = width(arc.label, size.label) + size.between - (gaps[arc.from] + gaps[arc.to]) / 2;
@@ -57,14 +57,15 @@ function told(words) {
  * @param words - with text, head (from 1; 0 is the root) and deprel
  * @param tags - a text for each word, "" where there is none
  * @param dir - "rtl" puts the first word to the right
+ * @param known - of each word how sure its tag is, if that is known: see `certainty`
  */
-export function tree(words, tags, dir) {
+export function tree(words, tags, dir, known = []) {
   const size = words.length < COMPACT_FROM ? ROOMY : COMPACT;
   const arcs = words.map(({ head, deprel }, child) => ({ child, label: deprel, root: head < 1,
     from: Math.min(head - 1, child), to: Math.max(head - 1, child) }));
   const inner = arcs.filter((arc) => !arc.root);
   setLevels(inner);
-  const [x, total] = places(words, tags, inner, size);
+  const [x, total] = places(words, tags, known, inner, size);
   if (dir === "rtl") {
     for (const i of x.keys()) x[i] = total - x[i];
     for (const arc of inner) { arc.fromX = total - arc.fromX; arc.toX = total - arc.toX; }
@@ -80,16 +81,22 @@ export function tree(words, tags, dir) {
       draw("polygon", { class: "head", points: `${end - 4},${top - 7} ${end + 4},${top - 7} ${end},${top}` }),
       text("deprel", (start + end) / 2, y + 4, size.label, arc.label));
   });
-  const svg = draw("svg", { width: total, height: top + (tags.some(Boolean) ? 50 : 32), role: "img",
-                            "aria-label": told(words) }, ...lines);
+  const [below, several] = [tags.some(Boolean) ? 50 : 32, known.some(Boolean)];
+  // of an image nobody could reach the words by keyboard
+  const svg = draw("svg", { width: total, height: top + below + (several ? 16 : 0),
+                            role: several ? "group" : "img", "aria-label": told(words) }, ...lines);
   words.forEach((word, i) => {
     const name = text("w", x[i], top + 20, size.word, word.text);
     const light = (on) => lines.forEach((g, child) =>
       g.classList.toggle("lit", on && (child === i || words[child].head - 1 === i)));
     name.addEventListener("pointerenter", () => light(true));
     name.addEventListener("pointerleave", () => light(false));
-    svg.append(name);
-    if (tags[i]) svg.append(text("p", x[i], top + 39, size.tag, tags[i]));
+    const tag = tags[i] ? [text("p", x[i], top + 39, size.tag, tags[i])] : [];
+    if (!known[i]) return svg.append(name, ...tag);
+    const sure = text("sure", x[i], top + 55, size.label, known[i].sure);
+    const about = { class: `known${known[i].unsure ? " unsure" : ""}`, tabindex: 0, role: "button",
+                    "aria-label": [word.text, tags[i], known[i].sure].join(" "), "aria-describedby": "best" };
+    svg.append(known[i].told(draw("g", about, name, ...tag, sure)));
   });
   return svg;
 }

@@ -1,0 +1,127 @@
+"""The network of a shift-reduce CCG parser: supertags, and the moves, of one stack."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from keras_tagging.architectures.ccg_network import encoded
+from keras_tagging.architectures.parser_network import Encoder
+from keras_tagging.architectures.tasks import CCGMovesSettings
+from keras_tagging.architectures.token_inputs import (
+    TABLES,
+    least_weights,
+    sizes_of,
+    stack_weights,
+)
+from keras_tagging.cells.options import GRU, LSTM, Elman, FeedForward
+from keras_tagging.transitions import RuleTables
+from keras_tagging.transitions.shift_reduce import LABELS, NODES
+from keras_tagging.utils.checks import Checked, Parts, Share, Steps, Units
+
+#: the hidden layers over the moves: those of Elkaref & Bohnet (2017)
+CELLS = {
+    "ffn": FeedForward(),
+    "elman": Elman(),
+    "lstm": LSTM(forget_bias=1.0),
+    "gru": GRU(update="keep"),
+}
+Cell = Literal[*CELLS]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftReduceNetwork(Checked):
+    r"""Look-up tables, a stack of recurrent layers, and what scores moves behind it.
+
+    The states of the stack give the logits of each word's categories, and are what the
+    :class:`keras_tagging.layers.TransitionScorer` reads of words. Both are trained
+    together.
+
+    Args:
+        encoder, units, num_layers, merge, dropout, layer_dropout: of the stack, as in
+            `CCGNetwork`.
+        cell: the hidden layer over the moves: feed-forward, or recurrent.
+        move_units: its size.
+        category_dim: size of the embeddings of the categories of constituents.
+        move_dropout: of the hidden layer.
+        truncation, truncation_limit: of a recurrent one, as in `TransitionScorer`.
+    """
+
+    kind: ClassVar[str] = "ccg-shift-reduce"
+    needs: ClassVar = (CCGMovesSettings, *TABLES)
+
+    encoder: Encoder = "bigru"
+    units: Units = 200
+    num_layers: Parts = 2
+    merge: Literal["top", "layer"] = "layer"
+    dropout: Share = 0.5
+    layer_dropout: Share = 0.5
+    cell: Cell = "ffn"
+    move_units: Units = 256
+    category_dim: Units = 50
+    move_dropout: Share = 0.3
+    truncation: Literal["sliding", "chunked"] = "chunked"
+    truncation_limit: Steps | None = 5
+
+    def build(self, settings, features, vocabularies, grammar, *, seed, vector_dim=0):
+        """The functional network and the scorer.
+
+        Args:
+            settings: a `Settings`, for the options of the tables.
+            features: an adapted `TokenFeatures`.
+            vocabularies: whose "tags" are the categories of words.
+            grammar: the `Grammar`, whose categories constituents have.
+            seed: of the initial weights and of dropout.
+            vector_dim: size of the pretrained vectors, 0 without.
+
+        Returns:
+            A functional model from what `run_network` gives it to a dict of `tags`,
+            logits `(batch, time, tags)`, and `states`, `(batch, time, size)`; and a
+            built `TransitionScorer`.
+        """
+        import keras
+
+        from keras_tagging.architectures.embedding import uniform
+        from keras_tagging.architectures.output import functional
+        from keras_tagging.layers import TransitionScorer
+        from keras_tagging.utils.seeds import seeds
+
+        draw = seeds(seed)
+        inputs, _, x, of_kernels = encoded(
+            self, settings, features, draw, seed=seed, vector_dim=vector_dim
+        )
+        tags = keras.layers.Dense(
+            len(vocabularies["tags"]),
+            kernel_initializer=of_kernels(next(draw)),
+            dtype="float32",
+            name="logits",
+        )(x)
+        network = functional(inputs, None, {"tags": tags, "states": x}, name="tokens")
+        cell = CELLS[self.cell](
+            self.move_units,
+            kernel_initializer=of_kernels(next(draw)),
+            recurrent_initializer=keras.initializers.Orthogonal(seed=next(draw)),
+        )
+        scorer = TransitionScorer(
+            cell,
+            len(RuleTables(grammar).categories),
+            label_dim=self.category_dim,
+            grammar=grammar,
+            truncation=self.truncation,
+            truncation_limit=self.truncation_limit,
+            dropped="tokens",
+            hidden_dropout=self.move_dropout,
+            initializer=of_kernels(next(draw)),
+            table_initializer=uniform(next(draw)),
+            seed=next(draw),
+            name="scorer",
+        )
+        scorer.build((None, None, x.shape[-1]))
+        return network, scorer
+
+    def least_weights(self, settings, vocabularies, vector_dim=0) -> int:
+        """A lower bound for the number of weights: see `models.saved_config`."""
+        count, inputs = least_weights(settings, vocabularies, vector_dim)
+        count += stack_weights(inputs, self.units, self.num_layers)
+        tags, size = sum(sizes_of(vocabularies)), 2 * self.units
+        count += tags * (size + self.move_units)  # each is a category to shift, too
+        inputs = len(NODES) * size + len(LABELS) * self.category_dim
+        return count + self.move_units * inputs

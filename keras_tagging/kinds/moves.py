@@ -1,0 +1,149 @@
+"""The answers of shift-reduce CCG parsers: moves, of which derivations are made."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from keras_tagging.ccg.auto import FRAGMENTS
+from keras_tagging.ccg.derivation import Derivation
+from keras_tagging.ccg.grammar import Grammar
+from keras_tagging.kinds.derivations import FIGURES, OF_WORDS, Deriving
+from keras_tagging.kinds.kind import Output
+from keras_tagging.transitions import RuleTables
+from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
+from keras_tagging.transitions.search import FORBIDDEN
+from keras_tagging.utils.limits import MODEL_STEPS
+
+OUTPUTS = {
+    "tags": Output("string", ""),
+    "tag_scores": Output("float", 0.0, ranked=True, served=False),
+    "moves": Output("int32", 0, ranked=True, served=False),
+    "move_scores": Output("float", 0.0, ranked=True, served=False),
+}
+
+
+class MoveSearch(NamedTuple):
+    """How derivations were searched for.
+
+    Attributes:
+        beam_width: the number of hypotheses.
+    """
+
+    beam_width: int
+
+
+def search_of_moves(found) -> MoveSearch:
+    """The search that a file describes.
+
+    Raises:
+        ValueError: if it cannot be one.
+    """
+    right = isinstance(found, dict) and {*found} == {*MoveSearch._fields}
+    width = found["beam_width"] if right else None
+    if type(width) is not int or not 1 <= width <= MODEL_STEPS:
+        raise ValueError("does not say how derivations were searched for")
+    return MoveSearch(width)
+
+
+class MoveDecoder:
+    """Makes derivations of moves.
+
+    Args:
+        grammar: its rules.
+        search: how the moves were searched for.
+    """
+
+    def __init__(self, grammar: Grammar, search: MoveSearch):
+        self.rules = RuleTables(grammar)
+        self._most = np.array([*map(len, self.rules.labels.values()), 0])
+        self.beam_width = search.beam_width
+
+    def derive(
+        self,
+        words: Sequence[str],
+        pos: Sequence[str],
+        moves: np.ndarray,
+        scores: np.ndarray,
+        beta: None = None,
+        nbest: int = 1,
+    ) -> list[tuple[Derivation, float]]:
+        """The best derivations with their scores: those without fragments go first.
+
+        Args:
+            words: at least one.
+            pos: the part of speech of each word.
+            moves: `(words, beam_width * c)`, as `transitions.Supertags.search` gives
+                them.
+            scores: `(words, beam_width)`, the same in each row.
+            beta: None: the moves have been found.
+            nbest: how many, at most.
+        """
+        found = []
+        own = moves.reshape(1, len(words), -1)
+        own, built = self._hypotheses(own, np.array([len(words)]))
+        for place, score in enumerate(scores[0].tolist()):
+            if place and (score < FORBIDDEN / 2 or not built[0, place]):
+                continue  # there are not so many
+            actions, labels = (own[0, place] % 4).tolist(), own[0, place] // 4
+            made = self.rules.derivation(actions, labels.tolist(), words, pos)
+            found.append((made, score))
+            if nbest == 1 and made.category != FRAGMENTS:
+                break
+        found.sort(key=lambda one: one[0].category == FRAGMENTS)
+        return found[:nbest]
+
+    def possible(self, moves: np.ndarray, real: np.ndarray) -> bool:
+        """Whether the best moves of a batch build derivations; a file may have any.
+
+        Args:
+            moves: `(batch, time, any)`.
+            real: `(batch, time)`, where there are words.
+        """
+        if not moves.shape[2] or moves.shape[2] % self.beam_width or (moves < 0).any():
+            return False
+        moves = np.where(real[:, :, None], moves, FINISH)
+        _, built = self._hypotheses(moves, real.sum(1))
+        return bool(built[:, 0].all())
+
+    def _hypotheses(self, moves: np.ndarray, lengths: np.ndarray):
+        """The moves of each hypothesis, `(batch, beam_width, moves)`, and whether they
+        build a derivation, `(batch, beam_width)`."""
+        batch, time, _ = moves.shape
+        moves = moves.reshape(batch, time, self.beam_width, -1).transpose(0, 2, 1, 3)
+        moves = moves.reshape(batch, self.beam_width, -1)
+        actions, labels = moves % 4, moves // 4
+        going = np.cumsum(actions == FINISH, -1) == 0
+        shifts = (going & (actions == SHIFT)).cumsum(-1)
+        depth = shifts - (going & (actions == REDUCE)).cumsum(-1)
+        right = (labels >= 1) & (labels <= self._most[actions]) & (depth >= 1)
+        built = np.all(right | ~going, -1) & (shifts[:, :, -1] == lengths[:, None])
+        return moves, built
+
+
+class DerivingByMoves(Deriving):
+    """A shift-reduce CCG parser, with Keras or without.
+
+    Attributes:
+        tags: the categories of words, in the order of their scores.
+        grammar: the rules that derivations keep to.
+        search: how they are searched for.
+    """
+
+    kind = "ccg-shift-reduce"
+    figures = tuple(name for name in FIGURES if name not in OF_WORDS[1:])
+    reads, of_words = ["moves", "move_scores"], ["tag_scores"]
+    search: MoveSearch
+
+    @classmethod
+    def outputs(cls, about):
+        return OUTPUTS
+
+    @cached_property
+    def decoder(self) -> MoveDecoder:
+        """What makes derivations of moves."""
+        return MoveDecoder(self.grammar, self.search)
+
+    def nothing(self, name):
+        return np.zeros(0, object) if name == "tags" else np.zeros((0, 0), "float32")

@@ -1,0 +1,173 @@
+"""The teacher of a training run, and what it says of the training sentences."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from keras_tagging import kinds
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.models.known_labels import some
+from keras_tagging.models.run_files import ENSEMBLE, MODEL, TAUGHT
+from keras_tagging.training import SoftTargets, Unlabelled
+from keras_tagging.training.soft_targets import MOVES, TOP_K, fingerprint_of, labels_of
+from keras_tagging.training.teaching import check_columns
+from keras_tagging.utils.named_models import find_model
+from keras_tagging.utils.stored import sha256_of
+
+
+def digest_of(path: str | Path) -> str:
+    """The SHA-256 of a model's file; of an ensemble that of the list of its files.
+
+    Args:
+        path: as `keras_tagging.load` takes it.
+
+    Raises:
+        OSError: if there is no such file.
+    """
+    path = find_model(path)
+    if path.is_dir():
+        path /= ENSEMBLE if not (path / MODEL).exists() else MODEL
+    return sha256_of(path)
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """A trained model, or an ensemble, from which another one learns.
+
+    Args:
+        model: a tagger, a parser, or an ensemble.
+        path: where it was, for messages and metadata.
+        sha256: from `digest_of`.
+        weight, temperature: `soft_weight` and `temperature` of `fit`.
+        watch: as in `SoftTargets.of`.
+        text: sentences without annotation, as in `Unlabelled`, or None.
+    """
+
+    model: object
+    path: str
+    sha256: str
+    weight: float = 0.5
+    temperature: float = 1.0
+    watch: Callable[[Sequence], Iterable] = iter
+    text: Iterable | None = None
+
+    def check(self, pupil) -> list[str]:
+        """Refuse a pupil that cannot learn from it, before anything is computed.
+
+        Args:
+            pupil: a model with vocabularies.
+
+        Returns:
+            Lines about labels that one of them lacks.
+
+        Raises:
+            ValueError: if the pupil cannot learn from soft targets, is of another kind,
+                has a column that the teacher lacks, or none of its labels; and if text
+                without annotation may have moves that a parser does not learn.
+        """
+        pupil.check_pupil()
+        own, theirs = kinds.of(pupil).name, kinds.of(self.model).name
+        if own != theirs:
+            raise ValueError(
+                f"{self.path} holds a {theirs}, which cannot teach a {own}: give a "
+                f"{own}, or an ensemble of them"
+            )
+        labels, known = labels_of(pupil), labels_of(self.model)
+        check_columns(f"{self.path}, the teacher, has", known, labels)
+        found = []
+        for name, of_pupil in labels.items():
+            found += self._differences(name or "tags", of_pupil, known[name])
+        return found
+
+    def _differences(self, name: str, own, theirs) -> list[str]:
+        """Lines about the labels of a column that one lacks."""
+        missed = [label for label in own if label not in set(theirs)]
+        if len(missed) == len(own):
+            raise ValueError(
+                f"{self.path} knows none of the labels to learn in {name!r} "
+                f"({some(own)}): its own are {some(theirs)}; train the pupil on "
+                "sentences that have labels of the teacher, or choose another teacher"
+            )
+        more, lines = [label for label in theirs if label not in set(own)], []
+        if missed:
+            lines.append(
+                f"The teacher lacks {len(missed):,} of {len(own):,} labels in {name!r} "
+                f"({some(missed)}), and gives them no probability"
+            )
+        if more and self.text is not None and name.startswith(MOVES):
+            raise ValueError(
+                f"{self.path} gives {len(more):,} moves that are not to be learnt "
+                f"({some(more)}), and text without annotation may have them: leave "
+                "that text out, or train on sentences with all deprels of the teacher"
+            )
+        if more:
+            lines.append(
+                f"{len(more):,} labels of the teacher in {name!r} are not to be learnt "
+                f"({some(more)}): their probability goes to the others"
+            )
+        return lines
+
+    def lessons(self, sentences: Sequence[Sentence], out: Path) -> dict[str, object]:
+        """Keywords of the pupil's `fit`.
+
+        What the teacher says is computed once, and kept in the folder of the run, where
+        a resumed run finds it.
+
+        Args:
+            sentences: the training sentences.
+            out: the folder.
+
+        Raises:
+            ValueError: if the file in the folder is damaged; the message has the
+                remedy.
+        """
+        key = f"{self.sha256} {fingerprint_of(sentences, trees=True)} {TOP_K}"
+        key = hashlib.sha256(key.encode()).hexdigest()[:16]
+        path = out / TAUGHT.replace("*", key)
+        for other in out.glob(TAUGHT):
+            if other != path:  # of an earlier run that was not finished
+                other.unlink()
+        if not path.exists():
+            SoftTargets.of(self.model, sentences, watch=self.watch).save(path)
+        text = None
+        if self.text is not None:
+            text = Unlabelled(self.model, self.text, self.watch)
+        try:
+            targets = SoftTargets.load(path)
+        except ValueError as error:
+            raise ValueError(f"{error}; remove the file for that") from error
+        return {
+            "soft_targets": targets,
+            "soft_weight": self.weight,
+            "temperature": self.temperature,
+            "unlabelled": text,
+        }
+
+    @cached_property
+    def about(self) -> dict[str, object]:
+        """The teacher in the metadata of its pupil."""
+        about = {
+            "path": self.path,
+            "sha256": self.sha256,
+            "model": self.name,
+            "weight": self.weight,
+            "temperature": self.temperature,
+        }
+        return about if self.text is None else about | {"unlabelled": repr(self.text)}
+
+    @property
+    def name(self) -> str:
+        """Its architecture, or those of its members."""
+        members = getattr(self.model, "members", None)
+        if members is None:
+            return self.model.architecture
+        return f"ensemble of {', '.join(model.architecture for model in members)}"
+
+    def __str__(self) -> str:
+        beside = "" if self.text is None else ", also on text without annotation"
+        return (
+            f"Learns from {self.path} ({self.name}), with the weight {self.weight:g} "
+            f"and the temperature {self.temperature:g}{beside}"
+        )

@@ -1,0 +1,152 @@
+"""Shift-reduce CCG parsers: trained, saved, exported, and what files may say."""
+
+import numpy as np
+import pytest
+from ccg.trees import tree
+from models.test_ccg_parser import GOLD, trees
+
+import keras_tagging
+from keras_tagging.architectures import architecture
+from keras_tagging.architectures.shift_reduce_network import CELLS
+from keras_tagging.ccg import Derivation, Grammar
+from keras_tagging.ccg.auto import FRAGMENTS
+from keras_tagging.data import Sentence
+from keras_tagging.data.records import sentence_of
+from keras_tagging.kinds.moves import MoveDecoder, MoveSearch, search_of_moves
+from keras_tagging.metrics import derivation_scores
+from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
+
+SETTINGS = {"units": 12, "num_layers": 1, "word_dim": 12, "move_units": 16}
+SETTINGS |= {"dropout": 0.0, "layer_dropout": 0.0, "move_dropout": 0.0, "seed": 1}
+SETTINGS |= {"learning_rate": 0.05, "token_budget": 60, "category_dim": 6}
+ODD = [[], ["."], [".", ".", "."], ["xyz"] * 40, ["a\tb", "c d", ""], ["the"] * 300]
+
+
+@pytest.fixture(scope="module")
+def model():
+    made = keras_tagging.build("ccg-shift-reduce", **SETTINGS)
+    made.fit(GOLD, epochs=40, verbose=0)
+    return made
+
+
+@pytest.fixture(scope="module")
+def onnx(model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("moves") / "parser.onnx"
+    model.export(path)
+    return keras_tagging.load(path)
+
+
+def test_it_learns_by_heart(model):
+    found = model.derive([s.tokens for s in GOLD])
+    assert trees(found) == trees(GOLD)
+    figures = model.evaluate(GOLD, return_dict=True)
+    assert figures == dict.fromkeys(model.figures, 1.0)
+    assert "head_accuracy" not in figures and "labelled" in figures
+
+
+def test_every_word_is_in_the_output(model):
+    found = model.derive([Sentence(words) for words in ODD])
+    assert [s.tokens for s in found] == ODD and found[0].derivation is None
+    for sentence in found[1:]:
+        assert len(sentence.derivation) == len(sentence)
+        assert Derivation.from_auto(sentence.derivation.auto()) == sentence.derivation
+    assert found[2].derivation.category == FRAGMENTS
+    roots = [child.category for child in found[2].derivation.root.children]
+    assert len(roots) > 1
+
+
+def test_it_is_saved_and_exported(model, onnx, tmp_path):
+    model.save(tmp_path / "a.keras")
+    again = keras_tagging.load(tmp_path / "a.keras")
+    words = [s.tokens for s in GOLD] + [["who", "knows"], ["the"] * 9, *ODD[:-1]]
+    expected = model.derive(words)
+    for other in (again, onnx):
+        found = other.derive(words)
+        assert [s.derivation for s in found] == [s.derivation for s in expected]
+        assert [s.tags for s in found] == [s.tags for s in expected]
+    ranked = model.derive(words, nbest=3)
+    for one, other in zip(ranked, onnx.derive(words, nbest=3), strict=True):
+        assert [s.derivation for s, _ in one] == [s.derivation for s, _ in other]
+        scores = [[score for _, score in pairs] for pairs in (one, other)]
+        np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-4)
+    assert onnx.evaluate(GOLD, return_dict=True) == dict.fromkeys(model.figures, 1.0)
+    with pytest.raises(ValueError, match="beta= is of the search"):
+        onnx.derive(words, beta=0.1)
+
+
+def test_other_searches_leave_the_model_as_it_is(model):
+    [ranked] = model.derive([GOLD[2].tokens], nbest=6, beta=1e-9)
+    assert model.beam_width == 4 and 4 < len(ranked) <= 6
+    fragments = [s.derivation.category == FRAGMENTS for s, _ in ranked]
+    assert fragments == sorted(fragments)
+    for part in (False, True):
+        scores = [x for (_, x), f in zip(ranked, fragments, strict=True) if f == part]
+        assert scores == sorted(scores)[::-1]
+    assert trees([ranked[0][0]]) == trees([GOLD[2]])
+    greedy = model.derive([s.tokens for s in GOLD], beam_width=1)
+    assert trees(greedy) == trees(GOLD) and model.beam_width == 4
+    for wrong in ({"beta": 0}, {"beta": 2}, {"nbest": 0}, {"beam_width": 0}):
+        with pytest.raises(ValueError, match=min(wrong)):
+            model.derive(GOLD, **wrong)
+
+
+def test_figures_are_those_of_its_derivations(model):
+    odd = [s.tokens[::-1] for s in GOLD]
+    gold = [
+        sentence_of(words, s.tags, derivation=s.derivation)
+        for words, s in zip(odd, GOLD, strict=True)
+    ]
+    figures = model.evaluate(gold, return_dict=True)
+    found = [s.derivation for s in model.derive(odd)]
+    scores = derivation_scores([s.derivation for s in gold], found)._asdict()
+    assert {name: figures[name] for name in scores} == scores
+
+
+def test_every_cell_and_derivations_that_no_moves_build():
+    changed = tree("S", tree("X", tree("Y", "a|NP")))
+    odd = sentence_of(["a"], ["NP"], derivation=Derivation(changed))
+    for name in CELLS:
+        made = keras_tagging.build("ccg-shift-reduce", cell=name, **SETTINGS)
+        made.adapt([*GOLD, odd])
+        expected = type(CELLS[name](2)).__name__
+        assert type(made.scorer.cell).__name__ == expected
+    made.fit([*GOLD, odd], epochs=1, verbose=0)  # the last one is recurrent
+    assert made.metadata["left_out"]["sentences"] == 1
+    assert [len(s.derivation) for s in made.derive(GOLD)] == [len(s) for s in GOLD]
+    with pytest.raises(ValueError, match="sentence 1: a category changes more"):
+        keras_tagging.build("ccg-shift-reduce", **SETTINGS).fit([odd], verbose=0)
+
+
+def test_moves_of_a_file_are_checked():
+    grammar = Grammar.from_derivations(s.derivation for s in GOLD)
+    decoder = MoveDecoder(grammar, MoveSearch(2))
+    size, real = decoder.beam_width * 6, np.ones((1, 2), bool)
+
+    def moves(*best):
+        found = np.zeros((1, 2, size), "int32")
+        found[0, 0, : len(best)] = [4 * label + action for action, label in best]
+        return found
+
+    np_and_vp = [decoder.rules.id_of(x) for x in ("NP", r"S\NP")]
+    shifts = [(SHIFT, label) for label in np_and_vp]
+    assert decoder.possible(moves(*shifts, (FINISH, 0)), real)
+    wrong = [
+        moves(shifts[0], (FINISH, 0)),  # a word is left
+        moves((REDUCE, 1), *shifts, (FINISH, 0)),
+        moves(shifts[0], (SHIFT, 10**6), (FINISH, 0)),
+        moves(*shifts, shifts[0], (FINISH, 0)),
+        moves(*shifts, (FINISH, 0)) - 1,
+        np.zeros((1, 2, 0), "int32"),
+        np.zeros((1, 2, 5), "int32"),
+    ]
+    assert not any(decoder.possible(array, real) for array in wrong)
+    for wrong in (None, {}, {"beam_width": 0}, {"beam_width": True}, {"beam": 1}):
+        with pytest.raises(ValueError, match="how derivations were searched for"):
+            search_of_moves(wrong)
+
+
+def test_settings():
+    keywords = architecture("ccg-shift-reduce").keywords
+    assert {"beta", "beam_width", "tag_weight", "cell", "units"} <= {*keywords}
+    with pytest.raises(ValueError, match="cell='gro'"):
+        keras_tagging.build("ccg-shift-reduce", cell="gro")

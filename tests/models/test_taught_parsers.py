@@ -1,0 +1,277 @@
+"""Parsers that learn from parsers: probabilities of moves, against NumPy."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from keras import ops
+from models.parsers import (
+    CROSSING,
+    DEV,
+    EMPTY,
+    PLAIN,
+    TRAIN,
+    build,
+    equal,
+    fitted,
+    random_parser,
+    weights,
+)
+
+import keras_tagging
+from keras_tagging import Ensemble, Sentence, SoftTargets
+from keras_tagging.data import Corpus
+from keras_tagging.models.parser_moves import move_column
+from keras_tagging.models.run_folder import train_run
+from keras_tagging.models.teachers import Teacher
+from keras_tagging.transitions import gold_moves, legal_outputs, transition_system
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+SOME = [*TRAIN[:4], EMPTY, TRAIN[4]]
+FEW = {"batch_size": 3, **PLAIN}
+
+
+def softmax(scores):
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def teacher():
+    """Two parsers, of other networks, features and orders of labels."""
+    other = build("ffn-parser", tags=None, seed=3)
+    other.adapt(TRAIN[::-1])
+    return Ensemble([random_parser(), random_parser("ffn-parser", seed=4), other])
+
+
+def by_hand(model, sentence):
+    """The probabilities of all moves before each gold move, `(moves, outputs)`.
+
+    And the gold moves. Each member reads the sentence alone; the state of the system is
+    advanced move by move, and asked what is legal.
+    """
+    first = model.members[0]
+    system, outputs = first.scorer.system, first.scorer.outputs
+    names = move_column(first).labels
+    heads = [*map(int, sentence.columns["head"])]
+    total = np.zeros(())
+    for member in model.members[::-1]:
+        ids = [1 + member.labels.index(x) for x in sentence.columns["deprel"]]
+        [moves] = gold_moves(system, [heads], [ids])
+        tokens, *_ = member.encode([sentence]).batch(np.arange(1))
+        read = moves.nodes[None], moves.node_labels[None]
+        own = softmax(np.array(member((tokens, *read))[0], "float64"))
+        order = [move_column(member).labels.index(name) for name in names]
+        total = total + own[:, order] / len(model.members)
+    # the moves are now those of the first one
+    state = system.initial(np.array([len(heads)]), len(heads) + 2, np)
+    for row, action, label in zip(total, moves.actions, moves.labels, strict=True):
+        [may] = system.legal(state, np)
+        row[[not may[a] for a in outputs.actions]] = 0
+        row /= row.sum()
+        state = system.advance(state, np.array([action]), np.array([label]), np)
+    return total, outputs.of(moves.actions, moves.labels)
+
+
+def test_probabilities_of_moves_are_means_of_the_members(teacher):
+    found = teacher.predict_moves(SOME)
+    for rows, sentence in zip(found, SOME, strict=True):
+        if not sentence.tokens:
+            assert rows.shape == (0, len(move_column(teacher.members[0])))
+            continue
+        expected, gold = by_hand(teacher, sentence)
+        assert rows.shape == expected.shape == (2 * len(sentence), rows.shape[1])
+        assert np.allclose(rows, expected, atol=1e-5)
+        assert (rows[np.arange(len(gold)), gold] > 0).all() and (rows == 0).any()
+
+
+def test_soft_targets_of_moves(teacher, tmp_path):
+    found = SoftTargets.of(teacher, SOME, top_k=3)
+    [name] = found.labels
+    assert name == "moves:arc-standard" and found.labels[name][0] == "SHIFT"
+    assert np.diff(found.offsets).tolist() == [2 * len(s) for s in SOME]
+    rows = np.concatenate(teacher.predict_moves(SOME))
+    best = np.argsort(-rows, -1, kind="stable")[:, :3]
+    assert (found.ids[name] == best).all()
+    found.save(tmp_path / "moves.npz")
+    assert SoftTargets.load(tmp_path / "moves.npz").digest() == found.digest()
+    columns = {**SOME[0].columns, "deprel": SOME[0].columns["deprel"][::-1]}
+    with pytest.raises(ValueError, match="other sentences"):
+        found.check([replace(SOME[0], columns=columns), *SOME[1:]])
+    found.check(SOME)
+
+
+def test_trees_that_a_teacher_cannot_learn_have_no_moves(teacher):
+    found = SoftTargets.of(teacher, [*CROSSING, TRAIN[0]])
+    assert np.diff(found.offsets).tolist() == [0] * len(CROSSING) + [2 * len(TRAIN[0])]
+
+
+@pytest.mark.parametrize("name", ["swap", "arc-standard"])
+def test_legal_outputs(name):
+    """At the gold moves of sentences of several lengths, together and alone."""
+    system = transition_system(name)
+    parser = build(system=name)
+    parser.adapt(TRAIN)
+    outputs = parser.scorer.outputs
+    heads = [[2, 0, 2], [], [0], [2, 0]]
+    moves = gold_moves(system, heads, [[1] * len(row) for row in heads])
+    found = legal_outputs(system, outputs, moves, [*map(len, heads)])
+    for rows, own, row in zip(found, moves, heads, strict=True):
+        assert rows.shape == (len(own.actions), len(outputs))
+        state = system.initial(np.array([len(row)]), len(row) + 2, np)
+        for may, action, label in zip(rows, own.actions, own.labels, strict=True):
+            [legal] = system.legal(state, np)
+            assert may.tolist() == [bool(legal[a]) for a in outputs.actions]
+            assert may[outputs.actions == action].all()
+            state = system.advance(state, np.array([action]), np.array([label]), np)
+
+
+@pytest.mark.parametrize("weight, temperature", [(0.3, 1.0), (1.0, 2.5)])
+def test_the_loss_of_a_batch(teacher, weight, temperature):
+    given = [*TRAIN[:3], TRAIN[5]]
+    targets = SoftTargets.of(teacher, given, top_k=4)
+    pupil = random_parser("lstm-parser", seed=9, **PLAIN)
+    options = {"soft_weight": weight, "temperature": temperature}
+    pupil.fit(given, soft_targets=targets, epochs=0, verbose=0, **options)
+    batches = pupil.batches(given, pupil.settings.fitting)
+    pupil.taught(
+        batches, keras_tagging.training.Teaching(targets, weight, temperature), given
+    )
+    tokens, nodes, labels, y, mask = batches.arrays(np.arange(4))
+    logits = pupil((tokens, nodes, labels))
+    y = {key: ops.convert_to_tensor(x) for key, x in y.items()}
+    loss = pupil.compute_loss(None, y, logits, ops.convert_to_tensor(mask))
+
+    names, own = move_column(teacher.members[0]).labels, move_column(pupil).labels
+    expected = count = 0.0
+    for row, sentence in enumerate(given):
+        probabilities, gold = by_hand(teacher, sentence)
+        for t, (p, right) in enumerate(zip(probabilities, gold, strict=True)):
+            scores = np.array(logits[row, t], "float64")
+            right = own.index(names[right])
+            expected -= (1 - weight) * np.log(softmax(scores)[right])
+            best = sorted(range(len(p)), key=lambda i: -p[i])[:4]
+            powers = {own.index(names[i]): p[i] ** (1 / temperature) for i in best}
+            logs = np.log(softmax(scores / temperature))
+            for i, power in powers.items():
+                q = power / sum(powers.values())
+                expected -= weight * temperature**2 * q * logs[i]
+            count += 1
+    assert float(loss) == pytest.approx(expected / count, rel=1e-3)
+    assert mask.sum() == count
+
+
+def test_without_weight_it_is_training_without_to_the_last_bit(teacher):
+    sentences = [*SOME, *CROSSING]
+    targets = SoftTargets.of(teacher, sentences)
+    lessons = {"soft_targets": targets, "soft_weight": 0.0, "temperature": 2.0}
+    found = fitted(sentences=sentences, epochs=2, fitting=lessons, **FEW)
+    assert equal(weights(found), weights(fitted(sentences=sentences, epochs=2, **FEW)))
+    lessons["soft_weight"] = 0.5
+    other = fitted(sentences=sentences, epochs=2, fitting=lessons, **FEW)
+    assert not equal(weights(other), weights(found))
+
+
+def test_a_run_that_was_killed_goes_on(teacher, tmp_path, monkeypatch):
+    corpus = Corpus(SOME, DEV[:2])
+    taught = Teacher(teacher, "runs/parsers", "0" * 64, 0.5, 2.0)
+
+    def run(out, epochs=2, resume=False):
+        model = build(**FEW, decay=None)
+        model.adapt(corpus.train)
+        [line] = taught.check(model)
+        assert "labels of the teacher in 'moves:arc-standard' are not to be" in line
+        options = {"tensorboard": False, "verbose": 0, "epochs": epochs}
+        train_run(model, corpus, out, resume=resume, teacher=taught, **options)
+        return model
+
+    expected = run(tmp_path / "whole")
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("keras_tagging.models.run_folder.save_run", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "killed", 1)
+    assert [*(tmp_path / "killed").glob("teacher-*.npz")]
+    found = run(tmp_path / "killed", resume=True)
+    assert equal(weights(found), weights(expected))
+    assert found.metadata["teacher"]["model"].startswith("ensemble of lstm-parser")
+
+
+def test_what_is_refused(teacher):
+    targets = SoftTargets.of(teacher, SOME)
+
+    def refused(message, **options):
+        with pytest.raises(ValueError, match=message) as error:
+            fitted(sentences=SOME, fitting={"soft_targets": targets}, **options)
+        assert "\n" not in str(error.value)
+
+    refused(
+        "no column 'moves:swap': theirs are 'moves:arc-standard'; a parser learns",
+        system="swap",
+    )
+    tags = [Sentence(s.tokens, s.columns["pos"]) for s in SOME]
+    tagger = keras_tagging.build("bigru")
+    with pytest.raises(ValueError, match="other sentences"):
+        tagger.fit([tags[1]], soft_targets=targets)
+    with pytest.raises(ValueError, match="no tree"):
+        SoftTargets.of(teacher, tags)
+    other = build(system="swap")
+    other.adapt(TRAIN)
+    with pytest.raises(ValueError, match="a parser learns from one of the same"):
+        Teacher(teacher, "runs/x", "").check(other)
+
+
+# Text without annotation
+
+
+def test_text_is_learnt_by_the_moves_of_the_teachers_trees(teacher):
+    """One batch of each, in one step each, against sentences with those trees.
+
+    Trees that the text has are not read.
+    """
+    settings = {**FEW, "batch_size": 50, "decay": None, "optimizer": "sgd"}
+    settings |= {"clipnorm": None, "weight_average": 0.0, "learning_rate": 0.1}
+    full = Corpus(TRAIN)
+
+    def pupil():
+        model = build("lstm-parser", **settings)
+        model.adapt(full.train)
+        return model
+
+    lessons = {"soft_weight": 1.0, "temperature": 2.0, "epochs": 1, "verbose": 0}
+    targets = SoftTargets.of(teacher, SOME)
+    found = pupil()
+    text = keras_tagging.Unlabelled(teacher, [EMPTY, *DEV[:4]])
+    found.fit(SOME, soft_targets=targets, unlabelled=text, **lessons)
+    expected, parsed = pupil(), teacher.parse(DEV[:4])
+    assert [s.columns["head"] for s in parsed] != [s.columns["head"] for s in DEV[:4]]
+    for sentences in (SOME, parsed):
+        own = SoftTargets.of(teacher, sentences)
+        expected.fit(sentences, soft_targets=own, **lessons)
+    pairs = zip(weights(found), weights(expected), strict=True)
+    assert all(np.allclose(a, b, atol=1e-5) for a, b in pairs)
+    alone = pupil()
+    alone.fit(SOME, soft_targets=targets, **lessons)
+    assert not equal(weights(alone), weights(found))
+    # gold moves of the text are none: with no share of the teacher it changes nothing
+    none = lessons | {"soft_weight": 0.0, "soft_targets": targets}
+    one, two = pupil(), pupil()
+    one.fit(SOME, unlabelled=text, **none)
+    two.fit(SOME, **none)
+    assert equal(weights(one), weights(two))
+
+
+def test_text_with_deprels_that_are_not_to_be_learnt(teacher):
+    text = keras_tagging.Unlabelled(teacher, DEV[:2])
+    lessons = {"soft_targets": SoftTargets.of(teacher, SOME), "unlabelled": text}
+    model = build("ffn-parser", tags=None)
+    model.adapt(SOME)
+    early = Teacher(teacher, "runs/x", "", text=DEV[:2])
+    with pytest.raises(ValueError, match="runs/x gives 26 moves that are not to be"):
+        early.check(model)
+    with pytest.raises(ValueError, match="gives deprels that are not to be learnt"):
+        model.fit(SOME, epochs=1, verbose=0, **lessons)

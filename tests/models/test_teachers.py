@@ -1,0 +1,257 @@
+"""The teacher of a training run: what it says is kept in the folder of the run."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import TINY, WORDS_ONLY, random_sentences
+from models.columns import columned
+
+import keras_tagging
+from keras_tagging import Ensemble, Sentence, SoftTargets
+from keras_tagging.data import Corpus
+from keras_tagging.models import run_folder
+from keras_tagging.models.run_folder import train_run
+from keras_tagging.models.teachers import Teacher, digest_of
+from keras_tagging.utils.stored import sha256_of
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+CORPUS = Corpus(random_sentences(9, 1), random_sentences(4, 2))
+PLAIN = {**TINY, **WORDS_ONLY, "batch_size": 4, "dropout": 0.3, "decay": None}
+
+
+def pupil(corpus=CORPUS, **settings):
+    model = keras_tagging.build("bigru", **PLAIN | settings)
+    model.adapt(corpus.train)
+    return model
+
+
+@pytest.fixture(scope="module")
+def teacher():
+    """Two members with random weights, of the labels of the corpus."""
+    members = [pupil(Corpus(CORPUS.train[::-1]), seed=seed) for seed in (5, 6)]
+    return Teacher(Ensemble(members), "runs/ensemble", "0" * 64)
+
+
+def run(out, corpus=CORPUS, teacher=None, resume=False, epochs=2, **settings):
+    model = pupil(corpus, **settings)
+    if teacher is not None:
+        teacher.check(model)
+    options = {"tensorboard": False, "verbose": 0, "epochs": epochs}
+    train_run(model, corpus, out, resume=resume, teacher=teacher, **options)
+    return model
+
+
+def weights(model):
+    return [np.array(w) for w in model.get_weights()]
+
+
+def same(one, other):
+    return all(map(np.array_equal, weights(one), weights(other)))
+
+
+def with_weight(teacher, weight, temperature=1.0):
+    return Teacher(teacher.model, "runs/ensemble", "0" * 64, weight, temperature)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_weight_of_0_is_a_run_without_a_teacher_to_the_last_bit(tmp_path, several):
+    corpus, settings = CORPUS, {}
+    if several:
+        corpus = Corpus(columned(CORPUS.train), columned(CORPUS.dev))
+        settings = {"tags": ("upos", "feats"), "tag_weights": (1.0, 0.4)}
+    other = Teacher(pupil(corpus, seed=7, **settings), "runs/x", "1" * 64, 0.0, 2.0)
+    found = run(tmp_path / "one", corpus, other, **settings)
+    assert same(found, run(tmp_path / "two", corpus, **settings))
+    heavy = Teacher(other.model, "runs/x", "1" * 64, 0.5)
+    assert not same(found, run(tmp_path / "three", corpus, heavy, **settings))
+
+
+def test_a_run_that_was_killed_asks_the_teacher_once(tmp_path, teacher, monkeypatch):
+    taught = with_weight(teacher, 0.6, 2.0)
+    expected = run(tmp_path / "whole", teacher=taught)
+    asked = []
+    of = SoftTargets.of
+
+    def counted(*args, **options):
+        asked.append(args)
+        return of(*args, **options)
+
+    monkeypatch.setattr(SoftTargets, "of", counted)
+    out = tmp_path / "killed"
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_folder, "save_run", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(out, teacher=taught, epochs=1)
+    [kept] = out.glob("teacher-*.npz")
+    assert len(kept.stem) == len("teacher-") + 16 and len(asked) == 1
+    assert len(SoftTargets.load(kept)) == len(CORPUS.train)
+    with pytest.raises(ValueError, match="a run with other soft targets"):
+        run(out, teacher=with_weight(teacher, 0.5), resume=True)
+    with pytest.raises(ValueError, match="a run with other soft targets"):
+        run(out, resume=True)
+    found = run(out, teacher=taught, resume=True)
+    assert same(found, expected) and len(asked) == 1
+    # what the end of a run needs no longer
+    assert not list(out.glob("teacher-*")) and not (out / "resume.npz").exists()
+    about = json.loads((out / "metadata.json").read_text())["teacher"]
+    assert about == found.metadata["teacher"] == taught.about
+    assert about["model"] == "ensemble of bigru, bigru" and about["weight"] == 0.6
+    loaded = keras_tagging.load(out / "model.keras")
+    assert loaded.metadata["teacher"]["sha256"] == "0" * 64
+
+
+def test_another_teacher_leaves_no_file_of_the_first(tmp_path, teacher):
+    old = tmp_path / "teacher-0123456789abcdef.npz"
+    old.write_bytes(b"")
+    teacher.lessons(CORPUS.train, tmp_path)
+    [kept] = tmp_path.glob("teacher-*.npz")
+    assert kept != old
+    kept.write_bytes(b"PK")
+    with pytest.raises(ValueError, match="damaged.*remove the file") as error:
+        teacher.lessons(CORPUS.train, tmp_path)
+    assert str(kept) in str(error.value) and "\n" not in str(error.value)
+    kept.unlink()
+    # other sentences, another file
+    teacher.lessons(CORPUS.train[:5], tmp_path)
+    assert [*tmp_path.glob("teacher-*.npz")] != [kept]
+
+
+def test_the_digest_is_that_of_the_file(tmp_path):
+    (tmp_path / "ensemble.json").write_text("{}")
+    assert digest_of(tmp_path) == sha256_of(tmp_path / "ensemble.json")
+    (tmp_path / "model.keras").write_text("x")
+    found = digest_of(tmp_path)
+    assert (
+        found
+        == digest_of(tmp_path / "model.keras")
+        != sha256_of(tmp_path / "ensemble.json")
+    )
+
+
+def test_labels_that_one_of_them_lacks(teacher):
+    assert teacher.check(pupil()) == []
+    fewer = Corpus([Sentence(["the", "dog"], ["D", "N"]), Sentence(["a"], ["new"])])
+    missed, more = teacher.check(pupil(fewer))
+    assert missed == (
+        "The teacher lacks 1 of 3 labels in 'tags' ('new'), and gives them no "
+        "probability"
+    )
+    assert more.startswith("4 labels of the teacher in 'tags' are not to be learnt (")
+
+
+def test_pupils_that_are_refused_before_anything_is_computed(teacher):
+    def refused(message, model, of=teacher):
+        with pytest.raises(ValueError, match=message) as error:
+            of.check(model)
+        assert "\n" not in str(error.value)
+
+    refused("a CRF learns whole paths", pupil(decoder="crf"))
+    refused("bigru, which reads its own labels", pupil(decoder="i-rnn"))
+    columns = Corpus(columned(CORPUS.train))
+    refused(
+        "runs/ensemble, the teacher, has no column 'upos': theirs are 'tags'",
+        pupil(columns, tags=("upos", "feats")),
+    )
+    other = Corpus([Sentence(["a", "b"], ["X", "Y"])])
+    refused(r"knows none of the labels to learn in 'tags' \('X', 'Y'\)", pupil(other))
+    parser = keras_tagging.build("ffn-parser")
+    refused("leave soft_targets= out", keras_tagging.build("segmenter"))
+    refused(
+        "holds a parser, which cannot teach a tagger",
+        pupil(),
+        Teacher(parser, "runs/p", ""),
+    )
+
+
+# Text without annotation
+
+
+class Lines:
+    """Sentences that are read again and again."""
+
+    def __init__(self, sentences):
+        self.sentences = sentences
+
+    def __iter__(self):
+        return iter(self.sentences)
+
+
+TEXT = [s.tokens for s in random_sentences(17, 3)]
+
+
+def with_text(teacher, text=TEXT):
+    return Teacher(
+        teacher.model, "runs/ensemble", "0" * 64, 0.5, 2.0, iter, Lines(text)
+    )
+
+
+def test_a_run_on_text_that_was_killed_goes_on(tmp_path, teacher):
+    taught = with_text(teacher)
+    expected = run(tmp_path / "whole", teacher=taught, epochs=3)
+    out = tmp_path / "killed"
+
+    def first(model, corpus, *_):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_folder, "save_run", first)
+        with pytest.raises(KeyboardInterrupt):
+            run(out, teacher=taught, epochs=1)
+    with pytest.raises(ValueError, match="a run with other unlabelled"):
+        run(out, teacher=with_text(teacher, TEXT[1:]), resume=True)
+    with pytest.raises(ValueError, match="a run with other unlabelled"):
+        run(out, teacher=with_weight(teacher, 0.5, 2.0), resume=True)
+    found = run(out, teacher=taught, resume=True, epochs=3)
+    assert same(found, expected)
+    assert not same(
+        found, run(tmp_path / "gold", teacher=with_weight(teacher, 0.5, 2.0), epochs=3)
+    )
+    assert "unlabelled" in found.metadata["teacher"]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_text_is_learnt_as_sentences_of_a_list_are(several):
+    """One batch of each, in one step: against the same sentences, given together.
+
+    What the text says of the labels is not read.
+    """
+    train, text, settings = CORPUS.train, random_sentences(6, 3), {}
+    if several:
+        train, text = columned(train), columned(text)
+        settings = {"tags": ("upos", "feats")}
+    corpus = Corpus(train)
+    settings |= {"dropout": 0.0, "unknown_rate": 0.0, "optimizer": "sgd"}
+    settings |= {"clipnorm": None, "weight_average": 0.0, "learning_rate": 0.1}
+    of = pupil(corpus, seed=7, **settings)
+    targets = SoftTargets.of(of, train)
+    found = pupil(corpus, **settings)
+    lessons = {"soft_targets": targets, "soft_weight": 1.0, "epochs": 1, "verbose": 0}
+    text_of = keras_tagging.Unlabelled(of, text)
+    found.fit(train, unlabelled=text_of, batch_size=50, **lessons)
+    expected = pupil(corpus, **settings)
+    for sentences in (train, [s.tokens for s in text]):
+        own = SoftTargets.of(of, sentences)
+        expected.fit(sentences, batch_size=50, **lessons | {"soft_targets": own})
+    pairs = zip(weights(found), weights(expected), strict=True)
+    assert all(np.allclose(a, b, atol=1e-6) for a, b in pairs)
+    alone = pupil(corpus, **settings)
+    alone.fit(train, batch_size=50, **lessons)
+    assert not same(alone, found)
+
+
+def test_text_that_is_refused(teacher):
+    model, targets = pupil(), SoftTargets.of(teacher.model, CORPUS.train)
+    with pytest.raises(ValueError, match="give soft_targets= too"):
+        model.fit(CORPUS.train, unlabelled=keras_tagging.Unlabelled(model, TEXT))
+    with pytest.raises(ValueError, match="a generator can be read once"):
+        keras_tagging.Unlabelled(model, (s for s in TEXT))
+    other = pupil(Corpus([Sentence(["a", "b"], ["X", "Y"])]))
+    text = keras_tagging.Unlabelled(other, TEXT)
+    with pytest.raises(ValueError, match="has other labels than the soft targets"):
+        model.fit(CORPUS.train, soft_targets=targets, unlabelled=text)
