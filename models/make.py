@@ -140,7 +140,7 @@ def single(pipeline):
 
 
 def evaluator_of(pipeline, segmenter: str | None):
-    """What computes the figures of a run: from raw text on, or of a model alone."""
+    """The function that computes figures: from raw text on, or of a single model."""
     if segmenter is None:
         return pipeline.evaluate
     return partial(single(pipeline).evaluate, return_dict=True)
@@ -162,7 +162,7 @@ def replace_tagger(pipeline, folder: Path) -> None:
     with TemporaryDirectory(dir=folder.parent) as made:
         pipeline.save(made, half_precision=True)
         content = json.loads((Path(made) / PIPELINE).read_text(encoding="utf-8"))
-        for name in ("tagger.keras", "tagger.metadata.json"):
+        for name in ("tagger.keras", "tagger.metadata.json", *content.get("words", ())):
             os.replace(Path(made) / name, folder / name)
     for name, part in content["parts"].items():
         part["sha256"] = sha256_of(folder / f"{name}.keras")

@@ -1,6 +1,7 @@
 """Six small derivations, which a CCG parser learns by heart."""
 
 from ccg.trees import tree
+from conftest import WORDS_ONLY
 
 from keras_tagging.ccg import Derivation
 from keras_tagging.data.records import sentence_of
@@ -39,4 +40,4 @@ def sentences():
 GOLD = sentences()
 SETTINGS = {"units": 12, "num_layers": 1, "word_dim": 12, "head_units": 8}
 SETTINGS |= {"dropout": 0.0, "layer_dropout": 0.0, "head_dropout": 0.0}
-SETTINGS |= {"learning_rate": 0.05, "token_budget": 60, "seed": 1}
+SETTINGS |= WORDS_ONLY | {"learning_rate": 0.05, "token_budget": 60, "seed": 1}

@@ -55,7 +55,7 @@ class ShiftReduceNetwork(Checked):
     dropout: Share = 0.5
     layer_dropout: Share = 0.5
     cell: Cell = "ffn"
-    move_units: Units = 256
+    move_units: Units = 128
     category_dim: Units = 50
     move_dropout: Share = 0.3
     truncation: Literal["sliding", "chunked"] = "chunked"

@@ -152,4 +152,4 @@ class CCGMovesSettings(Checked):
     vectors: Vectors | None = None
     beta: Level = 0.01
     tag_weight: Rate = 1.0
-    beam_width: Steps = 4
+    beam_width: Steps = 8

@@ -107,7 +107,7 @@ def signature(folder) -> str:
 
 
 def onnx_signature(file) -> str:
-    """The inputs and outputs of an ONNX file."""
+    """The inputs that an ONNX file needs, and its outputs."""
     import onnx
 
     def listed(values):
@@ -119,4 +119,6 @@ def onnx_signature(file) -> str:
         )
 
     graph = onnx.load(file, load_external_data=False).graph
-    return f"takes {listed(graph.input)}\ngives {listed(graph.output)}"
+    given = {constant.name for constant in graph.initializer}
+    needed = [value for value in graph.input if value.name not in given]
+    return f"takes {listed(needed)}\ngives {listed(graph.output)}"

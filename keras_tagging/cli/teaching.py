@@ -46,7 +46,6 @@ class Lessons:
         """
         if self.teacher is None:
             own = {k: v for k, v in vars(self).items() if k != "teacher"}
-            own["unlabelled"] = self.unlabelled or None  # typer gives an empty list
             refuse("without --teacher there is no", own)
         elif "teacher" not in kind.options:
             raise ValueError(

@@ -85,9 +85,9 @@ class Block:
             ValueError, TypeError: as in `with_trees`, or for any other column.
         """
         fields = [(x, MISC if x == TAGS else conllu_field(x)) for x in columns]
-        values = _rows(len(self.words), columns.values())
-        lines = list(self.lines)
-        for word, row in zip(self.words, values, strict=True):
+        values = _columns(len(self.words), columns.values())
+        rows, lines = zip(*values, strict=True), list(self.lines)
+        for word, row in zip(self.words, rows, strict=bool(values)):
             cells = lines[word].split("\t")
             for (name, field), value in zip(fields, row, strict=True):
                 own = value if field != MISC else _in_misc(cells[MISC], name, value)
@@ -226,29 +226,32 @@ def as_conllu(
     known = sentence.columns if xpos is None else {**sentence.columns, "xpos": xpos}
     named = (known.get(name, unknown) for name in ("lemma", "pos", "xpos", "feats"))
     columns = [sentence.tokens, *named, heads, deprels, known.get(NER, unknown)]
-    lines = []
-    for number, (form, *fields, entity) in enumerate(_rows(len(sentence), columns), 1):
-        if not form:
-            raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
-        filled = (field or "_" for field in fields)
-        cells = (str(number), form, *filled, "_", _in_misc("_", NER, entity or "_"))
-        lines.append("\t".join(cells) + "\n")
-    return "".join([*lines, "\n"])
+    forms, *fields, entities = _columns(len(sentence), columns)
+    if "" in forms:
+        number = forms.index("") + 1
+        raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
+    fields = [[field or "_" for field in column] for column in fields]
+    misc = [_in_misc("_", NER, x or "_") for x in entities]
+    numbers, unknown = map(str, range(1, len(forms) + 1)), ["_"] * len(forms)
+    rows = zip(numbers, forms, *fields, unknown, misc, strict=True)
+    return "".join(["\t".join(row) + "\n" for row in rows] + ["\n"])
 
 
-def _rows(count: int, columns: Iterable[Sequence]) -> list[tuple[str, ...]]:
-    """The fields of every word."""
-    columns = [
-        [value if isinstance(value, str) else str(index(value)) for value in column]
-        for column in columns
-    ]
-    for column in columns:
+def _columns(count: int, columns: Iterable[Sequence]) -> list[list[str]]:
+    """The fields of every word, by column."""
+    columns = [list(column) for column in columns]
+    for i, column in enumerate(columns):
         if len(column) != count:
             raise ValueError(
                 f"{len(column)} values for {count} words, beginning {column[:4]}: give "
                 "one value a word"
             )
-        for value in column:
-            if "\t" in value or "\n" in value:
-                raise ValueError(f"{value!r} holds a tab or line feed: CoNLL-U cannot")
-    return list(zip(*columns, strict=True)) if columns else [()] * count
+        try:
+            whole = "".join(column)
+        except TypeError:  # numbers are among them
+            column = [x if isinstance(x, str) else str(index(x)) for x in column]
+            columns[i], whole = column, "".join(column)
+        if "\t" in whole or "\n" in whole:
+            value = next(x for x in column if "\t" in x or "\n" in x)
+            raise ValueError(f"{value!r} holds a tab or line feed: CoNLL-U cannot")
+    return columns

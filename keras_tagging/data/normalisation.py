@@ -91,7 +91,7 @@ def flat_strings(
         ValueError: if a sentence has no such column, or a value has too many combining
             marks (`to_nfc`).
     """
-    words = [to_nfc(w) for s in sentences for w in s.tokens]
+    words = [w if w.isascii() else to_nfc(w) for s in sentences for w in s.tokens]
     if marks:
         table = straight_table(marks)
         words = [w if w.isascii() else w.translate(table) for w in words]
@@ -105,5 +105,6 @@ def flat_strings(
                     f"reads as a feature (it has: {there}); in a file of columns, name "
                     f"it with --option 'columns={{\"{name}\": 1}}'"
                 )
-        strings[name] = [to_nfc(v) for s in sentences for v in s.columns.get(name, ())]
+        values = (v for s in sentences for v in s.columns.get(name, ()))
+        strings[name] = [v if v.isascii() else to_nfc(v) for v in values]
     return strings

@@ -63,6 +63,7 @@ class ColumnRules:
         object.__setattr__(self, "_straight", straight_table(self.marks))
         object.__setattr__(self, "_read", read)
         object.__setattr__(self, "_plain", lru_cache(KEPT_WORDS)(self._plain_lemma))
+        object.__setattr__(self, "_agree", lru_cache(KEPT_WORDS)(self._all_seen))
         lemma = ("lemma",) if self.lemmas else ()
         object.__setattr__(self, "columns", read + lemma)
 
@@ -168,7 +169,7 @@ class ColumnRules:
         found = self._lemma(token, script, word, lambda: asked.append(True) or ())
         return None if asked else found
 
-    def _agree(self, word: Sequence[str]) -> bool:
+    def _all_seen(self, word: tuple[str, ...]) -> bool:
         return all((word[i], word[j]) in seen for i, j, seen in self._pairs)
 
     def _joint(self, word, rows, columns) -> tuple[str, ...]:

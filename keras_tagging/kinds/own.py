@@ -53,9 +53,23 @@ PARSER = register(
         analysis="keras_tagging.experiments.analysis.parsing:analyse_parser",
     )
 )
-#: those of `metrics.DerivationScores`, the one that `compare` takes first
-OF_DERIVATIONS = ("labelled", "unlabelled", "dependencies", "unlabelled_dependencies")
-OF_DERIVATIONS += ("exact", "coverage", "supertags")
+#: of CCG parsers, whatever their search
+OF_DERIVATIONS = {
+    "learns": "derivations",
+    "command": "derive",
+    "stage": 3,
+    "options": ("embeddings",),
+    "figures": (
+        "labelled",
+        "unlabelled",
+        "dependencies",
+        "unlabelled_dependencies",
+        "exact",
+        "coverage",
+        "supertags",
+    ),
+    "analysis": "keras_tagging.experiments.analysis.deriving:analyse_derivations",
+}
 CCG_PARSER = register(
     Kind(
         name="ccg-parser",
@@ -63,12 +77,7 @@ CCG_PARSER = register(
         architectures=("keras_tagging.architectures.yoshikawa2017:CCG_PARSER",),
         runtime="keras_tagging.runtime.ccg_parser:OnnxCCGParser",
         graph="keras_tagging.onnx.answers:derivation_graph",
-        learns="derivations",
-        command="derive",
-        stage=3,
-        options=("embeddings",),
-        figures=OF_DERIVATIONS,
-        analysis="keras_tagging.experiments.analysis.deriving:analyse_derivations",
+        **OF_DERIVATIONS,
     )
 )
 CCG_SHIFT_REDUCE = register(
@@ -78,12 +87,7 @@ CCG_SHIFT_REDUCE = register(
         architectures=("keras_tagging.architectures.zhang2011:CCG_SHIFT_REDUCE",),
         runtime="keras_tagging.runtime.ccg_parser:OnnxShiftReduceParser",
         graph="keras_tagging.onnx.answers:moves_graph",
-        learns="derivations",
-        command="derive",
-        stage=3,
-        options=("embeddings",),
-        figures=OF_DERIVATIONS,
-        analysis="keras_tagging.experiments.analysis.deriving:analyse_derivations",
+        **OF_DERIVATIONS,
     )
 )
 SEGMENTER = register(

@@ -60,7 +60,9 @@ def export(
 
     An ONNX file has the same inputs and outputs, and for a tagger
     `all_probabilities` `(batch, time, num_tags)`, in the order of `tags`, or
-    `all_upos_probabilities` and so on. ONNX Runtime
+    `all_upos_probabilities` and so on. The input `ranked` of a tagger, one boolean that
+    need not be given, is False where the best labels, `top_tags` and so on, are not
+    wanted: they are empty then, and the rest takes less time. ONNX Runtime
     runs it with onnxruntime-extensions; `keras_tagging.runtime` does so. It computes in
     float32, whatever the model does. A token that is no UTF-8, or has a U+0000, counts
     as U+FFFD. `metadata.json` is not beside it: the file says itself what it is.
@@ -99,7 +101,7 @@ def export(
             "use the .keras file"
         )
     if format == "onnx":
-        _export_onnx(model, path, top_k, int8)
+        export_onnx(model, path, top_k, int8)
         return
     if int8:
         raise ValueError('int8 is for format="onnx"')
@@ -129,23 +131,37 @@ def export(
         os.replace(written, path)
 
 
-def _export_onnx(model, path, top_k, int8):
+def export_onnx(model, path: Path, top_k: int = 5, int8=False, shared=None) -> None:
+    """Write an ONNX file: see `export`.
+
+    Args:
+        model, path, top_k, int8: as there.
+        shared: as in `onnx.model_file.onnx_model`; with the TensorFlow backend alone.
+    """
     if path.suffix != ".onnx" or path.is_dir():
         raise ValueError(f"{path}: the file name of an ONNX file ends in .onnx")
     with replacing(path) as partial:
         if keras.backend.backend() != "tensorflow":
             _write_in_subprocess(model, partial, top_k=top_k, int8=int8, format="onnx")
             return
-        try:
-            from keras_tagging.onnx.model_file import onnx_model
-        except ModuleNotFoundError as error:
-            if error.name != "onnx":
-                raise
-            raise ImportError(
-                "ONNX files are written with the package onnx: "
-                "pip install 'keras-tagging[onnx]'"
-            ) from None
-        partial.write_bytes(onnx_model(model, top_k, int8).SerializeToString())
+        check_onnx()
+        from keras_tagging.onnx.model_file import onnx_model
+
+        made = onnx_model(model, top_k, int8, shared)
+        partial.write_bytes(made.SerializeToString())
+
+
+def check_onnx() -> None:
+    """Raise an ImportError with the remedy if the package onnx is not installed."""
+    try:
+        import onnx  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "onnx":
+            raise
+        raise ImportError(
+            "ONNX files are written with the package onnx: "
+            "pip install 'keras-tagging[onnx]'"
+        ) from None
 
 
 def _write(model, path, top_k, verbose):
@@ -178,7 +194,8 @@ def _write(model, path, top_k, verbose):
 
     strings = {k: tf.TensorSpec((None, None), tf.string, name=k) for k in names}
     lengths = tf.TensorSpec((None,), tf.int32, name="lengths")
-    served = tf.function(serve)
+    # nothing here asks a tensor what to do: autograph would only convert it all
+    served = tf.function(serve, autograph=False)
     served.get_concrete_function(lengths, **strings)  # fixes the signature
     archive = keras.export.ExportArchive()
     for part in filter(None, (model, tagger)):

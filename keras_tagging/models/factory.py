@@ -5,6 +5,8 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Mapping
+from contextlib import contextmanager
+from functools import partial
 from types import MappingProxyType
 
 import keras
@@ -17,6 +19,7 @@ from keras_tagging.models.given_vectors import GivenVectors, described
 from keras_tagging.models.model_file import check_model_file
 from keras_tagging.models.run_files import MODEL
 from keras_tagging.models.saved_config import PRETRAINED
+from keras_tagging.models.shared_words import shared_in, tables_beside, whole
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.vectors.languages import installed_for, language_of_words
 
@@ -140,8 +143,14 @@ def load(path):
     return read(path, path.read_bytes())
 
 
-def read(path, content: bytes):
+def read(path, content: bytes, words=None):
     """The model in the bytes of a file: see `load`.
+
+    Args:
+        path: of the file; errors name it.
+        content: the bytes.
+        words: function that gives the words of the pipeline that the model is a part
+            of; by default those in the folder of the file.
 
     Raises:
         ValueError: if they are damaged or hold another model; it names the path.
@@ -149,8 +158,13 @@ def read(path, content: bytes):
     # keras.saving takes no bytes, and a path may lead to another file after the check
     from keras.src.saving.saving_lib import load_model
 
-    stream = io.BytesIO(content)
-    try:
+    with _naming(path):
+        shared = shared_in(content)
+    tables = (words or partial(tables_beside, path))(shared) if shared else None
+    with _naming(path):
+        if shared:
+            content = whole(content, shared, tables)
+        stream = io.BytesIO(content)
         check_model_file(stream)
         with warnings.catch_warnings():
             # a model of half precision has no state of its optimizer
@@ -158,6 +172,13 @@ def read(path, content: bytes):
             model = load_model(stream)
         check_numbers(model)
         return model
+
+
+@contextmanager
+def _naming(path):
+    """Errors are one line with the path, and the remedy."""
+    try:
+        yield
     # A damaged or malicious file can raise anything.
     except Exception as error:
         remedy = "; copy the file again from where it was saved, or train the model "

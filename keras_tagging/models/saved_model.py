@@ -48,6 +48,9 @@ class SavedSession:
     def get_outputs(self):
         return _values(self._serve.structured_outputs)
 
+    def get_overridable_initializers(self):
+        return []
+
     def answers(self, names: list[str], feeds: dict) -> dict[str, np.ndarray]:
         """Outputs by name.
 

@@ -18,6 +18,14 @@ def joined(model, gold, soft):
     return (1 - share) * gold + share * temperature**2 * soft
 
 
+def without_share(model, y):
+    """The targets; the gold ones alone if the share of the others is 0.
+
+    So training is then what it is without a teacher, to the last bit.
+    """
+    return y["gold"] if isinstance(y, dict) and not model.soft_share[0] else y
+
+
 def mean_soft(ids, probabilities, logits, sample_weight, temperature):
     """The mean of `training.soft_cross_entropy` over what counts, a scalar.
 
@@ -41,6 +49,7 @@ def soft_loss(model, compiled, y, y_pred, sample_weight):
         y_pred: `(batch, time, outputs)` logits.
         sample_weight: `(batch, time)`, 0 in the padding.
     """
+    y = without_share(model, y)
     if not isinstance(y, dict):
         return compiled(None, y, y_pred, sample_weight)
     # a copy: on PyTorch, Keras multiplies it in place by the mask of the logits

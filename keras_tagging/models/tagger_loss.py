@@ -4,7 +4,12 @@ import keras
 from keras import ops
 
 from keras_tagging.architectures.output import path_loss
-from keras_tagging.models.soft_loss import joined, mean_soft, measured_targets
+from keras_tagging.models.soft_loss import (
+    joined,
+    mean_soft,
+    measured_targets,
+    without_share,
+)
 
 
 def check_pupil(model) -> None:
@@ -37,6 +42,7 @@ def tagger_loss(model, compiled, y, y_pred, sample_weight):
         y_pred: what the network gave.
         sample_weight: `(batch, time)`, 0 in the padding.
     """
+    y = without_share(model, y)
     if isinstance(y, dict):
         gold = _of_columns(model, y["gold"], y_pred, sample_weight)
         soft = _of_teacher(model, y, y_pred, sample_weight)

@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 
 from keras_tagging import kinds
-from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.models.known_labels import some
 from keras_tagging.models.run_files import ENSEMBLE, MODEL, TAUGHT
 from keras_tagging.training import SoftTargets, Unlabelled
-from keras_tagging.training.soft_targets import MOVES, TOP_K, fingerprint_of, labels_of
+from keras_tagging.training.soft_targets import MOVES, TOP_K, labels_of
 from keras_tagging.training.teaching import check_columns
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.stored import sha256_of
@@ -83,14 +83,15 @@ class Teacher:
 
     def _differences(self, name: str, own, theirs) -> list[str]:
         """Lines about the labels of a column that one lacks."""
-        missed = [label for label in own if label not in set(theirs)]
+        known, taught = set(own), set(theirs)
+        missed = [label for label in own if label not in taught]
         if len(missed) == len(own):
             raise ValueError(
                 f"{self.path} knows none of the labels to learn in {name!r} "
                 f"({some(own)}): its own are {some(theirs)}; train the pupil on "
                 "sentences that have labels of the teacher, or choose another teacher"
             )
-        more, lines = [label for label in theirs if label not in set(own)], []
+        more, lines = [label for label in theirs if label not in known], []
         if missed:
             lines.append(
                 f"The teacher lacks {len(missed):,} of {len(own):,} labels in {name!r} "
@@ -123,12 +124,10 @@ class Teacher:
             ValueError: if the file in the folder is damaged; the message has the
                 remedy.
         """
-        key = f"{self.sha256} {fingerprint_of(sentences, trees=True)} {TOP_K}"
-        key = hashlib.sha256(key.encode()).hexdigest()[:16]
-        path = out / TAUGHT.replace("*", key)
-        for other in out.glob(TAUGHT):
-            if other != path:  # of an earlier run that was not finished
-                other.unlink()
+        # with every column that the teacher may read
+        found = Corpus(sentences).fingerprint(self.model.input_columns)
+        key = hashlib.sha256(f"{self.sha256} {found} {TOP_K}".encode()).hexdigest()
+        path = out / TAUGHT.replace("*", key[:16])
         if not path.exists():
             SoftTargets.of(self.model, sentences, watch=self.watch).save(path)
         text = None

@@ -11,6 +11,8 @@ from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.text import TextGraph
 from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.onnx.transitions import derived, parsed
+from keras_tagging.runtime.models import RANKED
+from keras_tagging.runtime.shared_words import VECTOR
 from keras_tagging.transitions import JointScorer
 
 
@@ -21,14 +23,17 @@ class Request:
         xp: of the graph.
         strings: `(batch, time)` under "tokens" and the names of columns.
         lengths: `(batch,)` int32.
+        shared: `(batch, time)` ids or `(batch, time, dim)` vectors by feature.
+        reader: the model whose features these are.
 
     Attributes:
         strings: "" in the padding, whatever stood there.
+        shared: 0 in the padding.
         real: `(batch, time)`, False in the padding.
     """
 
-    def __init__(self, xp: Arrays, strings: dict[str, Array], lengths: Array):
-        self.xp = xp
+    def __init__(self, xp: Arrays, strings, lengths: Array, shared=(), reader=None):
+        self.xp, self.reader = xp, reader
         self.rows, self.steps = (xp.length(strings["tokens"], i) for i in (0, 1))
         lengths = self._checked(lengths)
         # a recurrent loop needs at least one row and one step
@@ -37,13 +42,12 @@ class Request:
         lengths = xp.concatenate([lengths, more], 0)
         self.real = xp.less(xp.arange(steps), xp.expand_dims(lengths, 1))
         self.real.shape = (None, None)
-        self.strings = {}
-        for name, text in strings.items():
-            wider = [self.rows, xp.subtract(steps, self.steps)]
-            text = xp.concatenate([text, xp.broadcast_to("", wider)], 1)
-            below = [xp.subtract(rows, self.rows), steps]
-            text = xp.concatenate([text, xp.broadcast_to("", below)], 0)
-            self.strings[name] = xp.where(self.real, text, "")
+        size = rows, steps
+        self.strings = {k: self._padded(x, "", size) for k, x in strings.items()}
+        self.shared = {
+            k: self._padded(x, np.zeros((), x.dtype), size)
+            for k, x in dict(shared).items()
+        }
 
     def _checked(self, lengths):
         xp = self.xp
@@ -68,16 +72,38 @@ class Request:
             lengths = xp.add(lengths, Array(xp, nothing[0], "int32"))
         return lengths
 
+    def _padded(self, array: Array, nothing, size) -> Array:
+        """An input with so many rows and steps, and nothing in the padding."""
+        xp, last, (rows, steps) = self.xp, array.shape[2:], size
+        wider = [self.rows, xp.subtract(steps, self.steps), *last]
+        array = xp.concatenate([array, xp.broadcast_to(nothing, wider)], 1)
+        below = [xp.subtract(rows, self.rows), steps, *last]
+        array = xp.concatenate([array, xp.broadcast_to(nothing, below)], 0)
+        real = xp.expand_dims(self.real, -1) if last else self.real
+        return xp.where(real, array, nothing)
+
     def ids(self, features) -> list[Array]:
         """The inputs of a network: ids `(batch, time, features)`, 0 in the padding.
 
         With a character network letters `(distinct tokens + 1, characters)` follow.
         """
-        found = TextGraph(self.xp, features).ids(self.strings)
+        shared = self.shared if self._reads(features) else ()
+        found = TextGraph(self.xp, features, shared).ids(self.strings)
         ids, *letters = found.values() if features.letters else [found]
         ids = ids * self.xp.cast(self.xp.expand_dims(self.real, -1), "int32")
         ids.shape = (None, None, len(features.names))
         return [ids, *letters]
+
+    def _reads(self, features) -> bool:
+        """Whether features are those of the model that reads what is shared."""
+        return features is getattr(self.reader, "features", None)
+
+    def give_shared(self, tracer: Tracer, model) -> None:
+        """Say what the network of a model gets of what is shared."""
+        for name, array in self.shared.items() if self._reads(model.features) else ():
+            layer = model.network.get_layer(f"{name}_embedding")
+            # vectors stand for the rows of their table, ids for those of words
+            tracer.give(layer.output if name == VECTOR else layer.input, array)
 
     def answer(self, array: Array) -> Array:
         """The answer, without the row and the step that were added."""
@@ -111,7 +137,13 @@ def of_words(xp: Arrays, model, answer) -> tuple[list, dict[str, Array]]:
     lengths = Array(xp, "lengths", "int32", (None,))
     inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
     inputs.append(value_info("lengths", "int32", ("batch",)))
-    request = Request(xp, strings, lengths)
+    shared = {}
+    for name in xp.shared:
+        last = (model.vector_dim,) if name == VECTOR else ()
+        dtype = "float32" if name == VECTOR else "int32"
+        shared[name] = Array(xp, name, dtype, (None, None, *last))
+        inputs.append(value_info(name, dtype, ("batch", "time", *last)))
+    request = Request(xp, strings, lengths, shared, model)
     answers = answer(request).items()
     return inputs, {name: request.answer(array) for name, array in answers}
 
@@ -124,25 +156,40 @@ def outputs_of(request: Request, model):
             return Tracer(request.xp, LAYERS).call(model.joined, found, request.real)
     with unchanged(model):
         tracer = Tracer(request.xp, LAYERS)
+        request.give_shared(tracer, model)
         return run_network(tracer, model.network, request.ids(model.features))
 
 
 def tag_graph(xp: Arrays, model, top_k: int):
     """The graph of a tagger: see `models.export`."""
-    return of_words(xp, model, lambda request: tags_of(xp, request, model, top_k))
+    taken = {*model.input_columns}.union(
+        *(column.output_names.values() for column in model.label_columns)
+    )
+    if RANKED in taken:
+        return of_words(xp, model, lambda request: tags_of(xp, request, model, top_k))
+    xp.builder.switch(RANKED)
+    ranked = Array(xp, RANKED, "bool", ())
+    inputs, answers = of_words(
+        xp, model, lambda request: tags_of(xp, request, model, top_k, ranked)
+    )
+    return [*inputs, value_info(RANKED, "bool", ())], answers
 
 
-def tags_of(xp, request, model, top_k):
-    """The outputs of a tagger, with the row and the step that were added."""
+def tags_of(xp, request, model, top_k, ranked=None):
+    """The outputs of a tagger, with the row and the step that were added.
+
+    Args:
+        ranked: whether the best labels of each word are wanted; None if they are.
+    """
     outputs, found = outputs_of(request, model), {}
     for column in model.label_columns:
         given = column.part(outputs)
-        answers = column_answer(xp, request, given, column.labels, top_k)
+        answers = column_answer(xp, request, given, column.labels, top_k, ranked)
         found |= {column.output_names[name]: x for name, x in answers.items()}
     return found
 
 
-def column_answer(xp, request, outputs, labels, top_k):
+def column_answer(xp, request, outputs, labels, top_k, ranked=None):
     """The outputs that `models.export` lists, for one column of labels."""
     if not isinstance(outputs, dict):
         outputs = {"logits": outputs, "tags": xp.argmax(outputs, -1)}
@@ -152,12 +199,22 @@ def column_answer(xp, request, outputs, labels, top_k):
     rows = xp.unary("Softmax", outputs["logits"], axis=-1)
     rows = rows * xp.cast(wide, "float32")
     of_chosen = xp.node("GatherElements", rows, xp.expand_dims(chosen, -1), axis=2)
-    best, order = xp.top_k(rows, min(top_k, len(labels)))
+    count = min(top_k, len(labels))
+
+    def best():
+        values, order = xp.top_k(rows, count)
+        return [xp.where(wide, xp.take(names, order), ""), values]
+
+    def nothing():
+        return [xp.asarray(np.zeros((0, 0, count), x)) for x in (object, "float32")]
+
+    shapes = [(None, None, count)] * 2
+    top = best() if ranked is None else xp.branches(ranked, best, nothing, shapes)
     return {
         "tags": xp.where(request.real, xp.take(names, chosen), ""),
         "probabilities": xp.squeeze(of_chosen, -1),
-        "top_tags": xp.where(wide, xp.take(names, order), ""),
-        "top_probabilities": best,
+        "top_tags": top[0],
+        "top_probabilities": top[1],
         "all_probabilities": rows,
     }
 
@@ -183,6 +240,7 @@ def trees_of(xp, request, model):
                 request.strings[name] = tags
                 if own is model:
                     found["predicted_tags"] = tags
+            request.give_shared(tracer, own)
             given_ids = request.ids(own.features)
             tokens.append(run_network(tracer, own.network, given_ids))
         lengths = xp.sum(request.real, 1)

@@ -73,6 +73,8 @@ class Arrays:
     Args:
         builder: of the graph.
         int8: whether recurrent layers compute with weights of 8 bits.
+        shared: features of the model whose vectors or ids are inputs of the graph: see
+            `runtime.shared_words`.
 
     Attributes:
         product: a function that `matmul` leaves products with weights to, or None.
@@ -80,8 +82,8 @@ class Arrays:
 
     product = None
 
-    def __init__(self, builder: Builder, int8: bool = False):
-        self.builder, self.int8 = builder, int8
+    def __init__(self, builder: Builder, int8: bool = False, shared=()):
+        self.builder, self.int8, self.shared = builder, int8, tuple(shared)
 
     # Nodes
 
@@ -331,19 +333,26 @@ class Arrays:
 
     def branch(self, condition, then, otherwise, shape):
         """Choose between the results of two functions, each an array of this shape."""
+        then, otherwise = (lambda f=f: [f()] for f in (then, otherwise))
+        return self.branches(condition, then, otherwise, [shape])[0]
+
+    def branches(self, condition, then, otherwise, shapes) -> list[Array]:
+        """The same for functions that give as many arrays as there are shapes."""
         kept = []
 
         def body(function):
             def make():
-                found = self.node("Identity", function())
-                kept.append(found.dtype)
-                return [value_info(found.name, found.dtype, shape)]
+                found = [self.node("Identity", x) for x in function()]
+                kept[:] = [x.dtype for x in found]
+                given = zip(found, shapes, strict=True)
+                return [value_info(x.name, x.dtype, shape) for x, shape in given]
 
             return self.builder.body([], make)
 
         bodies = {"then_branch": body(then), "else_branch": body(otherwise)}
-        [name] = self.builder.node("If", [condition.name], **bodies)
-        return Array(self, name, kept[0], shape)
+        names = self.builder.node("If", [condition.name], len(shapes), **bodies)
+        given = zip(names, kept, shapes, strict=True)
+        return [Array(self, *some) for some in given]
 
     # Made of nothing
 

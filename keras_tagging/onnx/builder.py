@@ -106,6 +106,13 @@ class Builder:
             self._constants[key] = name, values, source
         return self._constants[key][0]
 
+    def switch(self, name: str) -> None:
+        """A boolean input of the whole graph that need not be given, and is then True.
+
+        It is a constant that is listed among the inputs as well.
+        """
+        self.initializers.append(_tensor(name, np.array(True)))
+
     def name(self, of: str) -> str:
         """A name that nothing has."""
         return f"{of}_{next(self._numbers)}"

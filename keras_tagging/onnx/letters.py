@@ -24,7 +24,7 @@ SIGMA, FINAL_SIGMA, LOWER_SIGMA = "Σ", "ς", "σ"
 @cache
 def members(pattern: str) -> frozenset[str]:
     """The characters that a pattern of one character matches."""
-    return _where(tf.strings.regex_full_match(_characters(), pattern))
+    return _where(tf.strings.regex_full_match(_characters(CODES), pattern), CODES)
 
 
 def with_classes(pattern: str, among: frozenset[str] | None = None) -> str:
@@ -39,11 +39,13 @@ def with_classes(pattern: str, among: frozenset[str] | None = None) -> str:
 @cache
 def lower_forms() -> dict[str, str]:
     """The lower-case form of every character that has another one than itself."""
-    characters = _characters()
+    rows = _strings(_rows())
+    codes = _rows()[(lowered(rows) != rows).numpy()].ravel()
+    characters = _characters(codes)
     low = lowered(characters)
     places = np.flatnonzero(low != characters)
     forms = tf.gather(low, places).numpy().tolist()
-    pairs = zip(CODES[places].tolist(), forms, strict=True)
+    pairs = zip(codes[places].tolist(), forms, strict=True)
     return {chr(code): form.decode() for code, form in pairs}
 
 
@@ -54,10 +56,14 @@ def sigma_context() -> tuple[frozenset[str], frozenset[str]]:
     A sigma is final after a cased character and before none; those that the rule
     ignores may stand between.
     """
-    characters = _characters()
+    # a blank ends what the rule looks at: each character has a word of its own
+    rows = _strings(_rows(), before="a", after=SIGMA + " ")
+    finals = tf.strings.regex_full_match(lowered(rows), f"(?s).*{FINAL_SIGMA}.*")
+    codes = _rows()[finals.numpy()].ravel()
+    characters = _characters(codes)
     after = _ends_in_final_sigma(characters + SIGMA)
     through = _ends_in_final_sigma("a" + characters + SIGMA)
-    return _where(after), _where(~after & through)
+    return _where(after, codes), _where(~after & through, codes)
 
 
 def character_class(characters: Iterable[str]) -> str:
@@ -106,12 +112,28 @@ def _kinds() -> np.ndarray:
     return kinds
 
 
-def _characters() -> tf.Tensor:
-    return tf.strings.unicode_encode(CODES[:, None], "UTF-8")
+def _characters(codes: np.ndarray) -> tf.Tensor:
+    return tf.strings.unicode_encode(codes[:, None], "UTF-8")
 
 
-def _where(found: tf.Tensor) -> frozenset[str]:
-    return frozenset(map(chr, CODES[found.numpy()].tolist()))
+# A string of many characters takes hardly longer than one of a single character, and of
+# few rows of characters has any one what is asked for.
+
+
+def _rows() -> np.ndarray:
+    """All codes, `(rows, 64)`; the last one fills the last row."""
+    return np.pad(CODES, (0, -len(CODES) % 64), "edge").reshape(-1, 64)
+
+
+def _strings(rows: np.ndarray, before: str = "", after: str = "") -> tf.Tensor:
+    """A string for each row: its characters, each between the same others."""
+    around = [np.full(rows.shape, ord(c), np.int32) for c in before + after]
+    around.insert(len(before), rows)
+    return tf.strings.unicode_encode(np.dstack(around).reshape(len(rows), -1), "UTF-8")
+
+
+def _where(found: tf.Tensor, codes: np.ndarray) -> frozenset[str]:
+    return frozenset(map(chr, codes[found.numpy()].tolist()))
 
 
 def _ends_in_final_sigma(texts: tf.Tensor) -> tf.Tensor:

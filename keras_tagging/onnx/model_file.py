@@ -11,18 +11,23 @@ from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
 from keras_tagging.onnx.problems import NoRecurrentLayer
 from keras_tagging.runtime.loading import FORMAT, KEY
+from keras_tagging.runtime.shared_words import INPUTS
 from keras_tagging.utils import limits
 
 #: the last axis of outputs that have one, by what they hold
 LAST = {"top_tags": "k", "top_probabilities": "k", "all_probabilities": "tag"}
 
 
-def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
-    """A model as an ONNX model, with all it needs inside.
+def onnx_model(
+    model, top_k: int = 5, int8: bool = False, shared: dict | None = None
+) -> onnx.ModelProto:
+    """A model as an ONNX model, with all it needs inside but what is shared.
 
     Args:
         model: fitted.
         top_k, int8: as in `models.export`.
+        shared: the words of its pipeline that the file reads from outside: see
+            `runtime.shared_words.shared_of`.
 
     Raises:
         NoRecurrentLayer: if there is nothing to compute in 8 bits.
@@ -30,7 +35,7 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
             one file.
     """
     builder = Builder()
-    xp = Arrays(builder, int8)
+    xp = Arrays(builder, int8, [name for name in shared or () if name in INPUTS])
     try:
         inputs, answers = kinds.of(model).at("graph")(xp, model, top_k)
     except NotImplementedError as error:
@@ -54,17 +59,7 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
     for name, array in answers.items():
         builder.nodes().append(helper.make_node("Identity", [array.name], [name]))
         outputs.append(value_info(name, array.dtype, axes[name]))
-    nodes = needed(builder.nodes(), list(answers))
-    read = {name for node in nodes for name in _reads(node)}
-    constants = [t for t in builder.initializers if t.name in read]
-    graph = helper.make_graph(nodes, model.architecture, inputs, outputs, constants)
-    made = helper.make_model(
-        graph,
-        ir_version=IR_VERSION,
-        producer_name="keras_tagging",
-        producer_version=version("keras-tagging"),
-        opset_imports=[helper.make_opsetid(*item) for item in OPSETS.items()],
-    )
+    made = made_of(builder, model.architecture, inputs, outputs)
     about = {
         "format": FORMAT,
         "kind": model.kind,
@@ -72,6 +67,7 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
         "version": version("keras-tagging"),
         **about,
         "int8": int8,
+        **({"shared": shared} if shared else {}),
     }
     helper.set_model_props(made, {KEY: json.dumps(about)})
     size = made.ByteSize()
@@ -82,6 +78,20 @@ def onnx_model(model, top_k: int = 5, int8: bool = False) -> onnx.ModelProto:
             "it with fewer vectors"
         )
     return made
+
+
+def made_of(builder: Builder, name: str, inputs, outputs) -> onnx.ModelProto:
+    """The model of a graph, with the nodes and constants that the outputs need."""
+    nodes = needed(builder.nodes(), [value.name for value in outputs])
+    read = {name for node in nodes for name in _reads(node)}
+    constants = [t for t in builder.initializers if t.name in read]
+    return helper.make_model(
+        helper.make_graph(nodes, name, inputs, outputs, constants),
+        ir_version=IR_VERSION,
+        producer_name="keras_tagging",
+        producer_version=version("keras-tagging"),
+        opset_imports=[helper.make_opsetid(*item) for item in OPSETS.items()],
+    )
 
 
 def check_outputs(answers, kind: kinds.Kind, about) -> dict[str, kinds.Output]:

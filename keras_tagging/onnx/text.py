@@ -56,10 +56,12 @@ class TextGraph:
     Args:
         xp: of the graph.
         features: with vocabularies.
+        shared: features that the graph does not look up: whoever takes the ids has
+            other values for them.
     """
 
-    def __init__(self, xp: Arrays, features: TokenFeatures):
-        self.xp, self.features = xp, features
+    def __init__(self, xp: Arrays, features: TokenFeatures, shared=()):
+        self.xp, self.features, self.shared = xp, features, shared
         self.vocabularies = features.vocabularies
 
     def ids(self, strings: dict[str, Array]) -> Array | dict:
@@ -79,7 +81,11 @@ class TextGraph:
         if self.features.letters:
             [text] = forms.pop("letters")
             letters = spelled(xp, text, self.vocabularies["letters"])
+        for name in self.shared:
+            del forms[name]
         ids = self.look_up_all(forms)
+        nothing = xp.zeros([xp.length(tokens, 0)], "int64") + UNKNOWN_ID
+        ids |= dict.fromkeys(self.shared, nothing)
         if "capital" in self.features.names:
             ids["capital"] = xp.cast(self.is_capital(tokens), "int64") + 1
         if self.features.letters:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from keras_tagging.cells import FeedForwardCell
 from keras_tagging.onnx.arrays import Array
 from keras_tagging.onnx.builder import value_info
 from keras_tagging.onnx.recurrence import outputs_of_body
@@ -105,7 +106,9 @@ def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
     xp, cell = tracer.xp, scorer.cell
     batch, width = xp.length(tokens, 0), xp.length(tokens, 1) + 2
     tables = tables_of(tracer, scorer, tokens)
-    weights = list(cell.recurrent_weights())
+    weights, sizes = list(cell.recurrent_weights()), cell.state_sizes
+    if isinstance(cell, FeedForwardCell):
+        sizes = []  # its state is not read, and need not follow the hypotheses
     # the row of the first node of the sentence of each hypothesis
     first = xp.tile(xp.expand_dims(xp.arange(batch), 1), [1, beam])
     first = xp.reshape(first, [-1, 1]) * xp.cast(width, "int32")
@@ -115,11 +118,11 @@ def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
         labels.shape = (None, scorer.system.num_labels)
         x = scorer.sums(tables, nodes, labels, first, xp)
         x.shape = (None, tables[0].shape[-1])
-        hidden, states = tracer.call(cell.step, x, states, weights=weights)
-        return xp.matmul(hidden, scorer.output_kernel), states
+        hidden, after = tracer.call(cell.step, x, states, weights=weights)
+        return xp.matmul(hidden, scorer.output_kernel), after[: len(sizes)]
 
-    states = [xp.zeros([batch * beam, size]) for size in cell.state_sizes]
-    for state, size in zip(states, cell.state_sizes, strict=True):
+    states = [xp.zeros([batch * beam, size]) for size in sizes]
+    for state, size in zip(states, sizes, strict=True):
         state.shape = (None, size)
     return score, states
 

@@ -8,12 +8,16 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from keras_tagging import kinds
+from keras_tagging.pipelines.shared_words import write_for_keras, write_for_onnx
 from keras_tagging.runtime.folder import (
     PIPELINE,
+    REMEDY,
     SUFFIXES,
+    WORDS,
     content_of,
     is_onnx,
     list_of,
@@ -86,7 +90,6 @@ def _write(pipeline, partial: Path, half_precision: bool) -> None:
     """Write the files of a pipeline into an empty folder."""
     from keras_tagging.models.half_precision import halve
 
-    described = {}
     for name, model in pipeline.parts.items():
         path = partial / f"{name}.keras"
         model.save(path)
@@ -94,8 +97,12 @@ def _write(pipeline, partial: Path, half_precision: bool) -> None:
             whole = path.rename(partial / "whole")
             halve(whole, path)
             whole.unlink()
-        described[name] = {"sha256": sha256_of(path)}
-    (partial / PIPELINE).write_text(_list(pipeline, described), encoding="utf-8")
+    words = write_for_keras(partial, pipeline.parts, half_precision)
+    described = {
+        x: {"sha256": sha256_of(partial / f"{x}.keras")} for x in pipeline.parts
+    }
+    text = _list(pipeline, described, words=words)
+    (partial / PIPELINE).write_text(text, encoding="utf-8")
 
 
 def _replace(partial: Path, folder: Path, parts: set[str]) -> None:
@@ -110,6 +117,7 @@ def _replace(partial: Path, folder: Path, parts: set[str]) -> None:
     for name in before - parts:
         for suffix in (".keras", ".metadata.json"):
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
+    (folder / WORDS).unlink(missing_ok=True)
     for name in (*written, PIPELINE):
         os.replace(partial / name, folder / name)
 
@@ -123,11 +131,13 @@ def _parts_before(folder: Path) -> set[str]:
     return {*stages(), ENTITIES, *own}
 
 
-def _list(pipeline, parts: dict, files: str = "keras") -> str:
+def _list(pipeline, parts: dict, files: str = "keras", words=None) -> str:
     """The text of `pipeline.json`."""
     from keras_tagging.models.metadata import versions
 
     content = {"files": files, "parts": parts, "versions": versions()}
+    if words:
+        content["words"] = words
     return list_of(content | {"metadata": pipeline.metadata})
 
 
@@ -148,11 +158,17 @@ def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
         OSError: if a file cannot be opened.
     """
     content = content_of(folder)
+    files = content.get("words", {})
     if content["files"] == "onnx":
-        from keras_tagging.runtime.loading import read as load
-    else:
-        from keras_tagging.models.factory import read as load
-    return read_pipeline(folder, content, load, kind)
+        from keras_tagging.runtime.loading import read, words_of_folder
+
+        load = partial(read, words=words_of_folder(folder, files))
+        return read_pipeline(folder, content, load, kind)
+    from keras_tagging.models.factory import read
+    from keras_tagging.models.shared_words import tables_of_folder
+
+    words = tables_of_folder(folder, files, PIPELINE, REMEDY)
+    return read_pipeline(folder, content, partial(read, words=words), kind)
 
 
 def export_pipeline(
@@ -178,6 +194,8 @@ def export_pipeline(
         ValueError: if there is no such format, nothing can be exported, the folder
             holds a pipeline that was saved, or as in `models.export`.
     """
+    from keras_tagging.models.export import check_onnx, export_onnx
+
     check_known("format", format, list(FORMATS))
     if not any(hasattr(model, "export") for model in pipeline.parts.values()):
         raise ValueError(
@@ -186,7 +204,10 @@ def export_pipeline(
         )
     if (folder / PIPELINE).is_file() and not is_onnx(folder):
         raise ValueError(f"{folder} holds a saved pipeline: choose another folder")
-    left_out, described = {}, {}
+    left_out, described, shared = {}, {}, {}
+    if format == "onnx":
+        check_onnx()
+        shared = write_for_onnx(folder, pipeline.parts)
     for name, model in pipeline.parts.items():
         kind, own = kinds.of(model), dict(options)
         if "top_k" not in kind.options:
@@ -201,7 +222,10 @@ def export_pipeline(
             left_out[name] = "its search is in NumPy, which no SavedModel has"
             continue
         path = folder / f"{name}{FORMATS[format]}"
-        _export(model, path, format=format, **own)
+        export = partial(model.export, format=format)
+        if name in shared:
+            export = partial(export_onnx, model, shared=shared[name])
+        _export(export, path, **own)
         if format == "onnx":
             described[name] = {"sha256": sha256_of(path)}
     if len(left_out) == len(pipeline.parts):
@@ -209,20 +233,21 @@ def export_pipeline(
     if described:
         for name in _parts_before(folder) - set(described):  # of an export before
             (folder / f"{name}{SUFFIXES['onnx']}").unlink(missing_ok=True)
-        with replacing(folder / PIPELINE) as partial:
-            text = _list(pipeline, described, "onnx")
-            partial.write_text(text, encoding="utf-8")
+        with replacing(folder / PIPELINE) as written:
+            words = next((own["files"] for own in shared.values()), None)
+            text = _list(pipeline, described, "onnx", words)
+            written.write_text(text, encoding="utf-8")
     return left_out
 
 
-def _export(model, path: Path, *, int8: bool = False, **options) -> None:
+def _export(export, path: Path, *, int8: bool = False, **options) -> None:
     """Export a part; with `int8` one without recurrent layers as it is."""
     if not int8:
-        model.export(path, **options)
+        export(path, **options)
         return
     from keras_tagging.onnx.problems import NoRecurrentLayer
 
     try:
-        model.export(path, int8=True, **options)
+        export(path, int8=True, **options)
     except NoRecurrentLayer:
-        model.export(path, **options)
+        export(path, **options)

@@ -31,6 +31,9 @@ SETTINGS = {
     "best": dict.fromkeys(PARSERS, {"epochs": 10, **FOLDS}),
     "paper": dict.fromkeys(PARSERS, FOLDS),
 }
+#: and, where it takes installed vectors and word classes, in "fast": these know more of
+#: words that training lacks than characters do (docs/results/raw-text.rst)
+WITH_WORDS = {"bigru": {"units": 150, "character_network": None}}
 #: the same for the tagger of entities, which gains nothing from predicted UPOS
 ENTITY_TAGGER = {"units": 200, "unknown_rate": 0.5, "token_budget": 400, "epochs": 8}
 ENTITY_SETTINGS = {
@@ -159,7 +162,8 @@ class PipelinePlan:
         """A tagger of these columns that learns from a part of the sentences."""
         name = self.keywords("parser")["tagger"]
         own = {} if self.recipe == "paper" else FOLD_SETTINGS.get(name, {})
-        return self._model(name, {**own, **self._words(name, {}), "tags": columns})
+        own = {**own, **self._with_words(name, {})}
+        return self._model(name, {**own, "tags": columns})
 
     def taken(self) -> list[str]:
         """The keywords that get `words`, as PART.KEYWORD."""
@@ -181,7 +185,17 @@ class PipelinePlan:
             raise ValueError(f"{part}.architecture={name!r} is a {kind}, no {part}")
         changes = ENTITY_SETTINGS if part == ENTITIES else SETTINGS
         own = changes[self.recipe].get(name, {})
-        return name, {**own, **self._words(name, settings)}, settings
+        return name, {**own, **self._with_words(name, settings)}, settings
+
+    def _with_words(self, name: str, settings: Mapping) -> dict[str, object]:
+        """What a part takes of `words`, and what it changes for that."""
+        found: dict[str, object] = {**self._words(name, settings)}
+        if self.recipe == "fast":
+            if {"vectors", "word_classes"} <= {*found}:
+                found |= WITH_WORDS.get(name, {})
+            if "vectors" in found:  # which are many rows to change in each step
+                found["trainable_vectors"] = False
+        return found
 
     def _words(self, name: str, settings: Mapping) -> dict[str, str]:
         """The keywords of `words` that a part takes."""

@@ -80,8 +80,9 @@ def limit_memory() -> None:
         0,
         onnxruntime.OrtMemType.DEFAULT,
     )
-    # the arena grows by what is asked for, and has defaults otherwise
-    arena = onnxruntime.OrtArenaCfg(limits.ONNX_MEMORY, 1, -1, -1)
+    # It grows by powers of two: where it grew by what is asked for, it had pieces that
+    # no later batch fits. The rest are defaults.
+    arena = onnxruntime.OrtArenaCfg(limits.ONNX_MEMORY, 0, -1, -1)
     onnxruntime.create_and_register_allocator(memory, arena)
 
 

@@ -10,8 +10,11 @@ from keras_tagging.utils.stored import read_object
 
 #: the list, which makes a folder a pipeline
 PIPELINE = "pipeline.json"
-#: Format 1, of version 0.2.0, has no checksum of itself.
-FORMAT, FORMATS = 2, (1, 2)
+#: Format 1, of version 0.2.0, has no checksum of itself; format 3 has words that
+#: several parts read, in files of their own. Others still are of format 2.
+FORMAT, WITH_WORDS, FORMATS = 2, 3, (1, 2, 3)
+#: the words that several parts read, and what ONNX files need to look words up
+WORDS, WORD_FORMS = "words.npz", "words.onnx"
 CHECKSUM = "sha256"
 SUFFIXES = {"keras": ".keras", "onnx": ".onnx"}
 REMEDY = "copy the folder again from where it was saved"
@@ -21,9 +24,11 @@ def list_of(content: dict) -> str:
     """The text of `pipeline.json`, with its format and its checksum.
 
     Args:
-        content: "files", "parts" and "metadata", for JSON.
+        content: "files", "parts" and "metadata", for JSON; "words", the files of the
+            words that several parts read, if there are any.
     """
-    content = json.loads(json.dumps({"format": FORMAT, **content}))
+    own = WITH_WORDS if content.get("words") else FORMAT
+    content = json.loads(json.dumps({"format": own, **content}))
     return json.dumps(content | {CHECKSUM: _checksum(content)}, indent=2) + "\n"
 
 
@@ -35,6 +40,8 @@ def _checksum(content: dict) -> str:
 
 def content_of(folder: Path) -> dict:
     """The content of `pipeline.json`: "files", "parts" by name, and "metadata".
+
+    With words that several parts read, it has their files as "words".
 
     Raises:
         ValueError: if there is no such file, it is damaged, or names other models than
@@ -51,7 +58,7 @@ def content_of(folder: Path) -> dict:
     if type(version) is not int or version not in FORMATS:
         raise ValueError(
             f"{path}: has the format {str(version)[:20]!r}, and this version reads "
-            f"{' and '.join(map(str, FORMATS))}: update keras-tagging"
+            f"{FORMATS[0]} to {FORMATS[-1]}: update keras-tagging"
         )
     if version > 1 and content.get(CHECKSUM) != _checksum(content):
         raise ValueError(f"{path}: its checksum is wrong: {REMEDY}")
@@ -62,6 +69,9 @@ def content_of(folder: Path) -> dict:
         raise ValueError(f"{path}: does not name the parts of a pipeline: {REMEDY}")
     if not isinstance(content.setdefault("metadata", {}), dict):
         raise ValueError(f"{path}: its metadata are no object: {REMEDY}")
+    words = content.get("words", {})
+    if not (isinstance(words, dict) and {*words} <= {WORDS, WORD_FORMS}):
+        raise ValueError(f"{path}: lists other files of words than {WORDS}: {REMEDY}")
     for name in {*stages(), ENTITIES} - set(parts):
         if (other := folder / f"{name}{SUFFIXES[files]}").exists():
             raise ValueError(

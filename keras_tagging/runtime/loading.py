@@ -2,12 +2,22 @@
 
 import json
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from keras_tagging import kinds
 from keras_tagging.runtime.extensions import check_strings
-from keras_tagging.runtime.folder import content_of, read_pipeline
+from keras_tagging.runtime.folder import (
+    PIPELINE,
+    REMEDY,
+    WORD_FORMS,
+    WORDS,
+    content_of,
+    listed_bytes,
+    read_pipeline,
+)
+from keras_tagging.runtime.shared_words import SharedWords, read_tables
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
 from keras_tagging.utils.named_models import find_model
@@ -20,8 +30,9 @@ def load(path, *, threads: int | None = None):
     """A model of any kind, or a pipeline, that `export` has written as ONNX.
 
     A file from a stranger is checked first: it may have no operations other than those
-    of an export, and nothing outside of itself. It opens no other file. If it gives
-    what cannot be, or cannot be run, the call of the model raises an `OSError`.
+    of an export, and nothing outside of itself. It opens no other file, but that of a
+    pipeline's part `words.npz` and `words.onnx` beside it. If it gives what cannot be,
+    or cannot be run, the call of the model raises an `OSError`.
 
     Args:
         path: of the file, or of the folder of a pipeline; or the name of an installed
@@ -49,17 +60,89 @@ def load(path, *, threads: int | None = None):
     return read(path, path.read_bytes(), threads=threads)
 
 
-def read(path: Path, content: bytes, *, threads: int | None = None):
-    """The model in the bytes of an ONNX file: see `load`; errors name the path."""
+def read(path: Path, content: bytes, *, threads: int | None = None, words=None):
+    """The model in the bytes of an ONNX file: see `load`.
+
+    Args:
+        path: of the file; errors name it.
+        content: the bytes.
+        threads: as there.
+        words: function that gives the `SharedWords` of the pipeline that it is of; by
+            default those beside the file.
+    """
+    session, model = _checked(path, content, lambda x: (x, model_of(x, threads)))
+    if shared := getattr(model, "shared", None):
+        alone = (
+            f"load it where {WORDS} is, in its pipeline's folder, or export it alone"
+        )
+        words = words or partial(read_words, path.parent, path.name, alone)
+        model.words = words(shared)
+        model.words.check(shared, session)
+    return model
+
+
+def forms_session(path: Path, content: bytes):
+    """The session of `words.onnx`, whose inputs and outputs are strings `(tokens,)`."""
+
+    def found(session):
+        given, made = map(_tensors, (session.get_inputs(), session.get_outputs()))
+        strings = {*given.values(), *made.values()} == {("tensor(string)", 1)}
+        if [*given] != ["tokens"] or not strings:
+            raise ValueError("does not make forms of tokens")
+        return session
+
+    return _checked(path, content, found)
+
+
+def _checked(path: Path, content: bytes, make):
+    """What is made of the session of a file; errors name the path."""
     check_strings()  # which tells if ONNX Runtime is missing
     from keras_tagging.runtime.session import Session
 
     try:
         check(content)
-        return model_of(Session(path, content), threads)
+        return make(Session(path, content))
     except ValueError as error:
         remedy = "" if "install" in str(error) else "; export the model again"
         raise ValueError(f"{path} {error}{remedy}") from error
+
+
+def read_words(folder: Path, listed: str, remedy: str, shared: dict) -> SharedWords:
+    """The words in a folder.
+
+    Args:
+        folder: of `words.npz` and `words.onnx`.
+        listed: the name of the file that lists their checksums, for messages.
+        remedy: for messages.
+        shared: has the checksums as "files".
+
+    Raises:
+        ValueError: if one of the files is missing, damaged or another one.
+        OSError: if it cannot be opened.
+    """
+    files = shared["files"]
+    data = listed_bytes(folder / WORDS, files.get(WORDS), listed, remedy)
+    tables = read_tables(folder / WORDS, data, remedy)
+    path = folder / WORD_FORMS
+    content = listed_bytes(path, files.get(WORD_FORMS), listed, remedy)
+    return SharedWords(tables, forms_session(path, content), files)
+
+
+def words_of_folder(folder: Path, files: dict) -> Callable[[dict], SharedWords]:
+    """The function that reads the words of a pipeline once, for all of its files.
+
+    Args:
+        folder: of the pipeline.
+        files: the checksums of its files of words, as its list has them.
+    """
+    found = []
+
+    def words(shared: dict) -> SharedWords:
+        if not found:
+            found.append(read_words(folder, PIPELINE, REMEDY, {"files": files}))
+        return found[0]
+
+    return words
 
 
 def model_of(session, threads: int | None = None):
@@ -80,7 +163,8 @@ def _pipeline(folder, threads):
             f"{folder} holds a pipeline for Keras: keras-tagging export {folder} NAME "
             "--onnx makes the folder that is read here"
         )
-    return read_pipeline(folder, content, partial(read, threads=threads))
+    words = words_of_folder(folder, content.get("words", {}))
+    return read_pipeline(folder, content, partial(read, threads=threads, words=words))
 
 
 def _described(session) -> dict:

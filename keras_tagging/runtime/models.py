@@ -16,12 +16,16 @@ from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.tagging import Tagging, lists_of
 from keras_tagging.runtime.evaluation import Evaluated
-from keras_tagging.runtime.strings import encodable
+from keras_tagging.runtime.shared_words import INPUTS, shared_of
+from keras_tagging.runtime.strings import all_encodable
 from keras_tagging.utils import limits
 
 # Words in one call of a file, at most: what a loop reads at each step stays in the
 # caches of a processor, and takes little memory.
 BATCH_TOKENS = 512
+#: the input of a tagger's file that says whether the best tags of each word are wanted;
+#: they are where it is not given, and earlier files lack it
+RANKED = "ranked"
 
 
 class OnnxModel(Evaluated, Answers):
@@ -38,7 +42,11 @@ class OnnxModel(Evaluated, Answers):
         metadata: the column of the tags in the training corpus, as `Tagger` has it.
         labels: its inventory; of several columns a dict.
         answers: each `Output` that the service gives, by name.
+        shared: the words of its pipeline that it reads: see `runtime.shared_words`.
+        words: the `SharedWords`, if it reads any.
     """
+
+    words = None
 
     @classmethod
     def lists(cls, described: dict) -> dict[str, list[str]]:
@@ -61,14 +69,18 @@ class OnnxModel(Evaluated, Answers):
     def inputs(cls, described: dict) -> dict[str, tuple[str, int]]:
         """The type and the number of axes of each input of a file."""
         names = ["tokens", *described["columns"]]
-        lengths = {"lengths": ("tensor(int32)", 1)}
-        return dict.fromkeys(names, ("tensor(string)", 2)) | lengths
+        others = {"lengths": ("tensor(int32)", 1)}
+        others |= {
+            name: INPUTS[name] for name in shared_of(described) if name in INPUTS
+        }
+        return dict.fromkeys(names, ("tensor(string)", 2)) | others
 
     def __init__(self, session, described: dict, threads: int = 1):
         self._threads = threads
         self.session = session
         self.architecture = str(described.get("architecture"))
         self.columns = tuple(described["columns"])
+        self.shared = shared_of(described)
         corpus = described.get("corpus")  # earlier files lack it
         self.metadata = {"corpus": corpus if isinstance(corpus, dict) else {}}
         self._batch_tokens = min(described["batch_tokens"], BATCH_TOKENS)
@@ -80,6 +92,8 @@ class OnnxModel(Evaluated, Answers):
         # probabilities tell of weights that give no numbers, and cost nothing
         given = self._given.items()
         self._telling = [k for k, x in given if x.type == "float" and not x.ranked]
+        switches = session.get_overridable_initializers()
+        self._has_switch = any(x.name == RANKED for x in switches)
         #: the values that an output may have; those that its numbers are for
         self._inventories: dict[str, frozenset] = {}
 
@@ -120,20 +134,26 @@ class OnnxModel(Evaluated, Answers):
         strings = flat_strings(sentences, self.columns, self.marks)
         # a request to the file itself has these done in it, but for U+0000
         strings = {
-            name: np.array([*map(encodable, values)], object)
+            name: np.array(all_encodable(values), object)
             for name, values in strings.items()
         }
-        lengths = np.array([len(s) for s in sentences], "int32")
+        lengths, switch = np.array([len(s) for s in sentences], "int32"), {}
+        if self._has_switch:
+            ranked = any(x.ranked and x.served for x in map(self._given.get, outputs))
+            switch = {RANKED: np.array(ranked)}
         starts = np.cumsum([0, *lengths])
+        ids = self.words.ids(self.shared, strings["tokens"]) if self.words else {}
 
         def run(chosen):
             here = lengths[chosen]
             real = np.arange(here.max()) < here[:, None]
             places = (starts[chosen][:, None] + np.arange(here.max()))[real]
-            feeds = {"lengths": here}
+            feeds = {"lengths": here} | switch
             for name, values in strings.items():
                 feeds[name] = np.full(real.shape, "", object)
                 feeds[name][real] = values[places]
+            for name, of_words in ids.items():
+                feeds[name] = self.words.feed(self.shared, name, of_words[places], real)
             return chosen, here, self._checked(outputs, feeds, real)
 
         plan = plan_batches(lengths, token_budget=self._batch_tokens)

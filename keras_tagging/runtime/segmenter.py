@@ -18,6 +18,9 @@ from keras_tagging.utils import limits
 LISTS = ("character", "multiword", "usual_multiword")
 #: one more, of a network that reads where words stand
 LEXICON = "lexicon"
+# Padded symbols in one call of a file, at most: a recurrent layer keeps some 2 KB for
+# each, and with more of them takes no less time.
+CALL_SYMBOLS = 1 << 13
 
 
 class OnnxSegmenter(Evaluated):
@@ -108,10 +111,14 @@ class OnnxSegmenter(Evaluated):
 
     def _logits(self, ids: np.ndarray) -> np.ndarray:
         """The logits `(windows, time, labels)` for ids `(windows, time, 2)`."""
-        parts = np.array_split(ids, min(self._threads, len(ids)))
-        if len(parts) == 1:
+        rows = max(1, CALL_SYMBOLS // max(1, ids.shape[1]))
+        count = max(-(-len(ids) // rows), min(self._threads, len(ids)))
+        if count <= 1:
             return self._run(ids)
-        with ThreadPoolExecutor(len(parts)) as pool:
+        parts = np.array_split(ids, count)
+        if self._threads == 1:
+            return np.concatenate([*map(self._run, parts)])
+        with ThreadPoolExecutor(min(self._threads, count)) as pool:
             return np.concatenate([*pool.map(self._run, parts)])
 
     def _run(self, ids):

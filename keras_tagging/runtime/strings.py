@@ -7,6 +7,14 @@ NUL = "\U000ffffe"
 REPLACEMENT = "\ufffd"
 
 
+def all_encodable(texts: list[str]) -> list[str]:
+    """The texts as an ONNX file takes them: `encodable` of each, soon for most."""
+    whole = "".join(texts)
+    if whole.isascii() and "\0" not in whole:
+        return texts
+    return [x if x.isascii() and "\0" not in x else encodable(x) for x in texts]
+
+
 def encodable(text: str | bytes) -> str:
     """The text as an ONNX file takes it.
 

@@ -148,8 +148,8 @@ class RuleTables:
         Args:
             actions, labels: of the moves, in their order. What comes after FINISH does
                 not count.
-            words: the words of the sentence, at least one. Brackets and blanks in them
-                become what `ccg.words.escaped` gives.
+            words: the words of the sentence, at least one; those of the derivation are
+                `ccg.words.escaped`.
             pos: the part of speech of each; by default "X".
         """
         stack: list[Node | Leaf] = []

@@ -1,6 +1,7 @@
 """Safe reading of the package's own files, which may be damaged or foreign."""
 
 import hashlib
+import io
 import json
 import math
 import zipfile
@@ -55,16 +56,18 @@ class StoredArrays:
     memory than the file has bytes, whatever its header says.
 
     Args:
-        path: the file.
+        source: the file, or its bytes.
 
     Raises:
         OSError: if the file cannot be opened.
         ValueError: here, or when an array is read, if it is damaged.
     """
 
-    def __init__(self, path: Path):
-        size = path.stat().st_size
-        self._stream = open(path, "rb")
+    def __init__(self, source: Path | bytes):
+        if isinstance(source, bytes):
+            size, self._stream = len(source), io.BytesIO(source)
+        else:
+            size, self._stream = source.stat().st_size, open(source, "rb")
         try:
             self._archive = zipfile.ZipFile(self._stream)
             members = self._archive.infolist()
@@ -81,6 +84,10 @@ class StoredArrays:
 
     def __exit__(self, *_):
         self._stream.close()
+
+    def names(self) -> list[str]:
+        """The names of the arrays."""
+        return [name.removesuffix(".npy") for name in self._archive.namelist()]
 
     def size(self, name: str) -> int:
         """The size of an array in bytes; 0 if there is none of this name."""

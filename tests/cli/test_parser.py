@@ -236,6 +236,26 @@ def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch
     assert "a trained ffn-parser" in failing("train", "lstm-parser", *args)
 
 
+def test_a_parser_learns_from_a_parser(
+    program, failing, parser_dir, treebank, tmp_path, monkeypatch
+):
+    taught = []
+    where = "keras_tagging.models.run_folder.train_run"
+    monkeypatch.setattr(where, lambda *_, teacher, **__: taught.append(teacher))
+    text = tmp_path / "text.conllu"
+    text.write_text((treebank / "dev.conllu").read_text("utf-8"), "utf-8")
+    args = ["--corpus", treebank, "--out", tmp_path / "pupil", *TINY]
+    args += ["--teacher", parser_dir, "--unlabelled", text]
+    code, out, _ = program("train", "ffn-parser", *args)
+    assert code == 0
+    assert f"Learns from {parser_dir} (lstm-parser), with the weight 0.5" in out
+    [teacher] = taught
+    assert teacher.model.kind == "parser" and [*teacher.text]
+    args += ["--set", "system=swap"]
+    message = failing("train", "ffn-parser", *args)
+    assert "a parser learns from one of the same transition system" in message
+
+
 def test_broken_trees_are_told_with_their_line(failing, treebank, tmp_path):
     text = (treebank / "train.conllu").read_text().split("\n\n")
     path = tmp_path / "train.conllu"

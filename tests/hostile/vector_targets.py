@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from hostile.file_targets import Gadget
 from hostile.harness import Target, Wrong
+from hostile.mutations import mutate
 from hostile.oracle import refused
 from vectors.examples import BINARY, CONTENTS, FASTTEXT, GLOVE, WORD2VEC, WORDS
 
@@ -99,8 +100,75 @@ def kept_words(words: bytes):
     return npz(words=np.frombuffer(words, np.uint8), matrix=KEPT)
 
 
+# The words that several parts of a pipeline read
+
+
+def shared(**changes) -> bytes:
+    arrays = {
+        "vector_words": np.frombuffer("doggnué".encode(), np.uint8),
+        "vector_lengths": np.array([3, 3, 2], "uint32"),
+        "vector_rows": np.arange(10, dtype="float16").reshape(5, 2),
+        "cluster_words": np.frombuffer(b"01\tdog\tgnu10\temu", np.uint8),
+        "cluster_lengths": np.array([10, 6], "uint32"),
+        "vector_changed_names": np.array([1, 3], "uint32"),
+        "vector_rows_names": np.ones((2, 2), "float16"),
+    }
+    return npz(**arrays | changes)
+
+
+def mutate_shared(rng, known) -> bytes:
+    """Another array, or a few other bytes."""
+    if rng.random() < 0.3:
+        return mutate(rng, known)
+    own = ["rows", "changed_names", "rows_names"]
+    name = rng.choice(["words", "lengths", "lengths", *own])
+    feature = "vector" if name in own else rng.choice(["vector", "cluster"])
+    dtype = rng.choice(["uint8", "uint32", "uint32", "float16", "float32", "<i8", "O"])
+    shape = rng.choice([(3,), (2,), (5, 2), (8,), (0,), (5, 0), (1, 1, 1), ()])
+    values = [rng.choice([0, 2, 3, 8, 10, 6, -1, 2**40]) for _ in range(10)]
+    values = np.resize(np.array(values), shape)
+    with np.errstate(all="ignore"):
+        return shared(**{f"{feature}_{name}": values.astype(dtype)})
+
+
+def check_shared(data: bytes) -> str:
+    """All words are found where they stand first, and rows are numbers."""
+    from keras_tagging.encoding.word_classes import ids_of
+    from keras_tagging.runtime.shared_words import read_tables
+
+    try:
+        tables = read_tables(Path("input.npz"), data, "copy it again")
+    except Exception as error:
+        return refused(error)
+    try:
+        entries = {name: tables.entries(name) for name in tables.features}
+    except Exception as error:
+        return refused(error, name="")  # who reads a model's file names it
+    for name, own in entries.items():
+        expected = dict(reversed([*ids_of(name, own)]))
+        found = tables.index(name).find([word.encode() for word in expected])
+        if found.tolist() != [*expected.values()]:
+            raise Wrong("words are not found where they are", found)
+    if "vector" in entries:
+        if tables.rows.shape[0] != 2 + len(entries["vector"]):
+            raise Wrong("not a row a word")
+        for part in (None, *tables.changed):
+            rows = tables.rows_of(part)
+            if rows.shape != tables.rows.shape or not np.isfinite(rows).all():
+                raise Wrong("a vector that is not finite", part)
+    return "read"
+
+
 HUGE = [b"4 9999999999999\n", b"9999999999999 3\n", b"99999999 99999999\n", b"9" * 5000]
 TARGETS = {
+    "shared-words": Target(
+        lambda: [shared()],
+        check_shared,
+        nasty=[b"", npz(), shared(vector_lengths=np.full(3, 2**32 - 1, "uint32"))],
+        mutate=mutate_shared,
+        share=500,
+        quick=40,
+    ),
     "vectors": Target(
         lambda: [c for name, c in CONTENTS.items() if "binary" not in name],
         partial(check_vectors, "input.txt"),

@@ -57,10 +57,11 @@ def test_saved_and_loaded(parser, tmp_path):
     parser.save(tmp_path / "model.keras")
     again = keras_tagging.load(tmp_path / "model.keras")
     assert again.arc_labels == parser.arc_labels
-    assert again.parse(TRAIN) == parser.parse(TRAIN)
+    some = TRAIN[:12]
+    expected = parser.parse(some)
+    assert again.parse(some) == expected
     parser.export(tmp_path / "model.onnx", format="onnx")
-    served = runtime.load(tmp_path / "model.onnx").parse(TRAIN)
-    assert served == parser.parse(TRAIN)
+    assert runtime.load(tmp_path / "model.onnx").parse(some) == expected
 
 
 def test_files_of_before_have_no_such_rule(parser):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import TINY, random_sentences
+from conftest import TINY, WORDS_ONLY, random_sentences
 from models.parsers import DEV, TRAIN, build
 
 import keras_tagging
@@ -97,7 +97,7 @@ def test_calls_have_the_size_that_is_asked_for(tagger, monkeypatch):
 @pytest.mark.parametrize("network", [None, "cnn"])
 def test_one_graph_serves_batches_of_all_shapes(network, train_sentences):
     """Keras would trace one for the first batch, and one for all others."""
-    model = keras_tagging.build("bigru", **TINY, character_network=network)
+    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY, character_network=network)
     model.adapt(train_sentences)
     step, traced = model.predict_step, []
     model.predict_step = lambda data: traced.append(data) or step(data)

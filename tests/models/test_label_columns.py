@@ -6,7 +6,7 @@ from dataclasses import replace
 import keras
 import numpy as np
 import pytest
-from conftest import TAGS, TINY, random_sentences, randomize
+from conftest import TAGS, TINY, WORDS_ONLY, random_sentences, randomize
 from models.columns import NAMES, columned
 
 import keras_tagging
@@ -30,7 +30,7 @@ GOLD = [
 
 
 def built(**options):
-    own = {**TINY, "tags": NAMES, "consistent": False}
+    own = {**TINY, **WORDS_ONLY, "tags": NAMES, "consistent": False}
     return keras_tagging.build("bigru", **{**own, **options})
 
 

@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from conftest import TINY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 
 import keras_tagging
 from keras_tagging import Sentence
@@ -22,7 +22,10 @@ KINDS = {
     "crf": ("bigru", {"decoder": "crf"}),
     "i-rnn": ("bigru", {"decoder": "i-rnn"}),
     "characters": ("skip-bilstm", {"characters": 2}),
-    "character network": ("bigru", {"character_network": "lstm", "words": False}),
+    "character network": (
+        "bigru",
+        {"character_network": "lstm", "words": False, "suffixes": (2,)},
+    ),
     "column": ("bigru", {"columns": "pos", "words": False}),
     "label embeddings": ("ie-rnn", {"direction": "bidirectional"}),
 }
@@ -30,8 +33,10 @@ KINDS = {
 
 def trained(name="bigru", **options):
     """Random weights on the old sentences."""
-    sizes = TINY if "rnn" not in name else {k: TINY[k] for k in ("units", "seed")}
-    model = keras_tagging.build(name, **sizes, **options)
+    sizes = {k: TINY[k] for k in ("units", "seed")}
+    if "rnn" not in name:  # all tables of embeddings, once
+        sizes = TINY | WORDS_ONLY if options else TINY
+    model = keras_tagging.build(name, **sizes | options)
     model.adapt(OLD)
     return randomize(model, 3)
 
@@ -109,7 +114,7 @@ def test_known_words_are_those_of_both_trainings(tmp_path):
     path = tmp_path / "vectors.txt"
     rows = ["chat 1 2 3 4", "rare 1 1 1 1", "le 0 0 0 1", "the 4 3 2 1"]
     path.write_text("\n".join(rows) + "\n", "utf-8")
-    old = keras_tagging.build("bigru", **TINY, embeddings=path)
+    old = keras_tagging.build("bigru", **TINY | WORDS_ONLY, embeddings=path)
     old.adapt(OLD)
     assert "chat" not in old.known_words()
     new = old.retarget(NEW)

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 import tensorflow as tf
-from conftest import TINY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 from models.columns import NAMES, columned
 from onnx_files.odd import request
 
@@ -24,7 +24,7 @@ GIVEN = [
 def built(decoder):
     """Random weights; the chunks of a softmax or CRF are to be consistent."""
     options = {"tags": NAMES, "decoder": decoder, "consistent": False}
-    model = keras_tagging.build("bigru", **options, **TINY)
+    model = keras_tagging.build("bigru", **options, **TINY | WORDS_ONLY)
     model.adapt(columned(random_sentences(30, 1)))
     return randomize(model)
 

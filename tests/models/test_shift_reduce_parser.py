@@ -19,6 +19,7 @@ from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
 SETTINGS = {"units": 12, "num_layers": 1, "word_dim": 12, "move_units": 16}
 SETTINGS |= {"dropout": 0.0, "layer_dropout": 0.0, "move_dropout": 0.0, "seed": 1}
 SETTINGS |= {"learning_rate": 0.05, "token_budget": 60, "category_dim": 6}
+SETTINGS |= {"beam_width": 4}
 ODD = [[], ["."], [".", ".", "."], ["xyz"] * 40, ["a\tb", "c d", ""], ["the"] * 300]
 
 
@@ -100,6 +101,14 @@ def test_figures_are_those_of_its_derivations(model):
     found = [s.derivation for s in model.derive(odd)]
     scores = derivation_scores([s.derivation for s in gold], found)._asdict()
     assert {name: figures[name] for name in scores} == scores
+
+
+def test_it_is_compared_with_a_chart(model, ccg_parser):
+    for figure in ("labelled", "supertags"):
+        told = keras_tagging.compare(model, ccg_parser, GOLD, figure=figure)
+        assert told.difference == 0 and told.figure == figure
+    with pytest.raises(ValueError, match="dependencies"):
+        keras_tagging.compare(model, ccg_parser, GOLD, figure="uas")
 
 
 def test_every_cell_and_derivations_that_no_moves_build():

@@ -61,7 +61,8 @@ def by_hand(model, sentence):
         [moves] = gold_moves(system, [heads], [ids])
         tokens, *_ = member.encode([sentence]).batch(np.arange(1))
         read = moves.nodes[None], moves.node_labels[None]
-        own = softmax(np.array(member((tokens, *read))[0], "float64"))
+        logits = ops.convert_to_numpy(member((tokens, *read)))
+        own = softmax(logits[0].astype("float64"))
         order = [move_column(member).labels.index(name) for name in names]
         total = total + own[:, order] / len(model.members)
     # the moves are now those of the first one
@@ -143,12 +144,13 @@ def test_the_loss_of_a_batch(teacher, weight, temperature):
     y = {key: ops.convert_to_tensor(x) for key, x in y.items()}
     loss = pupil.compute_loss(None, y, logits, ops.convert_to_tensor(mask))
 
+    scores_of = ops.convert_to_numpy(logits)
     names, own = move_column(teacher.members[0]).labels, move_column(pupil).labels
     expected = count = 0.0
     for row, sentence in enumerate(given):
         probabilities, gold = by_hand(teacher, sentence)
         for t, (p, right) in enumerate(zip(probabilities, gold, strict=True)):
-            scores = np.array(logits[row, t], "float64")
+            scores = scores_of[row, t].astype("float64")
             right = own.index(names[right])
             expected -= (1 - weight) * np.log(softmax(scores)[right])
             best = sorted(range(len(p)), key=lambda i: -p[i])[:4]
@@ -158,7 +160,8 @@ def test_the_loss_of_a_batch(teacher, weight, temperature):
                 q = power / sum(powers.values())
                 expected -= weight * temperature**2 * q * logs[i]
             count += 1
-    assert float(loss) == pytest.approx(expected / count, rel=1e-3)
+    loss = float(ops.convert_to_numpy(loss))
+    assert loss == pytest.approx(expected / count, rel=1e-3)
     assert mask.sum() == count
 
 

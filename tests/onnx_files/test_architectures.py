@@ -1,7 +1,7 @@
 """Every tagger as an ONNX file: the tags and probabilities of `tag` and `predict`."""
 
 import pytest
-from conftest import random_sentences
+from conftest import WORDS_ONLY, random_sentences
 from onnx_files.odd import assert_same, request, sentences, tagger
 from selection import slow_but
 
@@ -63,7 +63,7 @@ def exported(model, tmp_path):
 
 @pytest.mark.parametrize("name, options", [*EVERY, LETTERS])
 def test_every_tagger_on_odd_sentences(name, options, train_sentences, tmp_path):
-    model = tagger(name, train_sentences, **options)
+    model = tagger(name, train_sentences, tables={}, **options)
     found = exported(model, tmp_path)
     assert_same(found, model, ODD)
     check_batches_of_any_size_with_junk_in_the_padding(found, found.tag(ODD))
@@ -86,7 +86,10 @@ def check_batches_of_any_size_with_junk_in_the_padding(found, expected):
 @pytest.mark.parametrize("case", slow_but(NETWORKS.keys() - SLOW_NETWORKS, NETWORKS))
 def test_every_network(case, train_sentences, tmp_path):
     name, options = NETWORKS[case]
-    model = eager(tagger(name, train_sentences, **options))
+    tables = {} if "recipe" in options else WORDS_ONLY  # its own
+    # three layers are above
+    options = {"num_layers": 2} | options
+    model = eager(tagger(name, train_sentences, tables, **options))
     assert_same(exported(model, tmp_path), model, SHORT[:60])
 
 
@@ -113,6 +116,6 @@ def test_chunk_tags_are_consistent(decoder, tmp_path):
         for s in random_sentences(60, 1)
     ]
     training = [s for s in training if is_consistent(s.tags, "iob2")]
-    model = eager(tagger("bigru", training, decoder=decoder))
+    model = eager(tagger("bigru", training, decoder=decoder, num_layers=1))
     assert model.chunk_scheme == "iob2"
     assert_same(exported(model, tmp_path), model, SHORT[:60])

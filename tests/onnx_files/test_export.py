@@ -45,6 +45,7 @@ def test_signature_and_metadata(columns):
         "tokens": batch,
         "pos": batch,
         "lengths": ["batch"],
+        "ranked": [],
         "tags": batch,
         "probabilities": batch,
         "top_tags": [*batch, "k"],

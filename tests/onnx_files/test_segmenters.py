@@ -62,6 +62,9 @@ def test_threads_and_chunks_change_nothing(path, everything, monkeypatch):
     served = runtime.load(path, threads=3)
     assert spans(served.segment(chunks_of(text, random.Random(4)))) == whole
     assert list(served.segment(" \n")) == []
+    monkeypatch.setattr(runtime.segmenter, "CALL_SYMBOLS", 90)  # one window, or none
+    for served._threads in (1, 3):
+        assert spans(served.segment(text)) == whole
 
 
 def test_in_a_pipeline(path, treebanks):

@@ -51,6 +51,24 @@ def changed(path, tmp_path, change):
 # What it gives
 
 
+def test_best_tags_are_ranked_where_they_are_asked_for(model, path):
+    found, given, seen = runtime.load(path, threads=1), sentences(9), []
+    run = found.session.answers
+    found.session.answers = lambda names, feeds: seen.append(feeds) or run(names, feeds)
+    assert found.tag(given) == model.tag(given)
+    assert not any(feeds.pop("ranked") for feeds in seen)
+    for feeds in seen:  # by others, who do not know of the switch
+        [top] = found.session.run(["top_tags"], feeds)
+        assert top.shape[:2] == feeds["tokens"].shape and top[0, 0, 0]
+        off = {**feeds, "ranked": np.array(False)}
+        assert found.session.run(["top_tags"], off)[0].size == 0
+    seen.clear()
+    rows = found.answer(given, ["tags", "top_tags"])
+    assert all(feeds["ranked"] for feeds in seen)
+    tags = [[top[0] for top in row["top_tags"]] for row in rows]
+    assert tags == [list(row["tags"]) for row in rows] and any(tags)
+
+
 def test_every_way_to_tag(model, path):
     found = runtime.load(path, threads=2)
     given = sentences(40)

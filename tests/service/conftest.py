@@ -24,9 +24,10 @@ from keras_tagging import Pipeline, runtime
 def model_files(train_sentences, tmp_path_factory):
     """ONNX files by the name of the model."""
     folder = tmp_path_factory.mktemp("served")
+    own = {"num_layers": 1, "tables": {}}  # all features
     made = {
-        "tagger": tagger("bigru", train_sentences, num_layers=1),
-        "columns": tagger("bigru", train_sentences, num_layers=1, columns=("pos",)),
+        "tagger": tagger("bigru", train_sentences, **own),
+        "columns": tagger("bigru", train_sentences, columns=("pos",), **own),
         "parser": random_parser("elman-parser", tags=None),
         "gold": random_parser("elman-parser"),
     }

@@ -2,7 +2,6 @@
 
 import re
 
-import jsonschema
 import pytest
 from derivations import GOLD
 
@@ -47,9 +46,23 @@ def document(whole):
     return whole.get("/openapi.json").json()
 
 
-def check(document, schema, value):
-    whole = {**schema, "components": document["components"]}
-    jsonschema.validate(value, whole, jsonschema.Draft202012Validator)
+@pytest.fixture(scope="module")
+def jsonschema():
+    """It takes a second to import, which each process that collects would."""
+    import jsonschema
+
+    return jsonschema
+
+
+@pytest.fixture(scope="module")
+def check(document, jsonschema):
+    """`check(schema, value)` fails where a value is not as the document says."""
+
+    def validate(schema, value):
+        whole = {**schema, "components": document["components"]}
+        jsonschema.validate(value, whole, jsonschema.Draft202012Validator)
+
+    return validate
 
 
 def test_it_has_all_routes():
@@ -66,7 +79,7 @@ def test_it_has_all_routes():
     assert {(p, m) for p in paths for m in paths[p] if m != "parameters"} == routes
 
 
-def test_it_is_sound(document):
+def test_it_is_sound(document, jsonschema):
     assert document["openapi"].startswith("3.1") and document["info"]["version"]
     names = []
     for path, item in document["paths"].items():
@@ -84,7 +97,7 @@ def test_it_is_sound(document):
 
 
 @pytest.mark.parametrize("path", openapi.document({})["paths"])
-def test_answers_are_as_it_says(whole, document, path):
+def test_answers_are_as_it_says(whole, document, check, path):
     [(method, operation)] = [
         (k, v) for k, v in document["paths"][path].items() if k != "parameters"
     ]
@@ -97,15 +110,15 @@ def test_answers_are_as_it_says(whole, document, path):
             if body is None:  # there is no such model
                 refused = whole.post(address, {"sentences": ["a"]})
                 assert str(refused.status_code) in operation["responses"]
-                check(document, {"$ref": "#/components/schemas/Error"}, refused.json())
+                check({"$ref": "#/components/schemas/Error"}, refused.json())
                 continue
-            check(document, asked, body)
+            check(asked, body)
         found = whole.post(address, body) if body else whole.get(address)
         content = operation["responses"][str(found.status_code)]["content"]
         assert found.status_code == 200, found.text
         kind = found.headers["content-type"].partition(";")[0]
         schema = content[kind]["schema"]
-        check(document, schema, found.json() if kind.endswith("json") else found.text)
+        check(schema, found.json() if kind.endswith("json") else found.text)
 
 
 def test_derivations_are_as_it_says():
@@ -121,6 +134,6 @@ def test_derivations_are_as_it_says():
 
 
 @pytest.mark.parametrize("name, body", UNSOUND)
-def test_what_is_refused_is_no_request(document, name, body):
+def test_what_is_refused_is_no_request(check, jsonschema, name, body):
     with pytest.raises(jsonschema.ValidationError):
-        check(document, {"$ref": f"#/components/schemas/{name}"}, body)
+        check({"$ref": f"#/components/schemas/{name}"}, body)

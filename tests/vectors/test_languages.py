@@ -141,6 +141,29 @@ def test_the_parts_of_a_pipeline_take_them(files):
     assert plan.fold_tagger(("upos",)).settings["vectors"] == files["vectors"]
 
 
+def test_a_fast_pipeline_with_words_is_smaller(files):
+    words = installed_for("en")
+
+    def plan(words, **settings):
+        return PipelinePlan(("tagger", "parser"), settings, "fast", words=words)
+
+    without, found = plan(LanguageWords()), plan(words)
+    changes = {"units": 150, "character_network": None, "trainable_vectors": False}
+    for made in (found, plan(words, tagger={"units": 9})):
+        settings = made.keywords("tagger")
+        own = {**changes, **made.settings.get("tagger", {})}
+        assert {name: settings[name] for name in own} == own
+    assert found.keywords("parser")["trainable_vectors"] is False
+    assert found.fold_tagger(("upos",)).settings["trainable_vectors"] is False
+    assert without.keywords("tagger")["character_network"] == "lstm"
+    classes = plan(words, tagger={"vectors": None}).keywords("tagger")
+    assert classes["character_network"] == "lstm" and classes["trainable_vectors"]
+    assert plan(words).taken() == [
+        *("tagger.vectors", "tagger.word_classes"),
+        *("parser.vectors", "parser.word_classes"),
+    ]
+
+
 def test_a_run_keeps_what_it_began_with(offers, tmp_path):
     def begun(going_on):
         return words_of_run(tmp_path, going_on, "best", None, "en")

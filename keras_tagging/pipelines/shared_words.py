@@ -1,0 +1,191 @@
+"""Finding and writing the words that several parts of a pipeline read."""
+
+import hashlib
+from collections.abc import Mapping
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from keras_tagging.runtime.folder import WORD_FORMS, WORDS
+from keras_tagging.runtime.shared_words import (
+    INPUTS,
+    VECTOR,
+    WordTables,
+    changed_rows,
+    stored_rows,
+    stored_strings,
+)
+from keras_tagging.runtime.strings import encodable
+from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.stored import sha256_of
+
+#: the share of the rows of a table that may differ from those of another part
+MOST_CHANGED = 0.5
+
+
+def shared_parts(parts: Mapping[str, object]) -> dict[str, list[str]]:
+    """By feature, the parts that read the same words: two or more.
+
+    Their vectors are the same to the last bit, but for those that training has changed,
+    or their classes are. Of several such groups it is the largest.
+
+    Args:
+        parts: models by name.
+    """
+    found = {}
+    for feature in INPUTS:
+        groups: dict[str, list[str]] = {}
+        for name, model in parts.items():
+            if (digest := _digest(model, feature)) is not None:
+                groups.setdefault(digest, []).append(name)
+        several = [names for names in groups.values() if len(names) > 1]
+        if feature == VECTOR:
+            several = [_alike(names, parts) for names in several]
+        largest = max(several, key=len, default=[])
+        if len(largest) > 1:
+            found[feature] = largest
+    return found
+
+
+def _alike(names: list[str], parts) -> list[str]:
+    """Those parts of a group whose vectors are those of one, which is the first."""
+    tables = {name: rows_of(parts[name]) for name in names}
+    found = []
+    for base, rows in tables.items():
+        others = [name for name in names if name != base]
+        least = [n for n in others if _changed(tables[n], rows) <= MOST_CHANGED]
+        found.append([base, *least])
+    return max(found, key=len)
+
+
+def _changed(rows, base) -> float:
+    """The share of the rows that are not equal."""
+    return len(changed_rows(rows, base)) / len(base)
+
+
+def rows_of(model) -> np.ndarray:
+    """The table of the vectors that a model reads as a feature."""
+    from keras import ops
+
+    table = model.network.get_layer(f"{VECTOR}_embedding").embeddings
+    return ops.convert_to_numpy(table)
+
+
+def _digest(model, feature: str) -> str | None:
+    """The same for the same words; None for a model without any, or an ensemble."""
+    features = getattr(model, "features", None)
+    if getattr(model, "network", None) is None or hasattr(model, "members"):
+        return None
+    # which words "dinarelli" lowers depends on the training sentences
+    if feature not in features.names or features.normalise == "dinarelli":
+        return None
+    entries = model.vocabularies[feature]
+    text = "".join(entries)
+    if encodable(text) != text or not entries:
+        return None
+    digest = hashlib.sha256()
+    for array in stored_strings(feature, entries).values():
+        digest.update(array.tobytes())
+    if feature == VECTOR:
+        digest.update(str(rows_of(model).shape).encode())
+    return digest.hexdigest()
+
+
+def write_words(path: Path, parts, shared, half_precision: bool = False) -> WordTables:
+    """Write `words.npz`, with vectors in half precision if that changes none of them.
+
+    Args:
+        path: of the file.
+        parts: models by name.
+        shared: the output of `shared_parts`.
+        half_precision: whether vectors are rounded.
+
+    Returns:
+        What the file has.
+
+    Raises:
+        ValueError: if one is too large for that.
+    """
+    from keras_tagging.models.half_precision import half
+
+    arrays = {}
+    for feature, names in shared.items():
+        model = parts[names[0]]
+        arrays |= stored_strings(feature, model.vocabularies[feature])
+        if feature == VECTOR:
+            tables = {x: rows_of(parts[x]).astype(np.float32) for x in names}
+            if half_precision or all(map(_is_half, tables.values())):
+                tables = {x: half("a vector", rows) for x, rows in tables.items()}
+            arrays |= stored_rows(tables)
+    with replacing(path) as partial, partial.open("wb") as stream:
+        np.savez(stream, **arrays)
+    return WordTables(path.read_bytes())
+
+
+def _is_half(rows) -> bool:
+    """Whether half precision changes no value."""
+    with np.errstate(over="ignore"):
+        return np.array_equal(rows.astype(np.float16), rows)
+
+
+def write_for_onnx(folder: Path, parts) -> dict[str, dict]:
+    """Write `words.npz` and `words.onnx` of the parts that share words.
+
+    Args:
+        folder: gets the files, or loses those of an export before.
+        parts: models by name.
+
+    Returns:
+        By the name of a part what its own file says of them: see `onnx_model`.
+    """
+    import keras
+
+    # other backends export in another process, with a model of its own
+    own = keras.backend.backend() == "tensorflow"
+    shared = shared_parts(parts) if own else {}
+    if not shared:
+        for name in (WORDS, WORD_FORMS):
+            (folder / name).unlink(missing_ok=True)
+        return {}
+    from keras_tagging.onnx.forms import forms_model
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = write_words(folder / WORDS, parts, shared)
+    readers = [(name, feature) for feature, names in shared.items() for name in names]
+    words = {k: parts[names[0]].vocabularies[k] for k, names in shared.items()}
+    made, forms = forms_model(words, [(parts[n].features, k) for n, k in readers])
+    with replacing(folder / WORD_FORMS) as partial:
+        partial.write_bytes(made.SerializeToString())
+    files = {name: {"sha256": sha256_of(folder / name)} for name in (WORDS, WORD_FORMS)}
+    found: dict[str, dict] = {}
+    for (name, feature), own_forms in zip(readers, forms, strict=True):
+        found.setdefault(name, {"files": files})[feature] = own_forms
+    for name in tables.changed:
+        found[name]["part"] = name
+    return found
+
+
+def write_for_keras(folder: Path, parts, half_precision: bool) -> dict[str, dict]:
+    """Write `words.npz`, and take these words out of the files of the parts.
+
+    Args:
+        folder: has the files of the parts.
+        parts: models by name.
+        half_precision: whether the files are of half precision.
+
+    Returns:
+        The file with its checksum; {} if no words are shared.
+    """
+    from keras_tagging.models.shared_words import thin
+
+    shared = shared_parts(parts)
+    if not shared:
+        return {}
+    path = folder / WORDS
+    tables = write_words(path, parts, shared, half_precision)
+    files = {WORDS: {"sha256": sha256_of(path)}}
+    for name in dict.fromkeys(chain(*shared.values())):
+        own = [feature for feature, names in shared.items() if name in names]
+        thin(folder / f"{name}.keras", files, own, tables, name)
+    return files
