@@ -10,7 +10,7 @@ from keras_tagging.cli.options import pairs, refuse
 from keras_tagging.cli.output import scores_table, summary
 from keras_tagging.cli.progress import PipelineProgress
 from keras_tagging.pipelines import run_files
-from keras_tagging.runtime.pipeline import CCG, ENTITIES, PARTS
+from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
 from keras_tagging.utils.startup import start_program
 
 
@@ -37,7 +37,7 @@ class Chosen:
             ValueError: if a part has nothing to learn from.
         """
         if self.parts is None:
-            named = (CCG,) if derived else PARTS
+            named = CCG_PARSERS[:1] if derived else PARTS
             if self.segmenter is not None:
                 named = tuple(name for name in named if name != "segmenter")
         else:
@@ -53,7 +53,7 @@ class Chosen:
                 f"{corpus} has derivations, and no text to learn a segmenter from: "
                 "leave that part out, or take that of another model, --segmenter en"
             )
-        if CCG in named and not derived:
+        if {*CCG_PARSERS} & {*named} and not derived:
             raise ValueError(
                 f"{corpus} has no derivations, from which a CCG parser learns: give "
                 ".auto files"

@@ -90,8 +90,8 @@ def train(
         settings: A keyword that `list ARCH` shows; or language=en, for the word vectors
             and word classes that are installed for it. With --recipe best, that is the
             language of the corpus; language= stands for none.
-        parts: Of a pipeline, some of segmenter,tagger,parser,ccg-parser; by default the
-            first three, or of a corpus of derivations the last.
+        parts: Of a pipeline, some of segmenter,tagger,parser; by default all. Of a
+            corpus of derivations ccg-parser, or ccg-shift-reduce; and tagger.
         segmenter: Of a pipeline, a model whose segmenter it gets, for a corpus that has
             no text to learn from.
     """

@@ -13,10 +13,18 @@ from keras_tagging.kinds.kind import (
     of,
     register,
 )
-from keras_tagging.kinds.own import CCG_PARSER, PARSER, PIPELINE, SEGMENTER, TAGGER
+from keras_tagging.kinds.own import (
+    CCG_PARSER,
+    CCG_SHIFT_REDUCE,
+    PARSER,
+    PIPELINE,
+    SEGMENTER,
+    TAGGER,
+)
 
 __all__ = [
     "CCG_PARSER",
+    "CCG_SHIFT_REDUCE",
     "PARSER",
     "PIPELINE",
     "SEGMENTER",

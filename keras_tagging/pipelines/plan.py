@@ -9,12 +9,12 @@ from keras_tagging.data.named_columns import field_of, labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.label_column import scripts_of
 from keras_tagging.models.factory import build
-from keras_tagging.runtime.pipeline import CCG, ENTITIES, PARTS
+from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS, kind_of_part
 from keras_tagging.utils.suggestions import check_known
 from keras_tagging.vectors.languages import LanguageWords
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
-ARCHITECTURES |= {CCG: "ccg-parser", ENTITIES: "bilstm-crf"}
+ARCHITECTURES |= {name: name for name in CCG_PARSERS} | {ENTITIES: "bilstm-crf"}
 TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
 # jackknifing, folds=4, brought nothing on EWT: see docs/results/raw-text.rst
 FOLDS = {"folds": 1, "tagger_epochs": 6}
@@ -56,8 +56,9 @@ class PipelinePlan:
     """The parts to train, and their settings.
 
     Args:
-        parts: names among `PARTS`, in their order; "ccg-parser", which learns from
-            derivations; and "entities", a tagger of the column `ner`.
+        parts: names among `PARTS`, in their order; "ccg-parser" or
+            "ccg-shift-reduce", which learn from derivations; and "entities", a tagger
+            of the column `ner`.
         settings: keywords of `build` for each part; "architecture" is its name.
         recipe: "fast", "best" or "paper".
         seed: of all parts.
@@ -76,7 +77,7 @@ class PipelinePlan:
 
     def __post_init__(self):
         check_known("recipe", self.recipe, RECIPES)
-        known = [*PARTS, CCG, ENTITIES]
+        known = [*PARTS, *CCG_PARSERS, ENTITIES]
         for name in (*self.parts, *self.settings):
             check_known("part of a pipeline", name, known)
         if others := set(self.settings) - set(self.parts):
@@ -180,6 +181,8 @@ class PipelinePlan:
         """The architecture of a part, what the pipeline changes, and the user's."""
         settings = dict(self.settings.get(part, {}))
         name = settings.pop("architecture", ARCHITECTURES[part])
+        if (kind := architecture(name).kind) != kind_of_part(part):
+            raise ValueError(f"{part}.architecture={name!r} is a {kind}, no {part}")
         changes = ENTITY_SETTINGS if part == ENTITIES else SETTINGS
         own = changes[self.recipe].get(name, {})
         return name, {**own, **self._with_words(name, settings)}, settings

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from keras_tagging.pipelines.files import saving
 from keras_tagging.runtime.folder import PIPELINE
-from keras_tagging.runtime.pipeline import CCG, ENTITIES, PARTS
+from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
 from keras_tagging.utils.atomic import remove_partial, replacing
 from keras_tagging.utils.stored import read_object, sha256_of
 
@@ -55,7 +55,7 @@ def start_run(out: Path, about: dict, again: bool = False) -> None:
     if again:
         if (out / PIPELINE).exists():
             about[REPLACES] = sha256_of(out / PIPELINE)
-        for name in (*PARTS, CCG, ENTITIES, FOLDS):
+        for name in (*PARTS, *CCG_PARSERS, ENTITIES, FOLDS):
             shutil.rmtree(out / name, ignore_errors=True)
         _write(path, about)  # last: no part of another training is taken for its own
     elif not path.exists():

@@ -21,7 +21,7 @@ from keras_tagging.pipelines.plan import (
     columns_to_read,
 )
 from keras_tagging.pipelines.run_files import COLUMNS, end_run, start_run
-from keras_tagging.runtime.pipeline import CCG, ENTITIES
+from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES
 from keras_tagging.training import check_fitting
 
 
@@ -211,7 +211,7 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
     """
     if part == "tagger":
         return plan.build(part, tags=plan.columns(corpus)), corpus
-    if part in ("segmenter", CCG):
+    if part in ("segmenter", *CCG_PARSERS):
         return plan.build(part), corpus
     names = () if tagger is None else tagger.column_names
     chosen = {"tags": NER} if part == ENTITIES else columns_to_read(plan, names)

@@ -16,8 +16,8 @@ from keras_tagging.runtime.evaluation import Exported
 
 #: the parts that are trained together
 PARTS = ("segmenter", "tagger", "parser")
-#: the part that learns from derivations
-CCG = kinds.CCG_PARSER.name
+#: the parts that learn from derivations; the first is trained by default
+CCG_PARSERS = (kinds.CCG_PARSER.name, kinds.CCG_SHIFT_REDUCE.name)
 #: the further tagger that `train pipeline --entities` trains
 ENTITIES = "entities"
 #: the name of a further tagger: part of the names of files

@@ -84,7 +84,8 @@ def test_parts_by_the_corpus():
     assert Chosen().named("x", False) == ("segmenter", "tagger", "parser")
     own = Chosen(segmenter="en")
     assert own.named("x", False) == ("tagger", "parser")
-    assert Chosen("tagger,ccg-parser").named("x", True) == ("tagger", "ccg-parser")
+    own = ("tagger", "ccg-shift-reduce")
+    assert Chosen(",".join(own)).named("x", True) == own
     wrong = {
         "no text to learn": ("segmenter", True),
         "no derivations": ("ccg-parser", False),

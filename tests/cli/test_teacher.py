@@ -7,7 +7,10 @@ import pytest
 from keras_tagging import Ensemble, load
 from keras_tagging.models.teachers import digest_of
 
-pytestmark = pytest.mark.usefixtures("eagerly")
+pytestmark = [
+    pytest.mark.usefixtures("eagerly"),
+    pytest.mark.filterwarnings("ignore:member 2 of the ensemble"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from derivations import SETTINGS as CCG
 
 import keras_tagging
 from keras_tagging import Corpus, Sentence
+from keras_tagging.experiments.analysis import analyse
 from keras_tagging.experiments.comparison import Comparison, compare, p_value
 from keras_tagging.metrics import (
     derivation_scores,
@@ -20,6 +21,8 @@ from keras_tagging.metrics import (
 )
 from keras_tagging.metrics.counts import figure_of
 
+MOVES = {"units": 12, "num_layers": 1, "word_dim": 12, "move_units": 16}
+MOVES |= {"category_dim": 6, "seed": 1}
 PARSER = {"units": 6, "word_dim": 4, "label_dim": 3, "seed": 1}
 
 
@@ -323,6 +326,19 @@ def unlearnt():
     model = keras_tagging.build("ccg-parser", **CCG | {"seed": 2})
     model.adapt(GOLD)
     return model
+
+
+def test_a_ccg_parser_by_moves_and_one_by_a_chart(ccg_parser):
+    by_moves = keras_tagging.build("ccg-shift-reduce", **MOVES)
+    by_moves.adapt(GOLD)
+    gold, found = ([s.derivation for s in x] for x in (GOLD, by_moves.annotate(GOLD)))
+    expected = 100 * derivation_scores(gold, found).labelled
+    result = compare(ccg_parser, by_moves, GOLD, resamples=99)
+    assert (result.first, result.second) == pytest.approx((100, expected))
+    figures = by_moves.evaluate(GOLD, return_dict=True)
+    table = analyse(by_moves, GOLD).overall
+    own = dict(zip(table["figure"], table["value"], strict=True))
+    assert own == pytest.approx(figures)
 
 
 def test_ccg_parsers(ccg_parser, unlearnt):

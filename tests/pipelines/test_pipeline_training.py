@@ -90,6 +90,15 @@ def test_parts_are_in_their_order():
         PipelinePlan(parts=())
 
 
+def test_ccg_parsers():
+    plan = PipelinePlan(("ccg-shift-reduce", "tagger"), {"tagger": {"tags": "upos"}})
+    assert plan.parts == ("tagger", "ccg-shift-reduce")
+    assert plan.build("ccg-shift-reduce").kind == "ccg-shift-reduce"
+    wrong = {"ccg-parser": {"architecture": "ccg-shift-reduce"}}
+    with pytest.raises(ValueError, match="is a ccg-shift-reduce, no ccg-parser"):
+        PipelinePlan(("ccg-parser",), wrong).build("ccg-parser")
+
+
 def test_entities_are_learnt_last():
     plan = PipelinePlan(("entities", "tagger"), {"entities": {"units": 7}})
     assert plan.parts == ("tagger", "entities")

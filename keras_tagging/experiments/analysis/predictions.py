@@ -84,11 +84,13 @@ def derived_tokens(
     sentences = [sentence for sentence in sentences if len(sentence)]
     tokens = _places(model, sentences)
     tags = np.array(model.tags, object)
-    outputs, derive = model.annotation()
+    needed, derive = model.annotation()
+    outputs = [*dict.fromkeys([*needed, "tag_scores"])]
 
     def both(sentence, *arrays):
-        found = dict(zip(outputs, arrays, strict=True))["tag_scores"]
-        return derive(sentence, *arrays).derivation, tags[found.argmax(-1)]
+        named = dict(zip(outputs, arrays, strict=True))
+        found = derive(sentence, *map(named.get, needed)).derivation
+        return found, tags[named["tag_scores"].argmax(-1)]
 
     rows = model.streamed(sentences, outputs, both, entries=len(tags))
     found = [derivation for derivation, _ in rows]
