@@ -121,19 +121,22 @@ def test_sentences_or_a_refusal(name):
     assert len(understood) > 20 and len(refused) > 20
 
 
-TEXTS = ["text", "texts", "sentences", "input", "output", "model", "x"]
-PIPELINE = Model("p", "pipeline", "annotate", "", [], texts.TextModel.outputs, 0, 0)
+TEXTS = ["text", "texts", "sentences", "input", "output", "probabilities", "model", "x"]
+OUTPUTS_OF_TEXT = texts.TextModel.outputs
+PIPELINE = Model("p", "pipeline", "annotate", "", [], OUTPUTS_OF_TEXT, 0, 0, "", True)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(body=st.dictionaries(st.sampled_from(TEXTS), ANY | st.text(), max_size=3))
 def test_a_text_or_a_refusal(body):
     try:
-        items, output, _ = texts.read(PIPELINE, body, 9)
+        items, output, media_type, _ = texts.read(PIPELINE, body, 9)
     except Problem as problem:
         assert 400 <= problem.status < 500 and "\n" not in problem.message
         return
-    assert items and output in texts.TYPES
+    probable = body.get("probabilities") is True
+    assert items and (output == texts.PROBABLE) == probable
+    assert media_type == texts.TYPES["json" if probable else output]
     if "sentences" not in body:
         assert items == body.get("texts", [body.get("text")])
 
