@@ -210,7 +210,9 @@ def main():
     sources = args.runs or [package / "model"]
     pipelines = [pipeline_of(run, segmenter) for run in sources]
     corpus = args.corpus or about["treebank"]
-    corpus = keras_tagging.load_corpus(corpus, surface=segmenter is None)
+    # the text of the sentences, where a segmenter is measured
+    options = {"surface": True} if segmenter is None else {}
+    corpus = keras_tagging.load_corpus(corpus, **options)
     if args.words is not None:
         pipelines = [each.shrink_vectors(args.words) for each in pipelines]
     for pipeline in pipelines if "lexicon" in about else ():

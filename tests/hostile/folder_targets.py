@@ -148,7 +148,7 @@ def mutate_list(rng: Random, known) -> bytes:
     try:
         content = json.loads(data)
         return list_of(content).encode() if rng.random() < 0.7 else data
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return data
 
 

@@ -48,7 +48,7 @@ class Part:
         self.input_columns = ("pos",) if kind == "parser" else ()
 
     @classmethod
-    def read(cls, path, data):
+    def read(cls, path, data, words=None):
         return cls(**json.loads(data))
 
     def adapt(self, sentences):

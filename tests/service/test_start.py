@@ -126,7 +126,7 @@ def test_what_cannot_be_served_is_refused(monkeypatch, tmp_path):
             {"kind": "tagger", "labels": tags},
             "are served in a",
         ),
-        ({"kind": "segmenter"}, "m is a segmenter, which is served with"),
+        ({"kind": "segmenter"}, "m is a segmenter, which is served in a"),
     ):
         given = SimpleNamespace(**model)
         monkeypatch.setattr(runtime, "load", lambda path, threads, x=given: x)
