@@ -148,12 +148,13 @@ def test_tag_shows_it(streams, run_dir, tmp_path):
 
 def test_inside_an_epoch(streams):
     """The estimate of an epoch is on standard error, its line on standard output."""
-    from conftest import TINY, random_sentences
+    from conftest import TINY, WORDS_ONLY, random_sentences
 
     import keras_tagging
 
     terminal = streams(False, True)
-    model = keras_tagging.build("bigru", **TINY)
+    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY)
+    model.run_eagerly = True
     with epoch_bars() as callbacks:
         options = {"epochs": 2, "batch_size": 2, "verbose": 2, "callbacks": callbacks}
         model.fit(random_sentences(6, 1), **options)

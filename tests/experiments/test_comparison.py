@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import TINY, random_sentences, randomize
+from conftest import TINY, WORDS_ONLY, random_sentences, randomize
 from derivations import GOLD
 from derivations import SETTINGS as CCG
 
@@ -45,14 +45,14 @@ def sentences():
 
 @pytest.fixture(scope="module")
 def other(train_sentences):
-    model = keras_tagging.build("bigru", **TINY)
+    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY)
     model.adapt(train_sentences)
     return randomize(model, 9)
 
 
 @pytest.fixture(scope="module")
 def chunker():
-    model = keras_tagging.build("bigru", constrained=False, **TINY)
+    model = keras_tagging.build("bigru", constrained=False, **TINY | WORDS_ONLY)
     model.adapt(chunked(20, 1))
     return randomize(model, 3)
 

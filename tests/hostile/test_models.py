@@ -10,7 +10,7 @@ from pathlib import Path
 
 import keras
 import pytest
-from conftest import TINY
+from conftest import TINY, WORDS_ONLY
 from hostile.saved_models import TAGGED, changed, members, refused, whole
 from models.parsers import TINY as SMALL
 
@@ -202,7 +202,7 @@ def test_only_what_trains_is_compiled(tmp_path, what):
 
 
 def test_what_keras_compiles_with_is_loaded(tmp_path):
-    model = keras_tagging.build("bigru", **TINY)
+    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY)
     schedule = keras.optimizers.schedules.ExponentialDecay(0.1, 10**6, 0.9)
     model.compile(
         keras.optimizers.Lion(schedule),

@@ -8,6 +8,7 @@ from types import ModuleType
 import keras
 import numpy as np
 import pytest
+from conftest import TINY, WORDS_ONLY
 from keras import ops
 
 import keras_tagging
@@ -280,7 +281,7 @@ def test_a_route_of_another_kind_reads_the_same():
 )
 def test_a_kind_that_does_not_fit_is_left_out(places, message, monkeypatch, tmp_path):
     """And ours go on: what they build, and what they load."""
-    model = keras_tagging.build("bigru", units=3, num_layers=1, word_dim=2, seed=1)
+    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY)
     model.adapt([Sentence(["a", "b"], ["X", "Y"])])
     model.save(tmp_path / "model.keras")
     another = ModuleType("another")

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from conftest import TINY, random_sentences
+from conftest import TINY, WORDS_ONLY, random_sentences
 from gensim.models import KeyedVectors
 from keras import ops
 from models.parsers import PLAIN, TRAIN, equal, fitted, weights
@@ -40,7 +40,8 @@ def build(name, **options):
         sizes = SMALL | PLAIN
     else:
         known = keras_tagging.build(name).settings
-        sizes = {key: value for key, value in (TINY | RATES).items() if key in known}
+        sizes = TINY | RATES | WORDS_ONLY
+        sizes = {key: value for key, value in sizes.items() if key in known}
         sizes["seed"] = 1
     if "embeddings" in options:
         sizes.pop("word_dim")  # it is that of the vectors
@@ -185,7 +186,7 @@ def test_unseen_words_are_those_that_training_lacks(recipe, tmp_path):
             hits = [tagged[0][3] == "D", tagged[0][4] == "D", tagged[2][0] == "N"]
             figures = each.evaluate(dev, return_dict=True)
             assert figures["oov_accuracy"] == pytest.approx(np.mean(hits))
-    bare = build("bigru", words=False)
+    bare = build("bigru", words=False, suffixes=(1,))
     bare.adapt(train)
     assert math.isnan(bare.evaluate(dev, return_dict=True)["oov_accuracy"])
 

@@ -97,22 +97,26 @@ CELLS = {
         "block-learned-bernoulli",
     ),
 }
+LOWER = {"num_layers": 2}  # of rows that differ in what the first layer reads
 ROWS = {
     # Wu et al. (2016), Table 2, and the most of the cells of Wu et al. (2017)
     "H-LSTM": ("highway-bilstm", {}),
     "RHN": ("rhn", {"depth": 3, "output_gate": True}),
     "mixed, both": ("shortcut-bilstm", {**MIXED, "cell_shortcut": True}),
     # Table 1
-    "no char": ("skip-bilstm", {"characters": 0}),
+    "no char": ("skip-bilstm", {"characters": 0, **LOWER}),
     "no dropout": ("skip-bilstm", {"layer_dropout": 0, "window_dropout": 0}),
     # Wu et al. (2017), Table 4
-    "k = 0": ("shortcut-bilstm", {"window": 0}),
-    "k = 5": ("shortcut-bilstm", {"window": 5}),
-    "k = 7": ("shortcut-bilstm", {"window": 7}),
-    "l_w = 0": ("shortcut-bilstm", {"characters": 0}),
-    "l_w = 3": ("shortcut-bilstm", {"characters": 3}),
-    "l_w = 7": ("shortcut-bilstm", {"characters": 7}),
-    "character only": ("shortcut-bilstm", {"words": False, "capitals": False}),
+    "k = 0": ("shortcut-bilstm", {"window": 0, **LOWER}),
+    "k = 5": ("shortcut-bilstm", {"window": 5, **LOWER}),
+    "k = 7": ("shortcut-bilstm", {"window": 7, **LOWER}),
+    "l_w = 0": ("shortcut-bilstm", {"characters": 0, **LOWER}),
+    "l_w = 3": ("shortcut-bilstm", {"characters": 3, **LOWER}),
+    "l_w = 7": ("shortcut-bilstm", {"characters": 7, **LOWER}),
+    "character only": (
+        "shortcut-bilstm",
+        {"words": False, "capitals": False, **LOWER},
+    ),
 }
 
 
@@ -147,7 +151,8 @@ def test_other_rows_build_by_keywords_and_train_all_their_weights(row):
     model = randomize(paper_model(name, **overrides))
     before = [np.array(w) for w in model.network.trainable_variables]
     model.run_eagerly = True  # nothing is run often enough to be worth compiling
-    model.fit(SENTENCES, epochs=1, batch_size=12, restore_best=False, verbose=0)
+    short = [s for s in SENTENCES if len(s) <= 3]
+    model.fit(short, epochs=1, batch_size=12, restore_best=False, verbose=0)
     assert len(before) > 10
     for old, weight in zip(before, model.network.trainable_variables, strict=True):
         assert abs(np.array(weight) - old).max() > 0, weight.path
@@ -240,6 +245,7 @@ def embed(network, ids, features):
 )
 def test_network_equals_the_papers_equations(name, cell, settings):
     model = randomize(paper_model(name))
+    model.run_eagerly = True
     network, stack = model.network, model.network.get_layer("stack")
     layers = [
         tuple(named_weights(rnn.cell) for rnn in pair)
@@ -385,7 +391,7 @@ def test_mixed_precision_trains_like_full(policy, decoder):
         )
         model.adapt(SENTENCES)
         model.run_eagerly = run_eagerly
-        history = model.fit(SENTENCES, validation_data=SENTENCES, epochs=3, verbose=0)
+        history = model.fit(SENTENCES, validation_data=SENTENCES, epochs=2, verbose=0)
         assert model.predict(SENTENCES[:1])[0].dtype == "float32"
         return history.history["val_loss"]
 
@@ -396,7 +402,7 @@ def test_mixed_precision_trains_like_full(policy, decoder):
         mixed = losses(run_eagerly=policy == "mixed_bfloat16")
     finally:
         keras.config.set_dtype_policy(before)
-    assert full[2] < full[0]
+    assert full[1] < full[0]
     np.testing.assert_allclose(mixed, full, rtol=0.05)
 
 

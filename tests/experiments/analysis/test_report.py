@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
-from conftest import TINY, randomize
+from conftest import TINY, WORDS_ONLY, randomize
 from models import parsers
 
 import keras_tagging
@@ -87,7 +87,7 @@ def nasty():
         Sentence([WORDS[i % len(WORDS)], "the", WORDS[i % 4]], [NASTY[i], *NASTY[:2]])
         for i in range(count)
     ]
-    model = keras_tagging.build("bigru", **TINY)
+    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY)
     model.adapt(train)
     log = pd.DataFrame({"epoch": [1, 2], "loss": [2.5, 1.25], "val_accuracy": [0, 0.5]})
     return analyse(randomize(model), train * 3, train, log=log, title="<b>&\"'")
