@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 
 from keras_tagging.models.model_file import CONFIG, MEMBERS, WEIGHTS, check_members
-from keras_tagging.runtime.folder import WORDS, listed_bytes
+from keras_tagging.runtime.folder import PIPELINE, REMEDY, WORDS, listed_bytes
 from keras_tagging.runtime.shared_words import (
     INPUTS,
     MARKS,
@@ -187,14 +187,12 @@ def tables_beside(path: Path, shared: dict) -> WordTables:
     return read_tables(words, data, remedy)
 
 
-def tables_of_folder(folder: Path, files: dict, listed: str, remedy: str) -> Callable:
+def words_of_folder(folder: Path, files: dict) -> Callable[[dict], WordTables]:
     """The function that gives the words of a pipeline to its parts; it reads them once.
 
     Args:
         folder: of the pipeline.
         files: the checksums that its list has.
-        listed: the name of the list, for messages.
-        remedy: for messages.
     """
     found: list[WordTables] = []
 
@@ -202,11 +200,11 @@ def tables_of_folder(folder: Path, files: dict, listed: str, remedy: str) -> Cal
         if shared["files"] != files:
             raise ValueError(
                 f"{folder}: a model was saved with other words than the {WORDS} beside "
-                f"it: {remedy}"
+                f"it: {REMEDY}"
             )
         if not found:
-            data = listed_bytes(folder / WORDS, files.get(WORDS), listed, remedy)
-            found.append(read_tables(folder / WORDS, data, remedy))
+            data = listed_bytes(folder / WORDS, files.get(WORDS), PIPELINE, REMEDY)
+            found.append(read_tables(folder / WORDS, data, REMEDY))
         return found[0]
 
     return tables

@@ -15,7 +15,6 @@ from keras_tagging import kinds
 from keras_tagging.pipelines.shared_words import write_for_keras, write_for_onnx
 from keras_tagging.runtime.folder import (
     PIPELINE,
-    REMEDY,
     SUFFIXES,
     WORDS,
     content_of,
@@ -158,17 +157,15 @@ def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
         OSError: if a file cannot be opened.
     """
     content = content_of(folder)
-    files = content.get("words", {})
     if content["files"] == "onnx":
         from keras_tagging.runtime.loading import read, words_of_folder
+    else:
+        from keras_tagging.models.factory import read
+        from keras_tagging.models.shared_words import words_of_folder
 
-        load = partial(read, words=words_of_folder(folder, files))
-        return read_pipeline(folder, content, load, kind)
-    from keras_tagging.models.factory import read
-    from keras_tagging.models.shared_words import tables_of_folder
-
-    words = tables_of_folder(folder, files, PIPELINE, REMEDY)
-    return read_pipeline(folder, content, partial(read, words=words), kind)
+    if files := content.get("words"):
+        read = partial(read, words=words_of_folder(folder, files))
+    return read_pipeline(folder, content, read, kind)
 
 
 def export_pipeline(

@@ -163,8 +163,10 @@ def _pipeline(folder, threads):
             f"{folder} holds a pipeline for Keras: keras-tagging export {folder} NAME "
             "--onnx makes the folder that is read here"
         )
-    words = words_of_folder(folder, content.get("words", {}))
-    return read_pipeline(folder, content, partial(read, threads=threads, words=words))
+    load = partial(read, threads=threads)
+    if files := content.get("words"):
+        load = partial(load, words=words_of_folder(folder, files))
+    return read_pipeline(folder, content, load)
 
 
 def _described(session) -> dict:

@@ -303,7 +303,7 @@ def test_folders_with_other_words(exported, tmp_path):
     with pytest.raises(ValueError, match="words.onnx does not make forms of tokens"):
         runtime.load(folder)
     resealed(folder, lambda content: content.pop("words"))
-    with pytest.raises(ValueError, match="words.npz: is not the file"):
+    with pytest.raises(ValueError, match="words.onnx: is not the file that tagger"):
         runtime.load(folder)
     listed = json.loads((folder / "pipeline.json").read_text())
     del listed["sha256"]
