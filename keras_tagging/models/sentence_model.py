@@ -246,15 +246,10 @@ class SentenceModel(SentenceCalls):
 
     def batching(self, fitting) -> dict[str, object]:
         """The keywords that all kinds of batches have."""
-        return {
-            "seed": self.seed,
-            "multiple": self.length_multiple,
-            "devices": self.devices,
-            "batch_size": fitting.batch_size,
-            "token_budget": fitting.token_budget,
-            "unknown_rate": fitting.unknown_rate,
-            "word_dropout": fitting.word_dropout,
-        }
+        names = ("batch_size", "token_budget", "unknown_rate", "word_dropout")
+        own = {"multiple": self.length_multiple, "devices": self.devices}
+        chosen = {name: getattr(fitting, name) for name in names}
+        return {"seed": self.seed, **own, **chosen}
 
     def dataset(self, batches):
         """The data for training: see `training.dataset`."""
