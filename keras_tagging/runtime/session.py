@@ -1,11 +1,17 @@
 """A session of ONNX Runtime: its errors are lines that name the file."""
 
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 
 from keras_tagging.runtime.extensions import session_options
+
+# Calls of a file, after which ONNX Runtime gives back the memory that it keeps for the
+# next: what the largest batches took would stay for ever.
+CALLS = 32
+SHRINK = "memory.enable_memory_arena_shrinkage"
 
 
 class Session(onnxruntime.InferenceSession):
@@ -23,7 +29,7 @@ class Session(onnxruntime.InferenceSession):
     has_all = True
 
     def __init__(self, path: Path, content: bytes):
-        self.path, options = path, session_options()
+        self.path, options, self._calls = path, session_options(), count(1)
         # no other format, whatever the bytes look like
         options.add_session_config_entry("session.load_model_format", "ONNX")
         try:
@@ -43,8 +49,12 @@ class Session(onnxruntime.InferenceSession):
         Raises:
             OSError: if the file cannot be run, or gives numbers that are none.
         """
+        options = None
+        if next(self._calls) % CALLS == 0:
+            options = onnxruntime.RunOptions()
+            options.add_run_config_entry(SHRINK, "cpu:0")
         try:
-            found = self.run(names, feeds)
+            found = self.run(names, feeds, options)
         except Exception as error:
             raise self.wrong(f"cannot be run by {_reason(error)}") from error
         for name, array in zip(names, found, strict=True):

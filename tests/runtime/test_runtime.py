@@ -69,7 +69,9 @@ def test_best_tags_are_ranked_where_they_are_asked_for(model, path):
     assert tags == [list(row["tags"]) for row in rows] and any(tags)
 
 
-def test_every_way_to_tag(model, path):
+def test_every_way_to_tag(model, path, monkeypatch):
+    # memory is given back after each call
+    monkeypatch.setattr("keras_tagging.runtime.session.CALLS", 1)
     found = runtime.load(path, threads=2)
     given = sentences(40)
     assert (found.kind, found.tags, found.columns) == ("tagger", model.tags, ("pos",))
