@@ -35,7 +35,8 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
     epoch.
 
     Args:
-        architecture, settings, grammar, **kwargs: as in `CCGParser`.
+        architecture, settings, grammar: as in `CCGParser`.
+        **kwargs: as there.
     """
 
     figures = DerivingByMoves.figures
