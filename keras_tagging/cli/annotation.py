@@ -172,7 +172,7 @@ def annotate(
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     input: Literal["text", "lines", "tokens", "conllu"] | None = None,
     output: Literal[
-        "conllu", "jsonl", "text", "spans", "brat", "csv", "html", "auto"
+        "conllu", "jsonl", "text", "spans", "brat", "csv", "html", "auto", "tree"
     ] = "conllu",
     out: Out = None,
     probabilities: bool = False,
@@ -204,6 +204,7 @@ def annotate(
         keras-tagging annotate runs/ner mail.txt --output brat > mail.ann
         keras-tagging annotate en mail.txt --output html > mail.html
         keras-tagging annotate runs/ccg book.txt --output auto > book.auto
+        keras-tagging annotate en-ccg book.txt --output tree
         keras-tagging annotate en one.txt two.txt --out annotated/ --output csv
         keras-tagging annotate en mail.txt --output jsonl --probabilities > mail.jsonl
         keras-tagging annotate en books/ --engine ray --out annotated --workers 8
@@ -221,7 +222,7 @@ def annotate(
             blanks, a row for each entity (start, end, label, probability, text), the
             same as brat's standoff (.ann), a table with a row for each word, a page
             with marked entities, trees and derivations, or CCG derivations as CCGbank
-            has them.
+            has them, or drawn.
         probabilities: Give those of the taggers' labels too: with jsonl in each word,
             with csv in columns of their own. Heads and relations have none.
         encoding: Of the input; by default UTF-8.
@@ -254,9 +255,10 @@ def annotate(
             f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output "
             f"{output} needs: use conllu or jsonl"
         )
-    if output == "auto" and not pipeline.gives_derivations:
+    if output in ("auto", "tree") and not pipeline.gives_derivations:
         raise ValueError(
-            f"{run} has no CCG parser, which --output auto needs: use conllu or jsonl"
+            f"{run} has no CCG parser, which --output {output} needs: use conllu or "
+            "jsonl"
         )
     if probabilities:
         pipeline.check_probabilities()

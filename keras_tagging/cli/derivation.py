@@ -25,9 +25,8 @@ from keras_tagging.cli.options import (
 )
 from keras_tagging.cli.talk import note
 from keras_tagging.cli.tasks import Work
-from keras_tagging.data.annotation import as_auto
+from keras_tagging.data.annotation import as_auto, as_drawing
 from keras_tagging.data.html import as_html, language_of, preface
-from keras_tagging.utils.limits import DRAWN_WORDS
 
 
 @dataclass(frozen=True)
@@ -86,10 +85,7 @@ def as_json(found) -> str:
 
 def as_drawings(found) -> str:
     """The derivations of a sentence as text, each with a blank line after it."""
-    drawn = (one.derivation for one, _ in found if len(one))
-    return "".join(
-        f"{x.draw() if len(x) <= DRAWN_WORDS else x.auto()}\n\n" for x in drawn
-    )
+    return "".join(as_drawing(one) for one, _ in found)
 
 
 def as_figures(found) -> str:

@@ -13,6 +13,7 @@ from keras_tagging.cli.supertagged import OUTPUTS, SupertagWriter
 from keras_tagging.data.annotation import (
     AutoWriter,
     ConlluWriter,
+    as_drawing,
     as_json,
     as_spans,
     as_tagged_text,
@@ -29,7 +30,7 @@ from keras_tagging.data.tagged import WRITERS
 
 #: the --output of `annotate` that writes each sentence for itself
 SENTENCES = {"jsonl": as_json, "text": as_tagged_text, "spans": as_spans}
-SENTENCES["html"] = as_html
+SENTENCES |= {"html": as_html, "tree": as_drawing}
 
 
 def as_it_is() -> Callable:

@@ -18,6 +18,7 @@ from keras_tagging.data.spans import spaced
 from keras_tagging.data.surface import Surface
 from keras_tagging.data.tagged import as_line, json_line
 from keras_tagging.data.treebanks import FIELDS, NER
+from keras_tagging.utils.limits import DRAWN_WORDS
 
 UNKNOWN = "_"
 OWN_TAGS = "predicted_tag"  # of a parser with a tagger of its own
@@ -158,6 +159,17 @@ def as_auto(derivation: Derivation, number: int, place: int = 1) -> str:
     """
     header = f"ID={number} PARSER=KERAS_TAGGING NUMPARSE={place}"
     return f"{header}\n{line_of(derivation.root)}\n"
+
+
+def as_drawing(sentence: Sentence) -> str:
+    """The derivation of a sentence drawn as text, and a blank line; "" without words.
+
+    One of more than `limits.DRAWN_WORDS` words is written as `.auto` files have it.
+    """
+    if (found := sentence.derivation) is None:
+        return ""
+    text = found.draw() if len(found) <= DRAWN_WORDS else found.auto()
+    return f"{text}\n\n"
 
 
 class AutoWriter:

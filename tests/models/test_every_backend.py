@@ -29,9 +29,7 @@ def without_graph(model):
 @pytest.mark.parametrize("decoder", ["softmax", pytest.param("crf", marks=ELSEWHERE)])
 def test_fit_save_load_and_tag(tmp_path, train_sentences, dev_sentences, decoder):
     """The tag of a word is always the same one."""
-    model = keras_tagging.build(
-        "bigru", decoder=decoder, **SMALLER | {"suffixes": (1,)}, learning_rate=0.05
-    )
+    model = keras_tagging.build("bigru", decoder=decoder, **TINY, learning_rate=0.05)
     # one batch an epoch: JAX compiles for every shape
     model.fit(train_sentences, epochs=60, batch_size=32, verbose=0)
     without_graph(model)
@@ -148,7 +146,7 @@ def test_a_character_network_alone(tmp_path, train_sentences, kind):
     "decoder", ["softmax", pytest.param("crf", marks=pytest.mark.one_backend)]
 )
 def test_rows_of_padding_change_neither_loss_nor_gradients(train_sentences, decoder):
-    model = keras_tagging.build("bigru", **SMALLER, **DRY, decoder=decoder)
+    model = keras_tagging.build("bigru", **TINY, **DRY, decoder=decoder)
     model.adapt(train_sentences)
     randomize(model)
     model.compile(

@@ -173,6 +173,8 @@ def test_the_command_writes_every_form(served, found, tmp_path, capsys):
     back = read(tmp_path / "out.jsonl")
     assert [(s.tokens, s.tags) for s in back] == [(s.tokens, s.tags) for s in found]
     assert written("html").count('class="ccg"') == 2
+    drawn = [s.derivation.draw() + "\n\n" for s in found]
+    assert written("tree") == "".join(drawn)
     conllu = written("conllu")
     assert conllu.count("# auto = (<T") == 2
     source = tmp_path / "b.conllu"
