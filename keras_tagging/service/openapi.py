@@ -69,11 +69,12 @@ _TENSOR = {"name": TEXT, "datatype": TEXT, "shape": _list(WHOLE)}
 _ROWS = _list(_any(_list(TEXT), TEXT), maxItems=limits.SERVICE_SENTENCES)
 _ANSWERED = {"model": TEXT, "milliseconds": NUMBER}
 _MODEL = _object(
-    "name kind command architecture columns outputs labels",
+    "name kind command architecture language columns outputs labels",
     name=TEXT,
     kind=TEXT,
     command={**TEXT, "description": "The address that it answers at."},
     architecture=TEXT,
+    language={**TEXT, "description": "Its code; und if unknown."},
     columns=_list(TEXT),
     outputs=_list(TEXT),
     labels=WHOLE,
