@@ -21,7 +21,8 @@ def shrunk(model, words: int | Collection[str] | None, dtype: str):
         model: a `Tagger`, `Parser` or other `SentenceModel` with vocabularies.
         words: of the words that only the vectors have, the number to keep: files of
             vectors have the most frequent words first; or the words to keep. Words of
-            training stay. None keeps all.
+            training keep their embeddings, but of vectors beside these only the first
+            stay, whether training has the words or not. None keeps all.
         dtype: "float16" rounds the vectors to half precision, in which an ONNX file
             stores them; "float32" leaves them as they are.
 
