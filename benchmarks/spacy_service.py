@@ -24,7 +24,7 @@ class Asked(BaseModel):
 
 
 def as_json(sentence) -> dict:
-    """What `/annotate` says of a sentence."""
+    """A sentence as `/annotate` answers it."""
     first = sentence.start
     tokens = [
         {

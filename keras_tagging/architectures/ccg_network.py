@@ -14,19 +14,22 @@ from keras_tagging.architectures.token_inputs import (
 from keras_tagging.utils.checks import Checked, Parts, Share, Units
 
 
-def encoded(network, settings, features, draw, *, seed, vector_dim):
-    """The stack of recurrent layers behind the look-up tables.
+def supertagged(network, settings, features, tags, draw, *, seed, vector_dim):
+    """Recurrent layers behind the look-up tables, and the tagger that reads them.
 
     Args:
-        network: what has the options of the stack: see `CCGNetwork`.
+        network: a `CCGNetwork`, or another that has the options of the stack.
         settings, features, vector_dim: as in `CCGNetwork.build`.
+        tags: the categories.
         draw: seeds.
         seed: of the cell.
 
     Returns:
-        The inputs, their mask, the states `(batch, time, size)`, and the function from
-        a seed to the initializer of kernels.
+        The inputs, their mask, the states `(batch, time, size)`, the logits of the
+        categories, and the function from a seed to the initializer of kernels.
     """
+    import keras
+
     from keras_tagging.architectures.embedding import INITIALIZERS, token_inputs
 
     _, of_kernels = INITIALIZERS[settings.tables.initializer]
@@ -44,7 +47,14 @@ def encoded(network, settings, features, draw, *, seed, vector_dim):
         name="stack",
         seed=seed,
     )
-    return inputs, mask, stack(x, mask=mask), of_kernels
+    states = stack(x, mask=mask)
+    logits = keras.layers.Dense(
+        len(tags),
+        kernel_initializer=of_kernels(next(draw)),
+        dtype="float32",
+        name="logits",
+    )(states)
+    return inputs, mask, states, logits, of_kernels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,22 +102,20 @@ class CCGNetwork(Checked):
             A functional model from what `run_network` gives it to a dict of `tags`,
             logits `(batch, time, tags)`, and `heads`, logits `(batch, time, time + 1)`.
         """
-        import keras
-
         from keras_tagging.architectures.output import functional
         from keras_tagging.layers import BiaffineHeads
         from keras_tagging.utils.seeds import seeds
 
         draw = seeds(seed)
-        inputs, mask, x, of_kernels = encoded(
-            self, settings, features, draw, seed=seed, vector_dim=vector_dim
+        inputs, mask, x, tags, of_kernels = supertagged(
+            self,
+            settings,
+            features,
+            vocabularies["tags"],
+            draw,
+            seed=seed,
+            vector_dim=vector_dim,
         )
-        tags = keras.layers.Dense(
-            len(vocabularies["tags"]),
-            kernel_initializer=of_kernels(next(draw)),
-            dtype="float32",
-            name="logits",
-        )(x)
         heads = BiaffineHeads(
             self.head_units,
             dropout=self.head_dropout,

@@ -148,7 +148,7 @@ class ParserNetwork(Checked):
                 self.encoder_units,
                 self.encoder_layers,
                 draw,
-                lambda seed: keras.initializers.GlorotUniform(seed=seed),
+                keras.initializers.GlorotUniform,
                 merge=self.encoder_merge,
                 dropout=self.encoder_dropout,
                 name="encoder",

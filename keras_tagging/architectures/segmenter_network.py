@@ -93,7 +93,7 @@ class SegmenterNetwork(Checked):
             self.units,
             self.num_layers,
             draw,
-            lambda seed: glorot(seed=seed),
+            glorot,
             merge=self.merge,
             dropout=self.layer_dropout,
             name="stack",

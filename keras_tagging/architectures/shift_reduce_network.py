@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from keras_tagging.architectures.ccg_network import encoded
+from keras_tagging.architectures.ccg_network import supertagged
 from keras_tagging.architectures.parser_network import Encoder
 from keras_tagging.architectures.tasks import CCGMovesSettings
 from keras_tagging.architectures.token_inputs import (
@@ -85,15 +85,15 @@ class ShiftReduceNetwork(Checked):
         from keras_tagging.utils.seeds import seeds
 
         draw = seeds(seed)
-        inputs, _, x, of_kernels = encoded(
-            self, settings, features, draw, seed=seed, vector_dim=vector_dim
+        inputs, _, x, tags, of_kernels = supertagged(
+            self,
+            settings,
+            features,
+            vocabularies["tags"],
+            draw,
+            seed=seed,
+            vector_dim=vector_dim,
         )
-        tags = keras.layers.Dense(
-            len(vocabularies["tags"]),
-            kernel_initializer=of_kernels(next(draw)),
-            dtype="float32",
-            name="logits",
-        )(x)
         network = functional(inputs, None, {"tags": tags, "states": x}, name="tokens")
         cell = CELLS[self.cell](
             self.move_units,

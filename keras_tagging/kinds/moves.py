@@ -142,7 +142,7 @@ class DerivingByMoves(Deriving):
 
     @cached_property
     def decoder(self) -> MoveDecoder:
-        """What makes derivations of moves."""
+        """The part that makes derivations of moves."""
         return MoveDecoder(self.grammar, self.search)
 
     def nothing(self, name):

@@ -16,7 +16,7 @@ MODEL, METADATA = "model.keras", "metadata.json"
 ENSEMBLE = "ensemble.json"
 # Files that are needed only until the end: the state, and the best model so far
 STATE, BEST = "resume.npz", ("best.keras", "best.metadata.json")
-# What a teacher says of the training sentences: `models.teachers`
+# has the answers of a teacher for the training sentences: `models.teachers`
 TAUGHT = "teacher-*.npz"
 
 

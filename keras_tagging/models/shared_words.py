@@ -17,10 +17,9 @@ import numpy as np
 from keras_tagging.models.model_file import CONFIG, MEMBERS, WEIGHTS, check_members
 from keras_tagging.runtime.folder import PIPELINE, REMEDY, WORDS, listed_bytes
 from keras_tagging.runtime.shared_words import (
-    INPUTS,
-    MARKS,
     VECTOR,
     WordTables,
+    features_in,
     read_tables,
 )
 
@@ -91,7 +90,7 @@ def _is_table(item, rows) -> bool:
 
 
 def shared_in(content: bytes) -> dict | None:
-    """What the bytes of a file say of shared words; None of a file that is whole.
+    """The shared words of a file, as its bytes describe them; None if it is whole.
 
     Raises:
         ValueError: if they say what cannot be.
@@ -102,11 +101,8 @@ def shared_in(content: bytes) -> dict | None:
             return None
         check_members(archive.infolist(), MEMBERS | {SHARED})
         found = json.loads(archive.read(SHARED))
-    fits = isinstance(found, dict) and isinstance(found.get("files"), dict)
-    fits = fits and type(found.get("part", "")) is str
-    features = {*found} - {*MARKS} if fits else set()
-    fits = bool(features) and features <= {*INPUTS}
-    fits = fits and all(isinstance(found[name], dict) for name in features)
+    features = features_in(found)
+    fits = bool(features) and all(isinstance(found[name], dict) for name in features)
     if fits and VECTOR in features:
         place, dtype = (found[VECTOR].get(key) for key in ("place", "dtype"))
         fits = type(place) is str and PLACE.fullmatch(place) and dtype in [*DTYPES]
@@ -133,7 +129,7 @@ def whole(content: bytes, shared: dict, tables: WordTables) -> bytes:
     part = shared.get("part")
     if part is not None and part not in tables.changed:
         raise ValueError(f"{WORDS} has no vectors of a part {part[:40]!r}")
-    for feature in [name for name in shared if name not in MARKS]:
+    for feature in features_in(shared):
         if feature not in tables.features:
             raise ValueError(f"{WORDS} has no words of {feature}")
         vocabularies = config["config"]["vocabularies"]

@@ -188,7 +188,7 @@ class PipelinePlan:
         return name, {**own, **self._with_words(name, settings)}, settings
 
     def _with_words(self, name: str, settings: Mapping) -> dict[str, object]:
-        """What a part takes of `words`, and what it changes for that."""
+        """The keywords of `words` for a part, and what it changes because of them."""
         found: dict[str, object] = {**self._words(name, settings)}
         if self.recipe == "fast":
             if {"vectors", "word_classes"} <= {*found}:

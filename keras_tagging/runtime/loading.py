@@ -95,7 +95,7 @@ def forms_session(path: Path, content: bytes):
 
 
 def _checked(path: Path, content: bytes, make):
-    """What is made of the session of a file; errors name the path."""
+    """Make a model of the session of a file; errors name the path."""
     check_strings()  # which tells if ONNX Runtime is missing
     from keras_tagging.runtime.session import Session
 

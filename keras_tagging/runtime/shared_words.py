@@ -30,7 +30,7 @@ MOST_FORMS = 3  # as written, in lower case, in its normal form
 
 
 def shared_of(described: dict) -> dict:
-    """What the description of a file says that its pipeline holds; {} if nothing.
+    """The words that a file reads of its pipeline, as it describes them; {} if none.
 
     Returns:
         "files", the checksums of `words.npz` and `words.onnx`; by feature the outputs
@@ -43,18 +43,23 @@ def shared_of(described: dict) -> dict:
     found = described.get("shared")
     if found is None:
         return {}
-    fits = isinstance(found, dict) and isinstance(found.get("files"), dict)
-    fits = fits and type(found.get("part", "")) is str
-    features = [name for name in found if name not in MARKS] if fits else ()
+    features = features_in(found)
     if not features or not all(
-        name in INPUTS
-        and isinstance(forms := found[name], list)
+        isinstance(forms := found[name], list)
         and 1 <= len(forms) <= MOST_FORMS
         and all(type(form) is str for form in forms)
         for name in features
     ):
         raise ValueError("does not say which words of its pipeline it reads")
     return found
+
+
+def features_in(shared) -> list[str]:
+    """The features whose words are shared, as a file says; [] if it cannot be so."""
+    fits = isinstance(shared, dict) and isinstance(shared.get("files"), dict)
+    fits = fits and type(shared.get("part", "")) is str
+    features = [name for name in shared if name not in MARKS] if fits else []
+    return features if set(features) <= {*INPUTS} else []
 
 
 class WordIndex:
@@ -234,7 +239,7 @@ def _words_of_classes(text: bytes, starts, ends, ids):
 
 
 class SharedWords:
-    """What the ONNX files of a pipeline read of words, for all of them once.
+    """The words that the ONNX files of a pipeline read, for all of them once.
 
     Args:
         tables: the words.

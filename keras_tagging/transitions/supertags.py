@@ -40,7 +40,7 @@ class Supertags:
                 self.places[label - 1] = i
 
     def table(self, engine, logits):
-        """What is added to the logits of SHIFT, `(batch * words, categories)`.
+        """The terms to add to the logits of SHIFT, `(batch * words, categories)`.
 
         Args:
             engine: an `Engine`.

@@ -13,6 +13,8 @@ INTERVAL = (
     "sentence are not independent, so the intervals are somewhat too narrow."
 )
 
+#: the columns of a table of tokens that tell a confusion
+KEYS = ["gold", "predicted"]
 LABELS = "occurrences of the gold label in training"
 WORDS = "occurrences of the word in training"
 
@@ -36,6 +38,30 @@ def begin(model, sentences, train, title) -> Analysis:
 
 def _size(sentences) -> str:
     return f"{len(sentences):,} with {sum(map(len, sentences)):,} tokens"
+
+
+def confusions(tokens, errors, sentences, title: str, text: str) -> Section:
+    """Which labels were taken for which.
+
+    Args:
+        tokens: a table with the columns of `KEYS`, a row a token.
+        errors: whether each row is one.
+        sentences: the examples are from these.
+        title: of the section.
+        text: with `{errors}` and `{kinds}` in the places of their numbers.
+    """
+    table = tables.confusions(tokens, KEYS, errors)
+    gold = tokens["gold"].value_counts()
+    table["share_of_gold"] = table["count"] / table["gold"].map(gold).astype(float)
+    return Section(
+        "confusions",
+        title,
+        text.format(errors=f"{errors.sum():,}", kinds=f"{len(table):,}"),
+        table,
+        plots.matrix if len(table) > 1 else None,
+        tables.examples(tokens, KEYS, errors, sentences),
+        ranked=True,
+    )
 
 
 def overall(rows: Sequence[tuple]) -> pd.DataFrame:

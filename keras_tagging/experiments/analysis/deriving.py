@@ -9,6 +9,7 @@ from keras_tagging.experiments.analysis import plots, tables
 from keras_tagging.experiments.analysis.common import (
     INTERVAL,
     begin,
+    confusions,
     frequency_sections,
     overall,
 )
@@ -22,7 +23,6 @@ from keras_tagging.metrics.derivations import (
 )
 
 FIGURES = ["network", "derivation"]
-KEYS = ["gold", "predicted"]
 LENGTHS = {1: "1-10", 11: "11-20", 21: "21-30", 31: "31-40", 41: "41+"}
 NO_RULE = "(none)"
 
@@ -38,7 +38,14 @@ def analyse_derivations(model, sentences, train, title) -> Analysis:
     labels = chain.from_iterable(gold_tags(s) for s in train or () if len(s))
     analysis.sections += [
         _overall(gold, found, tokens),
-        _confusions(tokens, sentences),
+        confusions(
+            tokens,
+            ~tokens["derivation"],
+            sentences,
+            "Confusions of categories",
+            "{errors} wrong categories of {kinds} kinds in derivations: the share of "
+            "all errors, and of the words with this gold category.",
+        ),
         Section(
             "by_category",
             "By category",
@@ -73,23 +80,6 @@ def _overall(gold, found, tokens) -> Section:
         "(exact); of words with the right category in it (supertags); F1 of brackets "
         f"and dependencies, with and without labels. {INTERVAL}",
         overall(rows),
-    )
-
-
-def _confusions(tokens, sentences) -> Section:
-    errors = ~tokens["derivation"]
-    table = tables.confusions(tokens, KEYS, errors)
-    gold = tokens["gold"].value_counts()
-    table["share_of_gold"] = table["count"] / table["gold"].map(gold).astype(float)
-    return Section(
-        "confusions",
-        "Confusions of categories",
-        f"{errors.sum():,} wrong categories of {len(table):,} kinds in derivations: "
-        "the share of all errors, and of the words with this gold category.",
-        table,
-        plots.matrix if len(table) > 1 else None,
-        tables.examples(tokens, KEYS, errors, sentences),
-        ranked=True,
     )
 
 

@@ -7,6 +7,7 @@ from keras_tagging.data.sentence import as_sentences
 from keras_tagging.experiments.analysis import plots, tables
 from keras_tagging.experiments.analysis.common import (
     INTERVAL,
+    KEYS,
     begin,
     frequency_sections,
     overall,
@@ -16,7 +17,6 @@ from keras_tagging.experiments.analysis.sections import Analysis, Section
 from keras_tagging.models.tag_input import in_words, with_gold_tags
 
 FIGURES = ["uas", "las"]
-KEYS = ["gold", "predicted"]
 PUNCTUATION = {
     "keep": "counts",
     "ptb": "does not count: words whose gold tag is '' `` , . or :",

@@ -9,7 +9,9 @@ from keras_tagging.data.sentence import as_sentences
 from keras_tagging.experiments.analysis import plots, tables
 from keras_tagging.experiments.analysis.common import (
     INTERVAL,
+    KEYS,
     begin,
+    confusions,
     frequency_sections,
     overall,
 )
@@ -19,7 +21,6 @@ from keras_tagging.metrics import chunk_scores, looks_like_chunks
 from keras_tagging.models.report import unknown_tags
 
 FIGURES = ["accuracy"]
-KEYS = ["gold", "predicted"]
 CONFIDENT = 100  # errors to list
 
 
@@ -40,7 +41,14 @@ def analyse_tagger(model, sentences, train, title) -> Analysis:
     labels = chain.from_iterable(s.tags for s in train or ())
     analysis.sections += [
         _overall(model, tokens, chunks, error),
-        _confusions(tokens, sentences),
+        confusions(
+            tokens,
+            ~tokens["accuracy"],
+            sentences,
+            "Confusions",
+            "{errors} errors of {kinds} kinds: a gold tag, the predicted one, the "
+            "share of all errors, and of the tokens with this gold tag.",
+        ),
         _chunk_types(chunks) if chunks else _by_tag(tokens),
         *frequency_sections(model, tokens, train, labels, FIGURES, analysis),
         _by_length(tokens),
@@ -70,23 +78,6 @@ def _overall(model, tokens, chunks, error) -> Section:
         + (", precision, recall and F1 of chunks. " if chunks else ". ")
         + f"The section on calibration explains the last figure. {INTERVAL}",
         overall(rows),
-    )
-
-
-def _confusions(tokens, sentences) -> Section:
-    errors = ~tokens["accuracy"]
-    table = tables.confusions(tokens, KEYS, errors)
-    gold = tokens["gold"].value_counts()
-    table["share_of_gold"] = table["count"] / table["gold"].map(gold).astype(float)
-    return Section(
-        "confusions",
-        "Confusions",
-        f"{errors.sum():,} errors of {len(table):,} kinds: a gold tag, the predicted "
-        "one, the share of all errors, and of the tokens with this gold tag.",
-        table,
-        plots.matrix if len(table) > 1 else None,
-        tables.examples(tokens, KEYS, errors, sentences),
-        ranked=True,
     )
 
 
