@@ -1,7 +1,7 @@
 """How much of CCG derivations is right: brackets, dependencies, whole derivations."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -88,10 +88,14 @@ def derivation_scores(
     Raises:
         ValueError: if there is none, or the two do not have the same words.
     """
-    sums = {k: x.sum(0).tolist() for k, x in derivation_counts(gold, predicted).items()}
+    return scores_of(derivation_counts(gold, predicted))
+
+
+def scores_of(counts: Mapping[str, np.ndarray]) -> DerivationScores:
+    """The figures of the counts that `derivation_counts` gives."""
 
     def figure(name: str) -> float:
-        every, *others, right = sums[name]
+        every, *others, right = counts[name].sum(0).tolist()
         if name not in F1_FIGURES:
             return right / every
         total = every + others[0]

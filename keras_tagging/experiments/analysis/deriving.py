@@ -20,6 +20,7 @@ from keras_tagging.metrics.derivations import (
     F1_FIGURES,
     brackets_of,
     derivation_counts,
+    scores_of,
 )
 
 FIGURES = ["network", "derivation"]
@@ -65,13 +66,12 @@ def analyse_derivations(model, sentences, train, title) -> Analysis:
 
 def _overall(gold, found, tokens) -> Section:
     rows = [("accuracy", tokens["network"].mean(), len(tokens))]
-    for name, counts in derivation_counts(gold, found).items():
-        every, *others, right = counts.sum(0).tolist()
-        if name in F1_FIGURES:
-            total = every + others[0]
-            rows.append((name, 2 * right / total if total else 1.0, None))
-        else:
-            rows.append((name, right / every, every))
+    counts = derivation_counts(gold, found)
+    scores = scores_of(counts)._asdict()
+    for name, of_name in counts.items():
+        # an F1 is no share of counts, and has no interval
+        every = None if name in F1_FIGURES else int(of_name[:, 0].sum())
+        rows.append((name, scores[name], every))
     return Section(
         "overall",
         "Overall figures",
