@@ -19,9 +19,9 @@ go before it, each with the name of the model here that has it. Of its pretraine
 vectors such a run keeps those that these parts have, so that all share one table, and
 its figures are those of gold words. The weights are stored in half precision, and the
 figures that the development sentences have with them are printed beside those of the
-run. With `--words N` the models keep the first N words of their pretrained vectors, and
-the figures are computed anew. The same model is stored as ONNX files, for those who
-only run it.
+run. With `--words N` the models keep the first N words of their pretrained vectors and
+those of the training sentences, and the figures are computed anew. The same model is
+stored as ONNX files, for those who only run it.
 """
 
 import argparse
@@ -210,7 +210,9 @@ def main():
     parser.add_argument("runs", nargs="*", type=Path, help="without: the model itself")
     parser.add_argument("--corpus", help="of the runs, if it is not one by name")
     parser.add_argument(
-        "--words", type=int, help="of the pretrained vectors to keep, the first N"
+        "--words",
+        type=int,
+        help="of the pretrained vectors to keep, the first N beside training's",
     )
     parser.add_argument("--onnx", action="store_true", help="only the ONNX files anew")
     args = parser.parse_args()
@@ -232,7 +234,8 @@ def main():
     options = {} if given else {"surface": True}
     corpus = keras_tagging.load_corpus(corpus, **options)
     if args.words is not None:
-        pipelines = [each.shrink_vectors(args.words) for each in pipelines]
+        fewer = {"words": args.words, "keep": corpus.train}
+        pipelines = [each.shrink_vectors(**fewer) for each in pipelines]
     for pipeline in pipelines if "lexicon" in about else ():
         lexicon = read_lexicon(root / about["lexicon"])
         pipeline.tagger.learn_rules(corpus.train, lexicon)
