@@ -18,6 +18,8 @@ LANGUAGE = "language"
 #: keywords that are refused without vectors or word classes, which the language of a
 #: corpus that has not been read may bring
 NEED_WORDS = ("trainable_vectors", "class_prefixes")
+#: keywords whose values are names or files
+OF_FILES = ("embeddings", "vectors", "word_classes")
 
 
 def check_there(run: Path | None) -> None:
@@ -53,7 +55,9 @@ def check_values(arch: str, recipe: str, language: str | None, given: Mapping) -
 
     Raises:
         ValueError: naming the setting.
+        OSError: if there is no such file of vectors or word classes.
     """
+    check_files(given)
     entry, known = architecture(arch), known_words(recipe, language)
     if known is None:
         given, known = without_words(given), LanguageWords()
@@ -74,7 +78,23 @@ def check_plan(plan, language: str | None) -> None:
     else:
         plan = replace(plan, words=known)
     for part in plan.parts:
+        check_files(plan.settings.get(part, {}))
         plan.keywords(part)
+
+
+def check_files(given: Mapping) -> None:
+    """Refuse files of vectors and word classes that are not there; names may be any.
+
+    Args:
+        given: settings.
+
+    Raises:
+        OSError: naming the file.
+    """
+    for source in (given.get(name) for name in OF_FILES):
+        path = Path(source) if isinstance(source, str) else Path()
+        if (path.suffix or len(path.parts) > 1) and not path.exists():
+            raise FileNotFoundError(f"{path}: there is no such file; check the path")
 
 
 def known_words(recipe: str, language: str | None) -> LanguageWords | None:

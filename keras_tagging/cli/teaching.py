@@ -53,6 +53,7 @@ class Lessons:
                 f"{arch} is a {kind.name}, and a {kind.name} has no --teacher"
             )
         check_there(self.teacher)
+        CorpusFiles(self.unlabelled or ())  # raises if there is no such file
         if self.temperature is not None and not 0 < self.temperature < float("inf"):
             raise ValueError(
                 f"--temperature {self.temperature:g}: give a number above 0"

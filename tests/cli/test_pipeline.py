@@ -139,6 +139,8 @@ def test_a_finished_pipeline_is_kept(trained, treebank, failing, program):
     code, printed, _ = program(*args, *SETTINGS)
     assert code == 0 and printed.count("has been trained before") == 4
     assert times == [(out / part / "model.keras").stat().st_mtime for part in SMALL]
+    (out / "pipeline.json").unlink()
+    assert program(*args, *SETTINGS, "--quiet")[:2] == (0, "")
     # another seed is another pipeline
     (out / "pipeline.json").rename(out / "kept")
     assert "with another plan" in failing(*args[:-1], 2, *SETTINGS)
