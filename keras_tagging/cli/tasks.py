@@ -75,6 +75,7 @@ class Work:
             process.
         writer: makes the function from a result to its text, for those that follow each
             other in one output.
+        remark: what the user should know of sentences that are lines of text.
     """
 
     results: Callable[[Iterable], Iterator] | None
@@ -82,6 +83,7 @@ class Work:
     preface: str = ""
     model: SimpleNamespace | None = None
     writer: Callable[[], Callable] = as_it_is
+    remark: str = ""
 
 
 @dataclass(frozen=True)
