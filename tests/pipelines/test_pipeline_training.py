@@ -18,6 +18,7 @@ from keras_tagging.pipelines.run_files import start_run
 def test_settings_of_parts():
     plan = PipelinePlan(settings={"parser": {"units": 30, "tags": None}})
     assert plan.keywords("parser")["encoder"] == "bilstm"
+    assert plan.keywords("parser")["system"] == "arc-standard-core"
     assert plan.keywords("parser")["units"] == 30
     assert plan.build("parser", tags="pos").input_columns == ()  # the user's own
     # other architectures have their own
@@ -43,6 +44,8 @@ def test_recipes():
     assert taggers["paper"]["character_network"] is None
     assert [parsers[name]["encoder"] for name in plans] == ["bilstm", "bilstm", None]
     assert [parsers[name]["token_budget"] for name in plans] == [500, 200, None]
+    systems = ["arc-standard-core", "arc-standard", "arc-standard"]
+    assert [parsers[name]["system"] for name in plans] == systems
     assert {parsers[name]["folds"] for name in plans} == {1}
     assert plans["paper"].fold_tagger(("upos",)).settings["label_smoothing"] == 0
     with pytest.raises(ValueError, match="'bets'; did you mean 'best'"):
