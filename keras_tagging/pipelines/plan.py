@@ -20,9 +20,9 @@ FOLDS = {"folds": 1, "tagger_epochs": 6}
 # 8 nodes above an encoder are as accurate as 18, and quicker: same page
 PARSER = {"encoder": "bilstm", "beam_width": 4, "epochs": 10}
 PARSER |= {"system": "arc-standard-core", "affix_dim": 32}
-#: batches that a parser learns from at least, in at most so many epochs; with 10 epochs
-#: of 400 sentences LAS is 4 points lower (docs/results/small-corpora.rst)
-PARSER_BATCHES, PARSER_EPOCHS = 800, 60
+#: batches that a part learns from at least, in at most so many epochs: with 16 and 10
+#: epochs of 400 sentences UPOS and LAS are lower (docs/results/small-corpora.rst)
+BATCHES, MOST_EPOCHS = {"tagger": 1500, "parser": 800}, 60
 #: what a pipeline changes in a recipe, by architecture
 SETTINGS = {
     "fast": {
@@ -125,18 +125,19 @@ class PipelinePlan:
     def epochs(self, part: str, corpus: Corpus) -> int:
         """The epochs of a part: the user's, or the recipe's.
 
-        A parser, but that of the recipe "paper", has more on a small treebank.
+        Taggers and parsers, but those of the recipe "paper", have more on a small
+        treebank.
         """
         own = self.keywords(part)
         given = "epochs" in self.settings.get(part, {})
-        if given or part != "parser" or self.recipe == "paper":
+        if given or part not in BATCHES or self.recipe == "paper":
             return own["epochs"]
         if own["token_budget"]:
             batches = sum(map(len, corpus.train)) / own["token_budget"]
         else:
             batches = len(corpus.train) / own["batch_size"]
-        enough = ceil(PARSER_BATCHES / max(1, ceil(batches)))
-        return max(own["epochs"], min(PARSER_EPOCHS, enough))
+        enough = ceil(BATCHES[part] / max(1, ceil(batches)))
+        return max(own["epochs"], min(MOST_EPOCHS, enough))
 
     def jackknifed(self, corpus: Corpus) -> tuple[str, ...]:
         """The columns that other taggers predict for the parser's training sentences.
