@@ -13,7 +13,8 @@ import pytest
 import keras_tagging
 from keras_tagging import cli
 from keras_tagging.data.surface import Surface
-from keras_tagging.utils import startup
+from keras_tagging.pipelines import files
+from keras_tagging.utils import lazy, startup
 from keras_tagging.utils.registration import CLASSES
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +24,9 @@ HEAVY = ("keras", "tensorflow", "jax", "torch", "gensim", "sklearn", "pandas")
 # What needs no network: code, and the arguments of the program
 PACKAGE = (
     "import keras_tagging as kt; kt.available(); kt.load_corpus; dir(kt); "
-    "[kt.cells, kt.data, kt.layers, kt.metrics, kt.models, kt.training, kt.vectors]"
+    "[kt.cells, kt.data, kt.layers, kt.metrics, kt.models, kt.training, kt.vectors]; "
+    "[kt.training.SoftTargets, kt.training.Teaching, kt.training.Unlabelled]; "
+    "[kt.pipelines.load, kt.pipelines.Pipeline, kt.pipelines.PipelinePlan]"
 )
 LIGHT = [
     ("--help",),
@@ -195,6 +198,32 @@ def test_the_names_of_the_package_are_there():
 
 
 WITH_KERAS = ("cells", "layers", "models", "pipelines", "training")
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("room", WITH_KERAS)
+def test_rooms_start_keras_quietly(room, monkeypatch):
+    """`start_keras` goes before what imports Keras, and before nothing else."""
+    started = []
+    monkeypatch.setattr(lazy, "start_keras", lambda: started.append(1))
+    found = import_module(f"keras_tagging.{room}")
+    for name in found.__all__:
+        started.clear()
+        assert found.__getattr__(name) is not None
+        assert bool(started) == (f"kt.{room}.{name}" not in PACKAGE)
+    with pytest.raises(AttributeError):
+        found.nothing  # noqa: B018
+
+
+@pytest.mark.one_backend
+def test_a_pipeline_starts_keras_quietly(monkeypatch):
+    started = []
+    monkeypatch.setattr(files, "start_keras", lambda: started.append(1))
+    folder = Path(__file__).parent / "fixtures" / "v0_2"
+    keras_tagging.Pipeline.load(folder / "onnx-pipeline")
+    assert not started
+    keras_tagging.Pipeline.load(folder / "pipeline")
+    assert started
 
 
 def printed_names():

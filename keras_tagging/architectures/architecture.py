@@ -1,6 +1,6 @@
 """An architecture, and the settings of a model, each held by its owner."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
@@ -71,6 +71,20 @@ class Architecture:
         hints = get_type_hints(self.keywords[keyword], include_extras=True)
         return possible(hints[keyword])
 
+    def check_keywords(self, names: Iterable[str], others: Iterable[str] = ()) -> None:
+        """Refuse names that are no keywords.
+
+        Args:
+            names: those that were given.
+            others: names that the caller takes beside the keywords.
+
+        Raises:
+            ValueError: for an unknown name, with the nearest one.
+        """
+        known = sorted([*self.keywords, *others])
+        for name in names:
+            check_known(f"{self.name} keyword", name, known)
+
     def settings(
         self,
         recipe: str = "fast",
@@ -93,8 +107,7 @@ class Architecture:
                 values that are not possible or contradict each other.
         """
         check_known("recipe", recipe, RECIPES)
-        for name in overrides:
-            check_known(f"{self.name} keyword", name, sorted(self.keywords))
+        self.check_keywords(overrides)
         changes = {"fast": [self.fast], "best": [self.fast, self.best]}
         own = changes.get(recipe, [])
         found = self.restored(layered(self.paper, *own, defaults, overrides))
@@ -111,8 +124,7 @@ class Architecture:
             ValueError: for an unknown keyword or a value that is not possible.
         """
         known = self.keywords
-        for name in keywords:
-            check_known(f"{self.name} keyword", name, sorted(known))
+        self.check_keywords(keywords)
         parts = {
             owner: owner(**{k: v for k, v in keywords.items() if known[k] is owner})
             for owner in self.owners

@@ -1,11 +1,10 @@
 """Recurrent cells: one file a cell, the equations of the papers."""
 
-import lazy_loader
+from keras_tagging.utils.lazy import attach
 
-# imported on first use: Keras and TensorFlow take seconds
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+__getattr__, __dir__, __all__ = attach(
     __name__,
-    submod_attrs={
+    {
         "coupled_lstm_cell": ["CoupledLSTMCell"],
         "elman_cell": ["ElmanCell"],
         "feed_forward_cell": ["FeedForwardCell"],

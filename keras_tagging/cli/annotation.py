@@ -16,6 +16,7 @@ from keras_tagging.cli.loading import load_pipeline
 from keras_tagging.cli.options import (
     BeamWidth,
     Errors,
+    Form,
     InputFile,
     Jobs,
     Options,
@@ -43,6 +44,8 @@ def write_results(task, inputs: Iterable[Input], paths: list, jobs: int) -> int:
     empty = 0
     with at_work(task, jobs) as work:
         for given, path in zip(inputs, paths, strict=True):
+            if work.remark and given.is_text:
+                note(one_line("note", work.remark))
             with written(path, given.encoding) as stream:
                 stream.write(work.preface)
                 write, items = work.writer(), given.items
@@ -61,8 +64,9 @@ def tag(
     format: str | None = None,
     option: Options = None,
     errors: Errors = "raise",
-    output: Literal[
-        "conll", "jsonl", "text", "conllu", "csv", "candc", "easyccg"
+    output: Annotated[
+        Literal["conll", "jsonl", "json", "text", "conllu", "csv", "candc", "easyccg"],
+        Form,
     ] = "conll",
     out: Out = None,
     column: str | None = None,
@@ -94,9 +98,9 @@ def tag(
 
     Args:
         format: By default recognised; standard input is 'text'.
-        output: token TAB tag, JSON, word|tag between blanks, CoNLL-U in which only the
-            columns of the model change, a table with a header, or supertags for the
-            parsers C&C and EasyCCG.
+        output: token TAB tag, JSON (jsonl, or json for short), word|tag between blanks,
+            CoNLL-U in which only the columns of the model change, a table with a
+            header, or supertags for the parsers C&C and EasyCCG.
         column: With --output conllu, where the tags go: upos, xpos, ...; by default the
             column that the model was trained on. With candc and easyccg, which column
             of a model is the supertag.
@@ -171,10 +175,23 @@ def annotate(
     *,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     input: Literal["text", "lines", "tokens", "conllu"] | None = None,
-    output: Literal[
-        "conllu", "jsonl", "text", "spans", "brat", "csv", "html", "auto", "tree"
+    output: Annotated[
+        Literal[
+            "conllu",
+            "jsonl",
+            "json",
+            "text",
+            "spans",
+            "brat",
+            "csv",
+            "html",
+            "auto",
+            "tree",
+        ],
+        Form,
     ] = "conllu",
     out: Out = None,
+    parts: str | None = None,
     probabilities: bool = False,
     encoding: str | None = None,
     jobs: Jobs = 1,
@@ -205,6 +222,7 @@ def annotate(
         keras-tagging annotate en mail.txt --output html > mail.html
         keras-tagging annotate runs/ccg book.txt --output auto > book.auto
         keras-tagging annotate en-ccg book.txt --output tree
+        keras-tagging annotate en-ccg book.txt --parts segmenter,tagger > tagged.conllu
         keras-tagging annotate en one.txt two.txt --out annotated/ --output csv
         keras-tagging annotate en mail.txt --output jsonl --probabilities > mail.jsonl
         keras-tagging annotate en books/ --engine ray --out annotated --workers 8
@@ -218,18 +236,20 @@ def annotate(
             running text; one sentence a line with blanks between tokens; or CoNLL-U,
             whose tokens are kept. With --engine ray, the default is what a file's name
             says.
-        output: CoNLL-U with offsets, JSON with a sentence a line, word|tag between
-            blanks, a row for each entity (start, end, label, probability, text), the
-            same as brat's standoff (.ann), a table with a row for each word, a page
-            with marked entities, trees and derivations, or CCG derivations as CCGbank
-            has them, or drawn.
+        output: CoNLL-U with offsets, JSON with a sentence a line (jsonl, or json for
+            short), word|tag between blanks, a row for each entity (start, end, label,
+            probability, text), the same as brat's standoff (.ann), a table with a row
+            for each word, a page with marked entities, trees and derivations, or CCG
+            derivations as CCGbank has them, or drawn.
+        parts: Of a pipeline, those that are used, such as segmenter,tagger; by default
+            all.
         probabilities: Give those of the taggers' labels too: with jsonl in each word,
             with csv in columns of their own. Heads and relations have none.
         encoding: Of the input; by default UTF-8.
         engine: Spread the work over processes and machines with Ray.
     """
     if engine == "ray":
-        own = {"jobs": jobs > 1, "probabilities": probabilities}
+        own = {"jobs": jobs > 1, "probabilities": probabilities, "parts": parts}
         refuse("--engine ray has --workers, and no", own)
         folder = out and Path(out)
         annotate_shards(run, files, input, output, encoding, folder, sharding)
@@ -244,7 +264,7 @@ def annotate(
             raise ValueError(f"{file}: is a folder, which needs --engine ray --out DIR")
         source_name(file)  # raises if there is none; before the models: they are slow
     paths = destinations(files, out, output)
-    pipeline = load_pipeline(run, threads=None if jobs == 1 else 1)
+    pipeline = load_pipeline(run, None if jobs == 1 else 1, parts)
     if input != "conllu":
         refuse_columns(run, pipeline, f"--input {input}")
     if input in ("text", "lines") and pipeline.segmenter is None:
@@ -265,7 +285,7 @@ def annotate(
     keeps = input == output == "conllu"
     inputs = (annotated_input(file, input, encoding, pipeline, keeps) for file in files)
     given = pipeline if jobs == 1 else None
-    task = Annotating(run, output, keeps, given, probabilities)
+    task = Annotating(run, output, keeps, given, probabilities, parts)
     write_results(task, inputs, paths, jobs)
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from keras_tagging import kinds
 from keras_tagging.cli.annotation import write_results
 from keras_tagging.cli.destinations import Out, destinations
 from keras_tagging.cli.inputs import read_input
@@ -16,6 +17,7 @@ from keras_tagging.cli.loading import load_model
 from keras_tagging.cli.options import (
     BeamWidth,
     Errors,
+    Form,
     InputFile,
     Jobs,
     Options,
@@ -46,6 +48,14 @@ class Deriving:
     def load(self, threads: int | None = None) -> Work:
         """The task with its model: see `Tagging.load`."""
         model = load_model(self.run, self.beam_width, "derive", threads=threads)
+        parser, remark = model, ""
+        if kinds.of(model).composed:
+            parser = model.derivation_parser
+            if model.segmenter is not None:
+                remark = (
+                    "a line is a sentence, with blanks between its words; for running "
+                    f"text: keras-tagging annotate {self.run} --output {self.output}"
+                )
 
         def derived(items: Iterable) -> Iterator[list]:
             # a list is one slice, an iterator is read some ahead
@@ -56,7 +66,8 @@ class Deriving:
         before = ""
         if self.output == "html":
             before = preface(language_of(getattr(model, "metadata", {})))
-        return Work(derived, len(model.tags), before, writer=WRITERS[self.output])
+        writer = WRITERS[self.output]
+        return Work(derived, len(parser.tags), before, writer=writer, remark=remark)
 
 
 def auto_writer() -> Callable:
@@ -96,7 +107,7 @@ def as_figures(found) -> str:
 #: by --output, what makes the function that writes the derivations of each sentence
 WRITERS = {
     "auto": auto_writer,
-    "json": lambda: as_json,
+    "jsonl": lambda: as_json,
     "tree": lambda: as_drawings,
     "html": lambda: as_figures,
 }
@@ -108,7 +119,7 @@ def derive(
     format: str | None = None,
     option: Options = None,
     errors: Errors = "raise",
-    output: Literal["auto", "json", "html", "tree"] = "auto",
+    output: Annotated[Literal["auto", "jsonl", "json", "html", "tree"], Form] = "auto",
     out: Out = None,
     beta: float | None = None,
     nbest: Annotated[int | None, typer.Option(min=1, max=1000)] = None,
@@ -117,20 +128,22 @@ def derive(
 ) -> None:
     """Find the CCG derivations of sentences.
 
-    Text has one sentence a line, with blanks between tokens. Every sentence gets a
-    derivation: where the grammar has none for the whole, its root has the category
-    FRAG, and its children are the fewest parts that have one.
+    Text has one sentence a line, with blanks between tokens, also for a pipeline, whose
+    CCG parser is used: annotate takes raw text. Every sentence gets a derivation: where
+    the grammar has none for the whole, its root has the category FRAG, and its children
+    are the fewest parts that have one.
 
     Examples:
         keras-tagging derive runs/ccg sentences.txt > sentences.auto
         keras-tagging derive runs/ccg --output tree < sentences.txt
+        keras-tagging derive en-ccg sentences.txt --nbest 3 --output jsonl
         keras-tagging derive runs/ccg sentences.txt --output html > derivations.html
-        keras-tagging derive parser.onnx sentences.txt --output json --nbest 5
+        keras-tagging derive parser.onnx sentences.txt --output html --beta 0.01
 
     Args:
         format: By default recognised; standard input is 'text'.
-        output: The format of CCGbank; JSON with a sentence a line; a page with the
-            derivations as tables; or the usual drawing as text.
+        output: The format of CCGbank; JSON with a sentence a line (jsonl, or json for
+            short); a page with the derivations as tables; or the usual drawing as text.
         beta: A word has the categories with p >= beta * max p; by default that of the
             model.
         nbest: Give so many derivations of each sentence, if there are.
@@ -143,5 +156,5 @@ def derive(
     empty = write_results(
         Deriving(run, output, beta, nbest, beam_width), [given], paths, jobs
     )
-    if empty and output != "json":
+    if empty and output != "jsonl":
         note(one_line("note", f"sentences without tokens are left out: {empty:,}"))

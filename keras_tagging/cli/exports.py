@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from keras_tagging import kinds
-from keras_tagging.cli.loading import load_model
+from keras_tagging.cli.loading import load_model, set_beam
 from keras_tagging.cli.options import BeamWidth, Run, one_line, refuse
-from keras_tagging.cli.talk import note
+from keras_tagging.cli.talk import note, say
 
 AXES = ("batch", "time", "k")  # of a SavedModel's inputs and outputs
 
@@ -64,17 +64,16 @@ def export(
         return
     no_pipeline = f"{run} is no pipeline: name a file NAME.onnx, as there is no"
     refuse(no_pipeline, {"onnx": onnx})
-    if beam_width is not None:
-        model.beam_width = beam_width
+    set_beam(run, model, beam_width)
     if "top_k" not in kind.options:
         refuse(f"{run} holds a {kind}, which has no", {"top_k": top_k})
     if out.suffix != ".onnx":
         model.export(out, format="tf_saved_model", **options)
-        print(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
+        say(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
         return
     model.export(out, format="onnx", **options)
-    print(f"Written to {out}: for keras-tagging {kind.command} and ONNX Runtime")
-    print(onnx_signature(out))
+    written = f"Written to {out}: for keras-tagging {kind.command} and ONNX Runtime"
+    say(written, onnx_signature(out))
 
 
 def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
@@ -88,7 +87,7 @@ def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
     for name, reason in left_out.items():
         note(one_line("note", f"the {name} is left out: {reason}"))
     written = ", ".join(name for name in pipeline.parts if name not in left_out)
-    print(f"Written to {out}: {written}")
+    say(f"Written to {out}: {written}")
 
 
 def signature(folder) -> str:

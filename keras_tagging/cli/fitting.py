@@ -79,7 +79,12 @@ class Data:
         return None
 
 
-def told(words, known: Iterable[str]) -> str:
-    """The line that says which installed words are taken."""
-    line = words.told(known, "--set language= turns them off")
+def told(words, known: Iterable[str], trains: str | None = None) -> str:
+    """The line that says which installed words are taken.
+
+    Args:
+        words: the `LanguageWords`.
+        known, trains: as in `LanguageWords.told`.
+    """
+    line = words.told(known, "--set language= turns them off", trains)
     return line[0].upper() + line[1:]

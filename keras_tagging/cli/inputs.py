@@ -69,11 +69,13 @@ class Input:
             with other columns, else None.
         source: for the progress.
         encoding: in which to write.
+        is_text: whether a sentence is a line of text, with blanks between its words.
     """
 
     items: Iterator[tuple]
     source: Source
     encoding: str = "utf-8"
+    is_text: bool = False
 
 
 def read_input(
@@ -106,7 +108,8 @@ def read_input(
     stream = source.stream if stream == file else stream
     if not (keep and format in ("conllu", "conllx")):
         sentences = read(stream, format, errors=errors, **options)
-        return Input(((sentence, None) for sentence in sentences), source)
+        items = ((sentence, None) for sentence in sentences)
+        return Input(items, source, is_text=format == "text")
     if unknown := set(options) - {"encoding"}:
         raise ValueError(
             f"--option {min(unknown)}: for {format}, {command} takes encoding only"
@@ -150,7 +153,8 @@ def recognise(file: str, options: dict, keep: bool = True):
     if Path(file).is_file():  # a pipe can be read only once
         encoding = options.get("encoding")
         format = detect_format(file, encoding=encoding, options=options)
-        note(f"{file} is read as {format}; use --format to change this\n")
+        if not says_format(file, format):
+            note(f"{file} is read as {format}; use --format to change this\n")
         return file, format
     name = source_name(file)  # raises if the file does not exist
     source = file
@@ -166,6 +170,12 @@ def recognise(file: str, options: dict, keep: bool = True):
             "such option: name its --format, such as conll"
         )
     return source, "text"
+
+
+def says_format(file: str, format: str) -> bool:
+    """Whether the name of a file ends as those of a format do."""
+    ends = {".txt"} if format == "text" else {f".{format}"}
+    return bool(ends & {*Path(file.lower()).suffixes[-2:]})
 
 
 def with_columns(

@@ -106,12 +106,15 @@ def load_model(
     *,
     pipeline: bool = False,
     threads: int | None = None,
+    part: str | None = None,
 ):
     """Load a trained model; with `command`, refuse one for another command.
 
     With `command`, it may be an ONNX file, or a pipeline of them, which is run without
     Keras, by this number of threads, or as many as there are cores; and TensorFlow has
-    one thread. It may be a pipeline only if `pipeline` is true.
+    one thread. It may be a pipeline only if `pipeline` is true, or if `command` is
+    "derive" and it has a CCG parser. Without `command`, `part` is the kind of model
+    that is needed, which an error about a pipeline names.
     """
     from keras_tagging.runtime.folder import is_onnx  # with NumPy
 
@@ -124,7 +127,12 @@ def load_model(
                 "evaluate: this command needs the run, or the .keras file, that it "
                 "came from"
             )
-        refuse(f"{run} was exported as ONNX, and has no", {"beam_width": beam_width})
+        if beam_width is not None:
+            raise ValueError(
+                f"{run} was exported as ONNX, and has no --beam-width: its beam is "
+                "that of the model when it was exported (keras-tagging export RUN "
+                f"NAME.onnx --beam-width {beam_width}, or model.beam_width in Python)"
+            )
         from keras_tagging import runtime
 
         model = runtime.load(path, threads=threads)
@@ -135,23 +143,54 @@ def load_model(
 
         model = keras_tagging.load(path)
     kind = kinds.of(model)
-    if command not in (None, kind.command, "annotate"):
-        raise ValueError(f"{run} holds a {kind}: keras-tagging {kind.command} {run}")
-    if kind.composed and not pipeline:
-        suffix = ".onnx" if is_onnx(path) else ".keras"
-        names = " or ".join(str(path / f"{name}{suffix}") for name in model.parts)
-        raise ValueError(
-            f"{run} holds a pipeline: keras-tagging annotate {run}, or name one of its "
-            f"models, {names}"
-        )
-    if beam_width is not None:
-        if not hasattr(model, "beam_width"):
+    searched = model
+    if command == "derive" and kind.composed:
+        searched = model.derivation_parser
+        if searched is None:
             raise ValueError(
-                f"{run} holds a {kind}, whose search has no beam: leave --beam-width "
-                "out"
+                f"{run} holds a pipeline without a CCG parser, which derive needs: "
+                f"keras-tagging {kind.command} {run}"
             )
-        model.beam_width = beam_width
+    elif command not in (None, kind.command, "annotate"):
+        raise ValueError(f"{run} holds a {kind}: keras-tagging {kind.command} {run}")
+    elif kind.composed and not pipeline:
+        raise ValueError(f"{run} holds a pipeline: {single(model, path, part)}")
+    set_beam(run, searched, beam_width)
     return model
+
+
+def set_beam(run: Path, model, beam_width: int | None) -> None:
+    """Take the --beam-width of a command.
+
+    Raises:
+        ValueError: if the search of the model has no beam.
+    """
+    if beam_width is None:
+        return
+    if not hasattr(model, "beam_width"):
+        raise ValueError(
+            f"{run} holds a {model.kind}, whose search has no beam: leave --beam-width "
+            "out"
+        )
+    model.beam_width = beam_width
+
+
+def single(pipeline, folder: Path, part: str | None) -> str:
+    """What to give in the place of a pipeline, where a single model is needed.
+
+    Args:
+        pipeline: the pipeline.
+        folder: where it is.
+        part: the kind of the model; None for any.
+    """
+    names = [k for k, x in pipeline.parts.items() if part in (None, x.kind)]
+    if not names:
+        return f"a {part} is needed, and it has none"
+    first = folder / f"{names[0]}.keras"
+    if part is None:
+        others = "".join(f", or {name}.keras" for name in names[1:])
+        return f"a single model is needed: name {first}{others} beside it"
+    return f"a single model is needed: give its {part}, {first}"
 
 
 def refuse_reproduction(run: Path) -> None:
@@ -182,14 +221,16 @@ def refuse_others(run: Path, model, options: dict) -> dict:
     return {k: v for k, v in options.items() if v is not None and v is not False}
 
 
-def load_pipeline(run: Path, threads: int | None = None):
+def load_pipeline(run: Path, threads: int | None = None, parts: str | None = None):
     """A pipeline, or the pipeline of a single model.
 
     Args:
         run: where it is.
         threads: of ONNX Runtime; None for as many as there are cores.
+        parts: those that are wanted, with commas between them; None for all.
     """
     model = load_model(run, command="annotate", pipeline=True, threads=threads)
     from keras_tagging.runtime.pipeline import pipeline_of
 
-    return pipeline_of(model)
+    pipeline = pipeline_of(model)
+    return pipeline if parts is None else pipeline.only(parts.split(","))

@@ -1,5 +1,6 @@
 """Commands that list what there is by name: list, models, vectors."""
 
+import json
 import textwrap
 from typing import Annotated
 
@@ -8,9 +9,11 @@ import typer
 from keras_tagging.architectures import RECIPES, architecture, available
 from keras_tagging.utils.named_models import GROUP, NamedModel, installed_models
 from keras_tagging.utils.suggestions import check_known
-from keras_tagging.utils.tables import aligned
+from keras_tagging.utils.tables import aligned, wrapped
 
 SHOWN = ("language", "licence", "summary")
+#: characters of a line of a cell, so that a line of the table has less than 100
+CELL = 30
 
 
 def list_architectures(arch: Annotated[str | None, typer.Argument()] = None) -> None:
@@ -36,7 +39,10 @@ def list_architectures(arch: Annotated[str | None, typer.Argument()] = None) -> 
     print(aligned(rows))
 
 
-def list_models(name: Annotated[str | None, typer.Argument()] = None) -> None:
+def list_models(
+    name: Annotated[str | None, typer.Argument()] = None,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
     """List the trained models that are installed, which have a name.
 
     The name stands for the folder of a model in every command, and in
@@ -46,19 +52,27 @@ def list_models(name: Annotated[str | None, typer.Argument()] = None) -> None:
     Examples:
         keras-tagging models
         keras-tagging models en
+        keras-tagging models --json
 
     Args:
         name: Show all about this one.
+        as_json: Print JSON: a list of models, each with its folders and its card; with
+            a name that model alone.
     """
     models = installed_models()
+    if name is not None:
+        check_known("model", name, models)
+    if as_json:
+        told = [*map(_told, models.values())] if name is None else _told(models[name])
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+        return
     if name is None:
         rows = [["name", "version", *SHOWN], *map(_row, models.values())]
-        print(aligned(rows) if models else "No models are installed.")
+        print(wrapped(rows, CELL) if models else "No models are installed.")
         print("\nA model is a distribution of its own. In a clone of keras_tagging:")
         print("pip install ./models/en ./models/fr ./models/en-ccg")
         print(f"Others name themselves in the entry points of the group {GROUP}.")
         return
-    check_known("model", name, models)
     model = models[name]
     print(f"{name} {model.version}\nin {model.folder}")
     if model.onnx:
@@ -72,6 +86,17 @@ def _row(model: NamedModel) -> list[str]:
     except ValueError as error:  # the others are listed all the same
         told = ["-", "-", str(error)]
     return [model.name, model.version, *told]
+
+
+def _told(model: NamedModel) -> dict:
+    """A model for JSON; of one that is damaged, what is wrong."""
+    found = {"name": model.name, "version": model.version}
+    try:
+        onnx = model.onnx and str(model.onnx)
+        own = {"folder": str(model.folder), "onnx": onnx, "card": model.card}
+    except ValueError as error:
+        own = {"error": str(error)}
+    return found | own
 
 
 def list_vectors() -> None:
@@ -91,7 +116,7 @@ def list_vectors() -> None:
     for group, kind in KINDS.items():
         rows = [["name", "version", *SHOWN], *map(_row, installed(group).values())]
         print(f"Installed {kind}:")
-        print(aligned(rows) if rows[1:] else "none", end="\n\n")
+        print(wrapped(rows, CELL) if rows[1:] else "none", end="\n\n")
     print("Word vectors that gensim downloads:")
     try:
         there = downloadable()

@@ -74,6 +74,15 @@ Jobs = Annotated[
 Epochs = Annotated[int | None, typer.Option(min=1, help="By default the recipe's.")]
 
 
+def written_as(output: str) -> str:
+    """The --output that is meant: json is another name for jsonl."""
+    return "jsonl" if output == "json" else output
+
+
+#: of an --output that has jsonl: a Literal lists the forms
+Form = typer.Option("--output", callback=written_as)
+
+
 def known_recipe(name: str) -> str:
     """The name of a recipe, after a check."""
     check_known("recipe", name, RECIPES)

@@ -4,14 +4,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keras_tagging.architectures import architecture
+from keras_tagging.cli.checks import LANGUAGE, check_plan
 from keras_tagging.cli.fitting import SINGLE, Data, Fitting, told
 from keras_tagging.cli.loading import holds_derivations, kinds_reading
 from keras_tagging.cli.options import pairs, refuse
 from keras_tagging.cli.output import scores_table, summary
 from keras_tagging.cli.progress import PipelineProgress
+from keras_tagging.cli.talk import say
 from keras_tagging.pipelines import run_files
+from keras_tagging.pipelines.plan import PipelinePlan
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
 from keras_tagging.utils.startup import start_program
+from keras_tagging.vectors.languages import TRAINABLE, words_of_run
 
 
 @dataclass(frozen=True)
@@ -77,35 +81,37 @@ def train_parts(
         raise ValueError(
             f"{out} holds a finished pipeline: choose another --out, or give --force"
         )
-    language = pairs("--set", settings).get("language")
-    settings = [text for text in settings or () if not text.startswith("language=")]
+    language = pairs("--set", settings).get(LANGUAGE)
+    settings = [text for text in settings or () if not text.startswith(f"{LANGUAGE}=")]
     by_part = settings_by_part(settings)
     derived = holds_derivations(source.corpus, source.reading.format)
     named = chosen.named(source.corpus, derived)
-    start_program()
-    from keras_tagging.pipelines import PipelinePlan, train_pipeline
-    from keras_tagging.vectors.languages import words_of_run
-
     plan = PipelinePlan(named, settings=by_part, recipe=recipe, seed=fitting.seed)
+    again = fitting.force or not fitting.resume
+    going_on = not again and (out / run_files.OPTIONS).exists()
+    if not going_on:
+        check_plan(plan, language)
     wanted = kinds_reading(plan.parts)
     default = None if derived else "conllu"
     data = source.load(fitting.seed, chosen.entities, default=default, **wanted)
-    again = fitting.force or not fitting.resume
-    going_on = not again and (out / run_files.OPTIONS).exists()
+    start_program()
+    from keras_tagging.pipelines import train_pipeline
+
     words = words_of_run(out, going_on, recipe, language, data.language)
     plan = replace(plan, words=words)
-    print(summary(data))
+    say(summary(data))
     if known := plan.taken():
-        print(told(words, known))
+        trains = [f"--set {part}.{TRAINABLE}=True" for part in plan.frozen()]
+        say(told(words, known, " ".join(trains) or None))
     if not data.dev:
-        print("No development sentences (see --dev-share): the last epochs are kept")
+        say("No development sentences (see --dev-share): the last epochs are kept")
     with PipelineProgress(plan.stages(data, fitting.epochs)) as bars:
         own = {"again": again, "segmenter": chosen.segmenter}
         pipeline = train_pipeline(data, out, plan, bars, **own, **fitting.limits)
     for split, sentences in data.splits():
         if split != "train":
-            print(f"\n{split}\n{scores_table(pipeline.scores(sentences))}")
-    print(f"\nWritten to {out}. Next:\n  keras-tagging annotate {out} FILE")
+            say(f"\n{split}\n{scores_table(pipeline.scores(sentences))}")
+    say(f"\nWritten to {out}. Next:\n  keras-tagging annotate {out} FILE")
 
 
 def settings_by_part(settings: list[str] | None) -> dict[str, dict]:
@@ -119,7 +125,8 @@ def settings_by_part(settings: list[str] | None) -> dict[str, dict]:
         part, dot, key = name.partition(".")
         if not dot:
             raise ValueError(
-                f"--set {name}: name the part of the pipeline, --set tagger.{name}=..."
+                f"--set {name}: name the part of the pipeline, --set tagger.{name}=... "
+                f"({LANGUAGE}= alone is of all parts)"
             )
         if key == "architecture":
             architecture(str(value))  # raises if there is none

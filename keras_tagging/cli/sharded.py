@@ -5,6 +5,7 @@ from pathlib import Path
 
 from keras_tagging.cli.options import Count
 from keras_tagging.cli.progress import steps_shown
+from keras_tagging.cli.talk import say
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def annotate_shards(
             counts[step][place] += number
     done, (whole, sentences, words) = counts["annotated"][0], counts["checked"]
     before = f", {whole - done:,} of them before" if done < whole else ""
-    print(
+    say(
         f"{out}: {whole:,} shards{before}; {sentences:,} sentences, {words:,} words, "
         "each checked to be there once"
     )

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from keras_tagging.architectures import architecture
+from keras_tagging.cli.checks import check_there
 from keras_tagging.cli.loading import load_model
 from keras_tagging.cli.options import File, Folder, pairs, refuse
 from keras_tagging.data import Corpus
-from keras_tagging.kinds import Kind
+from keras_tagging.kinds import PARSER, TAGGER, Kind
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Start:
                 "a bootstrapped parser takes those of the other one: there is no",
                 self._of("tags", "embeddings"),
             )
+        check_there(self.init)
+        check_there(self.bootstrap)
         if self.embeddings is None:
             refuse("without --embeddings there is no", self._of("corpus_words"))
         own = {"bootstrap", "init", "tags", "embeddings"} - {*kind.options}
@@ -69,6 +72,11 @@ class Start:
 
     def _of(self, *names: str) -> dict:
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def is_from_another(self) -> bool:
+        """Whether it is another model."""
+        return self.init is not None or self.bootstrap is not None
 
     def settings(self, kind: Kind) -> dict:
         """The keywords of `build` that follow: tags and embeddings."""
@@ -88,8 +96,8 @@ class Start:
             ValueError: if there is none, or its architecture is another one.
         """
         if self.init is None:
-            return self.bootstrap and load_model(self.bootstrap)
-        model = load_model(self.init)
+            return self.bootstrap and load_model(self.bootstrap, part=PARSER.name)
+        model = load_model(self.init, part=TAGGER.name)
         if model.architecture != arch:
             raise ValueError(f"{self.init} holds a {model.architecture}, not a {arch}")
         return model

@@ -15,7 +15,8 @@ class Talk:
     """The options of every command.
 
     Args:
-        quiet: Without progress and notes; warnings and errors remain.
+        quiet: Without progress and notes; warnings and errors remain. What train and
+            export write is in their files.
         log_level: Write the log of the package to standard error, from this level on.
     """
 
@@ -39,6 +40,12 @@ class Talk:
 def is_quiet() -> bool:
     """Whether the command was asked to be."""
     return _quiet
+
+
+def say(*lines: str) -> None:
+    """Print lines about a training or an export, whose results are files."""
+    if not _quiet:
+        print(*lines, sep="\n", flush=True)
 
 
 def note(text: str) -> None:

@@ -75,6 +75,7 @@ class Work:
             process.
         writer: makes the function from a result to its text, for those that follow each
             other in one output.
+        remark: what the user should know of sentences that are lines of text.
     """
 
     results: Callable[[Iterable], Iterator] | None
@@ -82,6 +83,7 @@ class Work:
     preface: str = ""
     model: SimpleNamespace | None = None
     writer: Callable[[], Callable] = as_it_is
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ class Annotating:
         keeps: whether items have the lines of CoNLL-U that are written again.
         pipeline: what `run` holds, if this process has it.
         probabilities: whether they are written.
+        parts: as in the command.
     """
 
     run: Path
@@ -192,10 +195,11 @@ class Annotating:
     keeps: bool
     pipeline: object = None
     probabilities: bool = False
+    parts: str | None = None
 
     def load(self, threads: int | None = None) -> Work:
         """The task with its models: see `Tagging.load`."""
-        pipeline = self.pipeline or load_pipeline(self.run, threads)
+        pipeline = self.pipeline or load_pipeline(self.run, threads, self.parts)
         annotate = partial(annotated, pipeline, self.probabilities)
         if self.output == "csv":
             probable = pipeline.probability_columns if self.probabilities else ()

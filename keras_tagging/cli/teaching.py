@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from keras_tagging.cli.checks import check_there
 from keras_tagging.cli.loading import load_model
 from keras_tagging.cli.options import refuse
 from keras_tagging.cli.progress import watched
@@ -51,13 +52,18 @@ class Lessons:
             raise ValueError(
                 f"{arch} is a {kind.name}, and a {kind.name} has no --teacher"
             )
+        check_there(self.teacher)
+        CorpusFiles(self.unlabelled or ())  # raises if there is no such file
         if self.temperature is not None and not 0 < self.temperature < float("inf"):
             raise ValueError(
                 f"--temperature {self.temperature:g}: give a number above 0"
             )
 
-    def load(self):
+    def load(self, kind: Kind):
         """The `models.teachers.Teacher`, or None.
+
+        Args:
+            kind: that of the model that learns.
 
         Raises:
             ValueError: if there is no such model, or no such file of text.
@@ -65,7 +71,7 @@ class Lessons:
         if self.teacher is None:
             return None
         text = CorpusFiles(self.unlabelled) if self.unlabelled else None
-        model = load_model(self.teacher)
+        model = load_model(self.teacher, part=kind.name)
         from keras_tagging.models.teachers import Teacher, digest_of
 
         def watch(sentences):

@@ -8,6 +8,7 @@ import typer
 
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture
+from keras_tagging.cli.checks import LANGUAGE, check_names, check_values
 from keras_tagging.cli.config import ConfigFile, also
 from keras_tagging.cli.fitting import SINGLE, Data, Fitting, told
 from keras_tagging.cli.options import (
@@ -26,6 +27,7 @@ from keras_tagging.cli.output import (
 )
 from keras_tagging.cli.progress import epoch_bars
 from keras_tagging.cli.start import Start
+from keras_tagging.cli.talk import say
 from keras_tagging.cli.teaching import Lessons
 from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.models.run_files import (
@@ -37,6 +39,7 @@ from keras_tagging.models.run_files import (
     tidy,
 )
 from keras_tagging.utils.startup import start_program
+from keras_tagging.vectors.languages import TRAINABLE, LanguageWords, words_of_run
 
 
 def train(
@@ -134,42 +137,47 @@ def train_model(
     start.check(arch, kind, recipe)
     lessons.check(arch, kind)
     chosen = pairs("--set", settings) | start.settings(kind)
-    language = chosen.pop("language", None)
-    start_program()
-    from keras_tagging.models.run_folder import take_folds, train_run
-    from keras_tagging.training import share_batches
-    from keras_tagging.vectors.languages import LanguageWords, words_of_run
-
-    if fitting.devices is not None:
-        share_batches(fitting.devices)
-
-    other, teacher = start.other(arch), lessons.load()
+    check_names(arch, chosen)
+    language = chosen.pop(LANGUAGE, None)
+    if start.is_from_another:
+        own = {"set language": language}
+        refuse("the model to start from has its own words: there is no", own)
+    elif not going_on:
+        check_values(arch, recipe, language, chosen)
     data = source.load(fitting.seed, **kind.reading)
     tagged = all(sentence.tags is not None for sentence in data.train)
     if kind.learns == "tags" and tagged and not chosen.get("tags"):
         refuse_one_label(data.train, data, source.reading.options)
+    start_program()
+    from keras_tagging.models.run_folder import take_folds, train_run
+    from keras_tagging.training import share_batches
+
+    if fitting.devices is not None:
+        share_batches(fitting.devices)
+
+    other, teacher = start.other(arch), lessons.load(kind)
     words = LanguageWords()
-    if other is not None:
-        own = {"set language": language}
-        refuse("the model to start from has its own words: there is no", own)
-    else:
+    if other is None:
         words = words_of_run(out, going_on, recipe, language, data.language)
-    known = words.settings(architecture(arch).keywords, chosen)
-    model, lines = start.model(other, arch, data, recipe, fitting.seed, chosen | known)
+    keywords = architecture(arch).keywords
+    known = words.settings(keywords, chosen)
+    frozen = words.frozen(recipe, keywords, chosen)
+    chosen |= known | frozen
+    model, lines = start.model(other, arch, data, recipe, fitting.seed, chosen)
     if known:
         model.metadata["words"] = words.about(known)
-        lines.append(told(words, known))
+        lines.append(told(words, known, f"--set {TRAINABLE}=True" if frozen else None))
     if teacher is not None:
         lines += [str(teacher), *teacher.check(model)]
     if start.bootstrap is not None:
         take_folds(start.bootstrap, out)
-    print(*lines, summary(data), sep="\n")
+    say(*lines, summary(data))
     settings_of = f"{recipe} recipe" if start.init is None else "fine-tuned"
-    print(f"{arch}, {settings_of}, seed {fitting.seed}: {model.size}")
+    say(f"{arch}, {settings_of}, seed {fitting.seed}: {model.size}")
     if not data.dev:
-        print("No development sentences (see --dev-share): the last epoch is kept")
+        say("No development sentences (see --dev-share): the last epoch is kept")
     if going_on:
-        print(f"Continuing the run in {out} (--no-resume starts again)")
+        say(f"Continuing the run in {out} (--no-resume starts again)")
     with epoch_bars() as callbacks:
         scores = train_run(
             model,
@@ -184,11 +192,11 @@ def train_model(
             **fitting.limits,
         )
     if skipped := untrainable(model):
-        print(skipped)
+        say(skipped)
     if scores:
-        print(f"\n{figures(scores, model.lower_is_better)}")
-    print(f"\nWritten to {out}. Next:")
-    print(next_commands(out, source.unseen(data), source.reading, model))
+        say(f"\n{figures(scores, model.lower_is_better)}")
+    commands = next_commands(out, source.unseen(data), source.reading, model)
+    say(f"\nWritten to {out}. Next:", commands)
 
 
 def finish(out: Path) -> None:
@@ -207,4 +215,4 @@ def finish(out: Path) -> None:
 
     complete(out)
     tidy(out)
-    print(f"{out} holds a finished model; wrote its missing {METADATA}")
+    say(f"{out} holds a finished model; wrote its missing {METADATA}")

@@ -16,6 +16,7 @@ from keras_tagging.cli.jobs import at_work
 from keras_tagging.cli.loading import load_pipeline
 from keras_tagging.cli.options import refuse
 from keras_tagging.cli.progress import applied, watched
+from keras_tagging.cli.talk import say
 from keras_tagging.cli.tasks import Work
 from keras_tagging.data.readers import source_name
 from keras_tagging.encoding.batching import slices
@@ -116,8 +117,8 @@ def train_vectors(
         with replacing(out) as partial:
             _write(run, partial)
         shutil.rmtree(folder)
-    print(f"\nWritten to {out}. Next:")
-    print(f"keras-tagging train bigru --corpus CORPUS --set vectors={out} --out DIR")
+    say(f"\nWritten to {out}. Next:")
+    say(f"keras-tagging train bigru --corpus CORPUS --set vectors={out} --out DIR")
 
 
 def check(files, out: Path, segmenter, input: str, method: str, force: bool) -> None:
@@ -215,7 +216,7 @@ def _split(files, folder, segmenter, input, encoding, normalise, jobs) -> list[P
                 with partial.open("w", encoding="utf-8", newline="\n") as stream:
                     for words in _normal(sentences, normalise):
                         stream.write("\t".join(words) + "\n")
-            print(f"{file}: split into words", flush=True)
+            say(f"{file}: split into words")
     return paths
 
 
@@ -258,9 +259,9 @@ def _learnt(folder: Path, paths: list[Path], learning: Learning, jobs: int, out:
             f"--out {out}: the word {blank!r} has a blank, which .txt cannot hold: "
             "name a file in .npz"
         )
-    print(f"{run.words:,} words, {len(run.counts):,} of them different and frequent")
+    say(f"{run.words:,} words, {len(run.counts):,} of them different and frequent")
     for epoch in run.epochs(lambda sentences: watched(sentences, run.lines)):
-        print(f"Epoch {epoch} of {options.epochs}", flush=True)
+        say(f"Epoch {epoch} of {options.epochs}")
     return run
 
 

@@ -1,11 +1,10 @@
 """The layers that run cells, read labels, search and decode."""
 
-import lazy_loader
+from keras_tagging.utils.lazy import attach
 
-# imported on first use: Keras and TensorFlow take seconds
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+__getattr__, __dir__, __all__ = attach(
     __name__,
-    submod_attrs={
+    {
         "biaffine": ["BiaffineHeads"],
         "bidirectional_stack": ["BidirectionalStack"],
         "character_encoder": ["CharacterEncoder"],

@@ -1,11 +1,10 @@
 """Taggers and parsers: the models of a user."""
 
-import lazy_loader
+from keras_tagging.utils.lazy import attach
 
-# imported on first use: Keras and TensorFlow take seconds
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+__getattr__, __dir__, __all__ = attach(
     __name__,
-    submod_attrs={
+    {
         "ccg_parser": ["CCGParser"],
         "ensemble": ["Ensemble"],
         "factory": ["build", "load"],

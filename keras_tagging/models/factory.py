@@ -21,7 +21,7 @@ from keras_tagging.models.run_files import MODEL
 from keras_tagging.models.saved_config import PRETRAINED
 from keras_tagging.models.shared_words import shared_in, tables_beside, whole
 from keras_tagging.utils.named_models import find_model
-from keras_tagging.vectors.languages import installed_for, language_of_words
+from keras_tagging.vectors.languages import TRAINABLE, installed_for, language_of_words
 
 
 def build(
@@ -83,13 +83,17 @@ def build(
             f"the network of {name!r} says that its kind is {entry.kind!r}, which does "
             "not have this architecture: name the kind that has it"
         )
+    entry.check_keywords(overrides, others=["language"])
     of_corpus = corpus.language if isinstance(corpus, Corpus) else ""
     code = language_of_words(recipe, language, of_corpus)
     words = installed_for(code, required=language is not None)
     known = words.settings(entry.keywords, overrides)
+    frozen = words.frozen(recipe, entry.keywords, overrides)
     if known:
-        sys.stderr.write(f"{name}: {words.told(known)}\n")
-    settings = entry.settings(recipe, {**defaults, **known}, **overrides)
+        trains = f"{TRAINABLE}=True" if frozen else None
+        sys.stderr.write(f"{name}: {words.told(known, trains=trains)}\n")
+    own = {**defaults, **known, **frozen}
+    settings = entry.settings(recipe, own, **overrides)
     sources = {key: settings[key] for key in PRETRAINED if key in settings}
     prefixes = settings.get("class_prefixes", ())
     given = GivenVectors.read(**sources, class_prefixes=prefixes)

@@ -1,14 +1,14 @@
 """Models that annotate text one after the other: plan, training, files, figures."""
 
-import lazy_loader
+from keras_tagging.utils.lazy import attach
 
-# imported on first use: Keras and TensorFlow take seconds
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+__getattr__, __dir__, __all__ = attach(
     __name__,
-    submod_attrs={
+    {
         "loading": ["load"],
         "pipeline": ["Pipeline"],
         "plan": ["PipelinePlan"],
         "training": ["train_pipeline"],
     },
+    light=["loading", "pipeline", "plan"],
 )

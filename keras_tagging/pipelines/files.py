@@ -24,6 +24,7 @@ from keras_tagging.runtime.folder import (
 )
 from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, stages
 from keras_tagging.utils.atomic import locked, replacing
+from keras_tagging.utils.startup import start_keras
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import check_known
 
@@ -160,6 +161,7 @@ def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
     if content["files"] == "onnx":
         from keras_tagging.runtime.loading import read, words_of_folder
     else:
+        start_keras()
         from keras_tagging.models.factory import read
         from keras_tagging.models.shared_words import words_of_folder
 

@@ -8,10 +8,9 @@ from keras_tagging.architectures import PARSERS, RECIPES, architecture
 from keras_tagging.data.named_columns import field_of, labels_of
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.label_column import scripts_of
-from keras_tagging.models.factory import build
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS, kind_of_part
 from keras_tagging.utils.suggestions import check_known
-from keras_tagging.vectors.languages import LanguageWords
+from keras_tagging.vectors.languages import TRAINABLE, LanguageWords
 
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
 ARCHITECTURES |= {name: name for name in CCG_PARSERS} | {ENTITIES: "bilstm-crf"}
@@ -165,6 +164,12 @@ class PipelinePlan:
         own = {**own, **self._with_words(name, {})}
         return self._model(name, {**own, "tags": columns})
 
+    def frozen(self) -> list[str]:
+        """The parts whose vectors of `words` stay as they are."""
+        taken = (name for name in self.taken() if name.endswith(".vectors"))
+        parts = (name.removesuffix(".vectors") for name in taken)
+        return [part for part in parts if not self.keywords(part)[TRAINABLE]]
+
     def taken(self) -> list[str]:
         """The keywords that get `words`, as PART.KEYWORD."""
         found = []
@@ -174,6 +179,8 @@ class PipelinePlan:
         return found
 
     def _model(self, name: str, defaults: Mapping[str, object], **settings):
+        from keras_tagging.models.factory import build  # Keras takes seconds
+
         seeded = {"recipe": self.recipe, "seed": self.seed}
         return build(name, **seeded, defaults=defaults, **settings)
 
@@ -193,9 +200,8 @@ class PipelinePlan:
         if self.recipe == "fast":
             if {"vectors", "word_classes"} <= {*found}:
                 found |= WITH_WORDS.get(name, {})
-            if "vectors" in found:  # which are many rows to change in each step
-                found["trainable_vectors"] = False
-        return found
+        own = self.words.frozen(self.recipe, architecture(name).keywords, settings)
+        return found | own
 
     def _words(self, name: str, settings: Mapping) -> dict[str, str]:
         """The keywords of `words` that a part takes."""

@@ -11,8 +11,9 @@ from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.raw_text import pieces_of, sentences_of_lines
 from keras_tagging.data.sentence import Sentence, as_sentence, check_several
 from keras_tagging.encoding.batching import slices
-from keras_tagging.kinds.answers import no_probabilities
+from keras_tagging.kinds.answers import lacking, no_probabilities
 from keras_tagging.runtime.evaluation import Exported
+from keras_tagging.utils.suggestions import check_known
 
 #: the parts that are trained together
 PARTS = ("segmenter", "tagger", "parser")
@@ -109,6 +110,22 @@ class TextPipeline(Exported):
                 )
             before.append(name)
 
+    def only(self, names: Iterable[str]) -> "TextPipeline":
+        """A pipeline of some of its parts, which it shares.
+
+        Args:
+            names: those of the parts, as `parts` has them.
+
+        Raises:
+            ValueError: for a name that is no part, or none at all, and if a part reads
+                a column that only another one gives.
+        """
+        for name in (names := list(names)):
+            check_known("part", name, self.parts)
+        found = type(self)(**{k: x for k, x in self.parts.items() if k in names})
+        found.metadata = self.metadata
+        return found
+
     def __repr__(self):
         parts = (
             f"{k.replace('-', '_')}={getattr(m, 'name', k)!r}"
@@ -144,7 +161,13 @@ class TextPipeline(Exported):
     @property
     def gives_derivations(self) -> bool:
         """Whether a part finds derivations."""
-        return any(kinds.of(x).learns == "derivations" for x in self.parts.values())
+        return self.derivation_parser is not None
+
+    @property
+    def derivation_parser(self):
+        """The part that finds derivations; None if there is none."""
+        parts = self.parts.values()
+        return next((x for x in parts if kinds.of(x).learns == "derivations"), None)
 
     @property
     def probability_columns(self) -> tuple[str, ...]:
@@ -246,6 +269,32 @@ class TextPipeline(Exported):
         if hasattr(self.segmenter, "segment_each"):
             return self.segmenter.segment_each(texts)
         return (list(self.sentences(text)) for text in texts)
+
+    def derive(self, sentences, **options):
+        """Find the derivations of sentences, as `derive` of its CCG parser does.
+
+        The taggers that stand before the CCG parser tag the sentences first, as in
+        `annotate`, which takes raw text.
+
+        Args:
+            sentences: sentences, or lists of words.
+            **options: of that method, such as `nbest`.
+
+        Returns:
+            As that method, which also says what is raised.
+
+        Raises:
+            AttributeError: if it has no CCG parser.
+        """
+        parser = self.derivation_parser
+        if parser is None:
+            raise lacking(self, "derive")
+        for model in self._annotators.values():
+            if model is parser:
+                break
+            if model.kind == kinds.TAGGER.name:
+                sentences = model.annotate(sentences)
+        return parser.derive(sentences, **options)
 
     def check_probabilities(self) -> None:
         """Raise a ValueError if no model gives probabilities of words."""

@@ -1,11 +1,10 @@
 """Recipes, objectives and callbacks."""
 
-import lazy_loader
+from keras_tagging.utils.lazy import attach
 
-# imported on first use: Keras and TensorFlow take seconds
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+__getattr__, __dir__, __all__ = attach(
     __name__,
-    submod_attrs={
+    {
         "callbacks": ["AveragedWeights", "EpochOrder", "TrainingLog", "Validation"],
         "decay": ["HalvingDecay", "LinearDecay"],
         "devices": ["check_alike", "devices_of_batches", "share_batches"],
@@ -32,4 +31,5 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "token_signature",
         ],
     },
+    light=["soft_targets", "teaching", "unlabelled"],
 )

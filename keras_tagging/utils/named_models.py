@@ -7,6 +7,7 @@ saved model, and `card.json`, which tells its licence and its figures. There may
 """
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint
@@ -19,6 +20,8 @@ from keras_tagging.utils.suggestions import nearest
 
 GROUP = "keras_tagging.models"
 REMEDY = "install it again"
+#: what a model in the folder `models` of a clone may be called
+NAME = re.compile("[a-z][a-z0-9-]*")
 #: what runs ONNX files
 RUNTIME = ("onnxruntime", "onnxruntime_extensions")
 
@@ -118,6 +121,24 @@ def _model(name: str, entries: list[EntryPoint]) -> NamedModel:
     return NamedModel(name, version, Path(places[0]) if places else gone)
 
 
+def in_clone(name: str) -> str | None:
+    """The folder of a model that is not installed, in a clone of this project.
+
+    Returns:
+        ./models/NAME if that is there, else the folder beside this package; None
+        without either.
+    """
+    if not NAME.fullmatch(name):
+        return None
+    clone = Path(__file__).parents[2]
+    places = {
+        f"./models/{name}": Path("models"),
+        f"{clone}/models/{name}": clone / "models",
+    }
+    found = (k for k, x in places.items() if (x / name / "pyproject.toml").is_file())
+    return next(found, None)
+
+
 def find_model(model: str | Path, *, to_run: bool = False) -> Path:
     """The path of a saved model: a path as it is, or that of an installed model.
 
@@ -137,8 +158,13 @@ def find_model(model: str | Path, *, to_run: bool = False) -> Path:
     models = installed_models()
     if (found := models.get(str(model))) is not None:
         return (to_run and found.onnx) or found.folder
-    near = nearest(model, models)
     known = ", ".join(models) or "none"
+    if here := in_clone(str(model)):
+        raise ValueError(
+            f"{model}: this model is not installed: pip install {here} (the "
+            f"distribution keras-tagging-{model}; installed: {known})"
+        )
+    near = nearest(model, models)
     raise ValueError(
         f"{model}: no such model, saved or installed (installed: {known})"
         + (f"; did you mean {near!r}?" if near else "")

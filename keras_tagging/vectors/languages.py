@@ -18,6 +18,8 @@ from keras_tagging.vectors.named import CLASSES, KINDS, VECTORS, installed
 WITH_WORDS = ("best",)
 #: the file of a run that says which words it has taken
 WORDS = "words.json"
+#: the keyword of vectors beside the words that says whether they are trained
+TRAINABLE = "trainable_vectors"
 _CARD = re.compile(r"(.*) \(([a-z]{2,3})\)")
 
 
@@ -57,6 +59,20 @@ class LanguageWords:
             found["word_classes"] = self.word_classes
         return {name: value for name, value in found.items() if value is not None}
 
+    def frozen(self, recipe: str, keywords: Collection[str], given: Mapping) -> dict:
+        """The keyword by which vectors of a language stay as they are, if they do.
+
+        The recipe "fast" does not train them: they are most of a model's numbers, for
+        each of which an optimizer has two more, in memory and in the saved file.
+
+        Args:
+            recipe: its name.
+            keywords, given: as in `settings`.
+        """
+        taken = "vectors" in self.settings(keywords, given)
+        is_own = TRAINABLE not in keywords or TRAINABLE in given
+        return {TRAINABLE: False} if taken and recipe == "fast" and not is_own else {}
+
     def about(self, taken: Collection[str]) -> dict[str, str]:
         """The language, and by keyword what was taken, with versions: for metadata."""
         found = {"language": self.language}
@@ -66,12 +82,15 @@ class LanguageWords:
             found[keyword] = f"{name} {self.versions[name]}"
         return found
 
-    def told(self, taken: Collection[str], off: str = "") -> str:
+    def told(
+        self, taken: Collection[str], off: str = "", trains: str | None = None
+    ) -> str:
         """One line about the keywords that were taken, and how to leave them out.
 
         Args:
             taken: names of keywords that `settings` gave, also as PART.KEYWORD.
             off: what leaves them out; by default keywords of `build`.
+            trains: what trains vectors that stay as they are; None if they do not.
         """
         classes = [name.endswith("word_classes") for name in taken]
         names = [f"vectors {self.vectors}"] * (not all(classes))
@@ -79,7 +98,10 @@ class LanguageWords:
         turns = "turn them off" if len(taken) > 1 else "turns them off"
         off = off or f"{' and '.join(f'{name}=None' for name in taken)} {turns}"
         language = (_CARD.fullmatch(self.language) or ("", self.language))[1]
-        return f"{' and '.join(names)}, installed for {language}; {off}"
+        stay = (
+            f"; the vectors stay as they are ({trains} trains them)" if trains else ""
+        )
+        return f"{' and '.join(names)}, installed for {language}; {off}{stay}"
 
 
 def language_of_words(recipe: str, given: str | None, of_corpus: str) -> str:

@@ -70,7 +70,7 @@ def parser(monkeypatch):
 @pytest.mark.parametrize("source", ["file", "stdin", "named"])
 @pytest.mark.parametrize("name", CONLLU)
 def test_all_but_the_trees_is_kept(program_bytes, parser, tmp_path, name, source):
-    path = tmp_path / "given.conllu"
+    path = tmp_path / "given"
     data = CONLLU[name].encode()
     path.write_bytes(data)
     args = {"file": [path], "stdin": [], "named": ["-", "--format", "conllx"]}[source]
@@ -79,6 +79,18 @@ def test_all_but_the_trees_is_kept(program_bytes, parser, tmp_path, name, source
     assert out == parsed_by_hand(CONLLU[name]).encode()
     told = f"{path} is read as conllu; use --format to change this\n"
     assert err.decode() == (told if source == "file" else "")
+
+
+@pytest.mark.parametrize("name", ["a.conllu", "A.CONLLU", "a.conllu.txt", "a.txt"])
+def test_a_name_that_says_the_format_needs_no_note(program, parser, tmp_path, name):
+    path, text = tmp_path / name, CONLLU["comments"]
+    path.write_text(text)
+    code, out, err = program("parse", "x", path)
+    assert (code, out) == (0, parsed_by_hand(text))
+    assert ("is read as conllu" in err) == (name == "a.txt")
+    path.write_text("one line\n\n")
+    _, _, err = program("parse", "x", path)
+    assert ("is read as text" in err) == (not name.endswith(".txt"))
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16-le"])

@@ -139,6 +139,8 @@ def test_a_finished_pipeline_is_kept(trained, treebank, failing, program):
     code, printed, _ = program(*args, *SETTINGS)
     assert code == 0 and printed.count("has been trained before") == 4
     assert times == [(out / part / "model.keras").stat().st_mtime for part in SMALL]
+    (out / "pipeline.json").unlink()
+    assert program(*args, *SETTINGS, "--quiet")[:2] == (0, "")
     # another seed is another pipeline
     (out / "pipeline.json").rename(out / "kept")
     assert "with another plan" in failing(*args[:-1], 2, *SETTINGS)
@@ -299,7 +301,18 @@ def test_what_annotate_refuses(trained, failing, tmp_path):
     error = failing("annotate", trained[0] / "parser", stdin="a")
     assert "which --input text does not have: use --input conllu, or a pipe" in error
     error = failing("analyse", trained[0], "--corpus", "demo")
-    assert f"name one of its models, {trained[0]}/segmenter.keras or " in error
+    told = f"name {trained[0]}/segmenter.keras, or tagger.keras, or parser.keras beside"
+    assert told in error
+    args = ["--corpus", "demo", "--out", tmp_path / "new"]
+    for arch, option, name in (
+        ("bigru", "--teacher", "tagger"),
+        ("ffn-parser", "--teacher", "parser"),
+        ("bigru", "--init", "tagger"),
+        ("lstm-parser", "--bootstrap", "parser"),
+    ):
+        error = failing("train", arch, *args, option, trained[0])
+        assert f"give its {name}, {trained[0]}/{name}.keras\n" in error
+        assert (trained[0] / f"{name}.keras").is_file()
 
 
 def test_what_train_refuses(treebank, failing, tmp_path):

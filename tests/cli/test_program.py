@@ -121,7 +121,7 @@ def test_odd_reader_options(failing, corpus_dir, pair, part):
 def onnx(trained, silently, tmp_path_factory):
     """A tagger that starts in a second."""
     path = tmp_path_factory.mktemp("onnx") / "tagger.onnx"
-    silently("export", trained[0], path)
+    assert silently("export", trained[0], path, "--quiet") == ""
     return path
 
 

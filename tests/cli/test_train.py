@@ -180,3 +180,49 @@ def test_embeddings_from_a_file(
     message = failing(*args, "--embeddings", tmp_path / "no", "--out", out)
     assert message.endswith("/no: there is no such file; check the path\n")
     assert "without --embeddings" in failing(*args, "--corpus-words", "--out", out)
+
+
+MISTAKES = [
+    (["bigru", "--set", "langage=en"], "did you mean 'language'? Known: affix_dim,"),
+    (["bigru", "--set", "unit=3"], "did you mean 'units'?"),
+    (["bigru", "--set", "units=-3"], "units=-3: it is from 1 to"),
+    (["bigru", "--set", "trainable_vectors=False"], "is of vectors=: give some"),
+    (["bigru", "--set", "language=xx"], "no word vectors and no word classes are"),
+    (["bigru", "--recipe", "best", "--set", "units=no"], "units="),
+    (["bigru", "--corpus", "none.conll"], "none.conll"),
+    (["bigru", "--teacher", "none"], "none: no such model"),
+    (["bigru", "--teacher", "runs/none"], "runs/none: no such model"),
+    (["bigru", "--init", "runs/none"], "runs/none: no such model"),
+    (["bigru", "--teacher", ".", "--unlabelled", "none.txt"], "none.txt"),
+    (["bigru", "--embeddings", "none.vec"], "none.vec: there is no such file"),
+    (["bigru", "--set", "vectors=no/vec"], "no/vec: there is no such file"),
+    (["pipeline", "--set", "tagger.word_classes=a.tsv"], "a.tsv: there is no such"),
+    (["lstm-parser", "--bootstrap", "runs/none"], "runs/none: no such model"),
+    (["bigru", "--init", ".", "--set", "language=en"], "has its own words"),
+    (["segmenter"], "the demo corpus has no text"),
+    (["pipeline", "--set", "units=3"], "--set tagger.units=... (language= alone"),
+    (["pipeline", "--set", "tagger.unit=3"], "did you mean 'units'?"),
+    (["pipeline", "--set", "parser.units=-3"], "units=-3: it is from 1 to"),
+    (["pipeline", "--set", "taggr.units=3"], "unknown part of a pipeline 'taggr'"),
+    (["pipeline", "--set", "language=xx"], "no word vectors and no word classes are"),
+]
+
+
+def test_mistakes_are_told_before_keras_is_imported(start, tmp_path):
+    lines = [
+        ["train", args[0], "--out", "x", "--corpus", "demo", *args[1:]]
+        for args, _ in MISTAKES
+    ]
+    code = (
+        "import json, sys\n"
+        "from keras_tagging.cli import main\n"
+        "for line in json.loads(sys.argv[1]):\n"
+        "    try: main(line)\n"
+        "    except SystemExit as ended: print(ended.code, 'keras' in sys.modules)"
+    )
+    process = start(json.dumps(lines), code=code, cwd=tmp_path)
+    out, err = process.communicate()
+    assert out.splitlines() == ["2 False"] * len(MISTAKES)
+    for (_, message), told in zip(MISTAKES, err.splitlines(), strict=True):
+        assert message in told
+    assert not list(tmp_path.iterdir())

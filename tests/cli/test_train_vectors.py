@@ -46,6 +46,7 @@ def test_vectors_are_learnt_from_text(learning, tmp_path):
     (tmp_path / "more.gz").write_bytes(gzip.compress(b"The a a\n"))
     cased = learning(tmp_path / "more.gz", "--normalise", "none", out="own.txt")[0]
     assert {"The", "12", "Cats", "a"} <= set(load_vectors(cased, cache=False).words)
+    assert learning("--quiet", out="quiet.npz")[1] == ""
 
 
 def test_fasttext_has_its_pieces(learning):

@@ -101,6 +101,25 @@ def test_an_unknown_name_gets_the_nearest(site):
         keras_tagging.load("tinny")
 
 
+def test_a_model_of_a_clone_is_to_be_installed(site, tmp_path, capsys):
+    folder = tmp_path / "models" / "tinny"
+    folder.mkdir(parents=True)
+    (folder / "pyproject.toml").write_text("")
+    match = r"^tinny: this model is not installed: pip install \./models/tinny \("
+    for load in (keras_tagging.load, runtime.load, find_model):
+        with pytest.raises(ValueError, match=match):
+            load("tinny")
+    with pytest.raises(SystemExit):
+        main(["annotate", "tinny"])
+    assert "the distribution keras-tagging-tinny" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="no such model, saved or installed"):
+        find_model("Tinny")
+    with mock.patch.object(named_models, "installed_models", dict):  # as from elsewhere
+        (folder / "pyproject.toml").unlink()
+        with pytest.raises(ValueError, match="fr: .* pip install /.*/models/fr "):
+            find_model("fr")
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"[]", b"[" * 10**5, b" " * (limits.CARD_BYTES + 1), b"\xff"]
 )
@@ -140,7 +159,9 @@ def test_two_distributions_with_one_name(site, tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         main(["models"])
     listed = capsys.readouterr().out
-    assert not end.value.code and re.search(f"^tiny .*{match}", listed, re.M)
+    table = [line.split("  ") for line in listed.split("\n\n")[0].splitlines()]
+    told = " ".join(row[-1].strip() for row in table)
+    assert not end.value.code and match in told and any(r[0] == "tiny" for r in table)
     assert re.search("^large +2 +made-up", listed, re.M)
 
 
@@ -158,6 +179,23 @@ def test_the_command_lists_models_and_shows_cards(site, capsys):
         main(["models"])
     listed = capsys.readouterr().out
     assert re.search("^tiny +1.5 ", listed, re.M) and CARD["summary"] in listed
+    card = {**CARD, "licence": "that of a corpus, " * 20 + "x" * 29}
+    (site / "card.json").write_text(json.dumps(card))
+    with pytest.raises(SystemExit):
+        main(["models"])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) < 100
+    assert sum(line.endswith("x" * 29) for line in lines) == 1
+    with pytest.raises(SystemExit):
+        main(["models", "--json"])
+    [told] = (x for x in json.loads(capsys.readouterr().out) if x["name"] == "tiny")
+    folders = {"folder": str(site / "model"), "onnx": None}
+    assert told == {"name": "tiny", "version": "1.5", **folders, "card": card}
+    (site / "card.json").write_text("")
+    with pytest.raises(SystemExit):
+        main(["models", "--json", "tiny"])
+    assert "install it again" in json.loads(capsys.readouterr().out)["error"]
+    (site / "card.json").write_text(json.dumps(CARD))
     with pytest.raises(SystemExit):
         main(["models", "tiny"])
     shown = capsys.readouterr().out

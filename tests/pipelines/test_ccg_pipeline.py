@@ -73,9 +73,27 @@ def test_a_text_gets_derivations_beside_other_columns(pipeline, found, ccg_parse
     assert not Pipeline(tagger=pipeline.tagger).gives_derivations
 
 
+def test_it_derives_words(pipeline, ccg_parser, found):
+    """As its CCG parser does, with the parts of speech of its tagger."""
+    derived = pipeline.derive(WORDS)
+    assert [s.derivation for s in derived] == [s.derivation for s in found]
+    assert [s.columns["pos"] for s in derived] == [s.columns["pos"] for s in found]
+    streamed = pipeline.derive(words for words in WORDS)
+    assert not isinstance(streamed, list)
+    assert [s.derivation for s in streamed] == [s.derivation for s in found]
+    ranked = pipeline.derive([*WORDS, []], nbest=2, beta=1e-9)
+    alone = ccg_parser.derive([*WORDS, []], nbest=2, beta=1e-9)
+    assert [[score for _, score in pairs] for pairs in ranked] == [
+        pytest.approx([score for _, score in pairs]) for pairs in alone
+    ]
+    assert len(ranked[1]) == 2 and [s.tokens for s, _ in ranked[2]] == [[]]
+    with pytest.raises(ValueError, match="a sentence is a list of words"):
+        pipeline.derive(TEXT)
+
+
 def test_where_it_belongs(pipeline, ccg_parser, tagger):
     with pytest.raises(AttributeError, match="a pipeline has no derive: call annotate"):
-        pipeline.derive(WORDS)
+        Pipeline(tagger=tagger).derive(WORDS)
     with pytest.raises(ValueError, match="give it as ccg_parser="):
         Pipeline(None, ccg_parser)
     with pytest.raises(ValueError, match="ccg-parser= is a Tagger"):
@@ -185,6 +203,45 @@ def test_the_command_writes_every_form(served, found, tmp_path, capsys):
     assert path.read_text("utf-8") == conllu
 
 
+def test_some_parts_of_a_pipeline(pipeline, served, found, tmp_path, capsys):
+    tagged = list(pipeline.only(["segmenter", "tagger"]).annotate(TEXT))
+    assert [s.columns for s in tagged] == [s.columns for s in found]
+    assert {s.derivation for s in tagged} == {None}
+    with pytest.raises(ValueError, match="unknown part 'parser'.*ccg-parser"):
+        pipeline.only(["parser"])
+    with pytest.raises(ValueError, match="a pipeline has a segmenter, a tagger"):
+        pipeline.only([])
+    text = tmp_path / "a.txt"
+    text.write_text("\n".join(map(" ".join, WORDS)), "utf-8")
+    for jobs in (1, 2):
+        args = ("--parts", "tagger", "--jobs", jobs, "--output", "csv")
+        assert program("annotate", served, text, *args) == 0
+        [header, *rows] = capsys.readouterr().out.splitlines()
+        assert "upos" in header and "tag" not in header.split(",")
+        assert len(rows) == sum(map(len, WORDS))
+    assert program("annotate", served, text, "--parts", "tager") == 2
+    assert "did you mean 'tagger'?" in capsys.readouterr().err
+
+
+def test_the_command_derives_with_a_pipeline(served, found, tmp_path, capsys):
+    text = tmp_path / "a.txt"
+    text.write_text("\n".join(map(" ".join, WORDS)), "utf-8")
+    more = ("--nbest", 2, "--beta", 1e-9, "--output")
+    assert program("derive", served, text, *more, "jsonl") == 0
+    printed = capsys.readouterr()
+    rows = [json.loads(line) for line in printed.out.splitlines()]
+    best = [Derivation.from_dict(row["derivations"][0]) for row in rows]
+    assert best == [s.derivation for s in found] and len(rows[1]["derivations"]) == 2
+    assert printed.err == ""
+    assert program("derive", served, text, *more, "json") == 0
+    assert capsys.readouterr().out == printed.out
+    for output in ("json", "jsonl"):
+        assert program("annotate", served, text, "--output", output) == 0
+    assert len({*capsys.readouterr().out.splitlines()}) == 2
+    assert program("derive", served, text, "--beam-width", 2) == 2
+    assert "NAME.onnx --beam-width 2" in capsys.readouterr().err
+
+
 def read_auto(folder, text):
     (folder / "a.auto").write_text(text, "utf-8")
     return read(folder / "a.auto")
@@ -264,6 +321,17 @@ def test_trained_from_derivations(ccg_file, tmp_path, capsys):
     model = keras_tagging.load(out)
     assert list(model.parts) == ["segmenter", "ccg-parser"]
     assert [s.derivation is None for s in model.annotate("she sleeps")] == [False]
+    for name in ("a.txt", "a.jsonl"):
+        (tmp_path / name).write_text('{"tokens": ["a"]}\n', "utf-8")
+        assert program("derive", out, tmp_path / name, "--format", "jsonl") == 0
+        assert capsys.readouterr().err == ""
+    assert program("derive", out, tmp_path / "a.txt", "--format", "text") == 0
+    assert f"annotate {out} --output auto" in capsys.readouterr().err
+    beam = ("--format", "text", "--beam-width", 2)
+    assert program("derive", out, tmp_path / "a.txt", *beam) == 2
+    assert "a ccg-parser, whose search has no beam" in capsys.readouterr().err
+    assert program("derive", other, tmp_path / "a.txt") == 2
+    assert "a pipeline without a CCG parser" in capsys.readouterr().err
     assert program(*args, "--out", out, "--segmenter", "other", "--force") == 2
     assert model.metadata["scores"]["dev"]["coverage"] <= 1
     assert program("evaluate", out, "--corpus", corpus, "--split", "dev") == 0

@@ -78,6 +78,8 @@ def test_the_line_says_how_to_turn_them_off():
     assert TINY.told(["vectors", "word_classes"]) == line + off
     parts = ["parser.vectors", "tagger.word_classes"]
     assert TINY.told(parts, "off") == f"{line}off"
+    told = TINY.told(parts, "off", "x=True")
+    assert told == f"{line}off; the vectors stay as they are (x=True trains them)"
     line = "word classes brown-tiny, installed for English; "
     assert TINY.told(["word_classes"]) == f"{line}word_classes=None turns them off"
 
@@ -116,7 +118,16 @@ def test_build_takes_them_and_says_so(files, capsys):
     model = keras_tagging.build("bigru", language="en", vectors=None)
     assert model.settings["vectors"] is None
     assert model.settings["word_classes"] == files["word_classes"]
-    capsys.readouterr()
+    assert "stay as they are" not in capsys.readouterr().err
+    model = keras_tagging.build("bigru", language="en", corpus=corpus, **small)
+    assert model.settings["trainable_vectors"] is False
+    assert "are (trainable_vectors=True trains them)" in capsys.readouterr().err
+    table = model.network.get_layer("vector_embedding")
+    assert not table.trainable
+    for given in ({"trainable_vectors": True}, {"recipe": "best"}):
+        model = keras_tagging.build("bigru", language="en", **small | given)
+        assert model.settings["trainable_vectors"]
+        assert "stay as they are" not in capsys.readouterr().err
     for given in (
         {"corpus": corpus},
         {"recipe": "best", "language": "", "corpus": corpus},
@@ -158,6 +169,9 @@ def test_a_fast_pipeline_with_words_is_smaller(files):
     assert without.keywords("tagger")["character_network"] == "lstm"
     classes = plan(words, tagger={"vectors": None}).keywords("tagger")
     assert classes["character_network"] == "lstm" and classes["trainable_vectors"]
+    assert found.frozen() == ["tagger", "parser"]
+    own = {"vectors": None}, {"trainable_vectors": True}
+    assert plan(words, tagger=own[0], parser=own[1]).frozen() == []
     assert plan(words).taken() == [
         *("tagger.vectors", "tagger.word_classes"),
         *("parser.vectors", "parser.word_classes"),
@@ -232,3 +246,16 @@ def test_train_says_what_it_takes_and_goes_on_with_it(
     assert code == 2 and "all installed: name one" in told
     assert train(tmp_path / "other", "--set", "language=")[0] == 0
     assert built[-1].settings["vectors"] is None
+    del offers[VECTORS]["more"]
+    # words are not asked for before it is known of which language the corpus is
+    free = ("--set", "trainable_vectors=False")
+    assert train(tmp_path / "free", *free)[0] == 0
+    assert built[-1].settings["trainable_vectors"] is False
+    fast = ("--recipe", "fast", "--set", "language=en")
+    code, told = train(tmp_path / "fast", *fast)
+    assert code == 0 and "(--set trainable_vectors=True trains them)" in told
+    assert built[-1].settings["trainable_vectors"] is False
+    assert built[-1].metadata["words"] == built[0].metadata["words"]
+    code, told = train(tmp_path / "own", *fast, "--set", "trainable_vectors=True")
+    assert code == 0 and "stay as they are" not in told
+    assert built[-1].settings["trainable_vectors"]
