@@ -131,7 +131,7 @@ def test_a_model_names_its_licence_and_holds_no_corpus(fixture, model, request):
     card = json.loads((model / about["package"] / "card.json").read_text("utf-8"))
     assert card["licence"] == about["licence"] and card["figures"]["test"]
     assert about["licence"] in (model / "README.rst").read_text("utf-8")
-    assert wheel.stat().st_size < 45e6
+    assert wheel.stat().st_size < 60e6  # en-ccg has all parts, in both forms
 
 
 # One process loads all models, as TensorFlow takes seconds to start.

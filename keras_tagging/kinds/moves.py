@@ -25,8 +25,10 @@ OUTPUTS = {
 }
 
 
-#: of the chart for sentences that the moves leave in fragments; nothing scores heads
-CHART = Search(beta=0.01, head_weight=0.0)
+#: of the chart for sentences that the moves leave in fragments
+CHART = Search(beta=0.01)
+#: the logit of a head inside of a fragment; that of any other word is 0
+INSIDE = 2.0
 
 
 class MoveSearch(NamedTuple):
@@ -79,8 +81,9 @@ class MoveDecoder:
         """The best derivations with their scores: those without fragments go first.
 
         If all hypotheses are fragments, one from a chart is the first, where the
-        grammar has one: a beam may have dropped the moves that lead to it. Its score is
-        that of `ccg.astar`, of its categories and rules.
+        grammar has one: a beam may have dropped the moves that lead to it. It knows the
+        categories' scores, and prefers heads that the best fragments have. Its score is
+        that of `ccg.astar`.
 
         Args:
             words: at least one.
@@ -105,7 +108,7 @@ class MoveDecoder:
                 break
         found.sort(key=lambda one: one[0].category == FRAGMENTS)
         if found[0][0].category == FRAGMENTS and len(words) <= CHART_WORDS:
-            heads = np.zeros((len(words), len(words) + 1))
+            heads = heads_inside(found[0][0])
             [(made, score)] = self._chart.derive(words, pos, tags, heads)
             if made.category != FRAGMENTS:
                 found.insert(0, (made, score))
@@ -141,6 +144,17 @@ class MoveDecoder:
         right = (labels >= 1) & (labels <= self._most[actions]) & (depth >= 1)
         built = np.all(right | ~going, -1) & (shifts[:, :, -1] == lengths[:, None])
         return moves, built
+
+
+def heads_inside(fragments: Derivation) -> np.ndarray:
+    """Logits of heads, `(words, words + 1)`: those inside of fragments are likely."""
+    logits, begin = np.zeros((len(fragments), len(fragments) + 1)), 0
+    for part in map(Derivation, fragments.root.children):
+        for word, head in enumerate(part.heads(by_category=True)):
+            if head:
+                logits[begin + word, begin + head] = INSIDE
+        begin += len(part)
+    return logits
 
 
 class DerivingByMoves(Deriving):

@@ -5,16 +5,22 @@ import json
 import numpy as np
 import pytest
 from ccg.trees import tree
+from derivations import np_of
 from models.test_ccg_parser import GOLD, program, trees
 
 import keras_tagging
 from keras_tagging.architectures import architecture
 from keras_tagging.architectures.shift_reduce_network import CELLS
 from keras_tagging.ccg import Derivation, Grammar
-from keras_tagging.ccg.auto import FRAGMENTS
+from keras_tagging.ccg.auto import FRAGMENTS, Node
 from keras_tagging.data import Sentence
 from keras_tagging.data.records import sentence_of
-from keras_tagging.kinds.moves import MoveDecoder, MoveSearch, search_of_moves
+from keras_tagging.kinds.moves import (
+    MoveDecoder,
+    MoveSearch,
+    heads_inside,
+    search_of_moves,
+)
 from keras_tagging.metrics import derivation_scores
 from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
 
@@ -192,6 +198,9 @@ def test_a_chart_has_what_the_beam_has_dropped():
     [(parts, score)] = derived(np.array([[9.0, 0, 0], [9, 0, 0]]))
     assert parts.category == FRAGMENTS and score == -1
     assert [leaf.category for leaf in parts.leaves] == ["NP", "NP"]
+    cat, sees = np_of("the", "cat"), tree(r"S\NP", r"sees|(S\NP)/NP", "her|NP")
+    found = heads_inside(Derivation(Node(FRAGMENTS, 0, (cat, sees))))
+    assert np.argwhere(found).tolist() == [[0, 2], [3, 3]] and found.max() > 0
 
 
 def test_settings():
