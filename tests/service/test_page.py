@@ -384,6 +384,59 @@ def test_right_to_left(browser, whole):
     assert directions == ["rtl", "ltr"]
 
 
+@pytest.mark.parametrize("width", [360, 1400])
+def test_5000_characters_fit(browser, whole, width):
+    page = Page(browser, whole.url)
+    words = ["Donaudampfschifffahrtsgesellschaft", *["Wien", "liegt", "dort"] * 8]
+    sentences = [spoken(words, "ORG", 0.6) for _ in range(35)]
+    assert sum(len(s.surface.text) for s in sentences) > 5000
+    metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        page.answers(sentences)
+        page.run(" ".join(s.surface.text for s in sentences))
+        assert not page.all(".tree svg")
+        page.one("#trees").click()
+        page.one("#probabilities").click()
+        page.wait(lambda: len(page.all(".tree svg")) == 35)
+        script = "return document.documentElement.scrollWidth"
+        assert browser.execute_script(script) == width
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_labels_fit_between_the_bends_of_their_arcs(browser, whole):
+    """Also beside a word from which longer arcs start."""
+    words = ["lost", "yet", "a", "b", "c", "d"]
+    columns = {"head": list("011111"), "deprel": ["root", "advmod", *["dep"] * 4]}
+    page = Page(browser, whole.url)
+    page.answers([Sentence(words, None, columns)])
+    page.run("lost")
+    script = """const width = (node) => node.getBBox().width;
+        return [...document.querySelectorAll("svg .deprel")].map((label) =>
+            width(label.parentNode.querySelector("path")) - width(label))"""
+    _, *room = browser.execute_script(script)  # not the root's
+    assert min(room) >= 2 * 12
+
+
+def test_chunk_tags_have_the_colours_of_entities(browser, whole):
+    page = Page(browser, whole.url)
+    tags = ["B-PER", "O", "I-LOC", "B-X", "x-PER"]
+    answer = {"tokens": tags, "tags": tags, "probabilities": [0.9] * 5}
+    answer |= {"top_tags": [[t] for t in tags], "top_probabilities": [[0.9]] * 5}
+    script = "const [a] = arguments; fetch = async () => new Response(a)"
+    found = {"sentences": [answer], "milliseconds": 1}
+    browser.execute_script(script, json.dumps(found))
+    page.choose("tagger")
+    page.run("a")
+    colours = [
+        node.value_of_css_property("background-color")
+        for node in page.all(".token .tag")
+    ]
+    assert colours[1] == colours[4]  # none
+    assert len({*colours}) == 4
+
+
 def test_probabilities_of_entities(browser, whole):
     page = Page(browser, whole.url)
     page.answers([spoken(["Ada", "ran"], "PER", 0.95), spoken(["Bo"], "ORG", 0.4)])

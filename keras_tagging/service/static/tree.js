@@ -5,6 +5,7 @@ import { draw, width } from "./elements.js";
 const COMPACT_FROM = 16; // words
 const ROOMY = { word: 16, tag: 12, label: 12, gap: 22, step: 30, between: 44 };
 const COMPACT = { word: 14, tag: 11, label: 11, gap: 12, step: 22, between: 34 };
+const STEP = 7; // between arcs that end at the same side of a word
 const TALLEST = 330; // what the arcs take, unless there are very many levels
 
 /** An arc is above those that it covers or crosses. */
@@ -23,7 +24,10 @@ function places(words, tags, known, inner, size) {
     width(tags[i], size.tag) * 1.1, width(known[i]?.sure || "", size.label)));
   for (const arc of inner) {
     if (arc.to !== arc.from + 1) continue;
-    const lack = width(arc.label, size.label) + size.between - (gaps[arc.from] + gaps[arc.to]) / 2;
+    // longer arcs of these words begin and end nearer to their middles
+    const longer = inner.filter((other) => other.from === arc.from || other.to === arc.to).length - 1;
+    const room = size.between + STEP * longer - (gaps[arc.from] + gaps[arc.to]) / 2;
+    const lack = width(arc.label, size.label) + room;
     if (lack > 0) { gaps[arc.from] += lack; gaps[arc.to] += lack; }
   }
   let left = 4;
@@ -31,7 +35,7 @@ function places(words, tags, known, inner, size) {
   for (const i of words.keys()) {  // a longer arc ends nearer to the middle of a word
     for (const side of ["from", "to"]) {
       const ends = inner.filter((arc) => arc[side] === i).sort((a, b) => b.level - a.level);
-      const step = Math.min(7, (gaps[i] / 2 - 9) / ends.length);
+      const step = Math.min(STEP, (gaps[i] / 2 - 9) / ends.length);
       ends.forEach((arc, k) => { arc[`${side}X`] = x[i] + (5 + k * step) * (side === "to" ? -1 : 1); });
     }
   }
