@@ -3,7 +3,7 @@
     keras-tagging train pipeline --corpus ud-en-ewt --out runs/en-1 --seed 1
     python models/make.py en runs/en-1 runs/en-2 runs/en-3
 
-    keras-tagging train ccg-parser --corpus TREEBANK --out runs/ccg-1 --seed 1
+    keras-tagging train ccg-shift-reduce --corpus TREEBANK --out runs/ccg-1 --seed 1
     python models/make.py en-ccg runs/ccg-1 --corpus TREEBANK
 
     python models/make.py en      # the model that is there, with rules learnt anew
@@ -14,12 +14,14 @@ The first run is the model; the others, of other seeds, are for the spread of th
 figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes one), the
 taggers learn what their answers keep to with it, and the figures are computed anew; no
 weight changes. That file has what no run can tell: language, licence, corpus, limits,
-an example for the README, and for runs of a tagger or CCG parser alone the model by
-name whose segmenter goes before it. The weights are stored in half precision, and the
+an example for the README, and for runs of a tagger or CCG parser alone the `parts` that
+go before it, each with the name of the model here that has it. Of its pretrained
+vectors such a run keeps those that these parts have, so that all share one table, and
+its figures are those of gold words. The weights are stored in half precision, and the
 figures that the development sentences have with them are printed beside those of the
-run. With `--words N` the models keep the first N words of their pretrained vectors, and
-the figures are computed anew. The same model is stored as ONNX files, for those who
-only run it.
+run. With `--words N` the models keep the first N words of their pretrained vectors and
+those of the training sentences, and the figures are computed anew. The same model is
+stored as ONNX files, for those who only run it.
 """
 
 import argparse
@@ -34,6 +36,7 @@ from tempfile import TemporaryDirectory
 import keras_tagging
 from keras_tagging.data.lemma_rules import read_lexicon
 from keras_tagging.models.run_files import METADATA
+from keras_tagging.pipelines.shared_words import shared_parts
 from keras_tagging.runtime.folder import CHECKSUM, PIPELINE, list_of
 from keras_tagging.utils.stored import sha256_of
 
@@ -119,36 +122,51 @@ def check_halved(evaluate, sentences, before: dict) -> None:
             print(f"{key}: {kept}, in half precision {100 * value:.2f}")
 
 
-def pipeline_of(run: Path, segmenter: str | None) -> keras_tagging.Pipeline:
-    """The pipeline of a run; a single model gets the segmenter of a model by name."""
-    if segmenter is None:
-        return keras_tagging.load(run)
+def pipeline_of(run: Path, given: dict) -> keras_tagging.Pipeline:
+    """The pipeline of a run; a single model has other parts before it.
+
+    Args:
+        run: the folder of a pipeline or of a model.
+        given: these parts by name; {} for a run that is a pipeline.
+    """
     model = keras_tagging.load(run)
+    if not given:
+        return model
     # the corpus may have been a path, which is nobody's business
     model.metadata["corpus"]["name"] = Path(model.metadata["corpus"]["name"]).name
-    before = keras_tagging.load(segmenter).segmenter
-    part = {model.kind.replace("-", "_"): model}
-    pipeline = keras_tagging.Pipeline(segmenter=before, **part)
-    pipeline.metadata = {key: model.metadata[key] for key in ("corpus", "scores")}
+    metadata = {key: model.metadata[key] for key in ("corpus", "scores")}
+    lists = (getattr(x, "vocabularies", None) or {} for x in given.values())
+    words = next((own["vector"] for own in lists if "vector" in own), None)
+    if words is not None and "vector" in model.vocabularies:
+        model = model.shrink_vectors(words)
+    own = {model.kind.replace("-", "_"): model}
+    pipeline = keras_tagging.Pipeline(**given, **own)
+    pipeline.metadata = metadata
     return pipeline
 
 
-def single(pipeline):
-    """The model of a pipeline that has one beside the segmenter."""
-    [model] = (m for name, m in pipeline.parts.items() if name != "segmenter")
-    return model
+def given_parts(about: dict) -> dict:
+    """The models of `parts` in `about.json`, by the name of the part."""
+    listed = about.get("parts", {})
+    packages = {}
+    for name in listed.values():
+        described = json.loads((HERE / name / "about.json").read_text(encoding="utf-8"))
+        folder = HERE / name / described["package"] / "model"
+        packages[name] = keras_tagging.load(folder)
+    return {part: packages[name].parts[part] for part, name in listed.items()}
 
 
-def evaluator_of(pipeline, segmenter: str | None):
+def evaluator_of(pipeline, given: dict):
     """The function that computes figures: from raw text on, or of a single model."""
-    if segmenter is None:
+    if not given:
         return pipeline.evaluate
-    return partial(single(pipeline).evaluate, return_dict=True)
+    [model] = (m for name, m in pipeline.parts.items() if name not in given)
+    return partial(model.evaluate, return_dict=True)
 
 
-def compute_figures(pipeline, corpus, segmenter: str | None) -> None:
+def compute_figures(pipeline, corpus, given: dict) -> None:
     """Put figures in the place of those that the run had."""
-    evaluate = evaluator_of(pipeline, segmenter)
+    evaluate = evaluator_of(pipeline, given)
     splits = {"dev": corpus.dev, "test": corpus.test}
     scores = {split: dict(evaluate(rows)) for split, rows in splits.items()}
     pipeline.metadata = {**pipeline.metadata, "scores": scores}
@@ -192,13 +210,15 @@ def main():
     parser.add_argument("runs", nargs="*", type=Path, help="without: the model itself")
     parser.add_argument("--corpus", help="of the runs, if it is not one by name")
     parser.add_argument(
-        "--words", type=int, help="of the pretrained vectors to keep, the first N"
+        "--words",
+        type=int,
+        help="of the pretrained vectors to keep, the first N beside training's",
     )
     parser.add_argument("--onnx", action="store_true", help="only the ONNX files anew")
     args = parser.parse_args()
     root = HERE / args.name
     about = json.loads((root / "about.json").read_text(encoding="utf-8"))
-    package, segmenter = root / about["package"], about.get("segmenter")
+    package = root / about["package"]
     example = about.pop("example", "Don't panic!")
     if args.onnx:
         write_onnx(keras_tagging.load(package / "model"), package / "model")
@@ -207,20 +227,21 @@ def main():
         parser.error("--words takes vectors out of runs: give them")
     if not args.runs and "lexicon" not in about:
         parser.error(f"{root} has no lexicon to learn from: give runs")
-    sources = args.runs or [package / "model"]
-    pipelines = [pipeline_of(run, segmenter) for run in sources]
+    sources, given = args.runs or [package / "model"], given_parts(about)
+    pipelines = [pipeline_of(run, given) for run in sources]
     corpus = args.corpus or about["treebank"]
     # the text of the sentences, where a segmenter is measured
-    options = {"surface": True} if segmenter is None else {}
+    options = {} if given else {"surface": True}
     corpus = keras_tagging.load_corpus(corpus, **options)
     if args.words is not None:
-        pipelines = [each.shrink_vectors(args.words) for each in pipelines]
+        fewer = {"words": args.words, "keep": corpus.train}
+        pipelines = [each.shrink_vectors(**fewer) for each in pipelines]
     for pipeline in pipelines if "lexicon" in about else ():
         lexicon = read_lexicon(root / about["lexicon"])
         pipeline.tagger.learn_rules(corpus.train, lexicon)
-    if "lexicon" in about or args.words is not None:
+    if given or "lexicon" in about or args.words is not None:
         for pipeline in pipelines:
-            compute_figures(pipeline, corpus, segmenter)
+            compute_figures(pipeline, corpus, given)
     runs = [pipeline.metadata for pipeline in pipelines]
     if args.runs:
         shutil.rmtree(package / "model", ignore_errors=True)
@@ -229,7 +250,7 @@ def main():
         replace_tagger(pipelines[0], package / "model")
     kept, dev = keras_tagging.load(package / "model"), corpus.dev
     write_onnx(kept, package / "model")
-    check_halved(evaluator_of(kept, segmenter), dev, runs[0]["scores"]["dev"])
+    check_halved(evaluator_of(kept, given), dev, runs[0]["scores"]["dev"])
     figures = figures_of(runs)
     seeds = ", ".join(str(seed_of(run)) for run in sources)
     seeds = f"seeds {seeds}, of which the first is this model" if runs[1:] else seeds
@@ -242,12 +263,14 @@ def main():
         name=args.name,
         example=example,
         seeds=seeds if runs[1:] else f"seed {seeds}",
-        figures_are=RAW_TEXT if segmenter is None else GOLD_WORDS,
+        figures_are=GOLD_WORDS if given else RAW_TEXT,
         spread=several if runs[1:] else "one seed",
         table=table_of(figures),
         **about,
     )
     (root / "README.rst").write_text(readme, encoding="utf-8")
+    for feature, names in shared_parts(kept.parts).items():
+        print(f"{feature}: one table for {', '.join(names)}")
     size = sum(path.stat().st_size for path in package.rglob("*") if path.is_file())
     print(f"{package}: {size / 1e6:.1f} MB")
 

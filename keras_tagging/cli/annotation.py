@@ -191,6 +191,7 @@ def annotate(
         Form,
     ] = "conllu",
     out: Out = None,
+    parts: str | None = None,
     probabilities: bool = False,
     encoding: str | None = None,
     jobs: Jobs = 1,
@@ -221,6 +222,7 @@ def annotate(
         keras-tagging annotate en mail.txt --output html > mail.html
         keras-tagging annotate runs/ccg book.txt --output auto > book.auto
         keras-tagging annotate en-ccg book.txt --output tree
+        keras-tagging annotate en-ccg book.txt --parts segmenter,tagger > tagged.conllu
         keras-tagging annotate en one.txt two.txt --out annotated/ --output csv
         keras-tagging annotate en mail.txt --output jsonl --probabilities > mail.jsonl
         keras-tagging annotate en books/ --engine ray --out annotated --workers 8
@@ -239,13 +241,15 @@ def annotate(
             probability, text), the same as brat's standoff (.ann), a table with a row
             for each word, a page with marked entities, trees and derivations, or CCG
             derivations as CCGbank has them, or drawn.
+        parts: Of a pipeline, those that are used, such as segmenter,tagger; by default
+            all.
         probabilities: Give those of the taggers' labels too: with jsonl in each word,
             with csv in columns of their own. Heads and relations have none.
         encoding: Of the input; by default UTF-8.
         engine: Spread the work over processes and machines with Ray.
     """
     if engine == "ray":
-        own = {"jobs": jobs > 1, "probabilities": probabilities}
+        own = {"jobs": jobs > 1, "probabilities": probabilities, "parts": parts}
         refuse("--engine ray has --workers, and no", own)
         folder = out and Path(out)
         annotate_shards(run, files, input, output, encoding, folder, sharding)
@@ -260,7 +264,7 @@ def annotate(
             raise ValueError(f"{file}: is a folder, which needs --engine ray --out DIR")
         source_name(file)  # raises if there is none; before the models: they are slow
     paths = destinations(files, out, output)
-    pipeline = load_pipeline(run, threads=None if jobs == 1 else 1)
+    pipeline = load_pipeline(run, None if jobs == 1 else 1, parts)
     if input != "conllu":
         refuse_columns(run, pipeline, f"--input {input}")
     if input in ("text", "lines") and pipeline.segmenter is None:
@@ -281,7 +285,7 @@ def annotate(
     keeps = input == output == "conllu"
     inputs = (annotated_input(file, input, encoding, pipeline, keeps) for file in files)
     given = pipeline if jobs == 1 else None
-    task = Annotating(run, output, keeps, given, probabilities)
+    task = Annotating(run, output, keeps, given, probabilities, parts)
     write_results(task, inputs, paths, jobs)
 
 

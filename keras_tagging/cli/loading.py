@@ -221,14 +221,16 @@ def refuse_others(run: Path, model, options: dict) -> dict:
     return {k: v for k, v in options.items() if v is not None and v is not False}
 
 
-def load_pipeline(run: Path, threads: int | None = None):
+def load_pipeline(run: Path, threads: int | None = None, parts: str | None = None):
     """A pipeline, or the pipeline of a single model.
 
     Args:
         run: where it is.
         threads: of ONNX Runtime; None for as many as there are cores.
+        parts: those that are wanted, with commas between them; None for all.
     """
     model = load_model(run, command="annotate", pipeline=True, threads=threads)
     from keras_tagging.runtime.pipeline import pipeline_of
 
-    return pipeline_of(model)
+    pipeline = pipeline_of(model)
+    return pipeline if parts is None else pipeline.only(parts.split(","))

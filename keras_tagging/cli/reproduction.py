@@ -38,7 +38,9 @@ def reproduce(
     recipe: Recipe = "paper",
     scale: Annotated[str | None, typer.Option(metavar="KEY=VALUE,...")] = None,
     settings: Pairs = None,
-    embeddings: Annotated[str | None, typer.Option(metavar="FILE|train|none")] = None,
+    embeddings: Annotated[
+        str | None, typer.Option(metavar="FILE|NAME|train|none")
+    ] = None,
     punctuation: Literal["keep", "ptb", "unicode"] | None = None,
     jobs: Count = None,
     engine: Literal["local", "ray"] = "local",
@@ -74,8 +76,9 @@ def reproduce(
         seeds: Run each row N times, with the seeds 1 to N.
         scale: Keywords of all rows that have them, such as units=128,layers=3.
         settings: The same, for one keyword.
-        embeddings: Vectors of the rows that have pretrained ones; by default gensim
-            trains them on the training sentences.
+        embeddings: Vectors of the rows that have pretrained ones, or of all rows where
+            the table has none: a file, or a name that the command vectors lists. By
+            default gensim trains them on the training sentences.
         punctuation: For parsers, as in evaluate; by default as in the paper.
         jobs: Number of jobs at once; by default 2, or the number of cores of the Ray
             cluster.

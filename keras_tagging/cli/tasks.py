@@ -187,6 +187,7 @@ class Annotating:
         keeps: whether items have the lines of CoNLL-U that are written again.
         pipeline: what `run` holds, if this process has it.
         probabilities: whether they are written.
+        parts: as in the command.
     """
 
     run: Path
@@ -194,10 +195,11 @@ class Annotating:
     keeps: bool
     pipeline: object = None
     probabilities: bool = False
+    parts: str | None = None
 
     def load(self, threads: int | None = None) -> Work:
         """The task with its models: see `Tagging.load`."""
-        pipeline = self.pipeline or load_pipeline(self.run, threads)
+        pipeline = self.pipeline or load_pipeline(self.run, threads, self.parts)
         annotate = partial(annotated, pipeline, self.probabilities)
         if self.output == "csv":
             probable = pipeline.probability_columns if self.probabilities else ()

@@ -248,12 +248,25 @@ class TokenFeatures:
 
     def normal_forms(self, words: list[str]) -> list[str]:
         """The forms of words that have word ids: see `normalise`."""
+        return [forms[-1] for forms in self.lookup_forms(words)]
+
+    def lookup_forms(self, words: list[str]) -> list[tuple[str, ...]]:
+        """The forms by which words and their vectors are looked up, first choice first.
+
+        With `lookup="cascade"` these are the word, its lower case and its normal form,
+        otherwise the normal form alone.
+
+        Raises:
+            KeyError: without words and vectors among the features.
+        """
         strings = dict.fromkeys(("tokens", *self.columns), words)  # columns are unused
-        return [
-            form.decode()
-            for chunk in _chunks(strings)
-            for form in self._forms(chunk)["word"][-1].numpy().tolist()
-        ]
+        name = "word" if "word" in self.names else "vector"
+        found = []
+        for chunk in _chunks(strings):
+            columns = [each.numpy().tolist() for each in self._forms(chunk)[name]]
+            rows = zip(*columns, strict=True)
+            found += [tuple(form.decode() for form in row) for row in rows]
+        return found
 
     def table_of(self, name: str) -> str:
         """The vocabulary for the values of a column."""

@@ -9,12 +9,13 @@ import numpy as np
 from keras_tagging.ccg.auto import FRAGMENTS
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar
+from keras_tagging.ccg.parsing import CCGDecoder, Search
 from keras_tagging.kinds.derivations import FIGURES, OF_WORDS, Deriving
 from keras_tagging.kinds.kind import Output
 from keras_tagging.transitions import RuleTables
 from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
 from keras_tagging.transitions.search import FORBIDDEN
-from keras_tagging.utils.limits import MODEL_STEPS
+from keras_tagging.utils.limits import CHART_WORDS, MODEL_STEPS
 
 OUTPUTS = {
     "tags": Output("string", ""),
@@ -22,6 +23,10 @@ OUTPUTS = {
     "moves": Output("int32", 0, ranked=True, served=False),
     "move_scores": Output("float", 0.0, ranked=True, served=False),
 }
+
+
+#: of the chart for sentences that the moves leave in fragments; nothing scores heads
+CHART = Search(beta=0.01, head_weight=0.0)
 
 
 class MoveSearch(NamedTuple):
@@ -48,15 +53,16 @@ def search_of_moves(found) -> MoveSearch:
 
 
 class MoveDecoder:
-    """Makes derivations of moves.
+    """Makes derivations of moves, and of categories where the moves make none.
 
     Args:
         grammar: its rules.
+        tags: the categories that words may have, in the order of their scores.
         search: how the moves were searched for.
     """
 
-    def __init__(self, grammar: Grammar, search: MoveSearch):
-        self.rules = RuleTables(grammar)
+    def __init__(self, grammar: Grammar, tags: Sequence[str], search: MoveSearch):
+        self.rules, self._grammar, self._tags = RuleTables(grammar), grammar, tags
         self._most = np.array([*map(len, self.rules.labels.values()), 0])
         self.beam_width = search.beam_width
 
@@ -66,10 +72,15 @@ class MoveDecoder:
         pos: Sequence[str],
         moves: np.ndarray,
         scores: np.ndarray,
+        tags: np.ndarray,
         beta: None = None,
         nbest: int = 1,
     ) -> list[tuple[Derivation, float]]:
         """The best derivations with their scores: those without fragments go first.
+
+        If all hypotheses are fragments, one from a chart is the first, where the
+        grammar has one: a beam may have dropped the moves that lead to it. Its score is
+        that of `ccg.astar`, of its categories and rules.
 
         Args:
             words: at least one.
@@ -77,6 +88,7 @@ class MoveDecoder:
             moves: `(words, beam_width * c)`, as `transitions.Supertags.search` gives
                 them.
             scores: `(words, beam_width)`, the same in each row.
+            tags: `(words, tags)`, logits of the categories.
             beta: None: the moves have been found.
             nbest: how many, at most.
         """
@@ -92,7 +104,16 @@ class MoveDecoder:
             if nbest == 1 and made.category != FRAGMENTS:
                 break
         found.sort(key=lambda one: one[0].category == FRAGMENTS)
+        if found[0][0].category == FRAGMENTS and len(words) <= CHART_WORDS:
+            heads = np.zeros((len(words), len(words) + 1))
+            [(made, score)] = self._chart.derive(words, pos, tags, heads)
+            if made.category != FRAGMENTS:
+                found.insert(0, (made, score))
         return found[:nbest]
+
+    @cached_property
+    def _chart(self) -> CCGDecoder:
+        return CCGDecoder(self._grammar, self._tags, CHART)
 
     def possible(self, moves: np.ndarray, real: np.ndarray) -> bool:
         """Whether the best moves of a batch build derivations; a file may have any.
@@ -133,7 +154,7 @@ class DerivingByMoves(Deriving):
 
     kind = "ccg-shift-reduce"
     figures = tuple(name for name in FIGURES if name not in OF_WORDS[1:])
-    reads, of_words = ["moves", "move_scores"], ["tag_scores"]
+    reads, of_words = ["moves", "move_scores", "tag_scores"], ["tag_scores"]
     search: MoveSearch
 
     @classmethod
@@ -143,7 +164,7 @@ class DerivingByMoves(Deriving):
     @cached_property
     def decoder(self) -> MoveDecoder:
         """The part that makes derivations of moves."""
-        return MoveDecoder(self.grammar, self.search)
+        return MoveDecoder(self.grammar, self.tags, self.search)
 
     def nothing(self, name):
         return np.zeros(0, object) if name == "tags" else np.zeros((0, 0), "float32")

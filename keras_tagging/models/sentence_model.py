@@ -215,13 +215,13 @@ class SentenceModel(SentenceCalls):
         """The outputs of the network for ids `(batch, time, features)`."""
         return run_network(self.network, inputs, training=training)
 
-    def shrink_vectors(self, words=None, dtype="float16"):
+    def shrink_vectors(self, words=None, dtype="float16", keep=()):
         """The same model with fewer pretrained vectors, or less precise ones.
 
         See :func:`keras_tagging.models.shrinking.shrunk`.
         """
         self._require_network()
-        return shrunk(self, words, dtype)
+        return shrunk(self, words, dtype, keep)
 
     # Training
 

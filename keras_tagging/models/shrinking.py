@@ -9,22 +9,28 @@ from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.encoding.vocabulary import FIRST_ID
 from keras_tagging.models.half_precision import half
 from keras_tagging.utils.checks import check_choice
+from keras_tagging.vectors.coverage import Words, count_words
 
 #: the vocabularies of tables that may hold pretrained vectors
 TABLES = ("word", "vector")
 
 
-def shrunk(model, words: int | Collection[str] | None, dtype: str):
+def shrunk(model, words: int | Collection[str] | None, dtype: str, keep: Words = ()):
     """The same model with fewer pretrained vectors, or less precise ones.
+
+    Words of training keep theirs. The model knows them in the normal form in which it
+    has counted them, so with `lookup="cascade"` a word with digits, whose own vector it
+    read, may lose it, unless `keep` has the word.
 
     Args:
         model: a `Tagger`, `Parser` or other `SentenceModel` with vocabularies.
-        words: of the words that only the vectors have, the number to keep: files of
-            vectors have the most frequent words first; or the words to keep. Words of
-            training keep their embeddings, but of vectors beside these only the first
-            stay, whether training has the words or not. None keeps all.
+        words: the number of vectors to keep: files of vectors have the most frequent
+            words first; or the words to keep. Where the words themselves start as the
+            vectors, those of training do not count. None keeps all.
         dtype: "float16" rounds the vectors to half precision, in which an ONNX file
             stores them; "float32" leaves them as they are.
+        keep: words, sentences or token lists, such as the training sentences, whose
+            vectors stay in any case: in the form by which the model looks them up.
 
     Returns:
         A new model. Its `metadata["shrunk"]` has the numbers of words before and after
@@ -35,8 +41,8 @@ def shrunk(model, words: int | Collection[str] | None, dtype: str):
             no list of words, or a value is too large for half precision.
     """
     check_choice("dtype", dtype, ("float16", "float32"))
-    words = checked_words(words)
-    kept = {name: _rows(model, name, words) for name in shrinkable(model)}
+    words, keep = checked_words(words), count_words(keep)
+    kept = {name: _rows(model, name, words, keep) for name in shrinkable(model)}
     if not kept:
         raise ValueError(_nothing(model))
     before = model.vocabularies
@@ -59,7 +65,7 @@ def shrunk(model, words: int | Collection[str] | None, dtype: str):
                 value = half(source.path, value).astype(np.float32)
         target.assign(value)
     if own:
-        twin.own(shrunk(own, words, dtype))
+        twin.own(shrunk(own, words, dtype, keep))
     twin.optimizer.build(twin.trainable_variables)
     twin.metadata["shrunk"] = {
         "words": {name: [len(before[name]), len(after[name])] for name in kept},
@@ -76,19 +82,22 @@ def shrinkable(model) -> list[str]:
     return [k for k in TABLES if first[k] is not None and sizes[k] > first[k]]
 
 
-def shrunk_parts(parts: dict, words, dtype: str) -> dict:
+def shrunk_parts(parts: dict, words, dtype: str, keep: Words = ()) -> dict:
     """The models of a pipeline, those with vectors shrunk alike.
+
+    The words of training that one of them keeps stay in all, so that those that had the
+    same vectors still do.
 
     Args:
         parts: models by name.
-        words, dtype: as in `shrunk`. A number counts the words of
+        words, dtype, keep: as in `shrunk`. A number counts the words of
             the first model that has the vectors as a feature: those of the others may
             have given words to the training's.
 
     Raises:
         ValueError: if no model has such vectors, or as there.
     """
-    words = checked_words(words)
+    words, keep = checked_words(words), count_words(keep)
     found = {
         name: model
         for name, model in parts.items()
@@ -103,7 +112,11 @@ def shrunk_parts(parts: dict, words, dtype: str) -> dict:
         lists = (model.vocabularies.get("vector") for model in found.values())
         first = next(filter(None, lists), None)
         words = words if first is None else frozenset(first[:words])
-    return parts | {name: shrunk(model, words, dtype) for name, model in found.items()}
+    if isinstance(words, frozenset):
+        for model in found.values():
+            tables = shrinkable(model)
+            words = words.union(*(_needed(model, name, keep) for name in tables))
+    return parts | {k: shrunk(model, words, dtype, keep) for k, model in found.items()}
 
 
 def checked_words(words) -> int | frozenset[str] | None:
@@ -124,17 +137,41 @@ def checked_words(words) -> int | frozenset[str] | None:
     return frozenset(map(to_nfc, words))
 
 
-def _rows(model, name: str, words) -> np.ndarray:
+def _rows(model, name: str, words, keep) -> np.ndarray:
     """The rows of a vocabulary that stay, in their order."""
     listed = model.vocabularies[name]
+    if words is None:
+        return np.arange(len(listed))
     first = model.training_words if name == "word" else 0
-    if words is None or isinstance(words, int):
-        return np.arange(len(listed) if words is None else first + words)[: len(listed)]
-    if model.features.lookup != "cascade" and name == "word":
+    stay = _needed(model, name, keep)
+    if isinstance(words, int):
+        first += words
+    elif model.features.lookup != "cascade" and name == "word":
         # whose table has the normal forms of the vectors' words
-        words = words | set(model.features.normal_forms(sorted(words)))
-    rest = (i for i, word in enumerate(listed) if i >= first and word in words)
-    return np.array([*range(first), *rest], int)
+        stay |= words | set(model.features.normal_forms(sorted(words)))
+    else:
+        stay |= words
+    rows = [i for i, word in enumerate(listed) if i < first or word in stay]
+    return np.array(rows, int)
+
+
+def _needed(model, name: str, keep) -> set[str]:
+    """The words of a vocabulary by which words of training, or others, are looked up.
+
+    Args:
+        keep: the others.
+    """
+    listed = model.vocabularies[name]
+    known, cascade = set(listed), model.features.lookup == "cascade"
+    trained = set(model.vocabularies.get("word", ())[: model.training_words])
+    found = trained & known
+    if trained and cascade:
+        # training has counted a word in lower case, whose own vector may be cased
+        forms = zip(listed, model.features.lookup_forms(listed), strict=True)
+        found |= {word for word, (_, lower, _) in forms if lower in trained}
+    for forms in model.features.lookup_forms(sorted(keep)):
+        found.update([form for form in forms if form in known][:1])
+    return found
 
 
 def _nothing(model) -> str:

@@ -98,12 +98,13 @@ class Request:
         """Whether features are those of the model that reads what is shared."""
         return features is getattr(self.reader, "features", None)
 
-    def give_shared(self, tracer: Tracer, model) -> None:
-        """Say what the network of a model gets of what is shared."""
+    def run(self, tracer: Tracer, model):
+        """The outputs of the network of a model, which may read what is shared."""
         for name, array in self.shared.items() if self._reads(model.features) else ():
             layer = model.network.get_layer(f"{name}_embedding")
             # vectors stand for the rows of their table, ids for those of words
             tracer.give(layer.output if name == VECTOR else layer.input, array)
+        return run_network(tracer, model.network, self.ids(model.features))
 
     def answer(self, array: Array) -> Array:
         """The answer, without the row and the step that were added."""
@@ -155,9 +156,7 @@ def outputs_of(request: Request, model):
         with unchanged(model):
             return Tracer(request.xp, LAYERS).call(model.joined, found, request.real)
     with unchanged(model):
-        tracer = Tracer(request.xp, LAYERS)
-        request.give_shared(tracer, model)
-        return run_network(tracer, model.network, request.ids(model.features))
+        return request.run(Tracer(request.xp, LAYERS), model)
 
 
 def tag_graph(xp: Arrays, model, top_k: int):
@@ -240,9 +239,7 @@ def trees_of(xp, request, model):
                 request.strings[name] = tags
                 if own is model:
                     found["predicted_tags"] = tags
-            request.give_shared(tracer, own)
-            given_ids = request.ids(own.features)
-            tokens.append(run_network(tracer, own.network, given_ids))
+            tokens.append(request.run(tracer, own))
         lengths = xp.sum(request.real, 1)
         lengths.shape = (None,)
         heads, labels = parsed(tracer, joint, tokens, lengths)
@@ -281,8 +278,7 @@ def moves_graph(xp: Arrays, model, top_k: int):
     def answer(request):
         tracer, beam = Tracer(xp, LAYERS), model.beam_width
         with unchanged(model):
-            given = request.ids(model.features)
-            outputs = run_network(tracer, model.network, given)
+            outputs = request.run(tracer, model)
             lengths = xp.sum(request.real, 1)
             lengths.shape = (None,)
             states, logits = outputs["states"], outputs["tags"]

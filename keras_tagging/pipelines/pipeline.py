@@ -71,14 +71,15 @@ class Pipeline(TextPipeline):
         """
         return export_pipeline(self, Path(folder), format, **options)
 
-    def shrink_vectors(self, words=None, dtype: str = "float16") -> "Pipeline":
+    def shrink_vectors(self, words=None, dtype: str = "float16", keep=()) -> "Pipeline":
         """The same pipeline with fewer pretrained vectors in all of its models.
 
         Args:
             words: as in `shrink_vectors` of a model. A number means the same words in
                 all models, the first of the vectors, if one of them has the vectors as
                 a feature beside the words.
-            dtype: as there.
+            dtype, keep: as there. What one model keeps for its words of training, all
+                keep, so that they still share their vectors.
 
         Returns:
             A new pipeline, with the models that have no such vectors as they are. Its
@@ -89,7 +90,7 @@ class Pipeline(TextPipeline):
         """
         from keras_tagging.models.shrinking import shrunk_parts
 
-        smaller = type(self)(**shrunk_parts(self.parts, words, dtype))
+        smaller = type(self)(**shrunk_parts(self.parts, words, dtype, keep))
         smaller.metadata = dict(self.metadata)
         return smaller
 

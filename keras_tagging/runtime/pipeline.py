@@ -13,6 +13,7 @@ from keras_tagging.data.sentence import Sentence, as_sentence, check_several
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds.answers import lacking, no_probabilities
 from keras_tagging.runtime.evaluation import Exported
+from keras_tagging.utils.suggestions import check_known
 
 #: the parts that are trained together
 PARTS = ("segmenter", "tagger", "parser")
@@ -108,6 +109,22 @@ class TextPipeline(Exported):
                     f"{' (tags=None)' if model.kind == 'parser' else ''}"
                 )
             before.append(name)
+
+    def only(self, names: Iterable[str]) -> "TextPipeline":
+        """A pipeline of some of its parts, which it shares.
+
+        Args:
+            names: those of the parts, as `parts` has them.
+
+        Raises:
+            ValueError: for a name that is no part, or none at all, and if a part reads
+                a column that only another one gives.
+        """
+        for name in (names := list(names)):
+            check_known("part", name, self.parts)
+        found = type(self)(**{k: x for k, x in self.parts.items() if k in names})
+        found.metadata = self.metadata
+        return found
 
     def __repr__(self):
         parts = (

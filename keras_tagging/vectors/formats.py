@@ -114,6 +114,12 @@ def read_text(
         name, _, values = line.partition(b" ")
         if rows == 0:
             dimension = dimension or width
+            if dimension > limits.VECTOR_DIMENSION:
+                raise ValueError(
+                    f"{path}:{number}: has {dimension:,} values (at most "
+                    f"{limits.VECTOR_DIMENSION:,} are read): name a file of word "
+                    "vectors, with one word a line"
+                )
             vector = _parsed(path, number, values)
         if width != dimension:
             raise ValueError(

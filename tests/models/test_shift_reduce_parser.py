@@ -145,7 +145,7 @@ def test_every_cell_and_derivations_that_no_moves_build():
 
 def test_moves_of_a_file_are_checked():
     grammar = Grammar.from_derivations(s.derivation for s in GOLD)
-    decoder = MoveDecoder(grammar, MoveSearch(2))
+    decoder = MoveDecoder(grammar, ["NP"], MoveSearch(2))
     size, real = decoder.beam_width * 6, np.ones((1, 2), bool)
 
     def moves(*best):
@@ -169,6 +169,29 @@ def test_moves_of_a_file_are_checked():
     for wrong in (None, {}, {"beam_width": 0}, {"beam_width": True}, {"beam": 1}):
         with pytest.raises(ValueError, match="how derivations were searched for"):
             search_of_moves(wrong)
+
+
+def test_a_chart_has_what_the_beam_has_dropped():
+    grammar = Grammar.from_derivations(s.derivation for s in GOLD)
+    decoder = MoveDecoder(grammar, ["NP", r"S\NP", "."], MoveSearch(2))
+    labels = [decoder.rules.id_of(tag) for tag in ("NP", "NP")]
+    moves = np.zeros((2, 2 * 6), "int32")
+    moves[0, :3] = [4 * labels[0] + SHIFT, 4 * labels[1] + SHIFT, FINISH]
+    scores, words = np.array([[-1.0, -1e30]] * 2), ["she", "sleeps"]
+
+    def derived(tags, nbest=1):
+        return decoder.derive(words, ["X", "Y"], moves, scores, tags, None, nbest)
+
+    [(whole, score)] = derived(np.array([[9.0, 0, 0], [0, 9, 0]]))
+    assert whole.category == "S" and score < 0
+    leaves = [(x.word, x.pos, x.category) for x in whole.leaves]
+    assert leaves == [("she", "X", "NP"), ("sleeps", "Y", r"S\NP")]
+    both = derived(np.array([[9.0, 0, 0], [0, 9, 0]]), 2)
+    assert [x.category for x, _ in both] == ["S", FRAGMENTS] and both[1][1] == -1
+    # the grammar has no derivation either: the fragments of the moves
+    [(parts, score)] = derived(np.array([[9.0, 0, 0], [9, 0, 0]]))
+    assert parts.category == FRAGMENTS and score == -1
+    assert [leaf.category for leaf in parts.leaves] == ["NP", "NP"]
 
 
 def test_settings():

@@ -7,6 +7,7 @@ from models.parsers import TRAIN, random_parser
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence
+from keras_tagging.pipelines.shared_words import shared_parts
 from keras_tagging.vectors import WordVectors
 
 TAGGED = random_sentences(12, 1)
@@ -99,13 +100,67 @@ def test_parsers_keep_their_trees(parser, tmp_path):
 def test_words_to_keep_by_name(model, parser):
     small = model.shrink_vectors(["emu", "gnu", "heard"])
     name = "vector" if "vector" in model.vocabularies else "word"
+    known = [KNOWN] if name == "vector" else []  # of training, so it stays
     first = model.training_words if name == "word" else 0
-    assert small.vocabularies[name][first:] == ["gnu", "emu"]
+    assert small.vocabularies[name][first:] == [*known, "gnu", "emu"]
     for a, b in zip(predict(small, "emu"), predict(model, "emu"), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-3)  # in half precision
     # whose words have one normal form
     last = parser.shrink_vectors({"YAK"}).vocabularies["word"]
     assert last[parser.training_words :] == ["yak"]
+
+
+def cased_tagger(word, lookup="cascade", **given):
+    """A tagger that learns from one word, with vectors of which most are cased."""
+    words = [*OTHERS, "Rome", "ROME", "rome", "1999", "00", "0", "Oslo"]
+    matrix = np.random.default_rng(1).normal(size=(11, 4)).astype("float32")
+    options = {"normalise": "kadari", "lookup": lookup}
+    options |= {"vectors": WordVectors(words, matrix)} | given
+    model = keras_tagging.build("bigru", **TINY | WORDS_ONLY | options)
+    tags = ["X", "Y"]
+    model.adapt([Sentence([word, "unheard"], tags, {"pos": tags, "xpos": tags})])
+    model.run_eagerly = True
+    return model
+
+
+@pytest.mark.parametrize(
+    ("word", "lookup", "keep", "kept"),
+    [
+        # it has a vector of its own, but the model knows the word as rome only
+        ("Rome", "cascade", (), ["Rome", "ROME", "rome"]),
+        ("Rome", "normalised", (), ["rome"]),
+        ("1999", "cascade", (), ["0"]),
+        ("1999", "cascade", ["1999", "Oslo", "never"], ["1999", "0", "Oslo"]),
+        ("1999", "cascade", [["1998"]], ["0"]),
+        ("1999", "normalised", ["1999", "Oslo"], ["0"]),
+    ],
+)
+def test_vectors_of_training_words_stay(word, lookup, keep, kept):
+    model = cased_tagger(word, lookup)
+    small = model.shrink_vectors(1, dtype="float32", keep=keep)
+    assert small.vocabularies["vector"] == ["zebra", *kept]
+    words = ["zebra", "unheard", *kept]
+    for a, b in zip(predict(small, *words), predict(model, *words), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_cased_words_that_start_as_vectors_stay():
+    words = ["gnu", "Rome", "Oslo", "rome"]
+    given = WordVectors(words, np.ones((4, 4), "float32"))
+    model = cased_tagger("Rome", vectors=None, embeddings=given)
+    kept = model.shrink_vectors(0).vocabularies["word"]
+    assert sorted(kept) == ["Rome", "rome", "unheard"]
+
+
+def test_parts_keep_the_vectors_of_each_other_and_still_share_them():
+    first = cased_tagger("Rome", tags="pos")
+    second = cased_tagger("1999", tags="xpos")
+    assert first.shrink_vectors(1).vocabularies != second.shrink_vectors(1).vocabularies
+    small = Pipeline(first=first, second=second).shrink_vectors(1, keep=["Oslo"])
+    kept = ["zebra", "Rome", "ROME", "rome", "0", "Oslo"]
+    for part in small.parts.values():
+        assert part.vocabularies["vector"] == kept
+    assert shared_parts(small.parts) == {"vector": ["first", "second"]}
 
 
 def test_parts_of_a_pipeline_are_shrunk_alike(parser):

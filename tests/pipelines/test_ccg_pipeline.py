@@ -203,6 +203,26 @@ def test_the_command_writes_every_form(served, found, tmp_path, capsys):
     assert path.read_text("utf-8") == conllu
 
 
+def test_some_parts_of_a_pipeline(pipeline, served, found, tmp_path, capsys):
+    tagged = list(pipeline.only(["segmenter", "tagger"]).annotate(TEXT))
+    assert [s.columns for s in tagged] == [s.columns for s in found]
+    assert {s.derivation for s in tagged} == {None}
+    with pytest.raises(ValueError, match="unknown part 'parser'.*ccg-parser"):
+        pipeline.only(["parser"])
+    with pytest.raises(ValueError, match="a pipeline has a segmenter, a tagger"):
+        pipeline.only([])
+    text = tmp_path / "a.txt"
+    text.write_text("\n".join(map(" ".join, WORDS)), "utf-8")
+    for jobs in (1, 2):
+        args = ("--parts", "tagger", "--jobs", jobs, "--output", "csv")
+        assert program("annotate", served, text, *args) == 0
+        [header, *rows] = capsys.readouterr().out.splitlines()
+        assert "upos" in header and "tag" not in header.split(",")
+        assert len(rows) == sum(map(len, WORDS))
+    assert program("annotate", served, text, "--parts", "tager") == 2
+    assert "did you mean 'tagger'?" in capsys.readouterr().err
+
+
 def test_the_command_derives_with_a_pipeline(served, found, tmp_path, capsys):
     text = tmp_path / "a.txt"
     text.write_text("\n".join(map(" ".join, WORDS)), "utf-8")

@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
+from derivations import GOLD
 from models.parsers import random_parser
 
 import keras_tagging
@@ -110,6 +111,34 @@ def test_a_parser_reads_the_classes_of_its_tagger(models, tmp_path):
     tagged = [Sentence(words, None, {"pos": ["N"] * len(words)}) for words in TEXT]
     assert found.parser.parse(tagged) == parser.parse(tagged)
     assert list(found.annotate(TEXT)) == list(pipeline.annotate(TEXT))
+
+
+@pytest.mark.parametrize(
+    "kind, sizes",
+    [
+        ("ccg-parser", {"head_units": 8}),
+        ("ccg-shift-reduce", {"move_units": 8, "category_dim": 6, "beam_width": 4}),
+    ],
+)
+def test_a_ccg_parser_reads_the_words_of_a_tagger(kind, sizes, models, tmp_path):
+    vectors = WordVectors(WORDS, MATRIX)
+    given = TINY | WORDS_ONLY | sizes | {"vectors": vectors, "word_classes": CLASSES}
+    model = keras_tagging.build(kind, **given)
+    model.adapt(GOLD)
+    table = model.network.get_layer("vector_embedding").embeddings
+    rows = np.array(table)
+    randomize(model, 3)
+    table.assign(rows)
+    pipeline = Pipeline(tagger=models["tagger"], **{kind: model})
+    pipeline.export(tmp_path, format="onnx")
+    part = runtime.load(tmp_path).parts[kind]
+    assert [*part.shared] == ["files", "vector", "cluster"]
+    expected, found = (
+        [ranked[0] for ranked in own.derive(TEXT, nbest=1)] for own in (model, part)
+    )
+    scores = [[score for _, score in own] for own in (expected, found)]
+    np.testing.assert_allclose(*scores, atol=1e-3)
+    assert [s.tags for s, _ in found] == [s.tags for s, _ in expected]
 
 
 def test_a_file_finds_the_words_beside_it(exported, tmp_path):

@@ -8,7 +8,11 @@ from keras_tagging.experiments.papers.table import Row, Table
 from keras_tagging.experiments.reproduction import corpus as corpora
 from keras_tagging.experiments.reproduction.jobs import Job, choose_rows, make_jobs
 from keras_tagging.experiments.reproduction.report_facts import describe_vectors
-from keras_tagging.experiments.reproduction.settings import check_settings, settings_of
+from keras_tagging.experiments.reproduction.settings import (
+    check_settings,
+    settings_of,
+    takes_vectors,
+)
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.utils.tables import aligned
 
@@ -40,6 +44,10 @@ class Plan:
 
     def row(self, name: str) -> Row:
         return next(row for row in self.table.rows if row.name == name)
+
+    def takes_vectors(self, name: str) -> bool:
+        """Whether the words of a row start from pretrained vectors."""
+        return takes_vectors(self.row(name), self.table, self.info["embeddings"])
 
     def keywords(self, name: str) -> dict:
         """The keywords of `build` for a row."""
@@ -127,7 +135,7 @@ def summary(
     if corpus is not None:
         sizes = ", ".join(f"{len(part):,} {name}" for name, part in corpus.splits())
         lines.append(f"{corpus.name}: {sizes} sentences")
-    if any(plan.row(name).vectors for name in rows):
+    if any(map(plan.takes_vectors, rows)):
         lines.append(f"Vectors: {describe_vectors(info['embeddings'])}")
     if workers and todo:
         lines.append(f"Logs: {plan.store.folder}/jobs/*/log.txt")
@@ -152,7 +160,7 @@ def jobs_table(plan: Plan) -> str:
             continue
         row = plan.row(name)
         settings = [" ".join(f"{k}={v!r}" for k, v in plan.keywords(name).items())]
-        if row.vectors and plan.info["embeddings"] != "none":
+        if plan.takes_vectors(name) and plan.info["embeddings"] != "none":
             settings.append("pretrained vectors")
         if row.bootstrap:
             gates = "all gates" if row.gates == "all" else f"gate {' '.join(row.gates)}"

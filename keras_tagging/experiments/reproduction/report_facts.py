@@ -11,7 +11,7 @@ from keras_tagging.experiments.documents import NONE
 from keras_tagging.experiments.papers.table import Row, Settings, Table
 from keras_tagging.experiments.reproduction.corpus import is_of_parsers
 from keras_tagging.experiments.reproduction.report_templates import Grid, Line
-from keras_tagging.experiments.reproduction.settings import settings_of
+from keras_tagging.experiments.reproduction.settings import settings_of, takes_vectors
 
 # listed apart from the other settings
 _OWN_LINE = {"embeddings", "vectors", "jit_compile", "tags", "epochs"}
@@ -79,9 +79,10 @@ def differences(table: Table, info: Mapping, results: Sequence[Mapping]) -> Grid
         lines.append(("tags", "predicted", _alternatives(tags)))
     epochs = {result["epochs"] for result in results}
     lines.append(("Epochs", _alternatives(_paper_epochs(rows)), _alternatives(epochs)))
-    if any(row.vectors for row in rows):
+    if any(takes_vectors(row, table, info["embeddings"]) for row in rows):
         here = describe_vectors(info["embeddings"])
-        lines.append(("Pretrained vectors", "the paper's", here))
+        theirs = "the paper's" if any(row.vectors for row in rows) else None
+        lines.append(("Pretrained vectors", theirs, here))
     if table.held_out is not None:
         share = f"{100 * table.held_out:g}% of the training and development sentences"
         lines.append(("Development set", share, f"{share}, others with each seed"))

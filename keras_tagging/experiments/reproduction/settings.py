@@ -14,8 +14,8 @@ SHORT = {"layers": "num_layers"}
 OPTIONS = {
     "epochs": "--epochs N",
     "seed": "--seeds N",
-    "embeddings": "--embeddings FILE, train or none",
-    "vectors": "--embeddings FILE, train or none",
+    "embeddings": "--embeddings FILE, a name, train or none",
+    "vectors": "--embeddings FILE, a name, train or none",
 }
 
 
@@ -94,22 +94,40 @@ def check_settings(rows: Sequence[Row], info: Mapping) -> dict[str, dict]:
 
 
 def check_embeddings(table: Table, embeddings: str | None) -> str | None:
-    """Check --embeddings: "train", "none" or a file, for rows with vectors.
+    """Check --embeddings: "train", "none", a file or a name, for rows with vectors.
+
+    Returns:
+        The value, a file with its whole path; None for a table without such rows, if
+        none are given.
 
     Raises:
-        ValueError: if there is no such file, or the table has no such rows.
+        ValueError: if nothing has the name, or the table has no such rows and the
+            value is "train" or "none".
+        OSError: if there is no such file.
     """
-    if not any(row.vectors for row in table.rows):
-        if embeddings is not None:
-            raise ValueError(
-                f"--embeddings: no row of Table {table.number} of {table.paper} has "
-                "pretrained vectors"
-            )
-        return None
     if embeddings in (None, "train", "none"):
-        return embeddings or "train"
+        if any(row.vectors for row in table.rows):
+            return embeddings or "train"
+        if embeddings is None:
+            return None
+        raise ValueError(
+            f"--embeddings {embeddings}: no row of Table {table.number} of "
+            f"{table.paper} has pretrained vectors: leave it out, or give a file or a "
+            "name, and the words of all rows start from these"
+        )
     load_vectors(embeddings, limit=1)  # refuses a file without vectors
     return absolute(embeddings)
+
+
+def takes_vectors(row: Row, table: Table, embeddings: str | None) -> bool:
+    """Whether --embeddings is for a row: the table's own, or all where it has none.
+
+    Args:
+        embeddings: the output of `check_embeddings`.
+    """
+    if any(other.vectors for other in table.rows):
+        return row.vectors
+    return embeddings is not None
 
 
 def check_punctuation(table: Table, punctuation: str | None) -> str:

@@ -29,7 +29,7 @@ from keras_tagging.experiments.reproduction.corpus import (
     surroundings,
 )
 from keras_tagging.experiments.reproduction.jobs import Job, make_jobs, slugs
-from keras_tagging.experiments.reproduction.settings import settings_of
+from keras_tagging.experiments.reproduction.settings import settings_of, takes_vectors
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.metrics.counts import figure_of
 from keras_tagging.models.metadata import metadata_path
@@ -72,7 +72,9 @@ def run_job(table: Table, job: Job, store: Store) -> dict:
     if model_path.exists() and metadata_path(model_path).exists():
         model = keras_tagging.load(model_path)
     else:
-        options = {**settings, **vectors(row, resolved, info, corpus, job.seed)}
+        options = {**settings}
+        if takes_vectors(row, table, info["embeddings"]):
+            options |= vectors(row, resolved, info, corpus, job.seed)
         if "embeddings" in options:
             options.pop("word_dim", None)  # --scale is of rows without vectors too
         model = keras_tagging.build(
@@ -102,14 +104,14 @@ def run_job(table: Table, job: Job, store: Store) -> dict:
 
 
 def vectors(row: Row, settings, info: Mapping, corpus: Corpus, seed: int) -> dict:
-    """The keyword of `build` for pretrained vectors, if the row has them.
+    """The keyword of `build` for the pretrained vectors of a row that takes them.
 
     For the Bi-GRU the vectors are a feature beside the words (K18, section 2.2); in all
     other systems they initialise the words. A bootstrapped parser takes the words of
     the model that it starts from.
     """
     source = info["embeddings"]
-    if not row.vectors or row.bootstrap or source == "none":
+    if row.bootstrap or source == "none":
         return {}
     if source == "train":
         words = [sentence.tokens for sentence in corpus.train]

@@ -2,7 +2,9 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from keras_tagging import load_corpus
@@ -11,6 +13,7 @@ from keras_tagging.experiments.papers.table import Column, Row, Table
 from keras_tagging.experiments.reproduction import corpus as corpora
 from keras_tagging.experiments.reproduction.engines import arguments
 from keras_tagging.experiments.reproduction.store import Store
+from keras_tagging.vectors import WordVectors, named, save_vectors
 
 
 def write_corpus(folder, longest, sizes=(24, 8, 8)):
@@ -57,7 +60,7 @@ def describe(small_corpus):
             "recipe": "fast",
             "settings": {},
             "epochs": 1,
-            "embeddings": "train",
+            "embeddings": "train" if any(row.vectors for row in table.rows) else None,
             "punctuation": table.punctuation,
         }
         return info | corpora.described(corpora.read_corpus(reading)) | changes
@@ -68,6 +71,18 @@ def describe(small_corpus):
 @pytest.fixture
 def store(tmp_path):
     return Store(tmp_path / "out")
+
+
+@pytest.fixture
+def tiny_vectors(tmp_path, monkeypatch):
+    """Vectors that are installed as "tiny", of two values; there are no others."""
+    vectors = WordVectors(["the", "a"], np.float32([[1, 2], [3, 4]]))
+    save_vectors(vectors, tmp_path / "tiny.npz")
+    offered = {"tiny": SimpleNamespace(part=lambda name: tmp_path / "tiny.npz")}
+    groups = {named.VECTORS: offered, named.CLASSES: {}}
+    monkeypatch.setattr(named, "installed", groups.get)
+    monkeypatch.setattr(named, "downloadable", dict)
+    return vectors
 
 
 @pytest.fixture

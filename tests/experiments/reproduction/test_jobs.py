@@ -13,6 +13,7 @@ from keras_tagging.experiments.reproduction.settings import (
     check_scale,
     check_settings,
     settings_of,
+    takes_vectors,
 )
 
 TABLES = [
@@ -140,8 +141,9 @@ def test_impossible_settings_name_the_row(table):
 
 
 def test_options_that_a_table_has_no_use_for(table, tmp_path):
-    with pytest.raises(ValueError, match="no row .* has pretrained vectors"):
-        check_embeddings(table, "train")
+    for embeddings in ("train", "none"):
+        with pytest.raises(ValueError, match="no row .* has pretrained vectors: leave"):
+            check_embeddings(table, embeddings)
     assert check_embeddings(table, None) is None
     with pytest.raises(ValueError, match="--punctuation is for parsers"):
         check_punctuation(table, "ptb")
@@ -161,3 +163,20 @@ def test_embeddings(tmp_path, monkeypatch):
     assert check_embeddings(table, "v.txt") == str(tmp_path / "v.txt")
     with pytest.raises(OSError, match="nothing.txt"):
         check_embeddings(table, "nothing.txt")
+
+
+def test_embeddings_by_name(tiny_vectors):
+    assert check_embeddings(papers.table("wu2016", 2), "tiny") == "tiny"
+    with pytest.raises(ValueError, match="no word vectors have this name"):
+        check_embeddings(papers.table("wu2016", 2), "unheard-of")
+
+
+def test_embeddings_of_a_table_without_vectors_are_those_of_all_its_rows(tiny_vectors):
+    without, some = papers.table("dinarelli2016", 4), papers.table("elkaref2017", 3)
+    ours = choose_rows(without, None)
+    assert check_embeddings(without, "tiny") == "tiny"
+    assert all(takes_vectors(row, without, "tiny") for row in ours)
+    assert not any(takes_vectors(row, without, None) for row in ours)
+    rows = [row for row in choose_rows(some, None) if not row.bootstrap]
+    taking = [row.name for row in rows if takes_vectors(row, some, "tiny")]
+    assert taking == [row.name for row in rows if "pre-trained" in row.name]

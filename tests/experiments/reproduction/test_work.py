@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import keras_tagging
 from keras_tagging.data import Corpus, Sentence
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers.table import Row
@@ -85,11 +86,19 @@ def test_vectors_of_the_bigru_are_a_feature(monkeypatch):
     assert sorted(given(row, "train")["vectors"].words) == ["A", "b"]
 
 
+def test_vectors_by_name_of_a_table_without_any(store, describe, tiny_vectors):
+    changes = {"epochs": 1, "embeddings": "tiny"}
+    store.open(describe(TABLE, settings=SCALE, **changes))
+    run_job(TABLE, JOB, store)
+    model = keras_tagging.load(store.model(JOB.name))
+    assert model.network.get_layer("word_embedding").output_dim == 2
+    assert set(tiny_vectors.words) <= set(model.vocabularies["word"])
+
+
 @pytest.mark.parametrize(
     ("row", "embeddings"),
     [
         (ROW, "none"),
-        (replace(ROW, vectors=False), "train"),
         (replace(ROW, bootstrap="y"), "train"),
     ],
 )
