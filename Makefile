@@ -50,7 +50,7 @@ quick: $(VENV)/installed-test  ## run the tests of what changed that take no tim
 	$(BIN)/python tests/quick.py $(ARGS)
 
 # What CI has no time for. The large corpora are read where there are any.
-test-slow: $(VENV)/installed-test $(VENV)/installed-backends $(VENV)/installed-dev $(VENV)/installed-models  ## run what a release needs and CI leaves out
+test-slow: $(VENV)/installed-test $(VENV)/installed-interop $(VENV)/installed-backends $(VENV)/installed-dev $(VENV)/installed-models  ## run what a release needs and CI leaves out
 	$(BIN)/python -m pytest --slow -n auto --maxprocesses 4 $(BY_FILE) $(EACH_VALUE) $(ARGS)
 	$(MAKE) --no-print-directory test-jax ARGS=--slow EACH_VALUE=
 	$(MAKE) --no-print-directory notebooks NOTEBOOKS="$(SLOW_NOTEBOOKS)"

@@ -26,6 +26,7 @@ from keras_tagging import runtime
 from keras_tagging.data.annotation import ConlluWriter
 from keras_tagging.encoding.batching import slices
 from keras_tagging.runtime import session as sessions
+from keras_tagging.utils.heap import return_large_blocks
 
 #: operations of a file that are printed
 SHOWN = 8
@@ -120,6 +121,7 @@ def main():
     parser.add_argument("--profiled", type=int, default=30_000, help="0: not")
     args = parser.parse_args()
     text = args.text.read_text("utf-8")
+    return_large_blocks()  # as the command does
     pipeline, clock = runtime.load(args.pipeline, threads=1), Clock()
     list(pipeline.annotate(text[:1000]))
     for name, model in pipeline.parts.items():

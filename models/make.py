@@ -8,7 +8,7 @@
 
     python models/make.py en      # the model that is there, with rules learnt anew
     python models/make.py en-ccg --onnx    # its ONNX files alone, of the model there
-    python models/make.py en runs/en-1 --words 50000    # with the first of the vectors
+    python models/make.py en runs/en-1 --words 50000    # with fewer vectors
 
 The first run is the model; the others, of other seeds, are for the spread of the
 figures. Where `models/NAME/about.json` names a `lexicon` (`wordnet.py` makes one), the

@@ -16,6 +16,15 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MODELS = sorted(path.parent for path in ROOT.glob("models/*/pyproject.toml"))
 ENGLISH = ROOT / "models" / "en"  # packed in CI too
+TREE = "".join(
+    line.replace(" ", "\t") + "\n"
+    for line in (
+        "1 Dogs dog NOUN NNS Number=Plur 2 nsubj _ _",
+        "2 sleep sleep VERB VBP _ 0 root _ SpaceAfter=No",
+        "3 . . PUNCT . _ 2 punct _ _",
+        "",
+    )
+)
 TEXT = "Don't panic! Ms. Smith bought 3 books, for $10 each. She'll read them."
 
 
@@ -200,6 +209,12 @@ def test_models_run_without_tensorflow(small, tmp_path):
     options, program = alone(tmp_path), small / "keras-tagging"
     told = run(program, "annotate", "en", "--output", "text", input=TEXT, **options)
     assert told.startswith("Do|AUX n't|PART panic|VERB")
+    (tmp_path / "two.conllu").write_text(TREE, "utf-8")
+    told = run(program, "evaluate", "en", "--corpus", "two.conllu", **options)
+    assert "Words      100.00" in told and "LAS " in told
+    onnx = next(small.parent.rglob("keras_tagging_en/onnx/parser.onnx"))
+    told = run(program, "evaluate", onnx, "--corpus", "two.conllu", **options)
+    assert told.split()[:2] == ["uas", "%"]
     command = [program, "serve", "en", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, **options) as service:
         started = service.stdout.readline()

@@ -12,6 +12,7 @@ from keras_tagging.corpora.labels import refuse_underived
 from keras_tagging.corpora.loading import find_splits, is_public, load_treebank
 from keras_tagging.corpora.public import PUBLIC
 from keras_tagging.data import Corpus
+from keras_tagging.utils.heap import return_large_blocks
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.startup import start_program
 
@@ -135,6 +136,7 @@ def load_model(
             )
         from keras_tagging import runtime
 
+        return_large_blocks()
         model = runtime.load(path, threads=threads)
     else:
         refuse_reproduction(path)

@@ -94,28 +94,20 @@ def figures(scores: dict[str, dict], lower_is_better=()) -> str:
         scores: the figures of each split.
         lower_is_better: those of the model, which are no shares of what is right.
     """
-    import pandas as pd
+    names = list(dict.fromkeys(name for own in scores.values() for name in own))
+    plain = {name for name in names if name.endswith("loss") or name in lower_is_better}
 
-    table = pd.DataFrame(scores).T.astype(float)
-    plain = [k for k in table if k.endswith("loss") or k in lower_is_better]
-    plain = dict.fromkeys(plain, "{:.4f}".format)
-    if len(table.columns) > MOST_FIGURES:
-        return long_figures(table, plain)
-    return percentages(table, set(table) - plain.keys(), index=True, formatters=plain)
+    def shown(name: str, own: dict) -> str:
+        value = own.get(name)
+        if value is None or value != value:
+            return "-"
+        return f"{value:.4f}" if name in plain else f"{100 * value:.2f}"
 
-
-def long_figures(table, plain) -> str:
-    """The figures of `evaluate` below each other, those of a split in a column.
-
-    Args:
-        table: a row a split.
-        plain: the function that shows a figure that is no share, by its name.
-    """
-    rows = [["", *table.index]]
-    for name in table:
-        shown = plain.get(name, lambda x: f"{100 * x:.2f}")
-        values = ("-" if x != x else shown(x) for x in table[name])
-        rows.append([name if name in plain else f"{name} %", *values])
+    titles = [name if name in plain else f"{name} %" for name in names]
+    rows = [["", *titles]]
+    rows += [[split, *(shown(n, own) for n in names)] for split, own in scores.items()]
+    if len(names) > MOST_FIGURES:  # below each other, those of a split in a column
+        rows = list(map(list, zip(*rows, strict=True)))
     return aligned(rows)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from keras_tagging.corpora import measures
 from keras_tagging.corpora.damage import find_damage
-from keras_tagging.corpora.labels import one_label
+from keras_tagging.corpora.labels import numbered, one_label
 from keras_tagging.corpora.suspicions import (
     Location,
     duplicates,
@@ -181,7 +181,7 @@ def describe(
     for kind, source, what in find_damage(corpus, encoding):
         damaged.add(kind, source, what)
     tagged = [s for _, part in corpus.splits() for s in part if s.tags]
-    remark = one_label(tagged, corpus, options)
+    remarks = one_label(tagged, corpus, options), numbered(tagged)
     words = getattr(vectors, "words", vectors)
     return Description(
         name=corpus.name,
@@ -196,7 +196,7 @@ def describe(
         trees=measures.trees(corpus),
         coverage=[] if words is None else measures.vector_coverage(corpus, words),
         damage=damaged.listed(),
-        remarks=[remark] if remark else [],
+        remarks=[*filter(None, remarks)],
     )
 
 

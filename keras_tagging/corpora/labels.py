@@ -87,6 +87,23 @@ def one_label(
     return f"{whole} the label {labels.pop()!r}; {where}"
 
 
+def numbered(sentences: Sequence[Sentence]) -> str | None:
+    """A remark on sentences whose labels are all numbers, else None.
+
+    Hugging Face's `Dataset.to_json` and pandas write the ids of labels, without names.
+
+    Args:
+        sentences: sentences with tags.
+    """
+    labels = set(chain.from_iterable(sentence.tags for sentence in sentences))
+    if len(labels) < 2 or not all(map(str.isdecimal, labels)):
+        return None
+    return (
+        "all labels are numbers: if they stand for names, as in a data set of Hugging "
+        "Face, read that with data.from_dataset, and data.write keeps the names"
+    )
+
+
 def _likely_of_file(path: str, options: dict) -> str | None:
     """The remark on the likely column of a CoNLL file."""
     options = {**options, "tag_column": None, "columns": {}}

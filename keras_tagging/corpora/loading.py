@@ -17,6 +17,7 @@ from keras_tagging.data.readers import (
     read,
     recognised,
 )
+from keras_tagging.data.recognition import TABLE_REMEDY, TABLES
 from keras_tagging.data.records import left_out
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.data.treebanks import tag_column
@@ -305,6 +306,8 @@ def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
                 "their tags"
             )
         files = _firsts(files)
+        if any(file.suffix.lower() in TABLES for file in files):
+            raise CorpusError(f"{folder}: is no corpus; {TABLE_REMEDY}")
         if len({file.suffix for file in files}) > 1:
             raise CorpusError(
                 f"{folder}: has files of several kinds; pass those you mean, such as "

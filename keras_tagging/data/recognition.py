@@ -17,6 +17,12 @@ from keras_tagging.data.tables import SEPARATORS
 
 # Wrongly decoded text has none of these, but nearly every line of binary data has one.
 _CONTROL = re.compile(b"[\0-\x08\x0e-\x19\x1c-\x1f]")
+# As Hugging Face's datasets and pandas write them.
+TABLES = (".arrow", ".parquet")
+TABLE_REMEDY = (
+    "read it with datasets or pandas; data.from_dataset or data.from_dataframe makes "
+    "sentences of that, and data.write a corpus"
+)
 _TREEBANK_ROW = re.compile(r"[0-9]+([-.][0-9]+)?(\t[^\t]*){9}")
 _NUMBERED_ROW = re.compile(r"[0-9]+([-.][0-9]+)?[ \t]")
 
@@ -41,6 +47,8 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
     if "\0" in "".join(rows[:1]) or any(map(_is_binary, head)):
         what = "this is binary data, not a corpus"
         remedy = "unpack it if it is an archive, or pass encoding= if it is UTF-16"
+        if name.lower().endswith(TABLES):
+            remedy = TABLE_REMEDY
         raise CorpusError(f"{name}: {what}; {remedy}")
     if not rows:
         return default or "text"

@@ -240,8 +240,14 @@ def as_sentences(sentences: Iterable, *, tagged: bool = False) -> list[Sentence]
         for number, sentence in enumerate(sentences, 1):
             if sentence.tags is None:
                 words = " ".join(sentence.tokens[:4])[:40]
+                has = ", ".join(map(repr, [*sentence.columns][:8]))
                 raise ValueError(
                     f"sentence {number} has no tags (it begins {words!r}): give "
                     "annotated sentences, and check the format and the tag column"
+                    + (
+                        f", or learn one of its columns, {has}, with tags="
+                        if has
+                        else ""
+                    )
                 )
     return sentences

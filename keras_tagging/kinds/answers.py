@@ -125,8 +125,15 @@ class Answers:
             probabilities: whether they have `Sentence.probabilities` of its labels.
 
         Raises:
-            ValueError: for probabilities of a model that gives none.
+            ValueError: for running text, which a pipeline takes, and for probabilities
+                of a model that gives none.
         """
+        if isinstance(sentences, str):
+            raise ValueError(
+                f"{sentences[:40]!r} is running text, and a {self.kind} reads words: "
+                "give [text.split()], or let a pipeline cut it, "
+                f"Pipeline(segmenter, {self.kind.replace('-', '_')}=model)"
+            )
         if not probabilities:
             return self.streamed(sentences, *self.annotation())
         if not self.gives_probabilities:

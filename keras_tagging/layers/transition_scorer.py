@@ -284,28 +284,14 @@ class TransitionScorer(keras.layers.Layer):
         size = tables[0].shape[-1]
         tables = [ops.reshape(table, (-1, size)) for table in tables]
         first = ops.reshape(ops.arange(batch) * width, (-1, 1, 1))
-        return self.sums(tables, nodes, labels, first)
-
-    def sums(self, tables, nodes, labels, first, xp=ops):
-        """The sums of rows of the tables, `(..., units)`.
-
-        Args:
-            tables: by node and by label, `(rows, units)`: one row for each place.
-            nodes: `(..., num_nodes)`.
-            labels: `(..., num_labels)`.
-            first: `(..., 1)`, the number of NULL of each sentence among all nodes.
-            xp: `keras.ops`, or the library of an ONNX graph.
-        """
         parts = []
         for table, found, begin in zip(
             tables, (nodes, labels), (first, 0), strict=True
         ):
             if places := found.shape[-1]:
-                # that of the sentence is the same at each step, and an ONNX graph
-                # computes it once
-                begin = xp.add(begin * places, np.arange(places, dtype="int32"))
-                rows = xp.add(found * places, begin)
-                parts.append(xp.sum(xp.take(table, rows, axis=0), -2))
+                begin = ops.add(begin * places, np.arange(places, dtype="int32"))
+                rows = ops.add(found * places, begin)
+                parts.append(ops.sum(ops.take(table, rows, axis=0), -2))
         if self.cell.bias is not None:
             parts.append(self.cell.bias)
         return sum(parts[1:], start=parts[0])

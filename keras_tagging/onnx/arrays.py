@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from keras_tagging.onnx.builder import TYPES, Builder, value_info
+from keras_tagging.onnx.items import item
 
 #: dtypes that ONNX Runtime computes in, for those that it does not
 PLAIN = {"float16": "float32", "bfloat16": "float32", "float64": "float32"}
 PLAIN |= {"int8": "int32", "int16": "int32", "uint8": "int32"}
-LAST = np.iinfo("int64").max
 
 
 def _operator(function, swapped=False):
@@ -45,9 +45,10 @@ class Array:
         shape: where it is known; None, or None for each axis of unknown length.
         reverse: the same with axis 1 turned, if a loop over it has given that.
         like: of a value in a loop, one before the loop that has the same shape.
+        cut: the `Cut` that it is, or None.
     """
 
-    reverse = like = None
+    reverse = like = cut = None
 
     __array_priority__ = 100  # numpy's operators leave the work to these
     __array_ufunc__ = None
@@ -157,6 +158,11 @@ class Arrays:
     # of integers that are not negative
     floor_divide = _elementwise("Div")
     mod = _elementwise("Mod")
+
+    def clip(self, x, least, most):
+        x = self.asarray(x)
+        ends = (self.asarray(np.array(end, x.dtype)) for end in (least, most))
+        return self.node("Clip", x, *ends)
 
     def divide(self, x, y):
         return self.node("Div", self.asarray(x, "float32"), self.asarray(y, "float32"))
@@ -268,8 +274,21 @@ class Arrays:
         return self.node("Transpose", x, **given)
 
     def concatenate(self, parts: Sequence, axis=0):
-        parts = self._same(*parts)
+        parts = self._joined(self._same(*parts), axis)
         return parts[0] if len(parts) == 1 else self.node("Concat", *parts, axis=axis)
+
+    def _joined(self, parts, axis):
+        """Neighbours that follow one another in another array are cut out as one."""
+        found = parts[:1]
+        for part in parts[1:]:
+            before, after = found[-1].cut, part.cut
+            if before and after and before.is_before(after, axis):
+                whole = slice(None)
+                key = *[whole] * axis, slice(before.start, after.end)
+                found[-1] = self.get_item(after.array, key)
+            else:
+                found.append(part)
+        return found
 
     def stack(self, parts: Sequence, axis=0):
         parts = self._same(*parts)
@@ -291,33 +310,7 @@ class Arrays:
         return self.get_item(x, (*[slice(None)] * axis, slice(None, None, -1)))
 
     def get_item(self, x, key):
-        keys = list(key) if isinstance(key, tuple) else [key]
-        if Ellipsis in [k for k in keys if k is Ellipsis]:
-            place = next(i for i, k in enumerate(keys) if k is Ellipsis)
-            axes = [*range(place), None, *range(place + 1 - len(keys), 0)]
-        else:
-            axes = list(range(len(keys)))
-        new = [axis for axis, part in zip(axes, keys, strict=True) if part is None]
-        x = self.expand_dims(x, new) if new else x
-        cut, picked = [], []
-        for axis, part in zip(axes, keys, strict=True):
-            if part is Ellipsis or part is None or _is_whole(part):
-                continue
-            if isinstance(part, slice):
-                step = part.step or 1
-                start = part.start if part.start is not None else [0, -1][step < 0]
-                end = part.stop if part.stop is not None else [LAST, -LAST][step < 0]
-                cut.append((start, end, axis, step))
-            else:
-                picked.append((part, axis))
-        if cut:
-            x = self.node(
-                "Slice", x, *(self.integers(n) for n in zip(*cut, strict=True))
-            )
-        # the last axes first: the others keep their numbers, but for those from behind
-        for part, axis in sorted(picked, key=lambda pair: -(pair[1] % LAST)):
-            x = self.node("Gather", x, self.asarray(part, "int64"), axis=axis)
-        return x
+        return item(self, x, key)
 
     def take(self, x, indices, axis=0):
         x, indices = self.asarray(x), self.asarray(indices)
@@ -326,8 +319,11 @@ class Arrays:
             found.shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
         return found
 
+    def take_along_axis(self, x, indices, axis):
+        return self.node("GatherElements", x, self.asarray(indices), axis=axis)
+
     def scatter_update(self, x, places, values):
-        """x with other rows at places `(rows, 1)`."""
+        """x with other rows at places `(rows, axes)`."""
         x, places, values = (self.asarray(y) for y in (x, places, values))
         return self.node("ScatterND", x, self.cast(places, "int64"), values)
 
@@ -373,9 +369,3 @@ class Arrays:
     def arange(self, count, dtype="int32"):
         ends = (np.array(0), count, np.array(1))
         return self.node("Range", *(self.asarray(n, dtype) for n in ends))
-
-
-def _is_whole(part):
-    # no comparison of slices: that would compare arrays, which adds nodes
-    ends = (part.start, part.stop, part.step) if isinstance(part, slice) else (0,)
-    return all(end is None for end in ends)

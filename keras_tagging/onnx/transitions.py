@@ -25,7 +25,7 @@ class OnnxEngine:
 
     def reordered(self, x, rows):
         found = self.xp.take(x, rows, axis=0)
-        found.like = x.like or x
+        found.like, found.shape = x.like or x, x.shape
         return found
 
     def loop(self, step, values: list[Array], most: Array, shapes: list):
@@ -105,19 +105,27 @@ def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
     """The same as `TransitionScorer.scoring`, in a graph."""
     xp, cell = tracer.xp, scorer.cell
     batch, width = xp.length(tokens, 0), xp.length(tokens, 1) + 2
-    tables = tables_of(tracer, scorer, tokens)
+    table, of_labels = table_of(tracer, scorer, tokens)
     weights, sizes = list(cell.recurrent_weights()), cell.state_sizes
     if isinstance(cell, FeedForwardCell):
         sizes = []  # its state is not read, and need not follow the hypotheses
+    places = scorer.system.num_nodes, scorer.system.num_labels
     # the row of the first node of the sentence of each hypothesis
     first = xp.tile(xp.expand_dims(xp.arange(batch), 1), [1, beam])
     first = xp.reshape(first, [-1, 1]) * xp.cast(width, "int32")
+    begins = [first * places[0], xp.zeros_like(first) + xp.cast(of_labels, "int32")]
+    begins = [
+        x + np.arange(n, dtype="int32")
+        for x, n in zip(begins, places, strict=True)
+        if n
+    ]
+    begin = xp.concatenate(begins, 1)
+    steps = np.repeat(places, places).astype("int32")
 
     def score(nodes, labels, states):
-        nodes.shape = (None, scorer.system.num_nodes)
-        labels.shape = (None, scorer.system.num_labels)
-        x = scorer.sums(tables, nodes, labels, first, xp)
-        x.shape = (None, tables[0].shape[-1])
+        read = xp.concatenate([nodes, labels] if places[1] else [nodes], 1)
+        x = xp.sum(xp.take(table, read * steps + begin, axis=0), 1)
+        x.shape = (None, table.shape[-1])
         hidden, after = tracer.call(cell.step, x, states, weights=weights)
         return xp.matmul(hidden, scorer.output_kernel), after[: len(sizes)]
 
@@ -127,12 +135,28 @@ def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
     return score, states
 
 
-def tables_of(tracer: Tracer, scorer, tokens: Array) -> list[Array]:
-    """The parts of the input, by node and by label, in each place: `(rows, units)`."""
+def table_of(tracer: Tracer, scorer, tokens: Array) -> tuple[Array, Array]:
+    """The parts of the input, by node and by label, in each place, as one table.
+
+    A step then looks them up and adds them in two operations. The bias is in those of
+    one place.
+
+    Returns:
+        `(rows, units)`, and the number of the first row of labels.
+    """
     xp, size = tracer.xp, tokens.shape[-1]
     boundary = xp.expand_dims(xp.asarray(scorer.boundary), 0)
     shape = [xp.length(tokens, 0), 2, size]
     vectors = xp.concatenate([xp.broadcast_to(boundary, shape), tokens], 1)
     vectors.shape = (None, None, size)
-    found = tracer.call(scorer.contributions, vectors)
-    return [xp.reshape(table, [-1, found[0].shape[-1]]) for table in found]
+    nodes, labels = tracer.call(scorer.contributions, vectors)
+    tables = [nodes, labels] if scorer.system.num_labels else [nodes]
+    if scorer.cell.bias is not None:
+        bias = xp.expand_dims(xp.asarray(scorer.cell.bias), 0)
+        others = tables[-1].shape[-2] - 1
+        tables[-1] = tables[-1] + xp.pad(bias, [(0, others), (0, 0)])
+    units = nodes.shape[-1]
+    rows = [xp.reshape(table, [-1, units]) for table in tables]
+    found = xp.concatenate(rows, 0)
+    found.shape = (None, units)
+    return found, xp.length(rows[0], 0)

@@ -17,10 +17,12 @@ ARCHITECTURES |= {name: name for name in CCG_PARSERS} | {ENTITIES: "bilstm-crf"}
 TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
 # jackknifing, folds=4, brought nothing on EWT: see docs/results/raw-text.rst
 FOLDS = {"folds": 1, "tagger_epochs": 6}
+# 8 nodes above an encoder are as accurate as 18, and quicker: same page
 PARSER = {"encoder": "bilstm", "beam_width": 4, "epochs": 10}
-#: batches that a parser learns from at least, in at most so many epochs; with 10 epochs
-#: of 400 sentences LAS is 4 points lower (docs/results/small-corpora.rst)
-PARSER_BATCHES, PARSER_EPOCHS = 800, 60
+PARSER |= {"system": "arc-standard-core", "affix_dim": 32}
+#: batches that a part learns from at least, in at most so many epochs: with 16 and 10
+#: epochs of 400 sentences UPOS and LAS are lower (docs/results/small-corpora.rst)
+BATCHES, MOST_EPOCHS = {"tagger": 1500, "parser": 800}, 60
 #: what a pipeline changes in a recipe, by architecture
 SETTINGS = {
     "fast": {
@@ -33,6 +35,7 @@ SETTINGS = {
 #: and, where it takes installed vectors and word classes, in "fast": these know more of
 #: words that training lacks than characters do (docs/results/raw-text.rst)
 WITH_WORDS = {"bigru": {"units": 150, "character_network": None}}
+WITH_WORDS |= dict.fromkeys(PARSERS, {"encoder": "bigru", "encoder_units": 150})
 #: the same for the tagger of entities, which gains nothing from predicted UPOS
 ENTITY_TAGGER = {"units": 200, "unknown_rate": 0.5, "token_budget": 400, "epochs": 8}
 ENTITY_SETTINGS = {
@@ -122,18 +125,19 @@ class PipelinePlan:
     def epochs(self, part: str, corpus: Corpus) -> int:
         """The epochs of a part: the user's, or the recipe's.
 
-        A parser, but that of the recipe "paper", has more on a small treebank.
+        Taggers and parsers, but those of the recipe "paper", have more on a small
+        treebank.
         """
         own = self.keywords(part)
         given = "epochs" in self.settings.get(part, {})
-        if given or part != "parser" or self.recipe == "paper":
+        if given or part not in BATCHES or self.recipe == "paper":
             return own["epochs"]
         if own["token_budget"]:
             batches = sum(map(len, corpus.train)) / own["token_budget"]
         else:
             batches = len(corpus.train) / own["batch_size"]
-        enough = ceil(PARSER_BATCHES / max(1, ceil(batches)))
-        return max(own["epochs"], min(PARSER_EPOCHS, enough))
+        enough = ceil(BATCHES[part] / max(1, ceil(batches)))
+        return max(own["epochs"], min(MOST_EPOCHS, enough))
 
     def jackknifed(self, corpus: Corpus) -> tuple[str, ...]:
         """The columns that other taggers predict for the parser's training sentences.

@@ -253,6 +253,7 @@ class SharedWords:
         self._indexes = {name: tables.index(name) for name in tables.features}
         self._known: dict[tuple, dict[str, int]] = {}
         self._outputs = {output.name for output in forms.get_outputs()}
+        self._last: tuple[list[str], dict[str, np.ndarray]] = ([], {})
 
     def check(self, shared: dict, session) -> None:
         """Refuses a file that reads what is not there.
@@ -301,13 +302,22 @@ class SharedWords:
 
     def _found(self, name, forms, tokens) -> list[int]:
         found = np.full(len(tokens), UNKNOWN_ID, np.int32)
-        given = self._forms.answers([*forms], {"tokens": np.array(tokens, object)})
+        given = self._forms_of(tokens)
         for form in forms:
             if given[form].shape != found.shape:
                 raise self._forms.wrong("does not give one form a token")
             here = self._indexes[name].find([str(x).encode() for x in given[form]])
             found = np.where(found == UNKNOWN_ID, here, found)
         return found.tolist()
+
+    def _forms_of(self, tokens: list[str]) -> dict[str, np.ndarray]:
+        """All forms of tokens: every feature of every part asks for the same tokens."""
+        before, found = self._last
+        if tokens != before:
+            given = {"tokens": np.array(tokens, object)}
+            found = self._forms.answers([*self._outputs], given)
+            self._last = tokens, found
+        return found
 
     def feed(self, shared: dict, name: str, ids, real: np.ndarray) -> np.ndarray:
         """The input of a file for a batch.

@@ -14,7 +14,7 @@ from keras_tagging.utils import limits
 #: the operations of our graphs, by domain
 OPERATIONS = {
     "": frozenset(
-        "Abs Add And ArgMax Cast Concat CumSum Div Elu Equal Erf Exp Expand GRU "
+        "Abs Add And ArgMax Cast Clip Concat CumSum Div Elu Equal Erf Exp Expand GRU "
         "Gather GatherElements GatherND Gelu Greater GreaterOrEqual HardSigmoid "
         "Identity If IsNaN LSTM LeakyRelu Less LessOrEqual Log LogSoftmax Loop MatMul "
         "MatMulInteger Max Min Mod Mul Neg NonZero Not Or Pad QuantizeLinear Range "

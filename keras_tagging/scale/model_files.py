@@ -8,6 +8,7 @@ from keras_tagging import runtime
 from keras_tagging.models.run_files import MODEL
 from keras_tagging.runtime.folder import PIPELINE, is_onnx
 from keras_tagging.runtime.pipeline import pipeline_of
+from keras_tagging.utils.heap import return_large_blocks
 from keras_tagging.utils.named_models import find_model
 from keras_tagging.utils.stored import sha256_of
 
@@ -63,6 +64,7 @@ def load_pipeline(model: str, threads: int, sha256: str):
             "was started: copy it to all machines, or use a folder that they all see"
         )
     if is_onnx(Path(model)):
+        return_large_blocks()
         try:
             found = runtime.load(model, threads=threads)
         except ImportError as error:

@@ -16,6 +16,7 @@ from keras_tagging.data.html import language_of
 from keras_tagging.runtime.folder import PIPELINE
 from keras_tagging.service.tensors import TokenModel
 from keras_tagging.service.texts import TextModel
+from keras_tagging.utils.heap import return_large_blocks
 
 #: how a worker runs a model, by what that reads
 READERS = {"tokens": TokenModel, "text": TextModel}
@@ -60,6 +61,7 @@ def _begin(niceness):
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     os.nice(niceness)
+    return_large_blocks()
 
     def follow():
         parent_process().join()

@@ -2,6 +2,7 @@
 
 from keras_tagging.data.projectivity import check_tree, is_projective, lift, unlift
 from keras_tagging.transitions.arc_standard import ARC_STANDARD
+from keras_tagging.transitions.arc_standard_core import ARC_STANDARD_CORE
 from keras_tagging.transitions.gold_moves import Moves, gold_moves, legal_outputs
 from keras_tagging.transitions.joint import JointScorer
 from keras_tagging.transitions.node_table import NODES
@@ -14,6 +15,7 @@ from keras_tagging.transitions.swap import ARC_STANDARD_WITH_SWAP
 from keras_tagging.transitions.system import (
     DEPRELS,
     Action,
+    Cases,
     Outputs,
     TransitionSystem,
     register,
@@ -23,10 +25,12 @@ from keras_tagging.transitions.system import (
 
 __all__ = [
     "ARC_STANDARD",
+    "ARC_STANDARD_CORE",
     "ARC_STANDARD_WITH_SWAP",
     "DEPRELS",
     "NODES",
     "Action",
+    "Cases",
     "JointScorer",
     "Moves",
     "NumPy",

@@ -5,13 +5,9 @@ Nivre (2004), :cite:`nivre2004`, as in section 2 of Elkaref & Bohnet (2017),
 front is one past the last word if it is empty.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from keras_tagging.transitions.node_table import (
-    CORE,
-    CORE_LABELS,
     KEPT,
     LEFT,
     MORE,
@@ -24,14 +20,19 @@ from keras_tagging.transitions.node_table import (
     S1,
     SHAPES,
     Configuration,
-    core_of,
     features_of,
     picked,
     stack_top,
     tree,
     written,
 )
-from keras_tagging.transitions.system import DEPRELS, Action, TransitionSystem, own
+from keras_tagging.transitions.system import (
+    DEPRELS,
+    Action,
+    Cases,
+    TransitionSystem,
+    own,
+)
 
 SHIFT, LEFT_ARC, RIGHT_ARC = range(3)
 ZERO, ONE = np.int32(0), np.int32(1)
@@ -53,14 +54,14 @@ LEGAL = np.array(
     ]
 )
 FROM_ROOT = np.array([[False, False, case // 2 == ROOT] for case in range(6)])
+#: by action, whether it does anything: a right arc from ROOT while words are left is no
+#: error, but not legal
+POSSIBLE = [LEGAL[:, SHIFT], LEGAL[:, LEFT_ARC], np.arange(6) >= 2]
 #: by action, s_1 and buffer
 SOURCES = np.array(
     [
         MOVES[action if may else -1]
-        for action, allows in enumerate(
-            # a right arc may come from ROOT: see `advance`
-            [LEGAL[:, SHIFT], LEGAL[:, LEFT_ARC], np.arange(6) >= 2]
-        )
+        for action, allows in enumerate(POSSIBLE)
         for may in allows
     ],
     "int32",
@@ -81,15 +82,10 @@ def case_of(configuration, xp):
     return xp.minimum(second, 2) * 2 + xp.where(empty, ONE, ZERO)
 
 
-def legal(configuration, xp=np):
-    """Whether SHIFT, LEFT_ARC and RIGHT_ARC are legal: `(batch, 3)` bool.
-
-    No move is legal for a parsed sentence: its buffer is empty, and only ROOT is on the
-    stack. LEFT_ARC must not give ROOT a head; RIGHT_ARC attaches to ROOT only when the
-    buffer is empty, so that ROOT has one child.
-    """
-    case = case_of(configuration, xp)
-    return xp.take(LEGAL, case, axis=0)
+#: No move is legal for a parsed sentence: its buffer is empty, and only ROOT is on the
+#: stack. LEFT_ARC must not give ROOT a head; RIGHT_ARC attaches to ROOT only when the
+#: buffer is empty, so that ROOT has one child.
+CASES = Cases(case_of, LEGAL, FROM_ROOT)
 
 
 def advance(configuration, actions, labels, xp=np) -> Configuration:
@@ -108,22 +104,11 @@ def features(configuration, xp=np):
     return features_of(configuration, ahead(configuration, 3, xp), xp)
 
 
-def core(configuration, xp=np):
-    """Eight nodes: see `node_table.core_of`."""
-    return core_of(configuration, ahead(configuration, 1, xp), xp)
-
-
 def ahead(configuration, count, xp):
     """The first nodes of the buffer: `(batch, count)`."""
     nodes = xp.arange(count, dtype="int32") + xp.expand_dims(configuration.front, 1)
     last = xp.expand_dims(configuration.lengths, 1) + 1
     return xp.where(nodes <= last, nodes, NONE)
-
-
-def from_root(configuration, xp=np):
-    """Whether the arc of each move hangs from ROOT: a right arc may."""
-    case = case_of(configuration, xp)
-    return xp.take(FROM_ROOT, case, axis=0)
 
 
 def oracle(heads, labels) -> tuple[list[int], list[int]]:
@@ -171,7 +156,7 @@ ARC_STANDARD = own(
         ),
         fields=SHAPES,
         initial=initial,
-        legal=legal,
+        legal=CASES.legal,
         advance=advance,
         features=features,
         num_nodes=NUM_NODES,
@@ -179,16 +164,7 @@ ARC_STANDARD = own(
         steps=lambda length: 2 * length,
         oracle=oracle,
         result=tree,
-        from_root=from_root,
+        from_root=CASES.from_root,
         fixed_steps=True,
-    )
-)
-ARC_STANDARD_CORE = own(
-    replace(
-        ARC_STANDARD,
-        name="arc-standard-core",
-        features=core,
-        num_nodes=len(CORE),
-        num_labels=CORE_LABELS,
     )
 )

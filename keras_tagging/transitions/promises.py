@@ -19,7 +19,7 @@ from keras_tagging.transitions.system import DEPRELS, Outputs, TransitionSystem
 FUNCTIONS = (
     *("where", "stack", "concatenate", "take", "reshape", "expand_dims", "tile"),
     *("arange", "zeros", "ones_like", "zeros_like", "minimum", "maximum", "max", "any"),
-    *("sum", "mod", "floor_divide", "shape"),
+    *("sum", "mod", "floor_divide", "shape", "take_along_axis"),
 )
 LABELS = 5  # so many, drawn at random
 LONGEST_TREES, LONGEST_WALKS = 5, 8  # words

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from keras_tagging.transitions.system import Outputs, TransitionSystem
+from keras_tagging.transitions.system import Cases, Outputs, TransitionSystem
 
 SQUARED = 46_340  # n * n + n of it fits in int32
 FORBIDDEN = -1e30  # a score below that of any sequence of legal moves
@@ -113,28 +113,31 @@ def search(
     """
     xp, number, fields = engine.xp, len(outputs), len(system.fields)
     batch = xp.shape(lengths)[0]
-    sentences = xp.expand_dims(xp.arange(batch, dtype="int32"), 1)
+    # the first hypothesis of the sentence of each
+    first = xp.expand_dims(xp.arange(batch, dtype="int32") * beam_width, 1)
+    first = xp.reshape(xp.tile(first, (1, beam_width)), (-1,))
     # the square of a longer length may not fit in 32 bits
     bounds = [xp.max(system.steps(x)) for x in (lengths, xp.minimum(lengths, SQUARED))]
     most = xp.max(xp.stack(bounds, 0))
     lengths = xp.tile(xp.expand_dims(lengths, 1), (1, beam_width))
     initial = system.initial(xp.reshape(lengths, (-1,)), width, xp)
     scores = np.array([[0.0] + [FORBIDDEN] * (beam_width - 1)], "float32")
-    allowing = allowance(system, outputs, None if system.from_root is None else masks)
+    masks = None if system.from_root is None else masks
+    allowed = allowed_outputs(system, outputs, masks)
 
     def step(*values):
         state = type(system.fields)(*values[:fields])
         scores, states = values[fields], list(values[fields + 1 :])
         logits, states = score(*system.features(state, xp), states)
         may = system.legal(state, xp)
-        gains = log_probabilities(engine, system, logits, may, state, allowing)
+        gains = log_probabilities(engine, logits, allowed(state, may, xp))
         totals = xp.reshape(scores, (-1, 1)) + gains
         totals = xp.reshape(totals, (-1, beam_width * number))
         scores, chosen = engine.top_k(totals, beam_width)
-        output = xp.reshape(xp.mod(chosen, number), (-1,))
+        output = chosen = xp.reshape(chosen, (-1,))
         if beam_width > 1:
-            parents = sentences * beam_width + xp.floor_divide(chosen, number)
-            parents = xp.reshape(parents, (-1,))
+            output = xp.mod(chosen, number)
+            parents = first + xp.floor_divide(chosen, number)
             state = type(state)(*(engine.reordered(x, parents) for x in state))
             states = [engine.reordered(x, parents) for x in states]
         action, label = (
@@ -152,9 +155,42 @@ def search(
     if ranked:
         return (*found, values[fields])
     if beam_width > 1:
-        best = xp.reshape(sentences * beam_width, (-1,))
+        best = xp.arange(batch, dtype="int32") * beam_width
         found = (xp.take(x, best, axis=0) for x in found)
     return tuple(found)
+
+
+def allowed_outputs(system, outputs, masks=None) -> Callable:
+    """A function that gives which outputs are legal: `(hypotheses, outputs)` bool.
+
+    It takes a state, what `legal` of the system gives for it, and `xp`. If nothing is
+    legal, the first output is.
+
+    Args:
+        system, outputs, masks: as in `search`.
+    """
+    table, least = allowance(system, outputs, masks), np.zeros(len(outputs), "float32")
+    least[0] = -0.5
+    cases = Cases.of_system(system)
+
+    def product(may, root, xp):
+        flags = may if masks is None else xp.concatenate([may, may & root], 1)
+        flags = xp.where(flags, np.float32(1), np.float32(0))
+        # not `>`, which a tensor of PyTorch has for no array of NumPy
+        return xp.greater(xp.matmul(flags, table), least[None])
+
+    if cases is not None and system.legal_outputs is None:
+        in_case = product(cases.may, cases.root, np)
+        return lambda state, may, xp: xp.take(in_case, cases.of(state, xp), axis=0)
+
+    def allowed(state, may, xp):
+        root = None if masks is None else system.from_root(state, xp)
+        found = product(may, root, xp)
+        if system.legal_outputs is not None:
+            found = found & system.legal_outputs(state, xp)
+        return found
+
+    return allowed
 
 
 def allowance(system, outputs, masks=None) -> np.ndarray:
@@ -180,7 +216,7 @@ def allowance(system, outputs, masks=None) -> np.ndarray:
     return found.reshape(2 * actions, -1)[: actions if masks is None else None]
 
 
-def log_probabilities(engine, system, logits, may, state, allowing):
+def log_probabilities(engine, logits, allowed):
     """Log probabilities of all outputs: `(hypotheses, outputs)`.
 
     Illegal ones are `FORBIDDEN`, whatever the logits are: a network that has diverged
@@ -188,21 +224,11 @@ def log_probabilities(engine, system, logits, may, state, allowing):
     with a score of 0.
 
     Args:
-        engine, system: as in `search`.
+        engine: as in `search`.
         logits: `(hypotheses, outputs)`.
-        may: whether each action is legal, `(hypotheses, actions)` bool.
-        state: of the system.
-        allowing: from `allowance`.
+        allowed: the same, bool: from `allowed_outputs`.
     """
     xp = engine.xp
-    if len(allowing) > len(system.actions):
-        may = xp.concatenate([may, may & system.from_root(state, xp)], 1)
-    flags = xp.where(may, np.float32(1), np.float32(0))
-    least = np.where(np.arange(allowing.shape[1]) == 0, -0.5, 0).astype("float32")
-    # not `>`, which a tensor of PyTorch has for no array of NumPy
-    allowed = xp.greater(xp.matmul(flags, allowing), least[None])
-    if system.legal_outputs is not None:
-        allowed = allowed & system.legal_outputs(state, xp)
     logits = xp.where(xp.isnan(logits), np.float32(0), logits)
-    logits = xp.minimum(xp.maximum(logits, -LARGEST), LARGEST)
+    logits = xp.clip(logits, -LARGEST, LARGEST)
     return engine.log_softmax(xp.where(allowed, logits, np.float32(FORBIDDEN)))

@@ -27,6 +27,36 @@ class Action(NamedTuple):
     labels: str | None = None
 
 
+class Cases:
+    """Which actions are legal, where few cases decide it: give a system its methods.
+
+    The search looks up which outputs are allowed in a table of all cases, at once.
+
+    Args:
+        of: function of `state` and `xp`: the case of each sentence, `(batch,)` int32.
+        may: whether each action is legal, `(cases, actions)` bool.
+        root: whether the arc that it would make hangs from ROOT, `(cases, actions)`.
+    """
+
+    def __init__(self, of: Callable, may: np.ndarray, root: np.ndarray):
+        self.of, self.may, self.root = of, may, root
+
+    def legal(self, state, xp=np):
+        """`TransitionSystem.legal`."""
+        return xp.take(self.may, self.of(state, xp), axis=0)
+
+    def from_root(self, state, xp=np):
+        """`TransitionSystem.from_root`."""
+        return xp.take(self.root, self.of(state, xp), axis=0)
+
+    @classmethod
+    def of_system(cls, system: "TransitionSystem") -> "Cases | None":
+        """The cases that both functions of a system are of, or None."""
+        found = getattr(system.legal, "__self__", None)
+        fits = isinstance(found, cls) and system.from_root == found.from_root
+        return found if fits else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class TransitionSystem:
     """How a parser builds a tree: states, and actions from one to the next.

@@ -87,6 +87,7 @@ def test_splits_of_a_directory(tmp_path, case):
         ("train/seq.in train/label", "train: seq.out is missing: seq.in has the w"),
         ("train/seq.in train/seq.out valid/seq.out", "valid: seq.in is missing"),
         ("train/a.x train/a.y", "train: has files of several kinds; pass those you"),
+        ("train/a.arrow train/state.json", "train: is no corpus; read it with datas"),
         (
             "dev.x corpus.x",
             "no file is named train .*found: corpus.x, dev.x.; pass the",

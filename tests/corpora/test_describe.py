@@ -47,6 +47,12 @@ def test_statistics():
     assert description.scheme is None
 
 
+def test_labels_without_names_are_remarked_on():
+    [remark] = describe(Corpus([tagged("Ada/1 errs/0"), tagged("Yes/0")])).remarks
+    assert remark.startswith("all labels are numbers: if they stand for names, as in")
+    assert not describe(Corpus([tagged("Ada/1 errs/O")])).remarks
+
+
 def test_a_single_label_is_remarked_on(tmp_path):
     text = "They B-NP O\nleft O O\n\nI B-NP O\nsat O O\n"
     (tmp_path / "train.conll").write_text(text)

@@ -254,6 +254,13 @@ def test_binary_data_is_told(tmp_path, name):
         detect_format(path)
 
 
+def test_tables_in_binary_form_are_told(tmp_path):
+    path = tmp_path / "train.parquet"
+    path.write_bytes(b"PAR1\x15\0\x15\n")
+    with pytest.raises(CorpusError, match="train.parquet: .*; read it with datasets"):
+        detect_format(path)
+
+
 def test_control_characters_do_not_make_text_binary(tmp_path):
     path = tmp_path / "corpus"
     path.write_bytes(b"a\tN\n\0b\tN\nc\x07\tN\nd\x1a\xe9\x0c\tN\n")

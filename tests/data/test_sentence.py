@@ -90,6 +90,9 @@ def test_missing_tags_are_counted_from_1():
     assert len(as_sentences(sentences)) == 2
     with pytest.raises(ValueError, match="sentence 2 has no tags"):
         as_sentences(sentences, tagged=True)
+    named = Sentence(["b"], None, {"ner_tags": ["O"]})
+    with pytest.raises(ValueError, match="learn one of its columns, 'ner_tags', with "):
+        as_sentences([named], tagged=True)
 
 
 def test_fingerprint_tells_corpora_apart():

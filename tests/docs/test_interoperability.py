@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from keras_tagging.data import read
+
 PAGE = Path(__file__).parents[2] / "docs" / "interoperability.rst"
 BLOCK = re.compile(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)")
+# those that need what the tests have not
+LITERAL = re.compile(r"::\n\n((?:   .*\n|\n)+)")
 
 
 @pytest.mark.one_backend
@@ -23,3 +27,37 @@ def test_the_examples_run(tmp_path, monkeypatch):
     assert labels == ["PER", "LOC"] and len(names["table"]) == 3
     names["model"].export("tagger.onnx", format="onnx")
     exec(compile(last, PAGE.name, "exec"), names)
+
+
+@pytest.mark.slow
+@pytest.mark.one_backend
+def test_the_road_of_a_dataset(tmp_path, monkeypatch):
+    """From a data set to a picture, to the files that are served, and to a corpus."""
+    datasets = pytest.importorskip("datasets")
+    pytest.importorskip("spacy")
+    tags = datasets.ClassLabel(names=["O", "B-LOC", "I-LOC", "B-PER", "I-PER"])
+    kinds = {"tokens": datasets.Value("string"), "ner_tags": tags}
+    kinds = {name: datasets.Sequence(kind) for name, kind in kinds.items()}
+    rows = [
+        {"tokens": "Ada lives in New York .".split(), "ner_tags": [3, 0, 0, 1, 2, 0]},
+        {"tokens": "Bob Dylan came .".split(), "ner_tags": [3, 4, 0, 0]},
+    ]
+    part = datasets.Dataset.from_list(rows * 25, features=datasets.Features(kinds))
+    whole = datasets.DatasetDict(train=part, validation=part, test=part)
+    monkeypatch.setattr(datasets, "load_dataset", lambda name: whole)
+    monkeypatch.chdir(tmp_path)
+    examples = LITERAL.findall(PAGE.read_text("utf-8"))
+    road, written = (
+        next(textwrap.dedent(code) for code in examples if line in code)
+        for line in ("import datasets", "data.write(")
+    )
+    names = {}
+    exec(compile(road, PAGE.name, "exec"), names)
+    assert "New York" in names["page"] and 'class="entity"' in names["page"]
+    assert sorted(path.name for path in Path("served").iterdir()) == [
+        "entities.onnx",
+        "pipeline.json",
+        "segmenter.onnx",
+    ]
+    exec(compile(written, PAGE.name, "exec"), names)
+    assert list(read("dev.conll")) == names["corpus"].dev

@@ -1,6 +1,7 @@
 """Parsers as ONNX files: the trees of `parse`."""
 
 import numpy as np
+import onnx
 import pytest
 from models.parsers import CROSSING, DEV, EMPTY, TRAIN, build, random_parser
 from onnx_files.odd import request, sentences
@@ -56,6 +57,10 @@ def test_every_parser(case, tmp_path):
     if not found.columns:
         odd = [s.tokens for s in sentences(60)]
         assert found.parse(odd) == model.parse(odd)
+    if case == "core":  # each operation of a step costs more than its numbers do
+        graph = onnx.load(tmp_path / "parser.onnx").graph
+        [loop] = (node for node in graph.node if node.op_type == "Loop")
+        assert len(loop.attribute[0].g.node) <= 48
 
 
 def test_batches_with_junk_in_the_padding(tmp_path):

@@ -18,6 +18,7 @@ from keras_tagging.pipelines.run_files import start_run
 def test_settings_of_parts():
     plan = PipelinePlan(settings={"parser": {"units": 30, "tags": None}})
     assert plan.keywords("parser")["encoder"] == "bilstm"
+    assert plan.keywords("parser")["system"] == "arc-standard-core"
     assert plan.keywords("parser")["units"] == 30
     assert plan.build("parser", tags="pos").input_columns == ()  # the user's own
     # other architectures have their own
@@ -43,6 +44,8 @@ def test_recipes():
     assert taggers["paper"]["character_network"] is None
     assert [parsers[name]["encoder"] for name in plans] == ["bilstm", "bilstm", None]
     assert [parsers[name]["token_budget"] for name in plans] == [500, 200, None]
+    systems = ["arc-standard-core", "arc-standard", "arc-standard"]
+    assert [parsers[name]["system"] for name in plans] == systems
     assert {parsers[name]["folds"] for name in plans} == {1}
     assert plans["paper"].fold_tagger(("upos",)).settings["label_smoothing"] == 0
     with pytest.raises(ValueError, match="'bets'; did you mean 'best'"):
@@ -135,18 +138,23 @@ def test_stages():
     assert PipelinePlan(parts=("parser",)).jackknifed(corpus) == ()
 
 
-def test_a_parser_has_more_epochs_on_a_small_treebank():
-    def epochs(words, recipe="fast", **parser):
-        plan = PipelinePlan(settings={"parser": parser}, recipe=recipe)
+@pytest.mark.parametrize(
+    "part, expected",
+    [("parser", [60, 60, 20, 10, 10]), ("tagger", [60, 46, 16, 16, 16])],
+)
+def test_parts_have_more_epochs_on_a_small_treebank(part, expected):
+    def epochs(words, recipe="fast", **own):
+        plan = PipelinePlan(settings={part: own}, recipe=recipe)
         columns = {"pos": ["A", "B"] * 50, "xpos": ["A", "B"] * 50}
         corpus = Corpus([Sentence(["a"] * 100, columns=columns)] * (words // 100))
-        return plan.stages(corpus)["parser"]
+        return plan.stages(corpus)[part]
 
     found = [epochs(words) for words in (100, 6_500, 20_000, 40_000, 200_000)]
-    assert found == [60, 60, 20, 10, 10]
-    assert epochs(4_000, token_budget=None, batch_size=1) == 20
+    assert found == expected
+    few = {"parser": 20, "tagger": 38}[part]
+    assert epochs(4_000, token_budget=None, batch_size=1) == few
     assert epochs(6_500, epochs=3) == 3
-    paper = PipelinePlan(recipe="paper").keywords("parser")["epochs"]
+    paper = PipelinePlan(recipe="paper").keywords(part)["epochs"]
     assert epochs(6_500, recipe="paper") == paper
 
 

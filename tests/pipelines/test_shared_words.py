@@ -172,6 +172,21 @@ def test_words_that_are_forgotten_are_looked_up_again(exported, monkeypatch):
     np.testing.assert_array_equal(probabilities(found.tagger), expected)
 
 
+def test_the_forms_of_a_text_are_made_once_for_all_parts(exported, monkeypatch):
+    found, asked = runtime.load(exported), []
+    forms = found.tagger.words._forms
+    answers = forms.answers
+
+    def counted(names, feeds):
+        asked.append(feeds["tokens"].tolist())
+        return answers(names, feeds)
+
+    monkeypatch.setattr(forms, "answers", counted)
+    for text in (["The", "bb"], ["The", "Aa", "zz"]):
+        list(found.annotate([text]))
+    assert asked == [["The", "bb"], ["Aa", "zz"]]
+
+
 def test_an_export_without_shared_words_has_no_files_of_them(
     models, exported, tmp_path
 ):

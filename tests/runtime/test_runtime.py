@@ -185,6 +185,8 @@ def test_errors_are_those_of_the_tagger(path):
         found.tag([], beta=-1)
     with pytest.raises(ValueError, match="is a string; a sentence is a list"):
         found.tag("a b")
+    with pytest.raises(ValueError, match=r"text, .*Pipeline\(segmenter, tagger=model"):
+        found.annotate("a b")
     for given in ([{"tokens": ["a", "b"]}], {"tokens": [["a"]]}):
         for method in (found.tag, found.annotate, found.predict):
             with pytest.raises(ValueError, match='is no sentence: .* as "tokens"'):

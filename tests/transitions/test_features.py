@@ -1,10 +1,12 @@
 """Table 1 of Elkaref & Bohnet (2017), by hand, and on longer random sentences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from transitions.walks import PAIRS, advance_both, random_walk, row, start_both
 
-from keras_tagging.transitions import NODES, transition_system
+from keras_tagging.transitions import NODES, Cases, transition_system
 from keras_tagging.transitions.arc_standard import (
     LEFT_ARC,
     RIGHT_ARC,
@@ -88,13 +90,36 @@ def test_random_moves_of_longer_sentences(name):
 @BOTH
 def test_the_core_is_eight_of_the_nodes(name):
     core, places = transition_system(f"{name}-core"), [NODES.index(n) for n in CORE]
-    of_labels = [place - 6 for place in places[4:]]
+    of_labels, full = [place - 6 for place in places[4:]], PAIRS[name][0]
     assert (core.num_nodes, core.num_labels) == (8, 4)
-    seen = np.zeros(8, int)
-    for ours, _, _, _ in random_walk([9, 1, 0, 8, 6, 7], 1, name):
-        nodes, labels = core.features(ours, np)
-        every, all_labels = PAIRS[name][0].features(ours, np)
+    lengths, seen = [16] * 20 + [9, 1, 0, 8, 6, 7], np.zeros(8, int)
+    state = core.initial(np.array(lengths, "int32"), 18, np)
+    for ours, _, actions, moved in random_walk(lengths, 1, name):
+        nodes, labels = core.features(state, np)
+        every, all_labels = full.features(ours, np)
         assert nodes.tolist() == every[:, places].tolist()
         assert labels.tolist() == all_labels[:, of_labels].tolist()
+        for function in ("legal", "from_root"):
+            found, expected = (
+                getattr(system, function)(x, np)
+                for system, x in ((core, state), (full, ours))
+            )
+            assert found.tolist() == expected.tolist()
+        for found, expected in zip(
+            core.result(state, np), full.result(ours, np), strict=True
+        ):
+            assert found.tolist() == expected.tolist()
         seen += (nodes > 0).sum(0)
+        given = [0 if action is None else action for action in actions]
+        given = np.array(given, "int32"), np.array(moved, "int32")
+        state = core.advance(state, *given, np)
     assert seen.min() > 5
+
+
+def test_cases_are_those_of_both_functions():
+    """A system with a `legal` of its own is not taken for that it was made from."""
+    system = transition_system("arc-standard")
+    assert Cases.of_system(system).root.sum() == 2
+    own = replace(system, legal=lambda state, xp: system.legal(state, xp))
+    assert Cases.of_system(own) is None
+    assert Cases.of_system(replace(system, from_root=None)) is None

@@ -32,7 +32,9 @@ from keras_tagging.transitions import system as system_module
 
 LENGTHS = [5, 1, 3, 7, 2, 4, 6, 0]
 SIZE, UNITS, LABELS = 3, 5, 2
-EVERY = pytest.mark.parametrize("system", ["arc-standard", "swap-core", "swap"])
+EVERY = pytest.mark.parametrize(
+    "system", ["arc-standard", "arc-standard-core", "swap-core", "swap"]
+)
 
 
 def make_scorer(system, width, seed=0, labels=LABELS, **options):

@@ -16,11 +16,11 @@ from transitions.walks import (
 
 from keras_tagging.data.projectivity import check_tree
 from keras_tagging.transitions.arc_standard import (
+    CASES,
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
     advance,
-    legal,
 )
 from keras_tagging.transitions.swap import SWAP
 
@@ -75,7 +75,7 @@ def test_by_hand():
     agree(ours, theirs)
     arcs = set()
     for label, (move, stack, left, arc) in enumerate(BY_HAND, 1):
-        assert legal(ours, np)[0, move]
+        assert CASES.legal(ours, np)[0, move]
         ours, theirs = advance_both(ours, theirs, [move], [label])
         if arc:
             arcs.add((*numbers(arc), label))
@@ -83,7 +83,7 @@ def test_by_hand():
         assert theirs[0].buffer == list(range(7 - left, 7))
         assert set(theirs[0].arcs) == arcs
         agree(ours, theirs)
-    assert not legal(ours, np).any()
+    assert not CASES.legal(ours, np).any()
 
 
 @BOTH
@@ -125,14 +125,18 @@ def test_moves_that_are_not_legal():
     """Each reason by itself, as words are shifted."""
     ours, _ = start_both([3])
     shift, none = np.array([SHIFT], "int32"), np.zeros(1, "int32")
-    assert legal(ours, np)[0].tolist() == [True, False, False]  # ROOT alone
+    assert CASES.legal(ours, np)[0].tolist() == [True, False, False]  # ROOT alone
     ours = advance(ours, shift, none, np)
     # ROOT has no head, and gets its only child last
-    assert legal(ours, np)[0].tolist() == [True, False, False]
+    assert CASES.legal(ours, np)[0].tolist() == [True, False, False]
     ours = advance(ours, shift, none, np)
-    assert legal(ours, np)[0].tolist() == [True, True, True]
+    assert CASES.legal(ours, np)[0].tolist() == [True, True, True]
     ours = advance(ours, shift, none, np)
-    assert legal(ours, np)[0].tolist() == [False, True, True]  # nothing left to shift
+    assert CASES.legal(ours, np)[0].tolist() == [
+        False,
+        True,
+        True,
+    ]  # nothing left to shift
 
 
 def test_a_swap_is_legal_once():

@@ -164,7 +164,10 @@ def test_a_fast_pipeline_with_words_is_smaller(files):
         settings = made.keywords("tagger")
         own = {**changes, **made.settings.get("tagger", {})}
         assert {name: settings[name] for name in own} == own
-    assert found.keywords("parser")["trainable_vectors"] is False
+    parser = found.keywords("parser")
+    assert parser["trainable_vectors"] is False
+    assert (parser["encoder"], parser["encoder_units"]) == ("bigru", 150)
+    assert without.keywords("parser")["encoder"] == "bilstm"
     assert found.fold_tagger(("upos",)).settings["trainable_vectors"] is False
     assert without.keywords("tagger")["character_network"] == "lstm"
     classes = plan(words, tagger={"vectors": None}).keywords("tagger")
