@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from keras_tagging.architectures import architecture
-from keras_tagging.cli.checks import check_there
 from keras_tagging.cli.loading import load_model
 from keras_tagging.cli.options import File, Folder, pairs, refuse
 from keras_tagging.data import Corpus
@@ -62,8 +61,6 @@ class Start:
                 "a bootstrapped parser takes those of the other one: there is no",
                 self._of("tags", "embeddings"),
             )
-        check_there(self.init)
-        check_there(self.bootstrap)
         if self.embeddings is None:
             refuse("without --embeddings there is no", self._of("corpus_words"))
         own = {"bootstrap", "init", "tags", "embeddings"} - {*kind.options}

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from keras_tagging.cli.checks import check_there
 from keras_tagging.cli.loading import load_model
 from keras_tagging.cli.options import refuse
 from keras_tagging.cli.progress import watched
@@ -52,7 +51,6 @@ class Lessons:
             raise ValueError(
                 f"{arch} is a {kind.name}, and a {kind.name} has no --teacher"
             )
-        check_there(self.teacher)
         CorpusFiles(self.unlabelled or ())  # raises if there is no such file
         if self.temperature is not None and not 0 < self.temperature < float("inf"):
             raise ValueError(

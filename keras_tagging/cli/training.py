@@ -8,7 +8,7 @@ import typer
 
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture
-from keras_tagging.cli.checks import LANGUAGE, check_names, check_values
+from keras_tagging.cli.checks import LANGUAGE, check_names, check_there, check_values
 from keras_tagging.cli.config import ConfigFile, also
 from keras_tagging.cli.fitting import SINGLE, Data, Fitting, told
 from keras_tagging.cli.options import (
@@ -136,13 +136,15 @@ def train_model(
     kind = kinds.find(architecture(arch).kind)
     start.check(arch, kind, recipe)
     lessons.check(arch, kind)
+    for run in (start.init, start.bootstrap, lessons.teacher):
+        check_there(run)
     chosen = pairs("--set", settings) | start.settings(kind)
     check_names(arch, chosen)
     language = chosen.pop(LANGUAGE, None)
     if start.is_from_another:
         own = {"set language": language}
         refuse("the model to start from has its own words: there is no", own)
-    elif not going_on:
+    if start.init is None and not going_on:
         check_values(arch, recipe, language, chosen)
     data = source.load(fitting.seed, **kind.reading)
     tagged = all(sentence.tags is not None for sentence in data.train)

@@ -285,10 +285,16 @@ class TextPipeline(Exported):
 
         Raises:
             AttributeError: if it has no CCG parser.
+            ValueError: for a text, or as that method.
         """
         parser = self.derivation_parser
         if parser is None:
             raise lacking(self, "derive")
+        if isinstance(sentences, str):
+            raise ValueError(
+                f"{sentences[:40]!r} is running text: annotate it, or give a list of "
+                "sentences or of lists of words"
+            )
         for model in self._annotators.values():
             if model is parser:
                 break

@@ -87,7 +87,7 @@ def test_it_derives_words(pipeline, ccg_parser, found):
         pytest.approx([score for _, score in pairs]) for pairs in alone
     ]
     assert len(ranked[1]) == 2 and [s.tokens for s, _ in ranked[2]] == [[]]
-    with pytest.raises(ValueError, match="a sentence is a list of words"):
+    with pytest.raises(ValueError, match="is running text: annotate it"):
         pipeline.derive(TEXT)
 
 
