@@ -1,6 +1,7 @@
 """Training of a pipeline: all its parts from one treebank."""
 
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 import keras
@@ -209,13 +210,14 @@ def _built(part: str, corpus: Corpus, plan: PipelinePlan, tagger, tagged):
     Args:
         tagged: the training sentences with jackknifed columns, if there are any.
     """
+    own = partial(plan.build, part, epochs=plan.epochs(part, corpus))
     if part == "tagger":
-        return plan.build(part, tags=plan.columns(corpus)), corpus
+        return own(tags=plan.columns(corpus)), corpus
     if part in ("segmenter", *CCG_PARSERS):
-        return plan.build(part), corpus
+        return own(), corpus
     names = () if tagger is None else tagger.column_names
     chosen = {"tags": NER} if part == ENTITIES else columns_to_read(plan, names)
-    model = plan.build(part, epochs=plan.epochs(part, corpus), **chosen)
+    model = own(**chosen)
     read = [name for name in names if name and field_of(name) in model.input_columns]
     if read:
         found = {

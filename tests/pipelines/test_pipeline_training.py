@@ -158,6 +158,14 @@ def test_parts_have_more_epochs_on_a_small_treebank(part, expected):
     assert epochs(6_500, recipe="paper") == paper
 
 
+@pytest.mark.parametrize("part", ["tagger", "parser"])
+def test_a_part_is_trained_for_the_epochs_of_its_stage(part):
+    corpus = Corpus(columned(random_sentences(5, 1)))
+    plan = PipelinePlan((part,))
+    model, _ = pipeline_training._built(part, corpus, plan, None, None)
+    assert model.settings["epochs"] == plan.stages(corpus)[part] == 60
+
+
 def test_other_taggers_tag_the_training_sentences(tmp_path, monkeypatch):
     """Each fold is tagged by the tagger that has learnt from the others alone."""
     sentences = columned(random_sentences(7, 1))
