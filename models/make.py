@@ -138,7 +138,7 @@ def pipeline_of(run: Path, given: dict) -> keras_tagging.Pipeline:
     lists = (getattr(x, "vocabularies", None) or {} for x in given.values())
     words = next((own["vector"] for own in lists if "vector" in own), None)
     if words is not None and "vector" in model.vocabularies:
-        model = model.shrink_vectors(words)
+        model = model.shrink_vectors(words, keep=None)
     own = {model.kind.replace("-", "_"): model}
     pipeline = keras_tagging.Pipeline(**given, **own)
     pipeline.metadata = metadata

@@ -15,7 +15,12 @@ from keras_tagging.vectors.coverage import Words, count_words
 TABLES = ("word", "vector")
 
 
-def shrunk(model, words: int | Collection[str] | None, dtype: str, keep: Words = ()):
+def shrunk(
+    model,
+    words: int | Collection[str] | None,
+    dtype: str,
+    keep: Words | None = (),
+):
     """The same model with fewer pretrained vectors, or less precise ones.
 
     Words of training keep theirs. The model knows them in the normal form in which it
@@ -30,7 +35,9 @@ def shrunk(model, words: int | Collection[str] | None, dtype: str, keep: Words =
         dtype: "float16" rounds the vectors to half precision, in which an ONNX file
             stores them; "float32" leaves them as they are.
         keep: words, sentences or token lists, such as the training sentences, whose
-            vectors stay in any case: in the form by which the model looks them up.
+            vectors stay in any case: in the form by which the model looks them up. None
+            keeps nothing but `words`, not even the vectors of words of training, so
+            that the model shares a table with one that has just these.
 
     Returns:
         A new model. Its `metadata["shrunk"]` has the numbers of words before and after
@@ -41,7 +48,8 @@ def shrunk(model, words: int | Collection[str] | None, dtype: str, keep: Words =
             no list of words, or a value is too large for half precision.
     """
     check_choice("dtype", dtype, ("float16", "float32"))
-    words, keep = checked_words(words), count_words(keep)
+    words = checked_words(words)
+    keep = None if keep is None else count_words(keep)
     kept = {name: _rows(model, name, words, keep) for name in shrinkable(model)}
     if not kept:
         raise ValueError(_nothing(model))
@@ -82,7 +90,7 @@ def shrinkable(model) -> list[str]:
     return [k for k in TABLES if first[k] is not None and sizes[k] > first[k]]
 
 
-def shrunk_parts(parts: dict, words, dtype: str, keep: Words = ()) -> dict:
+def shrunk_parts(parts: dict, words, dtype: str, keep: Words | None = ()) -> dict:
     """The models of a pipeline, those with vectors shrunk alike.
 
     The words of training that one of them keeps stay in all, so that those that had the
@@ -97,7 +105,8 @@ def shrunk_parts(parts: dict, words, dtype: str, keep: Words = ()) -> dict:
     Raises:
         ValueError: if no model has such vectors, or as there.
     """
-    words, keep = checked_words(words), count_words(keep)
+    words = checked_words(words)
+    keep = None if keep is None else count_words(keep)
     found = {
         name: model
         for name, model in parts.items()
@@ -159,8 +168,10 @@ def _needed(model, name: str, keep) -> set[str]:
     """The words of a vocabulary by which words of training, or others, are looked up.
 
     Args:
-        keep: the others.
+        keep: the others; None for no word at all.
     """
+    if keep is None:
+        return set()
     listed = model.vocabularies[name]
     known, cascade = set(listed), model.features.lookup == "cascade"
     trained = set(model.vocabularies.get("word", ())[: model.training_words])

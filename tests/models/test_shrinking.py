@@ -105,6 +105,8 @@ def test_words_to_keep_by_name(model, parser):
     assert small.vocabularies[name][first:] == [*known, "gnu", "emu"]
     for a, b in zip(predict(small, "emu"), predict(model, "emu"), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-3)  # in half precision
+    least = model.shrink_vectors(["emu", "gnu", "heard"], keep=None)
+    assert least.vocabularies[name][first:] == ["gnu", "emu"]
     # whose words have one normal form
     last = parser.shrink_vectors({"YAK"}).vocabularies["word"]
     assert last[parser.training_words :] == ["yak"]
