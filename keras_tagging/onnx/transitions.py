@@ -105,27 +105,23 @@ def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
     """The same as `TransitionScorer.scoring`, in a graph."""
     xp, cell = tracer.xp, scorer.cell
     batch, width = xp.length(tokens, 0), xp.length(tokens, 1) + 2
-    table, of_labels = table_of(tracer, scorer, tokens)
+    tables = tables_of(tracer, scorer, tokens)
     weights, sizes = list(cell.recurrent_weights()), cell.state_sizes
     if isinstance(cell, FeedForwardCell):
         sizes = []  # its state is not read, and need not follow the hypotheses
-    places = scorer.system.num_nodes, scorer.system.num_labels
     # the row of the first node of the sentence of each hypothesis
     first = xp.tile(xp.expand_dims(xp.arange(batch), 1), [1, beam])
     first = xp.reshape(first, [-1, 1]) * xp.cast(width, "int32")
-    begins = [first * places[0], xp.zeros_like(first) + xp.cast(of_labels, "int32")]
-    begins = [
-        x + np.arange(n, dtype="int32")
-        for x, n in zip(begins, places, strict=True)
-        if n
-    ]
-    begin = xp.concatenate(begins, 1)
-    steps = np.repeat(places, places).astype("int32")
+
+    def summed(table, found, begin, places):
+        begin = xp.add(begin * places, np.arange(places, dtype="int32"))
+        return xp.sum(xp.take(table, found * places + begin, axis=0), 1)
 
     def score(nodes, labels, states):
-        read = xp.concatenate([nodes, labels] if places[1] else [nodes], 1)
-        x = xp.sum(xp.take(table, read * steps + begin, axis=0), 1)
-        x.shape = (None, table.shape[-1])
+        x = summed(tables[0], nodes, first, scorer.system.num_nodes)
+        if scorer.system.num_labels:
+            x = x + summed(tables[1], labels, 0, scorer.system.num_labels)
+        x.shape = (None, tables[0].shape[-1])
         hidden, after = tracer.call(cell.step, x, states, weights=weights)
         return xp.matmul(hidden, scorer.output_kernel), after[: len(sizes)]
 
@@ -135,14 +131,11 @@ def scoring(tracer: Tracer, scorer, tokens: Array, beam: int):
     return score, states
 
 
-def table_of(tracer: Tracer, scorer, tokens: Array) -> tuple[Array, Array]:
-    """The parts of the input, by node and by label, in each place, as one table.
+def tables_of(tracer: Tracer, scorer, tokens: Array) -> list[Array]:
+    """The parts of the input, by node and by label, in each place: `(rows, units)`.
 
-    A step then looks them up and adds them in two operations. The bias is in those of
-    one place.
-
-    Returns:
-        `(rows, units)`, and the number of the first row of labels.
+    The bias is in those of one place. The table of labels is a constant; it is not
+    joined to that of nodes, which would have to be copied.
     """
     xp, size = tracer.xp, tokens.shape[-1]
     boundary = xp.expand_dims(xp.asarray(scorer.boundary), 0)
@@ -155,8 +148,4 @@ def table_of(tracer: Tracer, scorer, tokens: Array) -> tuple[Array, Array]:
         bias = xp.expand_dims(xp.asarray(scorer.cell.bias), 0)
         others = tables[-1].shape[-2] - 1
         tables[-1] = tables[-1] + xp.pad(bias, [(0, others), (0, 0)])
-    units = nodes.shape[-1]
-    rows = [xp.reshape(table, [-1, units]) for table in tables]
-    found = xp.concatenate(rows, 0)
-    found.shape = (None, units)
-    return found, xp.length(rows[0], 0)
+    return [xp.reshape(table, [-1, nodes.shape[-1]]) for table in tables]
