@@ -7,9 +7,9 @@ of each CORPUS (a name, a file or a folder) only the words count, in the sentenc
 it has. With `--capitals` each sentence comes again in capitals. The pipeline is
 exported in both forms. The SavedModel of the parser reads the columns that the pipeline
 gives, since a parser's file takes its tags as an input. Labels are the best ones, one
-by one: a SavedModel has no rules of what occurs together in training. Printed are the sentences and
-words, and in how many words each form has another answer than the Keras models, column
-by column.
+by one: a SavedModel has no rules of what occurs together in training. Printed are the
+sentences and words, and in how many words each form has another answer than the Keras
+models, column by column.
 """
 
 import argparse

@@ -182,7 +182,7 @@ def test_lists_give_lists_and_generators_generators(model, monkeypatch):
     assert [expected[0], *found] == expected
     assert model.parse([]) == []
     for whole in (DEMO, "She sleeps"):
-        with pytest.raises(ValueError, match="corpus|list of words|string"):
+        with pytest.raises(ValueError, match="corpus|running text"):
             model.parse(whole)
 
 
