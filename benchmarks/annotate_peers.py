@@ -7,7 +7,8 @@ Each system annotates the text in turn, in a process of its own, which tells the
 seconds after start-up and a first sentence, its own and its children's, and the largest
 resident memory. spaCy's package is in the environment of `--peers-python`, its entities
 off; it reads the pieces between empty lines as documents, and gives the attributes that
-CoNLL-U has. PIPELINES are names or folders of ONNX files; all run in `--threads`.
+CoNLL-U has. Give a text with empty lines: one long document is slow for it. PIPELINES
+are names or folders of ONNX files; all run in `--threads`.
 """
 
 import argparse
