@@ -21,6 +21,7 @@ from unicodedata import normalize
 
 import numpy as np
 import tensorflow as tf
+from onnx_equality import sentences
 
 import keras_tagging
 from keras_tagging import Sentence, runtime
@@ -31,16 +32,9 @@ ROWS = 64
 TREE = {"head": "heads", "deprel": "deprels"}
 
 
-def sentences(corpora, capitals):
-    """The words of all splits, in NFC, which a SavedModel expects."""
-    for name in corpora:
-        corpus = keras_tagging.load_corpus(name, require_train=False)
-        for _, split in corpus.splits():
-            for sentence in split:
-                tokens = [normalize("NFC", token) for token in sentence.tokens]
-                yield tokens
-                if capitals:
-                    yield [normalize("NFC", token.upper()) for token in tokens]
+def words_of(sentence: Sentence) -> list[str]:
+    """The words in NFC, which a SavedModel expects."""
+    return [normalize("NFC", token) for token in sentence.tokens]
 
 
 def served(serve, columns: dict[str, str], given: list[Sentence], reads=()):
@@ -100,8 +94,8 @@ def main():
         }
         count = words = 0
         differ: Counter = Counter()
-        given = islice(sentences(args.corpora, args.capitals), args.limit)
-        for chunk in slices(given):
+        given = map(words_of, sentences(args.corpora, (), args.capitals))
+        for chunk in slices(islice(given, args.limit)):
             ours = list(pipeline.annotate(chunk))
             theirs = [s.columns for s in onnx.annotate(chunk)]
             rows = zip(

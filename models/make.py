@@ -149,7 +149,7 @@ def given_parts(about: dict) -> dict:
     """The models of `parts` in `about.json`, by the name of the part."""
     listed = about.get("parts", {})
     packages = {}
-    for name in listed.values():
+    for name in {*listed.values()}:
         described = json.loads((HERE / name / "about.json").read_text(encoding="utf-8"))
         folder = HERE / name / described["package"] / "model"
         packages[name] = keras_tagging.load(folder)

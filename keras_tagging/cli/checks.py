@@ -1,4 +1,4 @@
-"""What `train` refuses before Keras is imported, which takes seconds."""
+"""Checks of `train` before it imports Keras, which takes seconds."""
 
 from collections.abc import Mapping
 from dataclasses import replace

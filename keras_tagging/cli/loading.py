@@ -178,7 +178,7 @@ def set_beam(run: Path, model, beam_width: int | None) -> None:
 
 
 def single(pipeline, folder: Path, part: str | None) -> str:
-    """What to give in the place of a pipeline, where a single model is needed.
+    """Say what to give in the place of a pipeline, where a single model is needed.
 
     Args:
         pipeline: the pipeline.

@@ -8,7 +8,7 @@ LAST = np.iinfo("int64").max
 
 
 class Cut(NamedTuple):
-    """What stands between two places of an array, along one axis."""
+    """A part of an array, from one place to another along an axis."""
 
     array: Any
     axis: int
