@@ -5,9 +5,10 @@
 
 The tagger and the parser of the pipeline annotate the bare words of the split once.
 Each run, such as those of several seeds, then derives its sentences with each of
-`--weights` as its `head_weight`; with 0 it reads no heads. A line has the means over the runs, with
-standard deviations. *before* are the network's tags before the search, and *CPU* is
-the processor time of all sentences, that for heads included where they are read.
+`--weights` as its `head_weight`; with 0 it reads no heads. A line has the means over
+the runs, with standard deviations. *before* are the network's tags before the search,
+and *CPU* is the processor time of all sentences, that for heads included where they are
+read.
 """
 
 import argparse

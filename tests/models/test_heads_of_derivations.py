@@ -140,6 +140,21 @@ def test_who_reads_no_heads(model, tmp_path):
     assert keras_tagging.build("ccg-shift-reduce", recipe="paper").head_weight == 0
 
 
+def test_figures_of_a_pipeline(model):
+    """They have the heads of its own parser, and never the gold ones."""
+    plain = branch(model.derive([WORDS])[0])
+    heads, others = ((LEFT, RIGHT)[i][0] for i in (plain, 1 - plain))
+    one = GOLD[1 - plain]
+    columns = with_heads(WORDS, others).columns
+    gold = [sentence_of(WORDS, one.tags, columns=columns, derivation=one.derivation)]
+    alone = Pipeline(ccg_shift_reduce=model)
+    assert alone.evaluate(gold)["exact"] == 0
+    for own, exact in ((heads, 0), (others, 1)):
+        pipeline = Pipeline(parser=Trees(own), ccg_shift_reduce=model)
+        figures = pipeline.evaluate(gold)
+        assert figures["exact"] == exact and figures["uas"] == (1 if exact else 2 / 3)
+
+
 def test_files_keep_the_weight(model, onnx, tmp_path):
     model.save(tmp_path / "a.keras")
     again = keras_tagging.load(tmp_path / "a.keras")
