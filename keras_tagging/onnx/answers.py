@@ -12,7 +12,7 @@ from keras_tagging.onnx.text import TextGraph
 from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.onnx.transitions import derived, parsed
 from keras_tagging.runtime.models import RANKED
-from keras_tagging.runtime.shared_words import VECTOR
+from keras_tagging.runtime.shared_words import IDS, VECTOR
 from keras_tagging.transitions import JointScorer
 
 
@@ -23,7 +23,8 @@ class Request:
         xp: of the graph.
         strings: `(batch, time)` under "tokens" and the names of columns.
         lengths: `(batch,)` int32.
-        shared: `(batch, time)` ids or `(batch, time, dim)` vectors by feature.
+        shared: `(batch, time)` ids or `(batch, time, dim)` vectors by feature; under
+            `IDS` those of all features of tokens, in whose place there are no tokens.
         reader: the model whose features these are.
 
     Attributes:
@@ -34,7 +35,9 @@ class Request:
 
     def __init__(self, xp: Arrays, strings, lengths: Array, shared=(), reader=None):
         self.xp, self.reader = xp, reader
-        self.rows, self.steps = (xp.length(strings["tokens"], i) for i in (0, 1))
+        given = dict(shared)
+        words = given[IDS] if IDS in given else strings["tokens"]
+        self.rows, self.steps = (xp.length(words, i) for i in (0, 1))
         lengths = self._checked(lengths)
         # a recurrent loop needs at least one row and one step
         rows, steps = (xp.maximum(1, n) for n in (self.rows, self.steps))
@@ -45,8 +48,7 @@ class Request:
         size = rows, steps
         self.strings = {k: self._padded(x, "", size) for k, x in strings.items()}
         self.shared = {
-            k: self._padded(x, np.zeros((), x.dtype), size)
-            for k, x in dict(shared).items()
+            k: self._padded(x, np.zeros((), x.dtype), size) for k, x in given.items()
         }
 
     def _checked(self, lengths):
@@ -87,8 +89,10 @@ class Request:
 
         With a character network letters `(distinct tokens + 1, characters)` follow.
         """
-        shared = self.shared if self._reads(features) else ()
-        found = TextGraph(self.xp, features, shared).ids(self.strings)
+        shared = self.shared if self._reads(features) else {}
+        others = [name for name in shared if name != IDS]
+        graph = TextGraph(self.xp, features, others)
+        found = graph.ids(self.strings, shared.get(IDS))
         ids, *letters = found.values() if features.letters else [found]
         ids = ids * self.xp.cast(self.xp.expand_dims(self.real, -1), "int32")
         ids.shape = (None, None, len(features.names))
@@ -101,6 +105,8 @@ class Request:
     def run(self, tracer: Tracer, model):
         """The outputs of the network of a model, which may read what is shared."""
         for name, array in self.shared.items() if self._reads(model.features) else ():
+            if name == IDS:
+                continue
             layer = model.network.get_layer(f"{name}_embedding")
             # vectors stand for the rows of their table, ids for those of words
             tracer.give(layer.output if name == VECTOR else layer.input, array)
@@ -133,7 +139,7 @@ def of_words(xp: Arrays, model, answer) -> tuple[list, dict[str, Array]]:
         model: fitted.
         answer: function from the `Request` to outputs by name.
     """
-    columns = ["tokens", *model.input_columns]
+    columns = [*([] if IDS in xp.shared else ["tokens"]), *model.input_columns]
     strings = {name: Array(xp, name, "string", (None, None)) for name in columns}
     lengths = Array(xp, "lengths", "int32", (None,))
     inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
@@ -141,6 +147,8 @@ def of_words(xp: Arrays, model, answer) -> tuple[list, dict[str, Array]]:
     shared = {}
     for name in xp.shared:
         last = (model.vector_dim,) if name == VECTOR else ()
+        if name == IDS:
+            last = (len(model.features.names) - len(model.features.columns),)
         dtype = "float32" if name == VECTOR else "int32"
         shared[name] = Array(xp, name, dtype, (None, None, *last))
         inputs.append(value_info(name, dtype, ("batch", "time", *last)))
