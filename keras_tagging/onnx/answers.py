@@ -19,6 +19,9 @@ from keras_tagging.transitions import JointScorer
 class Request:
     """The inputs of a call, checked, with at least one row and one step.
 
+    A file that reads ids is called by `keras_tagging.runtime` alone: its inputs are as
+    they should be, and neither checked nor changed.
+
     Args:
         xp: of the graph.
         strings: `(batch, time)` under "tokens" and the names of columns.
@@ -35,21 +38,25 @@ class Request:
 
     def __init__(self, xp: Arrays, strings, lengths: Array, shared=(), reader=None):
         self.xp, self.reader = xp, reader
-        given = dict(shared)
-        words = given[IDS] if IDS in given else strings["tokens"]
-        self.rows, self.steps = (xp.length(words, i) for i in (0, 1))
-        lengths = self._checked(lengths)
-        # a recurrent loop needs at least one row and one step
-        rows, steps = (xp.maximum(1, n) for n in (self.rows, self.steps))
-        more = xp.zeros([xp.subtract(rows, self.rows)], "int32")
-        lengths = xp.concatenate([lengths, more], 0)
+        self.strings, self.shared = dict(strings), dict(shared)
+        self.sound = IDS in self.shared
+        words = self.shared[IDS] if self.sound else strings["tokens"]
+        rows, steps = self.rows, self.steps = [xp.length(words, i) for i in (0, 1)]
+        if not self.sound:
+            lengths = self._checked(lengths)
+            # a recurrent loop needs at least one row and one step
+            rows, steps = (xp.maximum(1, n) for n in (self.rows, self.steps))
+            more = xp.zeros([xp.subtract(rows, self.rows)], "int32")
+            lengths = xp.concatenate([lengths, more], 0)
         self.real = xp.less(xp.arange(steps), xp.expand_dims(lengths, 1))
         self.real.shape = (None, None)
-        size = rows, steps
-        self.strings = {k: self._padded(x, "", size) for k, x in strings.items()}
-        self.shared = {
-            k: self._padded(x, np.zeros((), x.dtype), size) for k, x in given.items()
-        }
+        if not self.sound:
+            size = rows, steps
+            self.strings = {k: self._padded(x, "", size) for k, x in strings.items()}
+            self.shared = {
+                k: self._padded(x, np.zeros((), x.dtype), size)
+                for k, x in self.shared.items()
+            }
 
     def _checked(self, lengths):
         xp = self.xp
@@ -94,7 +101,8 @@ class Request:
         graph = TextGraph(self.xp, features, others)
         found = graph.ids(self.strings, shared.get(IDS))
         ids, *letters = found.values() if features.letters else [found]
-        ids = ids * self.xp.cast(self.xp.expand_dims(self.real, -1), "int32")
+        if not self.sound or features.columns:
+            ids = ids * self.xp.cast(self.xp.expand_dims(self.real, -1), "int32")
         ids.shape = (None, None, len(features.names))
         return [ids, *letters]
 
@@ -114,7 +122,7 @@ class Request:
 
     def answer(self, array: Array) -> Array:
         """The answer, without the row and the step that were added."""
-        return array[: self.rows, : self.steps]
+        return array if self.sound else array[: self.rows, : self.steps]
 
 
 def run_network(tracer: Tracer, network, given: list[Array]):
