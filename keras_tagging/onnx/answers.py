@@ -12,18 +12,22 @@ from keras_tagging.onnx.text import TextGraph
 from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.onnx.transitions import derived, parsed
 from keras_tagging.runtime.models import RANKED
-from keras_tagging.runtime.shared_words import VECTOR
+from keras_tagging.runtime.shared_words import IDS, VECTOR
 from keras_tagging.transitions import JointScorer
 
 
 class Request:
     """The inputs of a call, checked, with at least one row and one step.
 
+    A file that reads ids is called by `keras_tagging.runtime` alone: its inputs are as
+    they should be, and neither checked nor changed.
+
     Args:
         xp: of the graph.
         strings: `(batch, time)` under "tokens" and the names of columns.
         lengths: `(batch,)` int32.
-        shared: `(batch, time)` ids or `(batch, time, dim)` vectors by feature.
+        shared: `(batch, time)` ids or `(batch, time, dim)` vectors by feature; under
+            `IDS` those of all features of tokens, in whose place there are no tokens.
         reader: the model whose features these are.
 
     Attributes:
@@ -34,20 +38,25 @@ class Request:
 
     def __init__(self, xp: Arrays, strings, lengths: Array, shared=(), reader=None):
         self.xp, self.reader = xp, reader
-        self.rows, self.steps = (xp.length(strings["tokens"], i) for i in (0, 1))
-        lengths = self._checked(lengths)
-        # a recurrent loop needs at least one row and one step
-        rows, steps = (xp.maximum(1, n) for n in (self.rows, self.steps))
-        more = xp.zeros([xp.subtract(rows, self.rows)], "int32")
-        lengths = xp.concatenate([lengths, more], 0)
+        self.strings, self.shared = dict(strings), dict(shared)
+        self.sound = IDS in self.shared
+        words = self.shared[IDS] if self.sound else strings["tokens"]
+        rows, steps = self.rows, self.steps = [xp.length(words, i) for i in (0, 1)]
+        if not self.sound:
+            lengths = self._checked(lengths)
+            # a recurrent loop needs at least one row and one step
+            rows, steps = (xp.maximum(1, n) for n in (self.rows, self.steps))
+            more = xp.zeros([xp.subtract(rows, self.rows)], "int32")
+            lengths = xp.concatenate([lengths, more], 0)
         self.real = xp.less(xp.arange(steps), xp.expand_dims(lengths, 1))
         self.real.shape = (None, None)
-        size = rows, steps
-        self.strings = {k: self._padded(x, "", size) for k, x in strings.items()}
-        self.shared = {
-            k: self._padded(x, np.zeros((), x.dtype), size)
-            for k, x in dict(shared).items()
-        }
+        if not self.sound:
+            size = rows, steps
+            self.strings = {k: self._padded(x, "", size) for k, x in strings.items()}
+            self.shared = {
+                k: self._padded(x, np.zeros((), x.dtype), size)
+                for k, x in self.shared.items()
+            }
 
     def _checked(self, lengths):
         xp = self.xp
@@ -87,10 +96,13 @@ class Request:
 
         With a character network letters `(distinct tokens + 1, characters)` follow.
         """
-        shared = self.shared if self._reads(features) else ()
-        found = TextGraph(self.xp, features, shared).ids(self.strings)
+        shared = self.shared if self._reads(features) else {}
+        others = [name for name in shared if name != IDS]
+        graph = TextGraph(self.xp, features, others)
+        found = graph.ids(self.strings, shared.get(IDS))
         ids, *letters = found.values() if features.letters else [found]
-        ids = ids * self.xp.cast(self.xp.expand_dims(self.real, -1), "int32")
+        if not self.sound or features.columns:
+            ids = ids * self.xp.cast(self.xp.expand_dims(self.real, -1), "int32")
         ids.shape = (None, None, len(features.names))
         return [ids, *letters]
 
@@ -101,6 +113,8 @@ class Request:
     def run(self, tracer: Tracer, model):
         """The outputs of the network of a model, which may read what is shared."""
         for name, array in self.shared.items() if self._reads(model.features) else ():
+            if name == IDS:
+                continue
             layer = model.network.get_layer(f"{name}_embedding")
             # vectors stand for the rows of their table, ids for those of words
             tracer.give(layer.output if name == VECTOR else layer.input, array)
@@ -108,7 +122,7 @@ class Request:
 
     def answer(self, array: Array) -> Array:
         """The answer, without the row and the step that were added."""
-        return array[: self.rows, : self.steps]
+        return array if self.sound else array[: self.rows, : self.steps]
 
 
 def run_network(tracer: Tracer, network, given: list[Array]):
@@ -133,7 +147,7 @@ def of_words(xp: Arrays, model, answer) -> tuple[list, dict[str, Array]]:
         model: fitted.
         answer: function from the `Request` to outputs by name.
     """
-    columns = ["tokens", *model.input_columns]
+    columns = [*([] if IDS in xp.shared else ["tokens"]), *model.input_columns]
     strings = {name: Array(xp, name, "string", (None, None)) for name in columns}
     lengths = Array(xp, "lengths", "int32", (None,))
     inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
@@ -141,6 +155,8 @@ def of_words(xp: Arrays, model, answer) -> tuple[list, dict[str, Array]]:
     shared = {}
     for name in xp.shared:
         last = (model.vector_dim,) if name == VECTOR else ()
+        if name == IDS:
+            last = (len(model.features.names) - len(model.features.columns),)
         dtype = "float32" if name == VECTOR else "int32"
         shared[name] = Array(xp, name, dtype, (None, None, *last))
         inputs.append(value_info(name, dtype, ("batch", "time", *last)))

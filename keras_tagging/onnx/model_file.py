@@ -11,7 +11,7 @@ from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
 from keras_tagging.onnx.problems import NoRecurrentLayer
 from keras_tagging.runtime.loading import FORMAT, KEY
-from keras_tagging.runtime.shared_words import INPUTS
+from keras_tagging.runtime.shared_words import IDS, INPUTS
 from keras_tagging.utils import limits
 
 #: the last axis of outputs that have one, by what they hold
@@ -35,7 +35,8 @@ def onnx_model(
             one file.
     """
     builder = Builder()
-    xp = Arrays(builder, int8, [name for name in shared or () if name in INPUTS])
+    outside = [name for name in shared or () if name in INPUTS or name == IDS]
+    xp = Arrays(builder, int8, outside)
     try:
         inputs, answers = kinds.of(model).at("graph")(xp, model, top_k)
     except NotImplementedError as error:

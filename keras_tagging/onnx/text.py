@@ -64,17 +64,23 @@ class TextGraph:
         self.xp, self.features, self.shared = xp, features, shared
         self.vocabularies = features.vocabularies
 
-    def ids(self, strings: dict[str, Array]) -> Array | dict:
+    def ids(self, strings: dict[str, Array], known: Array | None = None):
         """Ids of tokens, which are found once for each distinct token.
 
         Args:
             strings: `(batch, time)` under "tokens" and the names of columns.
+            known: all ids but those of columns, if these are known: then `strings` need
+                have no tokens.
 
         Returns:
             `(batch, time, features)` int32. With letters a dict of it, "ids", and of
             "letters" `(distinct tokens + 1, characters)` int32.
         """
-        xp, columns = self.xp, self.features.columns
+        xp = self.xp
+        if known is not None:
+            own = self.of_columns(strings)
+            own = [xp.cast(xp.concatenate(own, -1), "int32")] if own else []
+            return xp.concatenate([known, *own], -1)
         tokens, numbers = distinct(xp, strings["tokens"])
         tokens = clean(xp, tokens)
         forms, letters = self.forms(tokens), None
@@ -94,10 +100,15 @@ class TextGraph:
         found = []
         if of_tokens:
             found.append(xp.take(xp.stack(of_tokens, -1), numbers))
-        of_columns = self.look_up_all({name: [strings[name]] for name in columns})
-        found += [xp.expand_dims(of_columns[name], -1) for name in columns]
+        found += self.of_columns(strings)
         found = xp.cast(xp.concatenate(found, -1), "int32")
         return found if letters is None else {"ids": found, "letters": letters}
+
+    def of_columns(self, strings: dict[str, Array]) -> list[Array]:
+        """The ids of each further column, `(batch, time, 1)` int64."""
+        columns = self.features.columns
+        found = self.look_up_all({name: [strings[name]] for name in columns})
+        return [self.xp.expand_dims(found[name], -1) for name in columns]
 
     def look_up_all(self, forms: dict[str, list[Array]]) -> dict[str, Array]:
         """The ids of the forms of each column."""

@@ -16,6 +16,7 @@ from keras_tagging.pipelines.shared_words import write_for_keras, write_for_onnx
 from keras_tagging.runtime.folder import (
     PIPELINE,
     SUFFIXES,
+    WITH_IDS,
     WORDS,
     content_of,
     is_onnx,
@@ -23,6 +24,7 @@ from keras_tagging.runtime.folder import (
     read_pipeline,
 )
 from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, stages
+from keras_tagging.runtime.shared_words import IDS
 from keras_tagging.utils.atomic import locked, replacing
 from keras_tagging.utils.startup import start_keras
 from keras_tagging.utils.stored import sha256_of
@@ -131,11 +133,11 @@ def _parts_before(folder: Path) -> set[str]:
     return {*stages(), ENTITIES, *own}
 
 
-def _list(pipeline, parts: dict, files: str = "keras", words=None) -> str:
+def _list(pipeline, parts: dict, files: str = "keras", words=None, **more) -> str:
     """The text of `pipeline.json`."""
     from keras_tagging.models.metadata import versions
 
-    content = {"files": files, "parts": parts, "versions": versions()}
+    content = {"files": files, "parts": parts, "versions": versions(), **more}
     if words:
         content["words"] = words
     return list_of(content | {"metadata": pipeline.metadata})
@@ -234,7 +236,9 @@ def export_pipeline(
             (folder / f"{name}{SUFFIXES['onnx']}").unlink(missing_ok=True)
         with replacing(folder / PIPELINE) as written:
             words = next((own["files"] for own in shared.values()), None)
-            text = _list(pipeline, described, "onnx", words)
+            ids = any(IDS in own for own in shared.values())
+            own = {"format": WITH_IDS} if ids else {}
+            text = _list(pipeline, described, "onnx", words, **own)
             written.write_text(text, encoding="utf-8")
     return left_out
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from keras_tagging.runtime.folder import WORD_FORMS, WORDS
 from keras_tagging.runtime.shared_words import (
+    IDS,
     INPUTS,
+    TABLE,
     VECTOR,
     WordTables,
     changed_rows,
@@ -17,6 +19,7 @@ from keras_tagging.runtime.shared_words import (
     stored_strings,
 )
 from keras_tagging.runtime.strings import encodable
+from keras_tagging.runtime.token_forms import CAPITAL
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import sha256_of
@@ -97,7 +100,9 @@ def _digest(model, feature: str) -> str | None:
     return digest.hexdigest()
 
 
-def write_words(path: Path, parts, shared, half_precision: bool = False) -> WordTables:
+def write_words(
+    path: Path, parts, shared, half_precision: bool = False, vocabularies=()
+) -> WordTables:
     """Write `words.npz`, with vectors in half precision if that changes none of them.
 
     Args:
@@ -105,6 +110,7 @@ def write_words(path: Path, parts, shared, half_precision: bool = False) -> Word
         parts: models by name.
         shared: the output of `shared_parts`.
         half_precision: whether vectors are rounded.
+        vocabularies: of parts, by name.
 
     Returns:
         What the file has.
@@ -123,6 +129,8 @@ def write_words(path: Path, parts, shared, half_precision: bool = False) -> Word
             if half_precision or all(map(_is_half, tables.values())):
                 tables = {x: half("a vector", rows) for x, rows in tables.items()}
             arrays |= stored_rows(tables)
+    for name, words in dict(vocabularies).items():
+        arrays |= stored_strings(TABLE + name, words)
     with replacing(path) as partial, partial.open("wb") as stream:
         np.savez(stream, **arrays)
     return WordTables(path.read_bytes())
@@ -153,22 +161,78 @@ def write_for_onnx(folder: Path, parts) -> dict[str, dict]:
         for name in (WORDS, WORD_FORMS):
             (folder / name).unlink(missing_ok=True)
         return {}
-    from keras_tagging.onnx.forms import forms_model
+    from keras_tagging.onnx.forms import forms_model, forms_needed
 
     folder.mkdir(parents=True, exist_ok=True)
-    tables = write_words(folder / WORDS, parts, shared)
-    readers = [(name, feature) for feature, names in shared.items() for name in names]
+    found: dict[str, dict] = {name: {} for names in shared.values() for name in names}
+    for feature, names in shared.items():
+        for name in names:
+            found[name][feature] = forms_needed(parts[name].features, feature)
+    vocabularies: dict[str, list[str]] = {}
+    for name, own in found.items():
+        if _gives_ids(parts[name]):
+            own[IDS] = _columns(name, parts[name], [*own], vocabularies)
+    tables = write_words(folder / WORDS, parts, shared, vocabularies=vocabularies)
+    forms = [form for own in found.values() for form in _forms_in(own)]
+    # a lower case is that of the letters that any vocabulary has
     words = {k: parts[names[0]].vocabularies[k] for k, names in shared.items()}
-    made, forms = forms_model(words, [(parts[n].features, k) for n, k in readers])
+    words["word"] = [*chain.from_iterable(vocabularies.values())]
+    made = forms_model(words, sorted({*forms}))
     with replacing(folder / WORD_FORMS) as partial:
         partial.write_bytes(made.SerializeToString())
     files = {name: {"sha256": sha256_of(folder / name)} for name in (WORDS, WORD_FORMS)}
-    found: dict[str, dict] = {}
-    for (name, feature), own_forms in zip(readers, forms, strict=True):
-        found.setdefault(name, {"files": files})[feature] = own_forms
     for name in tables.changed:
         found[name]["part"] = name
+    return {name: {"files": files, **own} for name, own in found.items()}
+
+
+def _gives_ids(model) -> bool:
+    """Whether the ids of all features of its tokens can be an input of its file."""
+    features = model.features
+    return not (
+        features.letters
+        or features.characters
+        or IDS in model.input_columns
+        # what its own tagger reads
+        or {*features.columns} - {*model.input_columns}
+    )
+
+
+def _columns(part: str, model, shared, vocabularies) -> list[list]:
+    """What a file says of its input `IDS`: see `runtime.shared_words.shared_of`.
+
+    Args:
+        part: the name of the part.
+        model: the part.
+        shared: the features that are inputs of their own.
+        vocabularies: by name; gets those of the part that are not there yet.
+    """
+    from keras_tagging.onnx.forms import forms_needed
+
+    found, features = [], model.features
+    for name in features.names:
+        if name in features.columns:
+            continue
+        if name in shared:
+            found.append(["", []])
+            continue
+        table = name
+        if name != CAPITAL:
+            words = [encodable(word) for word in model.vocabularies[name]]
+            if not words:
+                found.append(["", []])
+                continue
+            equal = (k for k, others in vocabularies.items() if others == words)
+            table = next(equal, f"{part}_{name}")
+            vocabularies[table] = words
+        found.append([table, forms_needed(features, name)])
     return found
+
+
+def _forms_in(own: dict) -> list[str]:
+    """The forms that a part asks for."""
+    columns = [forms for _, forms in own.get(IDS, ())]
+    return [*chain(*(own[x] for x in own if x in INPUTS), *columns)]
 
 
 def write_for_keras(folder: Path, parts, half_precision: bool) -> dict[str, dict]:

@@ -12,8 +12,9 @@ from keras_tagging.utils.stored import read_object
 #: the list, which makes a folder a pipeline
 PIPELINE = "pipeline.json"
 #: Format 1, of version 0.2.0, has no checksum of itself; format 3 has words that
-#: several parts read, in files of their own. Others still are of format 2.
-FORMAT, WITH_WORDS, FORMATS = 2, 3, (1, 2, 3)
+#: several parts read, in files of their own, and format 4 ONNX files that read ids in
+#: the place of tokens. Others still are of format 2.
+FORMAT, WITH_WORDS, WITH_IDS, FORMATS = 2, 3, 4, (1, 2, 3, 4)
 #: the words that several parts read, and what ONNX files need to look words up
 WORDS, WORD_FORMS = "words.npz", "words.onnx"
 CHECKSUM = "sha256"

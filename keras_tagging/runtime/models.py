@@ -16,7 +16,7 @@ from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.tagging import Tagging, lists_of
 from keras_tagging.runtime.evaluation import Evaluated
-from keras_tagging.runtime.shared_words import INPUTS, shared_of
+from keras_tagging.runtime.shared_words import IDS, INPUTS, shared_of
 from keras_tagging.runtime.strings import all_encodable
 from keras_tagging.utils import limits
 
@@ -68,11 +68,13 @@ class OnnxModel(Evaluated, Answers):
     @classmethod
     def inputs(cls, described: dict) -> dict[str, tuple[str, int]]:
         """The type and the number of axes of each input of a file."""
-        names = ["tokens", *described["columns"]]
+        shared, names = shared_of(described), list(described["columns"])
         others = {"lengths": ("tensor(int32)", 1)}
-        others |= {
-            name: INPUTS[name] for name in shared_of(described) if name in INPUTS
-        }
+        others |= {name: INPUTS[name] for name in shared if name in INPUTS}
+        if IDS in shared:
+            others[IDS] = ("tensor(int32)", 3)
+        else:
+            names.append("tokens")
         return dict.fromkeys(names, ("tensor(string)", 2)) | others
 
     def __init__(self, session, described: dict, threads: int = 1):
@@ -133,16 +135,16 @@ class OnnxModel(Evaluated, Answers):
         """
         strings = flat_strings(sentences, self.columns, self.marks)
         # a request to the file itself has these done in it, but for U+0000
-        strings = {
-            name: np.array(all_encodable(values), object)
-            for name, values in strings.items()
-        }
+        strings = {name: all_encodable(values) for name, values in strings.items()}
         lengths, switch = np.array([len(s) for s in sentences], "int32"), {}
         if self._has_switch:
             ranked = any(x.ranked and x.served for x in map(self._given.get, outputs))
             switch = {RANKED: np.array(ranked)}
         starts = np.cumsum([0, *lengths])
         ids = self.words.ids(self.shared, strings["tokens"]) if self.words else {}
+        if IDS in ids:
+            del strings["tokens"]
+        strings = {name: np.array(values, object) for name, values in strings.items()}
 
         def run(chosen):
             here = lengths[chosen]

@@ -2,7 +2,8 @@
 
 `words.npz` has them, and `words.onnx` makes of a token the forms in which the parts
 look it up. A part's own file has neither: the rows of vectors, or the numbers of
-classes, are inputs of it.
+classes, are inputs of it. So are the ids of all other features of its tokens, if it
+has no characters among them: `words.npz` has their vocabularies too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,6 @@ import numpy as np
 
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.encoding.word_classes import CLUSTER
-from keras_tagging.runtime.folder import REMEDY, WORDS
 from keras_tagging.utils import limits
 from keras_tagging.utils.stored import StoredArrays
 
@@ -21,10 +21,12 @@ VECTOR = "vector"
 INPUTS = {VECTOR: ("tensor(float)", 3), CLUSTER: ("tensor(int32)", 2)}
 #: the names of arrays of a part, before its own: numbers of rows, and rows
 CHANGED, CHANGED_ROWS = f"{VECTOR}_changed_", f"{VECTOR}_rows_"
+#: the input with all ids of tokens, `(batch, time, features)`, and its description
+IDS = "token_ids"
 #: what a file says of shared words beside its features
 MARKS = ("files", "part")
-#: tokens whose ids are kept, of each feature: then they are forgotten
-KEPT_TOKENS = 50_000
+#: the name of a vocabulary of parts, before its own
+TABLE = "table_"
 SPANS = 10_000  # that are Python's integers at a time
 MOST_FORMS = 3  # as written, in lower case, in its normal form
 
@@ -34,8 +36,10 @@ def shared_of(described: dict) -> dict:
 
     Returns:
         "files", the checksums of `words.npz` and `words.onnx`; by feature the outputs
-        of `words.onnx` to look up, first choice first; and "part", the name by which
-        `words.npz` has the vectors that training has changed, if it has any.
+        of `words.onnx` to look up, first choice first; "part", the name by which
+        `words.npz` has the vectors that training has changed, if it has any; and, where
+        ids are an input, `IDS`: for each of them the name of a vocabulary, and the
+        outputs to look up there, none for what is an input of its own.
 
     Raises:
         ValueError: if it says anything else.
@@ -43,15 +47,31 @@ def shared_of(described: dict) -> dict:
     found = described.get("shared")
     if found is None:
         return {}
-    features = features_in(found)
-    if not features or not all(
-        isinstance(forms := found[name], list)
-        and 1 <= len(forms) <= MOST_FORMS
-        and all(type(form) is str for form in forms)
-        for name in features
-    ):
+    rest = found
+    if isinstance(found, dict):
+        rest = {name: value for name, value in found.items() if name != IDS}
+    features = features_in(rest)
+    fits = features and all(_are_forms(found[name]) for name in features)
+    if not fits or not _are_ids(found.get(IDS, [["", []]])):
         raise ValueError("does not say which words of its pipeline it reads")
     return found
+
+
+def _are_forms(forms, least: int = 1) -> bool:
+    return (
+        isinstance(forms, list)
+        and least <= len(forms) <= MOST_FORMS
+        and all(type(form) is str for form in forms)
+    )
+
+
+def _are_ids(columns) -> bool:
+    return (
+        isinstance(columns, list)
+        and 1 <= len(columns) <= limits.TOKEN_FEATURES
+        and all(isinstance(column, list) and len(column) == 2 for column in columns)
+        and all(type(table) is str and _are_forms(x, 0) for table, x in columns)
+    )
 
 
 def features_in(shared) -> list[str]:
@@ -106,6 +126,7 @@ class WordTables:
             words of `entries("vector")`; None without.
         changed: by the name of a part the numbers of rows that it has others of, which
             rise, and these.
+        tables: by name the ids of the strings of each vocabulary of parts.
         features: those that it has words of.
 
     Raises:
@@ -114,6 +135,7 @@ class WordTables:
 
     def __init__(self, data: bytes):
         self._stored, self.rows, self.changed = {}, None, {}
+        self.tables: dict[str, dict[str, int]] = {}
         with StoredArrays(data) as arrays:
             for name in INPUTS:
                 if arrays.size(f"{name}_words"):
@@ -124,6 +146,13 @@ class WordTables:
                 for name in arrays.names():
                     if (part := name.removeprefix(CHANGED)) != name:
                         self.changed[part] = _changed(arrays, part, self.rows)
+            for member in arrays.names():
+                name = member.removesuffix("_words")
+                if name != member and name.startswith(TABLE):
+                    words = _texts(name, *_strings(arrays, name))
+                    own = self.tables[name.removeprefix(TABLE)] = {}
+                    for i, word in enumerate(words, FIRST_ID):
+                        own.setdefault(word, i)  # of equal words the first counts
         self.features = tuple(self._stored)
         if not self.features:
             raise ValueError("it has no words")
@@ -139,14 +168,7 @@ class WordTables:
 
     def entries(self, name: str) -> list[str]:
         """The strings of a vocabulary."""
-        text, ends = self._stored[name]
-        starts = [0, *ends.tolist()]
-        try:
-            return [
-                text[a:b].decode() for a, b in zip(starts, starts[1:], strict=False)
-            ]
-        except UnicodeDecodeError:
-            raise ValueError(f"the words of {name} are no UTF-8") from None
+        return _texts(name, *self._stored[name])
 
     def index(self, name: str) -> WordIndex:
         """The ids of the words of a feature."""
@@ -200,6 +222,14 @@ def _strings(arrays, name: str) -> tuple[bytes, np.ndarray]:
     return words.tobytes(), ends
 
 
+def _texts(name: str, text: bytes, ends) -> list[str]:
+    starts = [0, *ends.tolist()]
+    try:
+        return [text[a:b].decode() for a, b in zip(starts, starts[1:], strict=False)]
+    except UnicodeDecodeError:
+        raise ValueError(f"the words of {name} are no UTF-8") from None
+
+
 def _rows(rows, count: int) -> np.ndarray:
     if rows.ndim != 2 or rows.dtype not in (np.float16, np.float32):
         raise ValueError("its vectors are no numbers of 16 or 32 bits")
@@ -236,115 +266,6 @@ def _words_of_classes(text: bytes, starts, ends, ids):
         of += [own] * len(words)
     places = np.array(places, np.int64).reshape(-1, 2)
     return places[:, 0], places[:, 1], np.array(of, np.int32)
-
-
-class SharedWords:
-    """The words that the ONNX files of a pipeline read, for all of them once.
-
-    Args:
-        tables: the words.
-        forms: the `Session` of `words.onnx`: strings `(tokens,)` in and out.
-        files: the checksums of both files.
-    """
-
-    def __init__(self, tables: WordTables, forms, files: dict):
-        self._forms, self.files = forms, files
-        self._rows, self._changed = tables.rows, tables.changed
-        self._indexes = {name: tables.index(name) for name in tables.features}
-        self._known: dict[tuple, dict[str, int]] = {}
-        self._outputs = {output.name for output in forms.get_outputs()}
-        self._last: tuple[list[str], dict[str, np.ndarray]] = ([], {})
-
-    def check(self, shared: dict, session) -> None:
-        """Refuses a file that reads what is not there.
-
-        Args:
-            shared: see `shared_of`.
-            session: of the file.
-
-        Raises:
-            ValueError: naming the file.
-        """
-        shapes = {value.name: value.shape for value in session.get_inputs()}
-        for name, forms in shared.items():
-            if name in MARKS:
-                fits = forms in (self.files, *self._changed)
-            else:
-                fits = name in self._indexes and self._outputs.issuperset(forms)
-            if fits and name == VECTOR:
-                fits = shapes[name][-1] == self._rows.shape[1]
-            if not fits:
-                raise ValueError(
-                    f"{session.path}: was exported with other words than the {WORDS} "
-                    f"beside it: {REMEDY}"
-                )
-
-    def ids(self, shared: dict, tokens: Sequence[str]) -> dict[str, np.ndarray]:
-        """By feature the ids of tokens, int32.
-
-        Args:
-            shared: see `shared_of`.
-            tokens: as `encodable` has them.
-
-        Raises:
-            OSError: if `words.onnx` cannot be run.
-        """
-        features = [name for name in shared if name in INPUTS]
-        return {x: self._ids(x, tuple(shared[x]), tokens) for x in features}
-
-    def _ids(self, name: str, forms: tuple[str, ...], tokens) -> np.ndarray:
-        known = self._known.setdefault((name, forms), {})
-        if len(known) > KEPT_TOKENS:  # other threads may still read that one
-            known = self._known[name, forms] = {}
-        if new := [token for token in dict.fromkeys(tokens) if token not in known]:
-            known.update(zip(new, self._found(name, forms, new), strict=True))
-        return np.fromiter((known[token] for token in tokens), np.int32, len(tokens))
-
-    def _found(self, name, forms, tokens) -> list[int]:
-        found = np.full(len(tokens), UNKNOWN_ID, np.int32)
-        given = self._forms_of(tokens)
-        for form in forms:
-            if given[form].shape != found.shape:
-                raise self._forms.wrong("does not give one form a token")
-            here = self._indexes[name].find([str(x).encode() for x in given[form]])
-            found = np.where(found == UNKNOWN_ID, here, found)
-        return found.tolist()
-
-    def _forms_of(self, tokens: list[str]) -> dict[str, np.ndarray]:
-        """All forms of tokens: every feature of every part asks for the same tokens."""
-        before, found = self._last
-        if tokens != before:
-            given = {"tokens": np.array(tokens, object)}
-            found = self._forms.answers([*self._outputs], given)
-            self._last = tokens, found
-        return found
-
-    def feed(self, shared: dict, name: str, ids, real: np.ndarray) -> np.ndarray:
-        """The input of a file for a batch.
-
-        Args:
-            shared: see `shared_of`.
-            name: of the feature.
-            ids: of the words of the batch.
-            real: `(batch, time)`, where they stand.
-
-        Returns:
-            `(batch, time)` int32, or vectors `(batch, time, dim)` float32, with zeros
-            in the padding.
-        """
-        if name != VECTOR:
-            found = np.zeros(real.shape, np.int32)
-            found[real] = ids
-            return found
-        rows = self._rows[ids]
-        if (part := shared.get("part")) is not None:
-            changed, own = self._changed[part]
-            places = np.searchsorted(changed, ids).clip(max=len(changed) - 1)
-            here = changed[places] == ids
-            rows[here] = own[places[here]]
-        found = np.zeros((*real.shape, rows.shape[1]), np.float32)
-        found[real] = rows
-        return found
 
 
 def read_tables(path: Path, data: bytes, remedy: str) -> WordTables:

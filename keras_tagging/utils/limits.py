@@ -114,6 +114,8 @@ VECTOR_EXPANSION = 100
 
 #: Prefixes of the path of a word class; each has an embedding for every class.
 CLASS_PREFIXES = 16
+#: Features of a token whose ids an ONNX file reads.
+TOKEN_FEATURES = 1000
 
 # Saved models and runs
 

@@ -112,6 +112,8 @@ def shared(**changes) -> bytes:
         "cluster_lengths": np.array([10, 6], "uint32"),
         "vector_changed_names": np.array([1, 3], "uint32"),
         "vector_rows_names": np.ones((2, 2), "float16"),
+        "table_word_words": np.frombuffer("gnuégnu".encode(), np.uint8),
+        "table_word_lengths": np.array([3, 2, 3], "uint32"),
     }
     return npz(**arrays | changes)
 
@@ -122,7 +124,8 @@ def mutate_shared(rng, known) -> bytes:
         return mutate(rng, known)
     own = ["rows", "changed_names", "rows_names"]
     name = rng.choice(["words", "lengths", "lengths", *own])
-    feature = "vector" if name in own else rng.choice(["vector", "cluster"])
+    lists = ["vector", "cluster", "table_word"]
+    feature = "vector" if name in own else rng.choice(lists)
     dtype = rng.choice(["uint8", "uint32", "uint32", "float16", "float32", "<i8", "O"])
     shape = rng.choice([(3,), (2,), (5, 2), (8,), (0,), (5, 0), (1, 1, 1), ()])
     values = [rng.choice([0, 2, 3, 8, 10, 6, -1, 2**40]) for _ in range(10)]
@@ -149,6 +152,9 @@ def check_shared(data: bytes) -> str:
         found = tables.index(name).find([word.encode() for word in expected])
         if found.tolist() != [*expected.values()]:
             raise Wrong("words are not found where they are", found)
+    for ids in tables.tables.values():
+        if not ids or len({*ids.values()}) < len(ids) or min(ids.values()) != 2:
+            raise Wrong("words of a table have other ids than their places", ids)
     if "vector" in entries:
         if tables.rows.shape[0] != 2 + len(entries["vector"]):
             raise Wrong("not a row a word")

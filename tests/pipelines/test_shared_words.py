@@ -15,7 +15,7 @@ from models.parsers import random_parser
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
 from keras_tagging.pipelines.shared_words import shared_parts
-from keras_tagging.runtime import shared_words
+from keras_tagging.runtime import shared_words, word_lookup
 from keras_tagging.runtime.folder import content_of, list_of
 from keras_tagging.runtime.shared_words import WordIndex, WordTables
 from keras_tagging.utils.stored import sha256_of
@@ -55,11 +55,15 @@ def tagger(seed, matrix=MATRIX, changed=(), **options):
 
 @pytest.fixture(scope="module")
 def models():
-    """Of three taggers the last has vectors of its own, but the same classes."""
+    """Of three taggers the last has vectors of its own, but the same classes.
+
+    It reads characters, so that tokens are an input of its file.
+    """
+    ends = {"suffixes": (1, 3), "prefixes": (2,), "capitals": True, "shapes": True}
     return {
         "tagger": tagger(1, tags="pos"),
-        "names": tagger(2, changed=(1, 4), lookup="cascade", normalise="wu"),
-        "other": tagger(3, MATRIX + 1, tags="xpos"),
+        "names": tagger(2, changed=(1, 4), lookup="cascade", normalise="wu", **ends),
+        "other": tagger(3, MATRIX + 1, tags="xpos", characters=1),
     }
 
 
@@ -79,14 +83,15 @@ def probabilities(model):
 def test_onnx_files_answer_as_those_that_are_alone(models, exported, tmp_path):
     found = runtime.load(exported)
     assert content_of(exported)["words"].keys() == {"words.npz", "words.onnx"}
+    assert content_of(exported)["format"] == 4
     for name, model in models.items():
         model.export(tmp_path / f"{name}.onnx", format="onnx")
         alone = runtime.load(tmp_path / f"{name}.onnx")
         part = found.parts[name]
         assert not alone.shared
         assert [*part.shared] == {
-            "tagger": ["files", "vector", "cluster"],
-            "names": ["files", "vector", "cluster", "part"],
+            "tagger": ["files", "vector", "cluster", "token_ids"],
+            "names": ["files", "vector", "cluster", "token_ids", "part"],
             "other": ["files", "cluster"],
         }[name]
         np.testing.assert_array_equal(probabilities(part), probabilities(alone))
@@ -107,7 +112,7 @@ def test_a_parser_reads_the_classes_of_its_tagger(models, tmp_path):
     pipeline = Pipeline(tagger=models["tagger"], parser=parser)
     pipeline.export(tmp_path, format="onnx")
     found = runtime.load(tmp_path)
-    assert [*found.parser.shared] == ["files", "cluster"]
+    assert [*found.parser.shared] == ["files", "cluster", "token_ids"]
     tagged = [Sentence(words, None, {"pos": ["N"] * len(words)}) for words in TEXT]
     assert found.parser.parse(tagged) == parser.parse(tagged)
     assert list(found.annotate(TEXT)) == list(pipeline.annotate(TEXT))
@@ -132,7 +137,7 @@ def test_a_ccg_parser_reads_the_words_of_a_tagger(kind, sizes, models, tmp_path)
     pipeline = Pipeline(tagger=models["tagger"], **{kind: model})
     pipeline.export(tmp_path, format="onnx")
     part = runtime.load(tmp_path).parts[kind]
-    assert [*part.shared] == ["files", "vector", "cluster"]
+    assert [*part.shared] == ["files", "vector", "cluster", "token_ids"]
     expected, found = (
         [ranked[0] for ranked in own.derive(TEXT, nbest=1)] for own in (model, part)
     )
@@ -166,7 +171,8 @@ def test_options_of_an_export(models, exported, tmp_path):
 
 
 def test_words_that_are_forgotten_are_looked_up_again(exported, monkeypatch):
-    monkeypatch.setattr(shared_words, "KEPT_TOKENS", 2)
+    monkeypatch.setattr(word_lookup, "KEPT_TOKENS", 2)
+    monkeypatch.setattr(word_lookup, "FIRST_ROWS", 1)
     found = runtime.load(exported)
     expected = probabilities(found.tagger)
     np.testing.assert_array_equal(probabilities(found.tagger), expected)
@@ -182,9 +188,10 @@ def test_the_forms_of_a_text_are_made_once_for_all_parts(exported, monkeypatch):
         return answers(names, feeds)
 
     monkeypatch.setattr(forms, "answers", counted)
-    for text in (["The", "bb"], ["The", "Aa", "zz"]):
+    for text in (["The", "bé"], ["The", "Aé", "zé"]):
         list(found.annotate([text]))
-    assert asked == [["The", "bb"], ["Aa", "zz"]]
+    # those of the others are made in Python
+    assert asked == [["bé"], ["Aé", "zé"]]
 
 
 def test_an_export_without_shared_words_has_no_files_of_them(
@@ -249,6 +256,9 @@ def test_what_a_file_of_words_has():
     found = tables.index("cluster").find([b"gnu", b"emu", b"01", b"dog"])
     assert found.tolist() == [2, 3, 1, 2]
     assert WordTables(stored(cluster_words=None)).features == ("vector",)
+    words = {"table_x_words": np.frombuffer(b"gnudoggnu", np.uint8)}
+    words["table_x_lengths"] = np.array([3, 3, 3], "uint32")
+    assert WordTables(stored(**words)).tables == {"x": {"gnu": 2, "dog": 3}}
     own = {"vector_rows_x": np.zeros((2, 2), "float16")}
     own["vector_changed_x"] = np.array([1, 4], "uint32")
     tables = WordTables(stored(**own))
@@ -277,6 +287,15 @@ REFUSED = {
     "changed vectors of another": changed([1, 2], TWO.astype("float32")),
     "numbers, but NaN": changed([1, 2], TWO + np.float16(np.inf)),
     "vector_rows_x": changed([1, 2], None),
+    "table_x_lengths": {"table_x_words": np.zeros(2, "uint8")},
+    "table_x have other": {
+        "table_x_words": np.zeros(2, "uint8"),
+        "table_x_lengths": np.array([3], "uint32"),
+    },
+    "table_x are no UTF-8": {
+        "table_x_words": np.frombuffer(b"\xc3", np.uint8),
+        "table_x_lengths": np.array([1], "uint32"),
+    },
     "has no words": {"vector_words": None, "cluster_words": None},
     "no numbers, but NaN": {"vector_rows": NAN},
     "it has 4 vectors and needs 5": {"vector_rows": np.ones((4, 2), "float32")},
@@ -374,11 +393,52 @@ def test_folders_with_other_words(exported, tmp_path):
         {"files": {}, "word": ["form_0"]},
         {"files": {}, "part": "tagger"},
         {"files": {}, "part": 1, "vector": ["form_0"]},
+        {"files": {}, "token_ids": [["", []]]},
+        {"files": {}, "vector": ["form_0"], "token_ids": []},
+        {"files": {}, "vector": ["form_0"], "token_ids": [["word"]]},
+        {"files": {}, "vector": ["form_0"], "token_ids": [["word", [1]]]},
+        {"files": {}, "vector": ["form_0"], "token_ids": [["word", ["raw"] * 4]]},
+        {"files": {}, "vector": ["form_0"], "token_ids": [["", []]] * 1001},
     ],
 )
 def test_what_a_file_may_say_of_shared_words(shared):
     with pytest.raises(ValueError, match="does not say which words"):
         shared_words.shared_of({"shared": shared})
+
+
+def test_ids_that_are_not_there(exported):
+    part = runtime.load(exported).parts["names"]
+    columns = part.shared["token_ids"]
+    assert [forms for _, forms in columns] == [
+        ["raw", "lower", "wu"],
+        [],
+        [],
+        ["suffix1"],
+        ["suffix3"],
+        ["prefix2"],
+        ["capital"],
+        ["shape"],
+    ]
+    for wrong in (
+        columns[1:],
+        [["nowhere", ["raw"]], *columns[1:]],
+        [["names_word", ["form_0"]], *columns[1:]],
+    ):
+        with pytest.raises(ValueError, match="was exported with other words than the"):
+            part.words.check(part.shared | {"token_ids": wrong}, part.session)
+
+
+def test_tables_of_parts_that_are_equal_are_one(models, tmp_path):
+    twins = {"tagger": models["tagger"], "twin": tagger(4, tags="xpos")}
+    Pipeline(**twins).export(tmp_path, format="onnx")
+    found = runtime.load(tmp_path)
+    columns = found.parts["twin"].shared["token_ids"]
+    assert columns[0] == ["tagger_word", ["raw", "lower", "kadari"]]
+    for name, model in twins.items():
+        expected = probabilities(model)
+        np.testing.assert_allclose(
+            probabilities(found.parts[name]), expected, atol=1e-5
+        )
 
 
 # Files of Keras
