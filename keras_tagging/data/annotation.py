@@ -7,8 +7,8 @@ from keras_tagging.ccg.auto import line_of
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.data.conllu import (
     TAGS,
-    as_conllu,
     conllu_field,
+    conllu_rows,
     entity_attributes,
     escaped,
 )
@@ -62,9 +62,9 @@ class ConlluWriter:
         columns = dict(sentence.columns)
         columns.setdefault("xpos", columns.get(OWN_TAGS, unknown))
         columns.pop(NER, None)  # in `_tags_of`, before the offsets
-        plain = Sentence(list(map(_one_line, sentence.tokens)), None, columns)
+        tokens = list(map(_one_line, sentence.tokens))
         trees = (columns.get(name, unknown) for name in ("head", "deprel"))
-        rows = as_conllu(plain, *trees).removesuffix("\n\n").split("\n")
+        rows = conllu_rows(tokens, columns, *trees)
         comments, lines = [f"# sent_id = {self._identifier(sentence)}"], rows
         misc = _tags_of(sentence)
         if (surface := sentence.surface) is not None:

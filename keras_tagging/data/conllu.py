@@ -222,19 +222,41 @@ def as_conllu(
     Raises:
         ValueError, TypeError: as there.
     """
-    unknown = ["_"] * len(sentence)
     known = sentence.columns if xpos is None else {**sentence.columns, "xpos": xpos}
+    rows = conllu_rows(sentence.tokens, known, heads, deprels)
+    return "".join([row + "\n" for row in rows] + ["\n"])
+
+
+def conllu_rows(
+    tokens: Sequence[str],
+    known: Mapping[str, Sequence[str]],
+    heads: Sequence[int | str],
+    deprels: Sequence[str],
+) -> list[str]:
+    """The rows of `as_conllu`, without the ends of their lines.
+
+    Args:
+        tokens: the words.
+        known: the columns of the sentence.
+        heads, deprels: as there.
+
+    Raises:
+        ValueError, TypeError: as there.
+    """
+    unknown = ["_"] * len(tokens)
     named = (known.get(name, unknown) for name in ("lemma", "pos", "xpos", "feats"))
-    columns = [sentence.tokens, *named, heads, deprels, known.get(NER, unknown)]
-    forms, *fields, entities = _columns(len(sentence), columns)
+    columns = [tokens, *named, heads, deprels, known.get(NER, unknown)]
+    forms, *fields, entities = _columns(len(tokens), columns)
     if "" in forms:
         number = forms.index("") + 1
         raise ValueError(f"word {number} is empty: CoNLL-U cannot hold it")
     fields = [[field or "_" for field in column] for column in fields]
-    misc = [_in_misc("_", NER, x or "_") for x in entities]
-    numbers, unknown = map(str, range(1, len(forms) + 1)), ["_"] * len(forms)
+    misc = unknown
+    if NER in known:
+        misc = [_in_misc("_", NER, x or "_") for x in entities]
+    numbers = map(str, range(1, len(forms) + 1))
     rows = zip(numbers, forms, *fields, unknown, misc, strict=True)
-    return "".join(["\t".join(row) + "\n" for row in rows] + ["\n"])
+    return ["\t".join(row) for row in rows]
 
 
 def _columns(count: int, columns: Iterable[Sequence]) -> list[list[str]]:

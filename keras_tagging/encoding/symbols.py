@@ -59,6 +59,9 @@ def symbols_of(text: str, start: int = 0, breaks: int = 2) -> Symbols:
         breaks: ends of lines that make a run of white space a `PARAGRAPH`.
     """
     codes = codes_of(text)
+    if text.isascii() and text.isprintable() and "  " not in text:
+        # each of its characters is a symbol, as it is
+        return Symbols(codes, np.arange(start, start + len(codes)), start + len(codes))
     white = are_white(codes)
     # a symbol begins with each character that does not go on with white space
     begins = ~white

@@ -259,7 +259,7 @@ class Tagging(Answers):
                     row = own.pop(None)
                     own |= {"tags": row} | ({place: row} if place else {})
             whole = with_labels(sentence, found, values if probabilities else None)
-            return replace(whole, spans=spans if self.gives_spans else sentence.spans)
+            return replace(whole, spans=spans) if self.gives_spans else whole
 
         return names, annotated
 

@@ -9,12 +9,12 @@ from keras_tagging.data.named_columns import RESERVED
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.projectivity import find_cycle
 from keras_tagging.data.sentence import as_sentences
-from keras_tagging.encoding.batching import plan_batches
 from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.tagging import Tagging, lists_of
+from keras_tagging.runtime.call_batches import call_batches
 from keras_tagging.runtime.evaluation import Evaluated
 from keras_tagging.runtime.shared_words import IDS, INPUTS, shared_of
 from keras_tagging.runtime.strings import all_encodable
@@ -158,7 +158,7 @@ class OnnxModel(Evaluated, Answers):
                 feeds[name] = self.words.feed(self.shared, name, of_words[places], real)
             return chosen, here, self._checked(outputs, feeds, real)
 
-        plan = plan_batches(lengths, token_budget=self._batch_tokens)
+        plan = call_batches(lengths, self._batch_tokens)
         batches = (mapped if len(plan) > 1 else map)(run, plan)
         return (
             (int(i), [array[row, :length] for array in found])

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -139,7 +140,8 @@ class SharedWords:
         forms = forms_of(tokens, self._names, self._made)
 
         def ids(columns):
-            return np.stack([self._column(forms, len(tokens), *x) for x in columns], 1)
+            found = [self._column(forms, len(tokens), *column) for column in columns]
+            return np.array(found, np.int32).T
 
         return {
             key: ids(asked)
@@ -160,17 +162,22 @@ class SharedWords:
     def _of_words(self, feature: str, forms: list[list[str]]) -> np.ndarray:
         """The ids of a feature whose words are shared, `(tokens, 1)`."""
         index = self._indexes[feature]
-        found = [index.find([form.encode() for form in own]) for own in forms]
-        return _first(found)[:, None]
+        found = index.find([form.encode() for form in forms[0]])
+        for before, own in pairwise(forms):
+            # a form that is the one before, as most are, is not looked up again
+            places = np.flatnonzero(found == UNKNOWN_ID).tolist()
+            if places := [i for i in places if own[i] != before[i]]:
+                found[places] = index.find([own[i].encode() for i in places])
+        return found[:, None]
 
-    def _column(self, forms: dict, count: int, table: str, names: list) -> np.ndarray:
-        """The ids of tokens in one column, `(tokens,)`."""
-        found = [np.full(count, UNKNOWN_ID, np.int32)]
+    def _column(self, forms: dict, count: int, table: str, names: list) -> list[int]:
+        """The ids of tokens in one column: of the first form that the table has."""
+        found = [UNKNOWN_ID] * count
         for name in names:
             ids = self._tables[table]
-            own = (ids.get(form, UNKNOWN_ID) for form in forms[name])
-            found.append(np.fromiter(own, np.int32, count))
-        return _first(found)
+            pairs = zip(found, forms[name], strict=True)
+            found = [ids.get(x, i) if i == UNKNOWN_ID else i for i, x in pairs]
+        return found
 
     def feed(self, shared: dict, name: str, ids, real: np.ndarray) -> np.ndarray:
         """The input of a file for a batch.
@@ -203,14 +210,6 @@ class SharedWords:
 def _read(shared: dict) -> list[str]:
     """What a file reads: its features, and all ids."""
     return [name for name in shared if name in INPUTS or name == IDS]
-
-
-def _first(found: list[np.ndarray]) -> np.ndarray:
-    """Of several ids of each token the first that is known."""
-    first, *others = found
-    for other in others:
-        first = np.where(first == UNKNOWN_ID, other, first)
-    return first
 
 
 def _key(name: str, shared: dict) -> tuple:

@@ -49,7 +49,8 @@ def test_white_space_is_that_of_python():
 
 
 def test_symbols_are_those_of_the_reference():
-    for text in texts():
+    plain = ["", " ", "a", "a b", " a b. ", "a  b", "a\tb", "a b\x7f", "é b", "a\nb"]
+    for text in [*texts(), *plain]:
         symbols = symbols_of(text, 7)
         assert listed(symbols) == reference(text, 7)
         assert symbols.end == 7 + len(text)

@@ -426,7 +426,7 @@ def test_damaged_folders(tagger, tmp_path):
                 keras_tagging.load(tmp_path)
 
     described = whole["parts"]["tagger"]
-    refused("has the format '4'", format=4)
+    refused("has the format '5'", format=5)
     refused("has the format 'True'", format=True)
     refused("has the format '1.0'", format=1.0)
     refused("does not name the parts", files=["keras"])
