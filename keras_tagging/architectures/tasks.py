@@ -23,6 +23,7 @@ Vectors = Annotated[
 Names = Annotated[tuple[str, ...], Rule(bool, "names of columns")]
 System = Annotated[str, Rule(bool, "'arc-standard', 'swap' or a further system")]
 Level = Annotated[float, Rule(lambda x: 0 < x <= 1, "above 0, up to 1")]
+HeadWeight = Annotated[float, Rule(lambda x: 0 <= x < 1e6, "0 or more, below 1e6")]
 Weights = Annotated[
     tuple[float, ...],
     Rule(lambda x: all(0 < w < float("inf") for w in x), "numbers above 0"),
@@ -146,6 +147,8 @@ class CCGMovesSettings(Checked):
         beta: a word has the categories with p >= beta * max p.
         tag_weight: of the logarithms of these p, beside the scores of moves.
         beam_width: hypotheses kept in the search; 1 is greedy.
+        head_weight: of the agreement with the heads that sentences have, beside the
+            log probability of moves; 0 for no reading of heads.
     """
 
     embeddings: Vectors | None = None
@@ -153,3 +156,4 @@ class CCGMovesSettings(Checked):
     beta: Level = 0.01
     tag_weight: Rate = 1.0
     beam_width: Steps = 8
+    head_weight: HeadWeight = 0.0  # as files have it that do not say so

@@ -13,7 +13,9 @@ Ambati et al. (2016), :cite:`ambati2016`, and recurrent ones as in Xu (2016),
 :cite:`xu2016b`. Departures: a softmax over the moves in place of a perceptron; the
 supertagger is trained together with the moves, and adds its probabilities to those of
 SHIFT (:class:`keras_tagging.transitions.Supertags`); of the derivations in the beam,
-one without fragments goes before all others.
+one without fragments goes before all others; ``recipe="fast"`` also counts what a
+dependency tree of the sentence says for each, where there is one
+(:func:`keras_tagging.transitions.agreement.agreement`).
 """
 
 from keras_tagging.architectures.architecture import Architecture
@@ -27,5 +29,6 @@ CCG_SHIFT_REDUCE = Architecture(
     # section 5.1: the beam
     paper={"optimizer": "adam", "learning_rate": 1e-3, "batch_size": 16, "epochs": 30}
     | {"beam_width": 16},
-    fast={**FAST, "token_budget": 400, "label_smoothing": 0.0, "beam_width": 8},
+    fast={**FAST, "token_budget": 400, "label_smoothing": 0.0, "beam_width": 8}
+    | {"head_weight": 1.5},
 )

@@ -9,6 +9,8 @@ from keras_tagging.data.projectivity import check_tree, is_projective, lift
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.limits import INTEGER_DIGITS
 
+IS_NUMBER = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
+
 
 def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]]:
     """The trees of sentences: heads, counted from 1 with 0 for ROOT, and deprels.
@@ -17,27 +19,46 @@ def trees_of(sentences: Sequence[Sentence]) -> list[tuple[np.ndarray, list[str]]
         ValueError: if a column is missing, a head is not a number, or the heads do not
             form a tree with one root; the message names the sentence.
     """
-    is_number = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
     trees = []
     for number, sentence in enumerate(sentences, 1):
-        words = " ".join(sentence.tokens[:4])[:40]
-        where = f"sentence {number} (it begins {words!r})"
+        where = f"sentence {number} (it begins {_beginning(sentence)})"
         for name in ("head", "deprel"):
             if name not in sentence.columns or "_" in sentence.columns[name]:
                 raise ValueError(
                     f"{where} has no tree: a word has no {name}; give sentences of a "
                     "treebank, such as CoNLL-U"
                 )
-        column = sentence.columns["head"]
-        if not all(is_number.fullmatch(head) for head in column):
-            raise ValueError(f"{where} has a head that is not a number: {column[:20]}")
-        try:
-            heads = np.array([int(head) for head in column], "int32")
-            check_tree(heads)
-        except ValueError as error:
-            raise ValueError(f"{where}: {error}") from None
+        heads = np.array(_checked(sentence, where), "int32")
         trees.append((heads, sentence.columns["deprel"]))
     return trees
+
+
+def heads_of(sentence: Sentence) -> list[int] | None:
+    """The heads of a sentence, counted from 1 with 0 for ROOT; None without any.
+
+    Raises:
+        ValueError: if they do not form a tree with one root; the message says how the
+            sentence begins.
+    """
+    if not {*sentence.columns.get("head", ())} - {"_", ""}:  # as CoNLL-U has it
+        return None
+    return _checked(sentence, f"the sentence that begins {_beginning(sentence)}")
+
+
+def _beginning(sentence: Sentence) -> str:
+    return repr(" ".join(sentence.tokens[:4])[:40])
+
+
+def _checked(sentence: Sentence, where: str) -> list[int]:
+    column = sentence.columns["head"]
+    if not all(IS_NUMBER.fullmatch(head) for head in column):
+        raise ValueError(f"{where} has a head that is not a number: {column[:20]}")
+    heads = [int(head) for head in column]
+    try:
+        check_tree(heads)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    return heads
 
 
 def trainable(trees, nonprojective="skip"):

@@ -41,6 +41,8 @@ class Deriving(Answers):
     figures = FIGURES
     #: the outputs that the decoder reads, and those of single words
     reads, of_words = SCORES, SCORES
+    #: whether it reads the column `head`, where sentences have one
+    reads_heads = False
     tags: Sequence[str]
     grammar: Grammar
     search: Search
@@ -88,9 +90,7 @@ class Deriving(Answers):
         def derived(sentence, *arrays):
             if not len(sentence):
                 return sentence if nbest is None else [(sentence, 0.0)]
-            found = self.decoder.derive(
-                sentence.tokens, _pos(sentence), *arrays, beta, nbest or 1
-            )
+            found = self._search(sentence, arrays, beta, nbest or 1)
             made = [(with_derivation(sentence, own), score) for own, score in found]
             return made[0][0] if nbest is None else made
 
@@ -102,8 +102,13 @@ class Deriving(Answers):
     def _derived(self, sentence: Sentence, *arrays) -> Sentence:
         if not len(sentence):
             return sentence
-        [(found, _)] = self.decoder.derive(sentence.tokens, _pos(sentence), *arrays)
+        [(found, _)] = self._search(sentence, arrays)
         return with_derivation(sentence, found)
+
+    def _search(self, sentence: Sentence, arrays, beta=None, nbest=1) -> list:
+        """The derivations of a sentence with words, and their scores."""
+        words, pos = sentence.tokens, parts_of_speech(sentence)
+        return self.decoder.derive(words, pos, *arrays, beta, nbest)
 
     def measured(self, sentences, *calls) -> dict[str, float]:
         """The figures on sentences with derivations: see `metrics.derivation_scores`.
@@ -155,7 +160,8 @@ class Deriving(Answers):
         return dict(zip(OF_WORDS, shares, strict=True))
 
 
-def _pos(sentence: Sentence) -> list[str]:
+def parts_of_speech(sentence: Sentence) -> list[str]:
+    """Those of a sentence, of a treebank before universal ones; "X" without any."""
     for name in ("xpos", "pos"):
         found = sentence.columns.get(name, [])
         if {*found} - {"_", ""}:  # CoNLL-U always has an XPOS, if only "_"
@@ -172,6 +178,8 @@ def with_derivation(sentence: Sentence, derivation: Derivation) -> Sentence:
 def with_derivations(sentences) -> list[Sentence]:
     """The sentences, after a check that each with words has a derivation.
 
+    Those that have heads lose them: figures and training must not read gold trees.
+
     Raises:
         ValueError: if one has none.
     """
@@ -182,7 +190,14 @@ def with_derivations(sentences) -> list[Sentence]:
                 f"sentence {number}, {' '.join(sentence.tokens[:5])[:60]!r}, has no "
                 "derivation, which a CCG parser learns from: read an .auto file"
             )
-    return sentences
+    return [_without_heads(sentence) for sentence in sentences]
+
+
+def _without_heads(sentence: Sentence) -> Sentence:
+    if "head" not in sentence.columns:
+        return sentence
+    kept = {k: v for k, v in sentence.columns.items() if k != "head"}
+    return replace(sentence, columns=kept)
 
 
 def gold_tags(sentence: Sentence) -> list[str]:

@@ -10,9 +10,16 @@ from keras_tagging.ccg.auto import FRAGMENTS
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.ccg.parsing import CCGDecoder, Search
-from keras_tagging.kinds.derivations import FIGURES, OF_WORDS, Deriving
+from keras_tagging.data.trees import heads_of
+from keras_tagging.kinds.derivations import (
+    FIGURES,
+    OF_WORDS,
+    Deriving,
+    parts_of_speech,
+)
 from keras_tagging.kinds.kind import Output
 from keras_tagging.transitions import RuleTables
+from keras_tagging.transitions.agreement import Tree, agreement
 from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
 from keras_tagging.transitions.search import FORBIDDEN
 from keras_tagging.utils.limits import CHART_WORDS, MODEL_STEPS
@@ -36,22 +43,29 @@ class MoveSearch(NamedTuple):
 
     Attributes:
         beam_width: the number of hypotheses.
+        head_weight: of `transitions.agreement` with a dependency tree, where there is
+            one, beside the log probability of the moves.
     """
 
     beam_width: int
+    head_weight: float = 0.0
 
 
 def search_of_moves(found) -> MoveSearch:
-    """The search that a file describes.
+    """The search that a file describes; an older one has no weight of heads.
 
     Raises:
         ValueError: if it cannot be one.
     """
-    right = isinstance(found, dict) and {*found} == {*MoveSearch._fields}
-    width = found["beam_width"] if right else None
-    if type(width) is not int or not 1 <= width <= MODEL_STEPS:
+    fields = {"head_weight": 0.0, **found} if isinstance(found, dict) else {}
+    right = {*fields} == {*MoveSearch._fields}
+    if right:
+        width, weight = fields["beam_width"], fields["head_weight"]
+        right = type(width) is int and 1 <= width <= MODEL_STEPS
+        right = right and type(weight) in (int, float) and 0 <= weight < 1e6
+    if not right:
         raise ValueError("does not say how derivations were searched for")
-    return MoveSearch(width)
+    return MoveSearch(**fields)
 
 
 class MoveDecoder:
@@ -66,7 +80,7 @@ class MoveDecoder:
     def __init__(self, grammar: Grammar, tags: Sequence[str], search: MoveSearch):
         self.rules, self._grammar, self._tags = RuleTables(grammar), grammar, tags
         self._most = np.array([*map(len, self.rules.labels.values()), 0])
-        self.beam_width = search.beam_width
+        self.beam_width, self.head_weight = search
 
     def derive(
         self,
@@ -77,8 +91,12 @@ class MoveDecoder:
         tags: np.ndarray,
         beta: None = None,
         nbest: int = 1,
+        heads: Sequence[int] | None = None,
     ) -> list[tuple[Derivation, float]]:
         """The best derivations with their scores: those without fragments go first.
+
+        With `heads`, a score is the log probability of the moves plus the `head_weight`
+        times their `transitions.agreement` with this tree.
 
         If all hypotheses are fragments, one from a chart is the first, where the
         grammar has one: a beam may have dropped the moves that lead to it. It knows the
@@ -94,19 +112,24 @@ class MoveDecoder:
             tags: `(words, tags)`, logits of the categories.
             beta: None: the moves have been found.
             nbest: how many, at most.
+            heads: of the words, a tree, as `transitions.agreement.Tree` takes it; None
+                for none.
         """
-        found = []
         own = moves.reshape(1, len(words), -1)
-        own, built = self._hypotheses(own, np.array([len(words)]))
+        own, built, parts = self._hypotheses(own, np.array([len(words)]))
+        tree = Tree(heads) if heads is not None and self.head_weight else None
+        ranked = []
         for place, score in enumerate(scores[0].tolist()):
             if place and (score < FORBIDDEN / 2 or not built[0, place]):
                 continue  # there are not so many
-            actions, labels = (own[0, place] % 4).tolist(), own[0, place] // 4
-            made = self.rules.derivation(actions, labels.tolist(), words, pos)
-            found.append((made, score))
-            if nbest == 1 and made.category != FRAGMENTS:
-                break
-        found.sort(key=lambda one: one[0].category == FRAGMENTS)
+            steps = (own[0, place] % 4).tolist(), (own[0, place] // 4).tolist()
+            if tree:
+                score += self.head_weight * agreement(tree, self.rules, *steps)
+            ranked.append((parts[0, place] > 1, -score, place, steps))
+        found = [
+            (self.rules.derivation(*steps, words, pos), -score)
+            for _, score, _, steps in sorted(ranked)[:nbest]
+        ]
         if found[0][0].category == FRAGMENTS and len(words) <= CHART_WORDS:
             heads = heads_inside(found[0][0])
             [(made, score)] = self._chart.derive(words, pos, tags, heads)
@@ -128,12 +151,12 @@ class MoveDecoder:
         if not moves.shape[2] or moves.shape[2] % self.beam_width or (moves < 0).any():
             return False
         moves = np.where(real[:, :, None], moves, FINISH)
-        _, built = self._hypotheses(moves, real.sum(1))
+        _, built, _ = self._hypotheses(moves, real.sum(1))
         return bool(built[:, 0].all())
 
     def _hypotheses(self, moves: np.ndarray, lengths: np.ndarray):
-        """The moves of each hypothesis, `(batch, beam_width, moves)`, and whether they
-        build a derivation, `(batch, beam_width)`."""
+        """The moves of each hypothesis, `(batch, beam_width, moves)`; whether they are
+        a derivation's, and how many constituents are left, `(batch, beam_width)`."""
         batch, time, _ = moves.shape
         moves = moves.reshape(batch, time, self.beam_width, -1).transpose(0, 2, 1, 3)
         moves = moves.reshape(batch, self.beam_width, -1)
@@ -143,7 +166,7 @@ class MoveDecoder:
         depth = shifts - (going & (actions == REDUCE)).cumsum(-1)
         right = (labels >= 1) & (labels <= self._most[actions]) & (depth >= 1)
         built = np.all(right | ~going, -1) & (shifts[:, :, -1] == lengths[:, None])
-        return moves, built
+        return moves, built, depth[:, :, -1]
 
 
 def heads_inside(fragments: Derivation) -> np.ndarray:
@@ -171,6 +194,10 @@ class DerivingByMoves(Deriving):
     reads, of_words = ["moves", "move_scores", "tag_scores"], ["tag_scores"]
     search: MoveSearch
 
+    @property
+    def reads_heads(self):
+        return self.search.head_weight > 0
+
     @classmethod
     def outputs(cls, about):
         return OUTPUTS
@@ -179,6 +206,11 @@ class DerivingByMoves(Deriving):
     def decoder(self) -> MoveDecoder:
         """The part that makes derivations of moves."""
         return MoveDecoder(self.grammar, self.tags, self.search)
+
+    def _search(self, sentence, arrays, beta=None, nbest=1):
+        heads = heads_of(sentence) if self.reads_heads else None
+        words, pos = sentence.tokens, parts_of_speech(sentence)
+        return self.decoder.derive(words, pos, *arrays, beta, nbest, heads)
 
     def nothing(self, name):
         return np.zeros(0, object) if name == "tags" else np.zeros((0, 0), "float32")

@@ -53,7 +53,7 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
     @property
     def search(self) -> MoveSearch:
         """How derivations are searched for, by its settings."""
-        return MoveSearch(self.beam_width)
+        return MoveSearch(self.beam_width, self.head_weight)
 
     @property
     def beam_width(self) -> int:
@@ -72,6 +72,15 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
     @beta.setter
     def beta(self, beta):
         self._set_search(beta=beta)
+
+    @property
+    def head_weight(self) -> float:
+        """Weight of the heads that sentences have; 0 reads none. You may set it."""
+        return float(self.settings["head_weight"])
+
+    @head_weight.setter
+    def head_weight(self, weight):
+        self._set_search(head_weight=weight)
 
     def _set_search(self, **changes):
         self.settings = self.settings.replaced(**changes)
@@ -218,7 +227,9 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
         """Find the derivations of sentences.
 
         Every sentence gets one: where the moves leave several constituents, its root
-        has the category `FRAG`, and they are its children.
+        has the category `FRAG`, and they are its children. Where sentences have a
+        column `head` with a tree, and `head_weight` is above 0, derivations that agree
+        with it are better: see `transitions.agreement`.
 
         Args:
             sentences: as in `CCGParser.derive`.
@@ -229,12 +240,13 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
             beam_width: hypotheses kept in the search; by default those of the model.
 
         Returns:
-            As `CCGParser.derive`: the score is the log probability of all moves.
-            Derivations without fragments go before others.
+            As `CCGParser.derive`: the score is the log probability of all moves, plus
+            the agreement with the heads times `head_weight`. Derivations without
+            fragments go before others.
 
         Raises:
-            ValueError: for a `beta` outside of (0, 1], an `nbest` below 1, or a beam
-                that cannot be.
+            ValueError: for a `beta` outside of (0, 1], an `nbest` below 1, a beam that
+                cannot be, or heads that are no tree.
         """
         own = self.settings.task
         width = own.beam_width if beam_width is None else beam_width

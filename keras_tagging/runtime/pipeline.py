@@ -274,7 +274,8 @@ class TextPipeline(Exported):
         """Find the derivations of sentences, as `derive` of its CCG parser does.
 
         The taggers that stand before the CCG parser tag the sentences first, as in
-        `annotate`, which takes raw text.
+        `annotate`, which takes raw text; and a dependency parser gives them heads, if
+        the CCG parser reads these.
 
         Args:
             sentences: sentences, or lists of words.
@@ -295,10 +296,11 @@ class TextPipeline(Exported):
                 f"{sentences[:40]!r} is running text: annotate it, or give a list of "
                 "sentences or of lists of words"
             )
+        reads_heads = getattr(parser, "reads_heads", False)
         for model in self._annotators.values():
             if model is parser:
                 break
-            if model.kind == kinds.TAGGER.name:
+            if model.kind == kinds.TAGGER.name or reads_heads:
                 sentences = model.annotate(sentences)
         return parser.derive(sentences, **options)
 

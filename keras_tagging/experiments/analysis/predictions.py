@@ -9,7 +9,7 @@ from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.vocabulary import count_vocabulary
-from keras_tagging.kinds.derivations import gold_tags
+from keras_tagging.kinds.derivations import gold_tags, with_derivations
 from keras_tagging.metrics import AttachmentScores, attachment_scores
 
 
@@ -81,7 +81,7 @@ def derived_tokens(
         equal) and `network` (whether the network's best one is right); and the
         derivations of the sentences with words.
     """
-    sentences = [sentence for sentence in sentences if len(sentence)]
+    sentences = [s for s in with_derivations(sentences) if len(s)]
     tokens = _places(model, sentences)
     tags = np.array(model.tags, object)
     needed, derive = model.annotation()
