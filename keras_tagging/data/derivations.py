@@ -34,7 +34,7 @@ def derivations(
             leaves them as they are, but for the errors of the published treebank.
     """
     return parse_each(
-        _records(lines), lambda record: _derivation(record, categories)[0]
+        _records(lines), lambda record: derivation_of(record, categories)[0]
     )
 
 
@@ -78,7 +78,7 @@ def auto(
             place = place_of(record[0][1])
             if place is None or place[0] not in sections:
                 return None
-        derivation, leaves = _derivation(record, categories)
+        derivation, leaves = derivation_of(record, categories)
         tags, pos, _, words, *_ = zip(*leaves, strict=True)
         return sentence_of(words, tags, {"pos": pos}, derivation=derivation)
 
@@ -101,9 +101,14 @@ def _records(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield header
 
 
-def _derivation(
-    record: list[Line], categories: str | None
+def derivation_of(
+    record: list[Line], categories: str | None = None
 ) -> tuple[Derivation, list[Leaf]]:
+    """The derivation of an `ID=` line, if there is one, and a line, and its leaves.
+
+    Raises:
+        Malformed: if it is none.
+    """
     number, line = record[-1]
     if line.startswith("ID="):
         what = "no derivation follows this ID line"

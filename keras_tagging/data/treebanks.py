@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
+from keras_tagging.data.derivations import derivation_of
 from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
     Line,
@@ -35,6 +37,10 @@ FIELDS = {
 #: the column of named entities: NER in MISC
 NER = "ner"
 
+#: the tags are the categories of the derivations in these comments
+AUTO = "auto"
+_AUTO = re.compile(f"# {AUTO} *= *(?=\\()")
+
 # A word: the number of its line, and its cells.
 Row = tuple[int, list[str]]
 
@@ -53,14 +59,16 @@ def conllu(
 
     Args:
         tag: the field with the tags: "upos", "xpos", "deprel", "feats" or "lemma"; None
-            for no tags. A sentence in which the field is always `_` has no tags.
+            for no tags. A sentence in which the field is always `_` has no tags. "auto"
+            gives each sentence the CCG derivation of its comment `# auto =`, as
+            `annotate` writes it, whose categories are the tags.
         trees: whether every sentence must be a tree with one root and named relations.
         surface: whether sentences have their `surface`: the text of the comment
             `# text`, or else by SpaceAfter and SpacesAfter, with multiword tokens. All
             sentences of a file are one text; before `# newpar` and `# newdoc` is a
             blank line.
     """
-    fields = {"lemma": LEMMA, "upos": UPOS, "xpos": XPOS}
+    fields = {"lemma": LEMMA, "upos": UPOS, "xpos": XPOS, AUTO: None}
     if surface:
         return _with_surfaces(lines, fields, tag, trees)
     return _sentences(lines, "CoNLL-U", fields, tag, trees)
@@ -92,7 +100,7 @@ def tag_column(format: str, tag: str | None = None) -> str | None:
         tag: its option `tag`; None for the default.
     """
     if format == "conllu":
-        return tag or "upos"
+        return None if tag == AUTO else tag or "upos"
     names = {None: "upos", "cpostag": "upos", "postag": "xpos"}
     return names.get(tag, tag) if format == "conllx" else None
 
@@ -115,9 +123,25 @@ def _parser(name, fields, tag, trees):
         if trees:
             _check_tree(rows)
         sent_id = sent_id_of(line for _, line in block)
-        return sentence_of_rows(rows, fields[tag] if tag else None, sent_id)
+        found = sentence_of_rows(rows, fields[tag] if tag else None, sent_id)
+        return _derived(found, block) if tag == AUTO else found
 
     return parse
+
+
+def _derived(sentence: Sentence, block: list[Line]) -> Sentence:
+    """The sentence with the derivation of its comment."""
+    own = [(n, line) for n, line in block if _AUTO.match(line)]
+    if len(own) != 1:
+        what = f"the sentence has {len(own) or 'no'} comments `# {AUTO} = (<...`"
+        raise Malformed(block[0][0], what, "give it one, or read other tags, tag=upos")
+    [(number, line)] = own
+    found, leaves = derivation_of([(number, _AUTO.sub("", line))])
+    tags, _, _, words, *_ = zip(*leaves, strict=True)
+    if [*words] != sentence.tokens:
+        what = f"the derivation has other words than the rows: {' '.join(words)[:60]!r}"
+        raise Malformed(number, what, "write that of these words, or leave it out")
+    return replace(sentence, tags=list(tags), derivation=found)
 
 
 def _with_surfaces(lines, fields, tag, trees):

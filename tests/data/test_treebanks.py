@@ -9,6 +9,7 @@ import pytest
 
 from keras_tagging.corpora import load_corpus
 from keras_tagging.data import CorpusError, read
+from keras_tagging.data.annotation import ConlluWriter
 
 
 def sentence(*words):
@@ -259,3 +260,43 @@ def test_treebanks_have_trees(file):
     sentences = list(read(path, "conllu", trees=True))
     assert len(sentences) == FILES[file]
     assert sentences == list(read(path))
+
+
+AUTO = "(<T NP 1 2> (<L NP/N DT DT the NP/N>) (<L N NN NN cat N>) )"
+
+
+def derived(comment, *words, **options):
+    text = comment + sentence(*words)
+    return list(read(io.StringIO(text), "conllu", tag="auto", **options))
+
+
+def test_derivations_in_comments():
+    words = "the 2 det", "cat 0 root"
+    [found] = derived(f"# sent_id = 7\n# auto = {AUTO}\n", *words)
+    assert found.tokens == ["the", "cat"] and found.tags == ["NP/N", "N"]
+    assert found.derivation.category == "NP" and found.sent_id == "7"
+    assert found.columns["pos"] == ["U1", "U2"]  # those of the rows
+    assert found.columns["deprel"] == ["det", "root"]
+    # as `annotate` writes it
+    written = ConlluWriter().write(found)
+    [again] = read(io.StringIO(written), "conllu", tag="auto")
+    assert again.derivation == found.derivation and again.tags == found.tags
+    # others do not look at the comment
+    [plain] = read(io.StringIO(f"# auto = (<\n{sentence(*words)}"), "conllu")
+    assert plain.derivation is None and plain.tags == ["U1", "U2"]
+
+
+@pytest.mark.parametrize(
+    ("comment", "line", "error"),
+    [
+        ("", 1, "the sentence has no comments `# auto = .*; give it one, or read"),
+        ("# auto = none\n", 1, "no comments `# auto"),
+        (f"# auto = {AUTO}\n" * 2, 1, "2 comments `# auto"),
+        (f"# one\n# auto = {AUTO[:-1]}\n", 2, "derivation|node"),
+        (f"# auto = {AUTO.replace('cat', 'dog')}\n", 1, "other words than the rows"),
+        ("# auto = (<L NP NN NN cat NP>)\n", 1, "other words than the rows: 'cat'"),
+    ],
+)
+def test_no_such_derivation(comment, line, error):
+    with pytest.raises(CorpusError, match=f"<stream>:{line}: .*{error}"):
+        derived(comment, "the 2 det", "cat 0 root")
