@@ -35,7 +35,12 @@ SETTINGS = {
 #: and, where it takes installed vectors and word classes, in "fast": these know more of
 #: words that training lacks than characters do (docs/results/raw-text.rst)
 WITH_WORDS = {"bigru": {"units": 150, "character_network": None}}
-WITH_WORDS |= dict.fromkeys(PARSERS, {"encoder": "bigru", "encoder_units": 150})
+#: half of the hidden units and of the hypotheses: as accurate, and a third quicker
+WITH_WORDS |= dict.fromkeys(
+    PARSERS,
+    {"encoder": "bigru", "encoder_units": 150, "units": 128}
+    | {"hidden_dropout": 0.1, "beam_width": 2},
+)
 #: the same for the tagger of entities, which gains nothing from predicted UPOS
 ENTITY_TAGGER = {"units": 200, "unknown_rate": 0.5, "token_budget": 400, "epochs": 8}
 ENTITY_SETTINGS = {

@@ -166,8 +166,12 @@ def test_a_fast_pipeline_with_words_is_smaller(files):
         assert {name: settings[name] for name in own} == own
     parser = found.keywords("parser")
     assert parser["trainable_vectors"] is False
-    assert (parser["encoder"], parser["encoder_units"]) == ("bigru", 150)
-    assert without.keywords("parser")["encoder"] == "bilstm"
+    changes = {"encoder": "bigru", "encoder_units": 150, "units": 128}
+    changes |= {"hidden_dropout": 0.1, "beam_width": 2}
+    assert {name: parser[name] for name in changes} == changes
+    parser = without.keywords("parser")
+    changes = {"encoder": "bilstm", "units": 256, "beam_width": 4}
+    assert {name: parser[name] for name in changes} == changes
     assert found.fold_tagger(("upos",)).settings["trainable_vectors"] is False
     assert without.keywords("tagger")["character_network"] == "lstm"
     classes = plan(words, tagger={"vectors": None}).keywords("tagger")
