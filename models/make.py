@@ -17,11 +17,11 @@ weight changes. That file has what no run can tell: language, licence, corpus, l
 an example for the README, and for runs of a tagger or CCG parser alone the `parts` that
 go before it, each with the name of the model here that has it. Of its pretrained
 vectors such a run keeps those that these parts have, so that all share one table, and
-its figures are those of gold words. The weights are stored in half precision, and the
-figures that the development sentences have with them are printed beside those of the
-run. With `--words N` the models keep the first N words of their pretrained vectors and
-those of the training sentences, and the figures are computed anew. The same model is
-stored as ONNX files, for those who only run it.
+its figures are those of gold words, which these parts annotate. The weights are stored
+in half precision, and the figures that the development sentences have with them are
+printed beside those of the run. With `--words N` the models keep the first N words of
+their pretrained vectors and those of the training sentences, and the figures are
+computed anew. The same model is stored as ONNX files, for those who only run it.
 """
 
 import argparse
@@ -29,6 +29,7 @@ import json
 import os
 import shutil
 import statistics
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -157,11 +158,29 @@ def given_parts(about: dict) -> dict:
 
 
 def evaluator_of(pipeline, given: dict):
-    """The function that computes figures: from raw text on, or of a single model."""
-    if not given:
-        return pipeline.evaluate
-    [model] = (m for name, m in pipeline.parts.items() if name not in given)
-    return partial(model.evaluate, return_dict=True)
+    """The function that computes figures: from raw text on, or from gold words."""
+    return partial(figures_of_words, pipeline, given) if given else pipeline.evaluate
+
+
+def figures_of_words(pipeline, given: dict, sentences) -> dict[str, float]:
+    """The figures of a pipeline on gold words, those of its last model alone.
+
+    The parts before it annotate the words. Of derivations they are those of the whole
+    pipeline, where the heads that these parts give choose among them.
+
+    Args:
+        pipeline: with a model for each of `given`, and one more.
+        given: models by the name of the part.
+        sentences: gold ones.
+    """
+    [last] = (name for name in pipeline.parts if name not in given)
+    before = pipeline.only(name for name in given if name != "segmenter")
+    found = before.annotate([list(sentence.tokens) for sentence in sentences])
+    pairs = zip(sentences, found, strict=True)
+    annotated = [replace(gold, columns=own.columns) for gold, own in pairs]
+    own = pipeline.parts[last].evaluate(annotated, return_dict=True)
+    whole = pipeline.evaluate([gold for gold in sentences if len(gold)])
+    return {name: whole.get(name, value) for name, value in own.items()}
 
 
 def compute_figures(pipeline, corpus, given: dict) -> None:

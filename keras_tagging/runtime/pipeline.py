@@ -98,7 +98,7 @@ class TextPipeline(Exported):
         for name, model in self._annotators.items():
             for column in model.input_columns if before else ():
                 given = {column for own in before for column in self.parts[own].gives}
-                given -= {"tags", "head", "deprel"}
+                given -= {"tags", "head"}
                 if field_of(column) in given:
                     continue
                 own = ", ".join(sorted(given)) or "none with a name"
@@ -274,8 +274,8 @@ class TextPipeline(Exported):
         """Find the derivations of sentences, as `derive` of its CCG parser does.
 
         The taggers that stand before the CCG parser tag the sentences first, as in
-        `annotate`, which takes raw text; and a dependency parser gives them heads, if
-        the CCG parser reads these.
+        `annotate`, which takes raw text; and a dependency parser gives them heads and
+        relations, if the CCG parser reads these.
 
         Args:
             sentences: sentences, or lists of words.
@@ -296,11 +296,13 @@ class TextPipeline(Exported):
                 f"{sentences[:40]!r} is running text: annotate it, or give a list of "
                 "sentences or of lists of words"
             )
-        reads_heads = getattr(parser, "reads_heads", False)
+        reads = {field_of(name) for name in parser.input_columns}
+        if getattr(parser, "reads_heads", False):
+            reads.add("head")
         for model in self._annotators.values():
             if model is parser:
                 break
-            if model.kind == kinds.TAGGER.name or reads_heads:
+            if model.kind == kinds.TAGGER.name or reads & {*model.gives}:
                 sentences = model.annotate(sentences)
         return parser.derive(sentences, **options)
 

@@ -1,6 +1,7 @@
 """Derivations by moves that a dependency tree chooses among those of the beam."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -234,3 +235,45 @@ def test_the_command_reads_them(model, tmp_path, capsys):
     ended, printed = derive([0, 3, 2])
     [line] = printed.err.splitlines()
     assert ended == 2 and "form a cycle" in line
+
+
+class Relations(Trees):
+    """The same, whose relations are the words in capitals."""
+
+    def annotate(self, sentences):
+        words = [as_sentence(sentence).tokens for sentence in sentences]
+        return [related(own, self.heads) for own in words]
+
+
+def related(words, heads):
+    sentence = with_heads(words, heads)
+    sentence.columns["deprel"] = [word.upper() for word in words]
+    return sentence
+
+
+def test_relations_are_read_as_features(tmp_path):
+    gold = [replace(s, columns=related(WORDS, LEFT[0]).columns) for s in GOLD]
+    made = keras_tagging.build("ccg-shift-reduce", columns=["deprel"], **SETTINGS)
+    made.fit(gold, epochs=1, verbose=0)
+    made.head_weight = 0.0  # heads are not read, and the parser is yet needed
+    assert made.vocabularies["deprel"] == ["A", "B", "C"]
+    made.export(tmp_path / "parser.onnx")
+    for part in (made, keras_tagging.load(tmp_path / "parser.onnx")):
+        pipeline = Pipeline(parser=Relations(LEFT[0]), ccg_shift_reduce=part)
+        [alone] = made.annotate([related(WORDS, LEFT[0])])
+        for way in (pipeline.annotate, pipeline.derive):
+            [found] = way([WORDS])
+            assert found.derivation == alone.derivation
+            assert found.columns["deprel"] == ["A", "B", "C"]
+        assert pipeline.only(["ccg-shift-reduce"]).input_columns == ("deprel",)
+    with pytest.raises(ValueError, match="reads the column 'deprel', but those of the"):
+        Pipeline(parser=Tags(), ccg_shift_reduce=made)
+
+
+class Tags(Trees):
+    """A model before it that gives no relations."""
+
+    gives = ("upos",)
+
+    def __init__(self):
+        super().__init__(LEFT[0])
