@@ -223,6 +223,10 @@ def refuse_others(run: Path, model, options: dict) -> dict:
     return {k: v for k, v in options.items() if v is not None and v is not False}
 
 
+def _names(parts: str) -> list[str]:
+    return [name.strip() for name in parts.split(",")]
+
+
 def load_pipeline(run: Path, threads: int | None = None, parts: str | None = None):
     """A pipeline, or the pipeline of a single model.
 
@@ -235,4 +239,4 @@ def load_pipeline(run: Path, threads: int | None = None, parts: str | None = Non
     from keras_tagging.runtime.pipeline import pipeline_of
 
     pipeline = pipeline_of(model)
-    return pipeline if parts is None else pipeline.only(parts.split(","))
+    return pipeline if parts is None else pipeline.only(_names(parts))

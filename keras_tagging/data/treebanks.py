@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
+from keras_tagging.ccg.words import escaped
 from keras_tagging.data.derivations import derivation_of
-from keras_tagging.data.normalisation import shown
+from keras_tagging.data.normalisation import shown, to_nfc
 from keras_tagging.data.records import (
     Line,
     Malformed,
@@ -129,6 +130,11 @@ def _parser(name, fields, tag, trees):
     return parse
 
 
+def _key(word: str) -> str:
+    """The same for a word of a row and of a derivation."""
+    return escaped(to_nfc(word))
+
+
 def _derived(sentence: Sentence, block: list[Line]) -> Sentence:
     """The sentence with the derivation of its comment."""
     own = [(n, line) for n, line in block if _AUTO.match(line)]
@@ -138,7 +144,7 @@ def _derived(sentence: Sentence, block: list[Line]) -> Sentence:
     [(number, line)] = own
     found, leaves = derivation_of([(number, _AUTO.sub("", line))])
     tags, _, _, words, *_ = zip(*leaves, strict=True)
-    if [*words] != sentence.tokens:
+    if [*map(_key, words)] != [*map(_key, sentence.tokens)]:
         what = f"the derivation has other words than the rows: {' '.join(words)[:60]!r}"
         raise Malformed(number, what, "write that of these words, or leave it out")
     return replace(sentence, tags=list(tags), derivation=found)

@@ -120,11 +120,32 @@ class TextPipeline(Exported):
             ValueError: for a name that is no part, or none at all, and if a part reads
                 a column that only another one gives.
         """
+        if isinstance(names, str):
+            raise ValueError(f"parts {names!r}: give a list of names")
         for name in (names := list(names)):
             check_known("part", name, self.parts)
+        self._check_left_out(names)
         found = type(self)(**{k: x for k, x in self.parts.items() if k in names})
         found.metadata = self.metadata
         return found
+
+    def _check_left_out(self, names: list[str]) -> None:
+        """Refuse parts without the part whose columns they read."""
+        gives = {x: name for name, m in self._annotators.items() for x in m.gives}
+        # without a segmenter the first part may read columns of its input
+        given, begun = set(), not {"segmenter"}.isdisjoint(names)
+        for name, model in self._annotators.items():
+            if name not in names:
+                continue
+            for column in model.input_columns if begun else ():
+                field = field_of(column)
+                if field not in given and gives.get(field, name) != name:
+                    raise ValueError(
+                        f"the {name} reads the column {column!r}, which the "
+                        f"{gives[field]} gives: add {gives[field]} to the parts"
+                    )
+            given |= {*model.gives}
+            begun = True
 
     def __repr__(self):
         parts = (

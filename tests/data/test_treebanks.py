@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from keras_tagging.ccg.words import escaped
 from keras_tagging.corpora import load_corpus
 from keras_tagging.data import CorpusError, read
 from keras_tagging.data.annotation import ConlluWriter
@@ -281,6 +282,13 @@ def test_derivations_in_comments():
     written = ConlluWriter().write(found)
     [again] = read(io.StringIO(written), "conllu", tag="auto")
     assert again.derivation == found.derivation and again.tags == found.tags
+    # brackets and white space have other names there, and the rows are in NFC
+    others = "(x)", "e\u0301", "3\u00a01/2"
+    nodes = "".join(f"(<L X P P {escaped(word)} X>) " for word in others)
+    rows = sentence(*(f"{word.replace(chr(0xA0), '%')} 0 r" for word in others))
+    text = f"# auto = (<T X 0 3> {nodes})\n" + rows.replace("%", "\u00a0")
+    [found] = read(io.StringIO(text), "conllu", tag="auto")
+    assert found.tokens == ["(x)", "\u00e9", "3\u00a01/2"]
     # others do not look at the comment
     [plain] = read(io.StringIO(f"# auto = (<\n{sentence(*words)}"), "conllu")
     assert plain.derivation is None and plain.tags == ["U1", "U2"]

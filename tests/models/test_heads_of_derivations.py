@@ -266,6 +266,8 @@ def test_relations_are_read_as_features(tmp_path):
             assert found.derivation == alone.derivation
             assert found.columns["deprel"] == ["A", "B", "C"]
         assert pipeline.only(["ccg-shift-reduce"]).input_columns == ("deprel",)
+        with pytest.raises(ValueError, match="parts 'parser': give a list of names"):
+            pipeline.only("parser")
     with pytest.raises(ValueError, match="reads the column 'deprel', but those of the"):
         Pipeline(parser=Tags(), ccg_shift_reduce=made)
 

@@ -35,6 +35,13 @@ class Segmenter:
         yield Sentence(WORDS[1], surface=surface)
 
 
+class Reader:
+    """A dependency parser that reads parts of speech."""
+
+    kind, input_columns, gives_spans = "parser", ("pos",), False
+    gives = ("head", "deprel")
+
+
 @pytest.fixture(scope="module")
 def tagger():
     model = keras_tagging.build("bigru", **TINY, tags="upos")
@@ -211,6 +218,13 @@ def test_some_parts_of_a_pipeline(pipeline, served, found, tmp_path, capsys):
         pipeline.only(["parser"])
     with pytest.raises(ValueError, match="a pipeline has a segmenter, a tagger"):
         pipeline.only([])
+    read = Reader()
+    whole = Pipeline(*map(pipeline.parts.get, ("segmenter", "tagger")), parser=read)
+    message = "the parser reads the column 'pos', which the tagger gives: add tagger to"
+    with pytest.raises(ValueError, match=message):
+        whole.only(["segmenter", "parser"])
+    # which may be in the sentences that it is given
+    assert whole.only(["parser"]).parts == {"parser": read}
     text = tmp_path / "a.txt"
     text.write_text("\n".join(map(" ".join, WORDS)), "utf-8")
     for jobs in (1, 2):
