@@ -65,6 +65,7 @@ def main():
     parser.add_argument("--out", type=Path, required=True, help="a folder")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
+    args.out.mkdir(parents=True)  # before minutes of training
     derivations = keras_tagging.load_corpus(args.corpus)
     corpus = keras_tagging.load_corpus(args.treebank)
     pipeline = keras_tagging.load(args.pipeline)
@@ -72,7 +73,6 @@ def main():
     # of the training sentences those of one half, parsed by what has read the other
     halves = halves_of(derivations.train, corpus.train)
     parsers = {half: parser_of(1 - half, whole, corpus, args.seed) for half in (0, 1)}
-    args.out.mkdir(parents=True)
     for split in ("train", "dev", "test"):
         gold = getattr(derivations, split)
         tagged = tagger.annotate([list(s.tokens) for s in gold])

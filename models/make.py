@@ -179,7 +179,7 @@ def figures_of_words(pipeline, given: dict, sentences) -> dict[str, float]:
     pairs = zip(sentences, found, strict=True)
     annotated = [replace(gold, columns=own.columns) for gold, own in pairs]
     own = pipeline.parts[last].evaluate(annotated, return_dict=True)
-    whole = pipeline.evaluate([gold for gold in sentences if len(gold)])
+    whole = pipeline.evaluate(sentences)
     return {name: whole.get(name, value) for name, value in own.items()}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from keras_tagging.ccg.categories import CategoryError, normalise
 from keras_tagging.ccg.words import BRACKETS
 from keras_tagging.data import Sentence
-from keras_tagging.data.named_columns import with_labels
+from keras_tagging.data.named_columns import parts_of_speech, with_labels
 from keras_tagging.data.tagged import as_line
 from keras_tagging.utils.suggestions import check_known
 
@@ -29,15 +29,6 @@ UNKNOWN = "_"
 def escaped(text: str) -> str:
     """A word or part of speech as one field: brackets, bars and blanks replaced."""
     return re.sub(r"\s", "_", text).translate(ESCAPES) or UNKNOWN
-
-
-def parts_of_speech(sentence: Sentence) -> list[str]:
-    """Those of the Penn Treebank if there are any, else universal ones, else `_`."""
-    for name in ("xpos", "pos"):
-        found = sentence.columns.get(name, [])
-        if set(found) - {"_", ""}:
-            return [escaped(tag) for tag in found]
-    return [UNKNOWN] * len(sentence)
 
 
 def check_supertags(tags: list[str], run) -> None:
@@ -118,7 +109,8 @@ class SupertagWriter:
             others = {k: v for k, v in tags.items() if k != self.column}
             sentence, tags = with_labels(sentence, others), tags[self.column]
         words = list(map(escaped, sentence.tokens))
-        return self._format(words, parts_of_speech(sentence), tags)
+        pos = map(escaped, parts_of_speech(sentence, UNKNOWN))
+        return self._format(words, list(pos), tags)
 
 
 def as_candc(words, pos, tags) -> str:

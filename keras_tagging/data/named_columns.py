@@ -26,6 +26,15 @@ def field_of(name: str) -> str:
     return ALIASES.get(name, name)
 
 
+def parts_of_speech(sentence: Sentence, unknown: str) -> list[str]:
+    """Those of its treebank if there are any, else universal ones, else `unknown`."""
+    for name in ("xpos", "pos"):
+        found = sentence.columns.get(name, [])
+        if {*found} - {"_", ""}:  # CoNLL-U always has an XPOS, if only "_"
+            return found
+    return [unknown] * len(sentence)
+
+
 def labels_of(sentence: Sentence, name: str | None) -> list[str] | None:
     """The labels of a sentence in a column; None if it is not annotated there."""
     if name is None:

@@ -9,6 +9,7 @@ import numpy as np
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.ccg.parsing import CCGDecoder, Search
+from keras_tagging.data.named_columns import parts_of_speech
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds.answers import Answers
@@ -105,10 +106,10 @@ class Deriving(Answers):
         [(found, _)] = self._search(sentence, arrays)
         return with_derivation(sentence, found)
 
-    def _search(self, sentence: Sentence, arrays, beta=None, nbest=1) -> list:
+    def _search(self, sentence: Sentence, arrays, beta=None, nbest=1, **more) -> list:
         """The derivations of a sentence with words, and their scores."""
-        words, pos = sentence.tokens, parts_of_speech(sentence)
-        return self.decoder.derive(words, pos, *arrays, beta, nbest)
+        words, pos = sentence.tokens, parts_of_speech(sentence, "X")
+        return self.decoder.derive(words, pos, *arrays, beta, nbest, **more)
 
     def measured(self, sentences, *calls) -> dict[str, float]:
         """The figures on sentences with derivations: see `metrics.derivation_scores`.
@@ -158,15 +159,6 @@ class Deriving(Answers):
         count = sum(map(len, sentences))
         shares = (share(int(n), count) for n in right)
         return dict(zip(OF_WORDS, shares, strict=True))
-
-
-def parts_of_speech(sentence: Sentence) -> list[str]:
-    """Those of a sentence, of a treebank before universal ones; "X" without any."""
-    for name in ("xpos", "pos"):
-        found = sentence.columns.get(name, [])
-        if {*found} - {"_", ""}:  # CoNLL-U always has an XPOS, if only "_"
-            return found
-    return ["X"] * len(sentence)
 
 
 def with_derivation(sentence: Sentence, derivation: Derivation) -> Sentence:

@@ -11,12 +11,7 @@ from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar
 from keras_tagging.ccg.parsing import CCGDecoder, Search
 from keras_tagging.data.trees import heads_of
-from keras_tagging.kinds.derivations import (
-    FIGURES,
-    OF_WORDS,
-    Deriving,
-    parts_of_speech,
-)
+from keras_tagging.kinds.derivations import FIGURES, OF_WORDS, Deriving
 from keras_tagging.kinds.kind import Output
 from keras_tagging.transitions import RuleTables
 from keras_tagging.transitions.agreement import Tree, agreement
@@ -209,8 +204,7 @@ class DerivingByMoves(Deriving):
 
     def _search(self, sentence, arrays, beta=None, nbest=1):
         heads = heads_of(sentence) if self.reads_heads else None
-        words, pos = sentence.tokens, parts_of_speech(sentence)
-        return self.decoder.derive(words, pos, *arrays, beta, nbest, heads)
+        return super()._search(sentence, arrays, beta, nbest, heads=heads)
 
     def nothing(self, name):
         return np.zeros(0, object) if name == "tags" else np.zeros((0, 0), "float32")

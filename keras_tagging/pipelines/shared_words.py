@@ -199,7 +199,7 @@ def _gives_ids(model) -> bool:
 
 
 def _columns(part: str, model, shared, vocabularies) -> list[list]:
-    """What a file says of its input `IDS`: see `runtime.shared_words.shared_of`.
+    """The description of the input `IDS`: see `runtime.shared_words.shared_of`.
 
     Args:
         part: the name of the part.

@@ -208,7 +208,7 @@ class SharedWords:
 
 
 def _read(shared: dict) -> list[str]:
-    """What a file reads: its features, and all ids."""
+    """The inputs of a file that are looked up: its features, and all ids."""
     return [name for name in shared if name in INPUTS or name == IDS]
 
 
