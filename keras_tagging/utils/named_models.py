@@ -8,6 +8,7 @@ saved model, and `card.json`, which tells its licence and its figures. There may
 
 import json
 import re
+import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint
@@ -139,6 +140,21 @@ def in_clone(name: str) -> str | None:
     return next(found, None)
 
 
+def offered_by(folder: Path) -> str | None:
+    """The model of a distribution that is a folder, such as ./models/en, not installed.
+
+    Returns:
+        Its name; None for another folder, and where there is none.
+    """
+    try:
+        with (folder / "pyproject.toml").open("rb") as stream:
+            content = stream.read(limits.CARD_BYTES).decode()
+        own = tomllib.loads(content)["project"]["entry-points"][GROUP]
+        return next(iter(own))
+    except (OSError, ValueError, LookupError, TypeError, StopIteration, RecursionError):
+        return None
+
+
 def find_model(model: str | Path, *, to_run: bool = False) -> Path:
     """The path of a saved model: a path as it is, or that of an installed model.
 
@@ -150,14 +166,22 @@ def find_model(model: str | Path, *, to_run: bool = False) -> Path:
             and there is what runs them, these, as they need no TensorFlow.
 
     Raises:
-        ValueError: if it is the name of a model that is not installed.
+        ValueError: if it is the name of a model that is not installed, or the folder of
+            its distribution.
     """
     path = Path(model)
-    if path.exists() or path.suffix or len(path.parts) != 1:
+    own = offered_by(path)
+    if own is None and (path.exists() or path.suffix or len(path.parts) != 1):
         return path
     models = installed_models()
     if (found := models.get(str(model))) is not None:
         return (to_run and found.onnx) or found.folder
+    if own is not None:
+        folder = path if path.is_absolute() else f"./{path}"
+        raise ValueError(
+            f"{model}: not a model, but the distribution of one: pip install {folder}, "
+            f"then give its name, {own}"
+        )
     known = ", ".join(models) or "none"
     if here := in_clone(str(model)):
         raise ValueError(

@@ -39,7 +39,7 @@ def save_vectors(
         )
     words = np.frombuffer(json.dumps(vectors.words).encode(), np.uint8)
     rows = [i for i, word in enumerate(vectors.words) if word in vectors.composed]
-    with replacing(path) as partial:
+    with replacing(Path(path)) as partial:
         np.savez(partial, words=words, matrix=matrix, composed=np.array(rows, "<i4"))
 
 

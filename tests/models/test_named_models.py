@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import zipfile
+from pathlib import Path
 from unittest import mock
 
 import h5py
@@ -118,6 +119,24 @@ def test_a_model_of_a_clone_is_to_be_installed(site, tmp_path, capsys):
         (folder / "pyproject.toml").unlink()
         with pytest.raises(ValueError, match="fr: .* pip install /.*/models/fr "):
             find_model("fr")
+
+
+def test_the_folder_of_a_distribution_names_its_model(site, tmp_path, monkeypatch):
+    folder = tmp_path / "models" / "other"
+    folder.mkdir(parents=True)
+    described = folder / "pyproject.toml"
+    described.write_text(f'[project.entry-points."{named_models.GROUP}"]\nown = "x"')
+    match = r"other: not a model, .*: pip install .*/models/other, .* its name, own$"
+    for load in (keras_tagging.load, runtime.load, find_model):
+        for given in ("models/other", folder):
+            with pytest.raises(ValueError, match=match):
+                load(given)
+    monkeypatch.chdir(tmp_path / "models")
+    folder.rename("tiny")  # an installed one goes before a folder that is none
+    assert find_model("tiny") == site / "model"
+    for content in ("", "[project]\nentry-points = 1", "[" * 10**5, "\0"):
+        Path("tiny/pyproject.toml").write_text(content)
+        assert find_model("tiny") == Path("tiny")
 
 
 @pytest.mark.parametrize(

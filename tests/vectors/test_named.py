@@ -167,14 +167,15 @@ def test_an_unknown_name_says_what_there_is(server, site):
     with pytest.raises(ValueError) as error:
         load_vectors("glove-tiny-4")
     message = str(error.value)
-    assert "(installed: tiny; of gensim-data: glove-tiny-3)" in message
+    assert "(installed: " in message  # others than these may be
+    assert "tiny; of gensim-data: glove-tiny-3)" in message
     assert f"did you mean {NAME!r}" in message and "\n" not in message
-    with pytest.raises(ValueError, match=r"installed: brown-tiny\)"):
+    with pytest.raises(ValueError, match=r"installed: .*brown-tiny\)"):
         read_word_classes("brown")
 
 
 def test_without_a_connection_there_are_the_installed_ones(offline, site, caplog):
-    with pytest.raises(ValueError, match="installed: tiny.*cannot be asked") as error:
+    with pytest.raises(ValueError, match="installed: .*tiny.*cannot be asked") as error:
         load_vectors("glove-tiny-4")
     assert "\n" not in str(error.value) and not caplog.records
 
@@ -200,7 +201,7 @@ def test_the_command_without_a_connection(offline, site, capsys):
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_saved_and_loaded(tmp_path, dtype):
-    save_vectors(VECTORS, tmp_path / "v.npz", dtype)
+    save_vectors(VECTORS, str(tmp_path / "v.npz"), dtype)
     found = load_vectors(tmp_path / "v.npz")
     np.testing.assert_array_equal(found.matrix, MATRIX.astype(dtype))
 
