@@ -4,13 +4,15 @@
         --teacher runs/teacher --out runs/en-pupil
     python models/make.py en runs/en-pupil
 
-`runs/teacher` is the folder that `teacher.py` wrote. Both parts start from their weights
-and keep their vocabularies, their sizes and their speed. In each epoch the tagger reads
-the training sentences and the whole text: it learns the teacher's probabilities, and of
-the training sentences the gold labels, too. Lemmas, which the teacher lacks, are those
-of the tagger itself before. The parser learns the gold trees and the teacher's, each
-with the columns that the new tagger predicts. The development sentences choose the
-epoch of each. If it is killed, the same command goes on.
+`runs/teacher` is the folder that `teacher.py` wrote. Both parts start from their
+weights and keep their vocabularies, their sizes and their speed. In each epoch the
+tagger reads the training sentences and the whole text: it learns the teacher's
+probabilities, and of the training sentences the gold labels, too. Lemmas, which the
+teacher lacks, are those of the tagger itself before. The parser learns the gold trees
+and the teacher's, each with the columns that the tagger predicted before; so the two
+parts may learn at the same time, with `--only tagger` and `--only parser`. The
+development sentences choose the epoch of each. What is finished is kept in `--out`: the
+same command goes on, and makes the pipeline when both parts are there.
 """
 
 import argparse
@@ -59,7 +61,7 @@ class Lemmas:
             yield {"lemma": found["lemma"]}
 
 
-def taught_tagger(tagger, corpus, text, folder, args):
+def taught_tagger(tagger, corpus, text, args):
     """The tagger, which has learnt from the teacher's probabilities too."""
     words = [list(sentence.tokens) for sentence in text]
     parts = []
@@ -67,21 +69,20 @@ def taught_tagger(tagger, corpus, text, folder, args):
         stored = SoftTargets.load(args.teacher / f"{name}.npz")
         parts.append(together(stored, SoftTargets.of(Lemmas(tagger), sentences)))
     mixed = [*corpus.train, *words]
-    pupil = tagger.retarget(
-        corpus.train, seed=args.seed, learning_rate=args.learning_rate
-    )
+    own = {"seed": args.seed, "learning_rate": args.learning_rate}
+    pupil = tagger.retarget(corpus.train, **own)
     pupil.fit(
         mixed,
         validation_data=corpus.dev,
         soft_targets=joined(*parts, as_sentences(mixed)),
-        epochs=args.tagger_epochs,
-        resume=folder,
+        epochs=args.epochs,
+        resume=args.out / "tagger",
         verbose=2,
     )
     return pupil
 
 
-def taught_parser(parser, tagger, corpus, text, folder, args):
+def taught_parser(parser, tagger, corpus, text, args):
     """The parser, which has learnt from the teacher's trees too."""
     train, dev, trees = (
         list(tagger.annotate(part))
@@ -91,8 +92,8 @@ def taught_parser(parser, tagger, corpus, text, folder, args):
     parser.fit(
         train + trees,
         validation_data=dev,
-        epochs=args.parser_epochs,
-        resume=folder,
+        epochs=args.epochs,
+        resume=args.out / "parser",
         verbose=2,
     )
     return parser
@@ -104,8 +105,8 @@ def main():
     parser.add_argument("--corpus", required=True, help="the treebank of the teacher")
     parser.add_argument("--teacher", type=Path, required=True, help="its folder")
     parser.add_argument("--out", type=Path, required=True, help="a folder")
-    parser.add_argument("--tagger-epochs", type=int, default=6)
-    parser.add_argument("--parser-epochs", type=int, default=6)
+    parser.add_argument("--only", choices=("tagger", "parser"))
+    parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--learning-rate", type=float, default=0.002)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
@@ -113,22 +114,27 @@ def main():
     pipeline = keras_tagging.load(args.pipeline)
     corpus = keras_tagging.load_corpus(args.corpus, surface=True)
     text = list(read(args.teacher / "text.conllu"))
-    parts = dict(pipeline.parts)
-    options = corpus, text
-    parts["tagger"] = taught_tagger(
-        parts["tagger"], *options, args.out / "tagger", args
-    )
-    parts["parser"] = taught_parser(
-        parts["parser"], parts["tagger"], *options, args.out / "parser", args
-    )
-    taught = keras_tagging.Pipeline(**parts)
+    old, taught = pipeline.parts, {}
+    for name in ("tagger", "parser") if args.only is None else (args.only,):
+        path = args.out / name / "model.keras"
+        if path.exists():
+            taught[name] = keras_tagging.load(path)
+        elif name == "tagger":
+            taught[name] = taught_tagger(old["tagger"], corpus, text, args)
+        else:
+            both = old["parser"], old["tagger"]
+            taught[name] = taught_parser(*both, corpus, text, args)
+        taught[name].save(path)
+    if args.only is not None:
+        return
+    found = keras_tagging.Pipeline(**{**old, **taught})
     scores = {
-        name: without_nan(taught.evaluate(sentences))
+        name: without_nan(found.evaluate(sentences))
         for name, sentences in corpus.splits()
         if name != "train"
     }
-    taught.metadata = {**pipeline.metadata, "scores": scores}
-    taught.save(args.out)
+    found.metadata = {**pipeline.metadata, "scores": scores}
+    found.save(args.out)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,11 @@
     pip download --no-deps --no-binary :all: vaderSentiment==3.3.2
     python models/snippets.py vaderSentiment-3.3.2.tar.gz > snippets.txt
 
-Hutto and Gilbert (2014) collected 23,703 snippets: customer reviews of products, reviews
-of films, newspaper editorials and tweets, the genres of the English Web Treebank. The
-archive is under the MIT licence. Each snippet becomes a paragraph; the scores are left
-out. Nothing of the text is part of a model or of this repository: `teacher.py` annotates
-it, and `pupil.py` learns from that.
+Hutto and Gilbert (2014) collected 23,703 snippets: reviews of products and films,
+newspaper editorials and tweets, much like the English Web Treebank. The archive is
+under the MIT licence. Each snippet becomes a paragraph; the scores are left out. No
+text is part of a model or of this repository: `teacher.py` annotates it, and `pupil.py`
+learns from that.
 """
 
 import argparse
