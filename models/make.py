@@ -78,7 +78,7 @@ A model of keras_tagging, to be loaded by its name. From a clone of its reposito
 * Licence: {licence}
 * Corpus: {corpus}
 * Please cite: {citation}
-* Trained with: ``{command} --seed SEED``, {seeds}
+* Trained with: ``{command}``, {seeds}
 * Limits: {limits}
 
 {figures_are}: {spread}.
@@ -276,6 +276,8 @@ def main():
     card = {**about, "seeds": seeds, "figures": figures}
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     (package / "card.json").write_text(text, encoding="utf-8")
+    if "--seed" not in about["command"]:
+        about["command"] += " --seed SEED"
     several = "mean and standard deviation over the seeds"
     readme = CARD.format(
         line="=" * len(about["title"]),

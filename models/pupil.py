@@ -29,6 +29,9 @@ from keras_tagging.models.report import without_nan
 from keras_tagging.training import SoftTargets
 from keras_tagging.training.soft_targets import fingerprint_of
 
+#: each reads the training sentences and the text once
+EPOCHS = {"tagger": 3, "parser": 5}
+
 
 def together(one: SoftTargets, other: SoftTargets) -> SoftTargets:
     """The soft targets of the same sentences with the columns of both."""
@@ -75,7 +78,7 @@ def taught_tagger(tagger, corpus, text, args):
         mixed,
         validation_data=corpus.dev,
         soft_targets=joined(*parts, as_sentences(mixed)),
-        epochs=args.epochs,
+        epochs=args.epochs or EPOCHS["tagger"],
         resume=args.out / "tagger",
         verbose=2,
     )
@@ -92,7 +95,7 @@ def taught_parser(parser, tagger, corpus, text, args):
     parser.fit(
         train + trees,
         validation_data=dev,
-        epochs=args.epochs,
+        epochs=args.epochs or EPOCHS["parser"],
         resume=args.out / "parser",
         verbose=2,
     )
@@ -106,7 +109,7 @@ def main():
     parser.add_argument("--teacher", type=Path, required=True, help="its folder")
     parser.add_argument("--out", type=Path, required=True, help="a folder")
     parser.add_argument("--only", choices=("tagger", "parser"))
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--epochs", type=int, help=f"of a part, by default {EPOCHS}")
     parser.add_argument("--learning-rate", type=float, default=0.002)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
@@ -115,7 +118,7 @@ def main():
     corpus = keras_tagging.load_corpus(args.corpus, surface=True)
     text = list(read(args.teacher / "text.conllu"))
     old, taught = pipeline.parts, {}
-    for name in ("tagger", "parser") if args.only is None else (args.only,):
+    for name in EPOCHS if args.only is None else (args.only,):
         path = args.out / name / "model.keras"
         if path.exists():
             taught[name] = keras_tagging.load(path)
