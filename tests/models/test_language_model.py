@@ -106,7 +106,7 @@ def test_no_state_has_seen_the_word_that_it_predicts(name, recipe, more):
         with packed(not training):
             states = states_of(model, [*batch(), *batch(at)], training)
         before, after = np.split(states, 2)
-        moved = np.abs(before - after).max(-1) > 1e-7
+        moved = np.abs(before - after).max(-1) > 1e-5  # rounding is less
         assert not moved[:, :at, 0].any() and not moved[:, at + 1 :, 1].any()
         # and it is not blind: the word itself is seen, and what came before
         assert moved[:, at, 0].all() and moved[:, at + 1, 0].all()

@@ -119,9 +119,11 @@ def test_all_tags_are_given_in_short_slices(tagger, monkeypatch):
     monkeypatch.setattr(batching, "PREDICTION_ENTRIES", 60 * len(tagger.tags))
     read = []
     stream = tagger.tag((read.append(s) or s for s in words), beta=0)
-    assert next(stream) == expected[0]
+    found = [next(stream)]
     assert len(read) == 2  # 60 tokens are two sentences of 25
-    assert list(stream) == expected[1:]
+    for tags, others in zip([*found, *stream], expected, strict=True):
+        ours, theirs = (dict(row) for row in (tags[0], others[0]))
+        assert ours == pytest.approx(theirs)  # batches of other sizes round otherwise
     assert [len(part) for part in batching.slices(words, entries=10**9)] == [1] * 9
 
 
