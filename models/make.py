@@ -276,8 +276,9 @@ def main():
     card = {**about, "seeds": seeds, "figures": figures}
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     (package / "card.json").write_text(text, encoding="utf-8")
-    if "--seed" not in about["command"]:
-        about["command"] += " --seed SEED"
+    command = about["command"]
+    if "--seed" not in command:
+        command += " --seed SEED"
     several = "mean and standard deviation over the seeds"
     readme = CARD.format(
         line="=" * len(about["title"]),
@@ -287,7 +288,7 @@ def main():
         figures_are=GOLD_WORDS if given else RAW_TEXT,
         spread=several if runs[1:] else "one seed",
         table=table_of(figures),
-        **about,
+        **{**about, "command": command},
     )
     (root / "README.rst").write_text(readme, encoding="utf-8")
     for feature, names in shared_parts(kept.parts).items():

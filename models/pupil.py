@@ -122,7 +122,8 @@ def main():
         path = args.out / name / "model.keras"
         if path.exists():
             taught[name] = keras_tagging.load(path)
-        elif name == "tagger":
+            continue
+        if name == "tagger":
             taught[name] = taught_tagger(old["tagger"], corpus, text, args)
         else:
             both = old["parser"], old["tagger"]
