@@ -20,6 +20,7 @@ the one that is found first is taken.
 """
 
 from heapq import heappop, heappush
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -194,6 +195,8 @@ class _Sentence:
         self.beginning: list[dict[int, list[Item]]] = [{} for _ in places]
         self.ending: list[dict[int, list[Item]]] = [{} for _ in places]
         self._done: dict[tuple[int, ...], int] = {}
+        #: the best scores so far, where one derivation is wanted
+        self._best: dict[tuple[int, ...], float] = {}
         self._order = 0
 
     def words(self):
@@ -204,6 +207,11 @@ class _Sentence:
     def push(self, item: Item) -> None:
         """Add to the agenda."""
         score, begin, end, category, head, *_ = item
+        if self.nbest == 1:
+            key = begin, end, category, head
+            if self._best.get(key, -inf) >= score:
+                return  # the one before it is no worse
+            self._best[key] = score
         if category >= 0:
             score += self.outside[begin][end]
             score += max(self.left[head][begin], self.right[head][end])

@@ -86,7 +86,7 @@ class _Functions:
         self.pairs, self.heads = rules.pairs.reshape(-1), rules.heads.reshape(-1)
         self.made = rules.category.reshape(-1)
         self.may_change = rules.changed.any(1)
-        self.shifts = rules.sizes[CATEGORIES]
+        self.shifts = np.ones((1, rules.sizes[CATEGORIES]), bool)
         self.of_pairs, self.of_tops = rules.heads[:, 1:] > 0, rules.changed[:, 1:]
 
     def initial(self, lengths, width, xp=np) -> State:
@@ -116,9 +116,8 @@ class _Functions:
         _, known = stack_top(state, xp)
         reduce = xp.take(self.of_pairs, self.pair(known, xp), axis=0)
         unary = xp.take(self.of_tops, known[:, 0, CATEGORY], axis=0)
-        always = xp.expand_dims(state.front > 0, 1)
-        shift = xp.tile(always, (1, self.shifts))
-        return xp.concatenate([shift, reduce, unary, always], 1)
+        shift = xp.take(self.shifts, xp.zeros_like(state.front), axis=0)  # all
+        return xp.concatenate([shift, reduce, unary, shift[:, :1]], 1)
 
     def advance(self, state, actions, labels, xp=np) -> State:
         """The state after a legal move."""

@@ -75,9 +75,7 @@ class Supertags:
             # without a next word SHIFT is not legal, whatever stands there
             rows = xp.maximum(nodes[:, FRONT] - 2, 0) + first
             shift, others = found[:, :shifts], found[:, shifts:]
-            # for NaN, the search has a rule; this would spread it
-            shift = xp.where(xp.isnan(shift), np.float32(0), shift)
-            shift = xp.minimum(xp.maximum(shift, -LARGEST), LARGEST)
+            # a NaN spreads to all categories, for which the search has a rule
             total = shift - engine.log_softmax(shift)
             chosen = engine.log_softmax(shift + xp.take(table, rows, axis=0))
             return xp.concatenate([total + chosen, others], 1), states
