@@ -1,6 +1,7 @@
 """What is imported when: Keras and TensorFlow take seconds, so only what needs them."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -216,6 +217,18 @@ def test_rooms_start_keras_quietly(room, monkeypatch):
 
 
 @pytest.mark.one_backend
+@pytest.mark.parametrize(("given", "found"), [(None, "1"), ("0", "0")])
+def test_tensorflow_uses_one_dnn_if_the_user_does_not_object(given, found, monkeypatch):
+    name = "TF_ENABLE_ONEDNN_OPTS"
+    monkeypatch.setenv(name, "")
+    monkeypatch.delenv(name)
+    if given:
+        monkeypatch.setenv(name, given)
+    monkeypatch.setitem(sys.modules, "tensorflow", None)  # it is not imported again
+    startup.start_keras()
+    assert os.environ[name] == found
+
+
 def test_a_pipeline_starts_keras_quietly(monkeypatch):
     started = []
     monkeypatch.setattr(files, "start_keras", lambda: started.append(1))

@@ -30,7 +30,9 @@ def start_keras(one_thread: bool = False) -> None:
     """Import TensorFlow without its start-up messages.
 
     TensorFlow writes some of them before it reads its settings, so no setting can
-    silence these.
+    silence these. It uses oneDNN, which by default it does on processors with AVX-512
+    VNNI alone: also on others networks train in half to two thirds of the time. An
+    environment variable `TF_ENABLE_ONEDNN_OPTS` counts more.
 
     Args:
         one_thread: whether it computes in one thread. The operations of a recurrent
@@ -41,6 +43,7 @@ def start_keras(one_thread: bool = False) -> None:
         ImportError: if it is not installed.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     if "tensorflow" in sys.modules:
         return
     if find_spec("tensorflow") is None:
