@@ -8,12 +8,16 @@ Each run, such as those of several seeds, then derives its sentences with each o
 `--weights` as its `head_weight`; with 0 it reads no heads. A line has the means over
 the runs, with standard deviations. *before* are the network's tags before the search,
 and *CPU* is the processor time of all sentences, that for heads included where they are
-read.
+read. `--out DIR` keeps the single figures as `runs.csv`, and the derivations as `.auto`
+files. A run is a file, or a folder that `train` has written.
 """
 
 import argparse
 import time
+from pathlib import Path
 from statistics import mean, stdev
+
+import pandas as pd
 
 import keras_tagging
 from keras_tagging.metrics import derivation_scores
@@ -31,7 +35,7 @@ def seconds(function):
 
 
 def figures(model, gold, trees, weight):
-    """The figures of a model as a row: see above."""
+    """The figures of a model as a row, and its sentences: see above."""
     model.head_weight = weight
     model.derive(trees[:1])  # compiles the network
     found, cpu = seconds(lambda: model.derive(trees))
@@ -44,7 +48,8 @@ def figures(model, gold, trees, weight):
         for leaf, tag in zip(derivation.leaves, row["tags"], strict=True)
     ]
     scores["before"] = sum(a == b for a, b in pairs) / len(pairs)
-    return {name: 100 * share for name, share in scores.items()} | {"CPU": cpu}
+    scores = {name: 100 * share for name, share in scores.items()}
+    return scores | {"CPU": cpu}, found
 
 
 def spread(values):
@@ -60,6 +65,7 @@ def main():
     parser.add_argument("--weights", type=float, nargs="+", default=[0.0, 1.5])
     parser.add_argument("--beam-width", type=int)
     parser.add_argument("--every", type=int, default=1, help="take every nth sentence")
+    parser.add_argument("--out", type=Path, metavar="DIR")
     args = parser.parse_args()
     gold = getattr(keras_tagging.load_corpus(args.corpus), args.split)
     gold = [s for s in gold[:: args.every] if len(s)]
@@ -67,14 +73,22 @@ def main():
     words = [s.tokens for s in gold]
     list(pipeline.annotate(words[:1]))
     trees, cpu = seconds(lambda: list(pipeline.annotate(words)))
-    rows = {weight: [] for weight in args.weights}
+    rows, kept = {weight: [] for weight in args.weights}, []
     for run in args.runs:
         model = keras_tagging.load(run)
         if args.beam_width is not None:
             model.beam_width = args.beam_width
         for weight in args.weights:
-            row = figures(model, gold, trees, weight)
+            row, found = figures(model, gold, trees, weight)
             rows[weight].append(row | {"CPU": row["CPU"] + (cpu if weight else 0)})
+            if args.out:
+                args.out.mkdir(parents=True, exist_ok=True)
+                name = Path(run).name if Path(run).is_dir() else Path(run).stem
+                about = {"run": name, "split": args.split, "head_weight": weight}
+                kept.append(about | rows[weight][-1])
+                pd.DataFrame(kept).round(4).to_csv(args.out / "runs.csv", index=False)
+                path = args.out / f"{name}.{args.split}.{weight:g}.auto"
+                path.write_text("".join(s.derivation.auto() for s in found), "utf-8")
             print(run, weight, *(f"{k} {row[k]:.2f}" for k in COLUMNS), flush=True)
     table = [["head_weight", *COLUMNS]]
     for weight, found in rows.items():

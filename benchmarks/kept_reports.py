@@ -3,10 +3,10 @@
     git worktree add ../before v0.2.0
     python benchmarks/kept_reports.py ../before .
 
-For each archive in `benchmarks/results`, each version writes the report: Markdown,
-LaTeX, CSV and plot. A line for each file says whether the two are equal, whether at
-least all numbers in them are, or how many differ; the exit code is 1 if some do. It
-takes half a minute a version and archive.
+For each archive of `reproduce` in `benchmarks/results`, each version writes the report:
+Markdown, LaTeX, CSV and plot. A line for each file says whether the two are equal,
+whether at least all numbers in them are, or how many differ; the exit code is 1 if some
+do. It takes half a minute a version and archive.
 """
 
 import os
@@ -60,7 +60,7 @@ def main() -> None:
         sys.exit(__doc__)
     trees = [Path(name).resolve() for name in sys.argv[1:]]
     same = True
-    for archive in sorted(RESULTS.glob("*.tar.xz")):
+    for archive in sorted(RESULTS.glob("*20??-table-*.tar.xz")):
         before, after = (reports(tree, archive) for tree in trees)
         for name in sorted(before | after):
             told, equal = "only in one", False
