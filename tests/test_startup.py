@@ -174,6 +174,9 @@ def test_without_tensorflow_it_says_so(saved, monkeypatch, capsys):
     told = capsys.readouterr().err
     assert told.startswith("keras-tagging: error: TensorFlow is not installed, and")
     assert told.count("\n") == 1
+    with pytest.raises(SystemExit):  # what is no model would need nothing
+        cli.main(["tag", "no/model"])
+    assert "no/model: no such model" in capsys.readouterr().err
 
 
 def test_every_registered_class_has_a_stand_in():

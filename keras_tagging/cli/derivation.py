@@ -29,6 +29,7 @@ from keras_tagging.cli.talk import note
 from keras_tagging.cli.tasks import Work
 from keras_tagging.data.annotation import as_auto, as_drawing
 from keras_tagging.data.html import as_html, language_of, preface
+from keras_tagging.data.sentence import Sentence
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,24 @@ def as_json(found) -> str:
 
 def as_drawings(found) -> str:
     """The derivations of a sentence as text, each with a blank line after it."""
-    return "".join(as_drawing(one) for one, _ in found)
+    return "".join(
+        f"# {rank}\n" * bool(rank) + as_drawing(one) for rank, one in ranked(found)
+    )
 
 
 def as_figures(found) -> str:
     """The derivations of a sentence as HTML."""
-    return "".join(as_html(one) for one, _ in found)
+    return "".join(
+        f"<p>{rank}</p>\n" * bool(rank) + as_html(one) for rank, one in ranked(found)
+    )
+
+
+def ranked(found) -> Iterator[tuple[str, Sentence]]:
+    """Each derivation of a sentence with its rank and its score as a text, which is ""
+    for one without others."""
+    for place, (one, score) in enumerate(found, 1):
+        several = found[1:] and len(one)
+        yield f"{place} of {len(found)}, score {score:.2f}" if several else "", one
 
 
 #: by --output, what makes the function that writes the derivations of each sentence
@@ -141,7 +154,8 @@ def derive(
         keras-tagging derive parser.onnx sentences.txt --output html --beta 0.01
 
     Args:
-        format: By default recognised; standard input is 'text'.
+        format: By default recognised; standard input is 'text', and so are files that
+            end in .txt or have no ending.
         output: The format of CCGbank; JSON with a sentence a line (jsonl, or json for
             short); a page with the derivations as tables; or the usual drawing as text.
         beta: A word has the categories with p >= beta * max p; by default that of the
@@ -150,6 +164,8 @@ def derive(
     """
     if beta is not None and not 0 < beta <= 1:
         raise ValueError(f"--beta {beta}: give a number above 0, up to 1")
+    if format is None and Path(file).suffix.lower() in ("", ".txt"):
+        format = "text"
     paths = destinations([file], out, output)
     options = pairs("--option", option)
     given = read_input(file, format, options, "derive", errors, keep=False)

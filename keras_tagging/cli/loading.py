@@ -117,6 +117,7 @@ def load_model(
     "derive" and it has a CCG parser. Without `command`, `part` is the kind of model
     that is needed, which an error about a pipeline names.
     """
+    from keras_tagging.pipelines.loading import refuse_no_model
     from keras_tagging.runtime.folder import is_onnx  # with NumPy
 
     # the beam of an ONNX file is fixed
@@ -140,6 +141,7 @@ def load_model(
         model = runtime.load(path, threads=threads)
     else:
         refuse_reproduction(path)
+        refuse_no_model(path)
         start_program(one_thread=command is not None)
         import keras_tagging
 

@@ -17,7 +17,7 @@ from keras_tagging.architectures import architecture, of_kind
 from keras_tagging.data.sentence import Corpus
 from keras_tagging.models.given_vectors import GivenVectors, described
 from keras_tagging.models.model_file import check_model_file
-from keras_tagging.models.run_files import MODEL
+from keras_tagging.models.run_files import model_file
 from keras_tagging.models.saved_config import PRETRAINED
 from keras_tagging.models.shared_words import shared_in, tables_beside, whole
 from keras_tagging.utils.named_models import find_model
@@ -134,17 +134,7 @@ def load(path):
             or holds another model.
         OSError: if the file cannot be opened.
     """
-    path = find_model(path)
-    if path.is_dir():
-        path = path / MODEL
-    if not path.is_file():
-        raise ValueError(
-            f"{path}: no such model; train writes model.keras in its --out"
-        )
-    if path.suffix != ".keras":
-        raise ValueError(
-            f"{path}: the name of a model's file must end in .keras, or in .onnx"
-        )
+    path = model_file(find_model(path))
     return read(path, path.read_bytes())
 
 

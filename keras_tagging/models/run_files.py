@@ -20,6 +20,25 @@ STATE, BEST = "resume.npz", ("best.keras", "best.metadata.json")
 TAUGHT = "teacher-*.npz"
 
 
+def model_file(path: Path) -> Path:
+    """The `.keras` file that a path stands for, which of a folder is `model.keras`.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    if path.is_dir():
+        path = path / MODEL
+    if not path.is_file():
+        raise ValueError(
+            f"{path}: no such model; train writes model.keras in its --out"
+        )
+    if path.suffix != ".keras":
+        raise ValueError(
+            f"{path}: the name of a model's file must end in .keras, or in .onnx"
+        )
+    return path
+
+
 def lock_run(out: Path) -> AbstractContextManager:
     """Keep other processes from training in the folder.
 

@@ -1,8 +1,9 @@
 """A model or a pipeline, from its file, its folder or its name."""
 
 from importlib.util import find_spec
+from pathlib import Path
 
-from keras_tagging.models.run_files import ENSEMBLE, MODEL
+from keras_tagging.models.run_files import ENSEMBLE, MODEL, model_file
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.runtime.folder import PIPELINE, holds_parts
 from keras_tagging.runtime.pipeline import stages
@@ -44,6 +45,7 @@ def load(path, *, safe_mode: bool = True):
         from keras_tagging import runtime
 
         return runtime.load(path)
+    refuse_no_model(path)
     has_model = (path / MODEL).is_file()
     if (path / ENSEMBLE).is_file() and not has_model:
         start_keras()
@@ -52,8 +54,7 @@ def load(path, *, safe_mode: bool = True):
         return Ensemble.load(path)
     if (path / PIPELINE).is_file() or (holds_parts(path) and not has_model):
         return Pipeline.load(path)
-    folders = {name: path / name for name in ("", *stages())}
-    saved = {k: x for k, x in folders.items() if (x / "saved_model.pb").is_file()}
+    saved = saved_models(path)
     if saved and not has_model and safe_mode:
         raise ValueError(
             f"{path} holds a SavedModel, which is a program for TensorFlow and can do "
@@ -69,3 +70,20 @@ def load(path, *, safe_mode: bool = True):
     from keras_tagging.models import factory
 
     return factory.load(path)
+
+
+def saved_models(folder: Path) -> dict[str, Path]:
+    """The SavedModels of a folder: itself, as "", or the parts of a pipeline."""
+    folders = {name: folder / name for name in ("", *stages())}
+    return {k: x for k, x in folders.items() if (x / "saved_model.pb").is_file()}
+
+
+def refuse_no_model(path: Path) -> None:
+    """Refuse a path that holds no model, before TensorFlow is imported to load it.
+
+    Raises:
+        ValueError: if it is none of what :func:`load` takes.
+    """
+    lists = any((path / name).is_file() for name in (ENSEMBLE, PIPELINE))
+    if not lists and not holds_parts(path) and not saved_models(path):
+        model_file(path)

@@ -52,8 +52,8 @@ class OnnxShiftReduceParser(DerivingByMoves, OnnxModel):
         """
         if beta is not None:
             raise ValueError(
-                "beta= is of the search, which is in the file: set model.beta, and "
-                "export the model again"
+                "an ONNX file has its search in it: another beta (beta=, --beta) needs "
+                "the Keras model, or its export with that beta (model.beta = ...)"
             )
         return super().derive(sentences, nbest=nbest)
 

@@ -152,6 +152,22 @@ def test_derive_writes_every_form(exported, tmp_path, capsys):
         [n.category for n in Derivation.from_dict(best).nodes()]
     ]
     assert rows[1]["derivations"] == [] and "score" in best
+    for output, begin in [("tree", "# "), ("html", "<p>")]:
+        many = ("--output", output, "--nbest", 2, "--beta", 1e-9)
+        assert program("derive", exported, text, *many) == 0
+        printed = capsys.readouterr().out
+        assert f"{begin}1 of 2, score " in printed
+        assert f"{begin}2 of 2, score " in printed
+
+
+def test_derive_reads_a_text_whatever_it_looks_like(exported, tmp_path, capsys):
+    for name in ("text.txt", "text"):
+        text = tmp_path / name
+        text.write_text("she\tsleeps\t.\nshe\tsleeps\t.\n", "utf-8")
+        assert program("derive", exported, text) == 0
+        printed = capsys.readouterr()
+        assert printed.out.count("ID=") == 2 and printed.out.count("(<L ") == 6
+        assert "is read as" not in printed.err
 
 
 def test_derive_takes_derivers_alone(exported, tmp_path, capsys):

@@ -81,7 +81,7 @@ def test_it_is_saved_and_exported(model, onnx, tmp_path):
         scores = [[score for _, score in pairs] for pairs in (one, other)]
         np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-4)
     assert onnx.evaluate(GOLD, return_dict=True) == dict.fromkeys(model.figures, 1.0)
-    with pytest.raises(ValueError, match="beta= is of the search"):
+    with pytest.raises(ValueError, match="another beta .* needs"):
         onnx.derive(words, beta=0.1)
 
 
@@ -177,7 +177,7 @@ def test_moves_of_a_file_are_checked():
             search_of_moves(wrong)
 
 
-def test_a_chart_has_what_the_beam_has_dropped():
+def test_a_chart_has_what_the_beam_has_dropped(monkeypatch):
     grammar = Grammar.from_derivations(s.derivation for s in GOLD)
     decoder = MoveDecoder(grammar, ["NP", r"S\NP", "."], MoveSearch(2))
     labels = [decoder.rules.id_of(tag) for tag in ("NP", "NP")]
@@ -194,6 +194,10 @@ def test_a_chart_has_what_the_beam_has_dropped():
     assert leaves == [("she", "X", "NP"), ("sleeps", "Y", r"S\NP")]
     both = derived(np.array([[9.0, 0, 0], [0, 9, 0]]), 2)
     assert [x.category for x, _ in both] == ["S", FRAGMENTS] and both[1][1] == -1
+    with monkeypatch.context() as patch:  # too many words for it
+        patch.setattr("keras_tagging.kinds.moves.CHARTED", 1)
+        [(parts, _)] = derived(np.array([[9.0, 0, 0], [0, 9, 0]]))
+        assert parts.category == FRAGMENTS
     # the grammar has no derivation either: the fragments of the moves
     [(parts, score)] = derived(np.array([[9.0, 0, 0], [9, 0, 0]]))
     assert parts.category == FRAGMENTS and score == -1
