@@ -20,6 +20,7 @@ from statistics import mean, stdev
 import pandas as pd
 
 import keras_tagging
+from keras_tagging.data.annotation import AutoWriter
 from keras_tagging.metrics import derivation_scores
 from keras_tagging.utils.tables import aligned
 
@@ -88,7 +89,7 @@ def main():
                 kept.append(about | rows[weight][-1])
                 pd.DataFrame(kept).round(4).to_csv(args.out / "runs.csv", index=False)
                 path = args.out / f"{name}.{args.split}.{weight:g}.auto"
-                path.write_text("".join(s.derivation.auto() for s in found), "utf-8")
+                path.write_text("".join(map(AutoWriter().write, found)), "utf-8")
             print(run, weight, *(f"{k} {row[k]:.2f}" for k in COLUMNS), flush=True)
     table = [["head_weight", *COLUMNS]]
     for weight, found in rows.items():
