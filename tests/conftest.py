@@ -27,6 +27,10 @@ gc.set_threshold(20_000, 20, 100)
 # objects of the process for who holds its random state.
 os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
 
+# As `start_keras` sets it, whatever imports TensorFlow first, and in other processes,
+# too: results are compared to the last bit.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+
 TAGS = {
     "the": "D",
     "a": "D",

@@ -227,8 +227,10 @@ def test_tensorflow_uses_one_dnn_if_the_user_does_not_object(given, found, monke
     monkeypatch.delenv(name)
     if given:
         monkeypatch.setenv(name, given)
-    monkeypatch.setitem(sys.modules, "tensorflow", None)  # it is not imported again
-    startup.start_keras()
+    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
+    monkeypatch.setattr(startup, "find_spec", lambda name: None)  # not imported again
+    with pytest.raises(ImportError):
+        startup.start_keras()
     assert os.environ[name] == found
 
 

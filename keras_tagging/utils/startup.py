@@ -43,9 +43,9 @@ def start_keras(one_thread: bool = False) -> None:
         ImportError: if it is not installed.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     if "tensorflow" in sys.modules:
         return
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     if find_spec("tensorflow") is None:
         raise ImportError(
             "TensorFlow is not installed, and this needs it: pip install tensorflow "
