@@ -219,7 +219,6 @@ def test_rooms_start_keras_quietly(room, monkeypatch):
         found.nothing  # noqa: B018
 
 
-@pytest.mark.one_backend
 @pytest.mark.parametrize(("given", "found"), [(None, "1"), ("0", "0")])
 def test_tensorflow_uses_one_dnn_if_the_user_does_not_object(given, found, monkeypatch):
     name = "TF_ENABLE_ONEDNN_OPTS"
@@ -234,6 +233,7 @@ def test_tensorflow_uses_one_dnn_if_the_user_does_not_object(given, found, monke
     assert os.environ[name] == found
 
 
+@pytest.mark.one_backend
 def test_a_pipeline_starts_keras_quietly(monkeypatch):
     started = []
     monkeypatch.setattr(files, "start_keras", lambda: started.append(1))

@@ -227,11 +227,10 @@ def test_what_fills_the_memory_or_lasts_for_ever_is_ended(
     refused, monkeypatch, content, message
 ):
     monkeypatch.setattr(limits, "PICKLE_MEMORY", 1 << 27)
-    # where the memory ends it, a busy machine may take more than a second to get there
-    monkeypatch.setattr(limits, "PICKLE_SECONDS", 1 if "1 s" in message else 20)
+    monkeypatch.setattr(limits, "PICKLE_SECONDS", 1)
     start = time.perf_counter()
     assert message in refused(content)
-    assert time.perf_counter() - start < 30
+    assert time.perf_counter() - start < 10
 
 
 def test_too_much_output_is_cut(refused, monkeypatch):
