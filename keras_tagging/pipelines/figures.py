@@ -13,6 +13,8 @@ from keras_tagging.metrics.derivations import derivation_counts
 from keras_tagging.metrics.raw_text import COLUMNS
 from keras_tagging.runtime.pipeline import TextPipeline
 
+UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
+
 
 def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkCounts]:
     """The counts of `metrics.raw_text_scores` for what a pipeline annotates.
@@ -21,7 +23,8 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     it has one and gives entities, those of the gold words are counted too, as conlleval
     does: `entities_of_gold_words`. If all have derivations and it gives some, so are
     the figures of `metrics.DerivationScores`, of gold words; of a share precision and
-    recall are the same.
+    recall are the same. Parts of speech of derivations are compared with UPOS if all
+    are universal, else with XPOS.
 
     Args:
         pipeline: a `Pipeline`.
@@ -41,8 +44,9 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     source = words if reads_words else text_of(gold)
     given = {*pipeline.columns}
     predicted = [_only(sentence, given) for sentence in pipeline.annotate(source)]
-    scored = given & {*COLUMNS.values(), NER} & _annotated(gold)
-    wanted = [_only(sentence, scored) for sentence in gold]
+    wanted = _parts_of_speech_named(gold) if derived else gold
+    scored = given & {*COLUMNS.values(), NER} & _annotated(wanted)
+    wanted = [_only(sentence, scored) for sentence in wanted]
     scores = raw_text_scores(wanted, predicted)
     if derived:
         own = predicted
@@ -65,6 +69,18 @@ def _derivation_scores(gold, predicted) -> dict[str, ChunkCounts]:
         every, *given, right = rows.sum(0).tolist()
         scores[name] = ChunkCounts(every, *(given or [every]), right)
     return scores
+
+
+def _parts_of_speech_named(gold: list[Sentence]) -> list[Sentence]:
+    """Those that are not universal as XPOS: an `.auto` file does not name its set."""
+    universal = {*UPOS.split()}
+    if all(universal.issuperset(s.columns.get("pos", ())) for s in gold):
+        return gold
+    names = {"pos": "xpos"}
+    return [
+        replace(s, columns={names.get(k, k): v for k, v in s.columns.items()})
+        for s in gold
+    ]
 
 
 def _without_segmenter(pipeline) -> TextPipeline:

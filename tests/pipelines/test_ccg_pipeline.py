@@ -1,7 +1,9 @@
 """Pipelines that have a CCG parser: annotated, written, saved, trained, measured."""
 
 import json
+import operator
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -314,6 +316,23 @@ def test_figures_of_gold_words(pipeline, ccg_parser):
     assert 0 < figures["labelled"] < 1 and figures["tokens"] == 1
     scores = pipeline.scores(wrong)
     assert scores["exact"].precision == scores["exact"].recall == expected["exact"]
+
+
+@pytest.mark.parametrize("column", ["upos", "xpos"])
+def test_parts_of_speech_of_gold_derivations(ccg_parser, column):
+    """They are compared with the column whose tag set they are of."""
+    sets = {"upos": ["PRON", "VERB", "PUNCT"], "xpos": ["PRP", "VBZ", "."]}
+    tagger = keras_tagging.build("bigru", **TINY, tags=("upos", "xpos"))
+    learnt = {"pos": sets["upos"], "xpos": sets["xpos"]}
+    tagger.adapt([Sentence(WORDS[0], None, learnt)])
+    pipeline = Pipeline(Segmenter(), randomize(tagger), ccg_parser=ccg_parser)
+    gold = replace(GOLD[0], columns={"pos": sets[column]})
+    [found] = pipeline.derive([gold.tokens])
+    tags = found.columns[{"upos": "pos"}.get(column, column)]
+    right = sum(map(operator.eq, tags, sets[column]))
+    scores = pipeline.scores([gold, gold])
+    assert {"upos", "xpos"} & scores.keys() == {column}
+    assert scores[column].f1 == right / 3
 
 
 def test_trained_from_derivations(ccg_file, tmp_path, capsys):
