@@ -212,6 +212,8 @@ def test_models_run_without_tensorflow(small, tmp_path):
     (tmp_path / "two.conllu").write_text(TREE, "utf-8")
     told = run(program, "evaluate", "en", "--corpus", "two.conllu", **options)
     assert "Words      100.00" in told and "LAS " in told
+    told = run(program, "corpora", **options)
+    assert "ud-en-ewt" in told and "Downloads are kept in" in told
     onnx = next(small.parent.rglob("keras_tagging_en/onnx/parser.onnx"))
     told = run(program, "evaluate", onnx, "--corpus", "two.conllu", **options)
     assert told.split()[:2] == ["uas", "%"]
