@@ -8,7 +8,8 @@ KERAS_TAGGING_DATA names. The model is `keras_tagging.build("bigru")`, or that o
 test sentences are read once, at the end, and with `--dev-only` not at all, for choosing
 settings. `--set` changes a keyword for all corpora.
 `--right DIR` writes which test tokens were tagged right, for `benchmarks/compare.py`,
-`--models DIR` the models.
+`--models DIR` the models. With `--teachers` the models are pupils of these files'
+ensemble, whose own figures come first; `--text` is what they learn beside the corpus.
 """
 
 import argparse
@@ -24,6 +25,7 @@ import pandas as pd
 import keras_tagging
 from keras_tagging.architectures import RECIPES
 from keras_tagging.corpora.loading import hold_out
+from keras_tagging.data import CorpusFiles
 
 FIGURES = {"atis": "f1", "conll2000": "f1"}
 
@@ -53,13 +55,30 @@ def load(name: str, folder: Path):
     raise SystemExit(f"no corpus {name!r}: known are {known}")
 
 
-def measure(name, corpus, seed, args, settings) -> dict:
+def lessons_of(name, corpus, args) -> dict:
+    """What pupils learn from: the distributions of an ensemble, and other text."""
+    if not args.teachers:
+        return {}
+    figure = FIGURES.get(name, "accuracy")
+    teacher = keras_tagging.Ensemble([*map(keras_tagging.load, args.teachers)])
+    parts = {"dev": corpus.dev} | ({} if args.dev_only else {"test": corpus.test})
+    for part, sentences in parts.items():
+        found = teacher.evaluate(sentences, return_dict=True)
+        own = f"{100 * found[figure]:.2f}, unseen {100 * found['oov_accuracy']:.2f}"
+        print(f"{name}: ensemble, {part}: {own}", flush=True)
+    lessons = {"soft_targets": keras_tagging.SoftTargets.of(teacher, corpus.train)}
+    if args.text:
+        text = CorpusFiles(args.text)
+        lessons["unlabelled"] = keras_tagging.Unlabelled(teacher, text)
+    return lessons
+
+
+def measure(name, corpus, seed, args, settings, lessons) -> dict:
     figure = FIGURES.get(name, "accuracy")
     model = keras_tagging.build(args.arch, recipe=args.recipe, seed=seed, **settings)
     start, cpu = time.perf_counter(), time.process_time()
-    history = model.fit(
-        corpus.train, validation_data=corpus.dev, epochs=args.epochs, verbose=2
-    )
+    options = {"epochs": args.epochs, "verbose": 2}
+    history = model.fit(corpus.train, validation_data=corpus.dev, **options, **lessons)
     seconds = time.perf_counter() - start
     cpu = time.process_time() - cpu
     scores = history.history[f"val_{figure}"]
@@ -107,6 +126,8 @@ def main():
     parser.add_argument("--dev-only", action="store_true")
     parser.add_argument("--right", type=Path, metavar="DIR")
     parser.add_argument("--models", type=Path, metavar="DIR")
+    parser.add_argument("--teachers", nargs="+", metavar="FILE")
+    parser.add_argument("--text", nargs="+", metavar="FILE")
     parser.add_argument("--label", help="name of the files in both; else --arch")
     args = parser.parse_args()
     folder = Path(os.environ["KERAS_TAGGING_DATA"])
@@ -117,8 +138,9 @@ def main():
     rows = []
     for name in args.corpora:
         corpus = load(name, folder)
+        lessons = lessons_of(name, corpus, args)
         for seed in args.seeds:
-            rows.append(measure(name, corpus, seed, args, settings))
+            rows.append(measure(name, corpus, seed, args, settings, lessons))
             print(pd.DataFrame(rows[-1:]).round(2).to_string(index=False), flush=True)
             if args.out:
                 pd.DataFrame(rows).to_csv(args.out, index=False)
