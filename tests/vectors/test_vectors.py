@@ -18,6 +18,36 @@ def test_it_is_printed_in_a_line():
     assert repr(vectors) == told
 
 
+def test_they_are_scaled():
+    """Turian et al. (2010), Eq. 1: sigma * E / stddev(E)."""
+    drawn = np.random.default_rng(1).normal(0.3, 0.7, (40, 5)).astype("float32")
+    vectors = WordVectors([f"word{i}" for i in range(40)], drawn, frozenset({"word3"}))
+    before = drawn.copy()
+    assert vectors.std() == pytest.approx(drawn.astype("float64").std())
+    for std, found in ((0.1, vectors.scaled()), (2.0, vectors.scaled(2.0))):
+        expected = std * drawn.astype("float64") / drawn.astype("float64").std()
+        np.testing.assert_allclose(found.matrix, expected, rtol=1e-6)
+        assert found.matrix.dtype == np.float32
+        assert (found.words, found.composed) == (vectors.words, vectors.composed)
+        [row], _ = found.lookup(["word7"])
+        np.testing.assert_allclose(row, expected[7], rtol=1e-6)
+    np.testing.assert_array_equal(vectors.matrix, before)
+
+
+@pytest.mark.parametrize("std", [0, -0.1, float("nan"), float("inf")])
+def test_what_they_are_not_scaled_to(std):
+    with pytest.raises(ValueError, match="give a number above 0, such as 0.1"):
+        WordVectors(WORDS, MATRIX).scaled(std)
+
+
+@pytest.mark.parametrize("count, value", [(4, 0.0), (4, 0.1), (0, 1.0)])
+def test_vectors_without_a_scale(count, value):
+    matrix = np.full((count, 3), value, "float32")
+    assert WordVectors(WORDS[:count], matrix).std() == 0
+    with pytest.raises(ValueError, match="all values of these vectors are the same"):
+        WordVectors(WORDS[:count], matrix).scaled()
+
+
 def test_the_unknown_word():
     vectors = WordVectors(WORDS, MATRIX)
     np.testing.assert_array_equal(vectors.unknown(), vectors.mean())
