@@ -130,6 +130,8 @@ def main():
     parser.add_argument("--text", nargs="+", metavar="FILE")
     parser.add_argument("--label", help="name of the files in both; else --arch")
     args = parser.parse_args()
+    if args.text and not args.teachers:
+        parser.error("--text is what teachers annotate: give --teachers, too")
     folder = Path(os.environ["KERAS_TAGGING_DATA"])
     settings = {}
     for assignment in args.set:

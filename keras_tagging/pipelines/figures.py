@@ -13,7 +13,7 @@ from keras_tagging.metrics.derivations import derivation_counts
 from keras_tagging.metrics.raw_text import COLUMNS
 from keras_tagging.runtime.pipeline import TextPipeline
 
-UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
+_UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 
 
 def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkCounts]:
@@ -23,7 +23,7 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     it has one and gives entities, those of the gold words are counted too, as conlleval
     does: `entities_of_gold_words`. If all have derivations and it gives some, so are
     the figures of `metrics.DerivationScores`, of gold words; of a share precision and
-    recall are the same. Parts of speech of derivations are compared with UPOS if all
+    recall are the same. Parts of speech of `.auto` files are compared with UPOS if all
     are universal, else with XPOS.
 
     Args:
@@ -44,9 +44,9 @@ def pipeline_scores(pipeline, sentences: Iterable[Sentence]) -> dict[str, ChunkC
     source = words if reads_words else text_of(gold)
     given = {*pipeline.columns}
     predicted = [_only(sentence, given) for sentence in pipeline.annotate(source)]
-    wanted = _parts_of_speech_named(gold) if derived else gold
-    scored = given & {*COLUMNS.values(), NER} & _annotated(wanted)
-    wanted = [_only(sentence, scored) for sentence in wanted]
+    named = _parts_of_speech_named(gold) if derived else gold
+    scored = given & {*COLUMNS.values(), NER} & _annotated(named)
+    wanted = [_only(sentence, scored) for sentence in named]
     scores = raw_text_scores(wanted, predicted)
     if derived:
         own = predicted
@@ -72,13 +72,19 @@ def _derivation_scores(gold, predicted) -> dict[str, ChunkCounts]:
 
 
 def _parts_of_speech_named(gold: list[Sentence]) -> list[Sentence]:
-    """Those that are not universal as XPOS: an `.auto` file does not name its set."""
-    universal = {*UPOS.split()}
-    if all(universal.issuperset(s.columns.get("pos", ())) for s in gold):
+    """Those that are not universal as XPOS: an `.auto` file does not name its set.
+
+    Sentences that have XPOS, as those of CoNLL-U, stay as they are.
+    """
+    universal = {*_UPOS.split()}
+    if any("xpos" in s.columns for s in gold) or all(
+        universal.issuperset(s.columns.get("pos", ())) for s in gold
+    ):
         return gold
-    names = {"pos": "xpos"}
     return [
-        replace(s, columns={names.get(k, k): v for k, v in s.columns.items()})
+        replace(
+            s, columns={"xpos" if k == "pos" else k: v for k, v in s.columns.items()}
+        )
         for s in gold
     ]
 

@@ -82,7 +82,7 @@ class WordVectors:
         if not self.matrix.size:
             return 0.0
         # NumPy's own would make two further matrices of float64
-        square = np.einsum("ij,ij->", *2 * [self.matrix], dtype=np.float64)
+        square = np.einsum("ij,ij->", self.matrix, self.matrix, dtype=np.float64)
         square, mean = square / self.matrix.size, self.matrix.mean(dtype=np.float64)
         variance = square - mean**2
         # of equal values rounding alone is left

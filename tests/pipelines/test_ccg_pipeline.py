@@ -333,6 +333,9 @@ def test_parts_of_speech_of_gold_derivations(ccg_parser, column):
     scores = pipeline.scores([gold, gold])
     assert {"upos", "xpos"} & scores.keys() == {column}
     assert scores[column].f1 == right / 3
+    # CoNLL-U names both, also where other parts of speech than universal ones stand
+    both = replace(gold, columns={"pos": sets[column], "xpos": sets["xpos"]})
+    assert {"upos", "xpos"} <= pipeline.scores([both]).keys()
 
 
 def test_trained_from_derivations(ccg_file, tmp_path, capsys):
