@@ -1,7 +1,7 @@
 """Layers and taggers under XLA against Keras' and PyTorch's own, on a GPU or the CPU.
 
     python benchmarks/gpu.py                            # the layers
-    KERAS_BACKEND=jax python benchmarks/gpu.py --dtypes float32
+    KERAS_BACKEND=jax python benchmarks/gpu.py --dtypes float32  # without TensorFlow
     python benchmarks/gpu.py --tagger bigru --corpus ud-en-ewt --sentences 500
 
 The layers read masks, PyTorch's none. XLA compiles them, and Keras' own stand there
@@ -28,7 +28,7 @@ import keras
 import numpy as np
 from cells import TAGS, make_data, ours, stock
 
-from keras_tagging import build, cells, load_corpus
+from keras_tagging import cells
 
 BACKEND = keras.backend.backend()
 DTYPES = ("float32", "mixed_bfloat16", "mixed_float16")
@@ -171,6 +171,9 @@ def layers(args):
         if is_torch and not find_spec("torch"):
             print(f"{name:20s} not measured: PyTorch is not installed")
             continue
+        if BACKEND == "jax" and not jit and not is_torch:
+            print(f"{name:20s} not measured: JAX compiles with XLA in any case")
+            continue
         for dtype in args.dtypes:
             if gpu:
                 peak_memory(name, reset=True)
@@ -203,6 +206,8 @@ def epoch_seconds(model, sentences):
 
 
 def taggers(args):
+    from keras_tagging import build, load_corpus  # which need TensorFlow
+
     corpus = load_corpus(args.corpus)
     train = corpus.train[: args.sentences]
     for name in args.tagger:

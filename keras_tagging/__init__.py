@@ -50,6 +50,7 @@ _WITH_KERAS = {
     "models": ["Ensemble", "Parser", "Segmenter", "Tagger", "build"],
 }
 _attribute, _, __all__ = lazy_loader.attach(__name__, submod_attrs=_LIGHT | _WITH_KERAS)
+_LAYERS = {*_WITH_KERAS["cells"], *_WITH_KERAS["layers"]}
 _HEAVY = {name for names in _WITH_KERAS.values() for name in names}
 # the sub-packages, and a module that has a name of its own here
 _ROOMS = {m.name: f"{__name__}.{m.name}" for m in iter_modules(__path__) if m.ispkg}
@@ -62,7 +63,7 @@ def __getattr__(name):
     if name in _ROOMS:
         return import_module(_ROOMS[name])
     if name in _HEAVY:
-        start_keras()
+        start_keras(layers_alone=name in _LAYERS)
     return _attribute(name)
 
 

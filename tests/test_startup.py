@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -179,6 +180,22 @@ def test_without_tensorflow_it_says_so(saved, monkeypatch, capsys):
     assert "no/model: no such model" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("backend", ["tensorflow", "jax", "torch"])
+def test_layers_alone_need_the_backend_alone(backend, monkeypatch):
+    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
+    monkeypatch.delitem(sys.modules, "keras", raising=False)
+    monkeypatch.setattr(startup, "find_spec", lambda name: None)
+    monkeypatch.setenv("KERAS_BACKEND", backend)
+    wanted = nullcontext()
+    if backend == "tensorflow":
+        wanted = pytest.raises(ImportError, match="TensorFlow is not installed")
+    with wanted:
+        startup.start_keras(layers_alone=True)
+    for name in ("Tagger", "build"):
+        with pytest.raises(ImportError, match="TensorFlow is not installed"):
+            keras_tagging.__getattr__(name)
+
+
 def test_every_registered_class_has_a_stand_in():
     import keras
 
@@ -209,7 +226,7 @@ WITH_KERAS = ("cells", "layers", "models", "pipelines", "training")
 def test_rooms_start_keras_quietly(room, monkeypatch):
     """`start_keras` goes before what imports Keras, and before nothing else."""
     started = []
-    monkeypatch.setattr(lazy, "start_keras", lambda: started.append(1))
+    monkeypatch.setattr(lazy, "start_keras", lambda **_: started.append(1))
     found = import_module(f"keras_tagging.{room}")
     for name in found.__all__:
         started.clear()

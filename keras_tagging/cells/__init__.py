@@ -19,4 +19,5 @@ __getattr__, __dir__, __all__ = attach(
         "skip_lstm_cell": ["SkipLSTMCell"],
         "skip_stack_cell": ["SkipStackCell"],
     },
+    layers_alone=True,
 )

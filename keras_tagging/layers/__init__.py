@@ -18,4 +18,5 @@ __getattr__, __dir__, __all__ = attach(
         "transition_scorer": ["TransitionScorer"],
         "word_class_embedding": ["WordClassEmbedding"],
     },
+    layers_alone=True,
 )

@@ -8,7 +8,10 @@ from keras_tagging.utils.startup import start_keras
 
 
 def attach(
-    package: str, modules: Mapping[str, Sequence[str]], light: Sequence[str] = ()
+    package: str,
+    modules: Mapping[str, Sequence[str]],
+    light: Sequence[str] = (),
+    layers_alone: bool = False,
 ) -> tuple[Callable, Callable, list[str]]:
     """As `lazy_loader.attach`: Keras and TensorFlow take seconds.
 
@@ -18,6 +21,7 @@ def attach(
         package: the name of the room.
         modules: the names that each of its modules has.
         light: the modules that need no Keras.
+        layers_alone: as for `start_keras`.
 
     Returns:
         `__getattr__`, `__dir__` and `__all__` of the room.
@@ -27,7 +31,7 @@ def attach(
 
     def attribute(name: str):
         if name in heavy:
-            start_keras()
+            start_keras(layers_alone=layers_alone)
         return own(name)
 
     return attribute, listed, names

@@ -26,7 +26,7 @@ def start_program(one_thread: bool = False) -> None:
             import keras  # noqa: F401
 
 
-def start_keras(one_thread: bool = False) -> None:
+def start_keras(one_thread: bool = False, layers_alone: bool = False) -> None:
     """Import TensorFlow without its start-up messages.
 
     TensorFlow writes some of them before it reads its settings, so no setting can
@@ -38,6 +38,8 @@ def start_keras(one_thread: bool = False) -> None:
         one_thread: whether it computes in one thread. The operations of a recurrent
             network are small: threads that share them mostly wait for each other. An
             environment variable `TF_NUM_INTRAOP_THREADS` counts more.
+        layers_alone: whether only cells and layers are wanted, which on JAX and PyTorch
+            need no TensorFlow.
 
     Raises:
         ImportError: if it is not installed.
@@ -47,6 +49,8 @@ def start_keras(one_thread: bool = False) -> None:
         return
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     if find_spec("tensorflow") is None:
+        if layers_alone and _backend() != "tensorflow":
+            return
         raise ImportError(
             "TensorFlow is not installed, and this needs it: pip install tensorflow "
             "(what keras_tagging.runtime loads does not)"
@@ -59,6 +63,14 @@ def start_keras(one_thread: bool = False) -> None:
             tf.config.threading.set_intra_op_parallelism_threads(1)
             tf.config.threading.set_inter_op_parallelism_threads(1)
         tf.get_logger().setLevel("ERROR")  # it warns about many networks in a process
+
+
+def _backend() -> str:
+    """The name of Keras' backend, or of what it will be."""
+    keras = sys.modules.get("keras")
+    if keras is not None:
+        return keras.backend.backend()
+    return os.environ.get("KERAS_BACKEND", "tensorflow")
 
 
 @contextmanager
