@@ -151,7 +151,8 @@ class AStar:
                 for result in rules.pairs[other, category]:
                     for left in lefts:
                         self._join(state, left, item, *result)
-        return found
+        # the agenda's order is that of scores and `haste`
+        return sorted(found, key=lambda one: -one.score)
 
     def _join(self, state, left: Item, right: Item, result, side, share) -> None:
         head, other = (right, left) if side else (left, right)

@@ -250,6 +250,7 @@ def annotate(
     """
     if engine == "ray":
         own = {"jobs": jobs > 1, "probabilities": probabilities, "parts": parts}
+        own["input lines"] = input == "lines"
         refuse("--engine ray has --workers, and no", own)
         folder = out and Path(out)
         annotate_shards(run, files, input, output, encoding, folder, sharding)
@@ -274,6 +275,11 @@ def annotate(
         raise ValueError(
             f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output "
             f"{output} needs: use conllu or jsonl"
+        )
+    if output in ("spans", "brat") and input == "conllu":
+        raise ValueError(
+            f"--output {output} has offsets in a text, which --input conllu is not: "
+            "use conllu or jsonl"
         )
     if output in ("auto", "tree") and not pipeline.gives_derivations:
         raise ValueError(

@@ -9,7 +9,7 @@ from typing import IO, Annotated
 
 import typer
 
-from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.atomic import written_to
 
 Out = Annotated[
     str | None,
@@ -78,11 +78,11 @@ def destinations(files: Sequence[str], out: str | None, output: str) -> list:
 
 @contextmanager
 def written(path: Path | None, encoding: str) -> Iterator[IO[str]]:
-    """The stream to write to; without a path it is standard output."""
-    if path is None:
+    """The stream to write to; without a path, or with -, it is standard output."""
+    if path is None or str(path) == "-":
         sys.stdout.reconfigure(encoding=encoding, newline="\n")
         yield sys.stdout
         return
-    with replacing(path) as partial:
+    with written_to(path) as partial:
         with open(partial, "w", encoding=encoding, newline="\n") as file:
             yield file

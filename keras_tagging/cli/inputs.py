@@ -101,6 +101,9 @@ def read_input(
     Raises:
         ValueError: if there is no such file, or an option does not fit the format.
     """
+    own = options.keys() & {"format", "errors", "skipped", "path"}
+    if own:
+        raise ValueError(f"--option {min(own)}: a format has no such option")
     stream = file
     if format is None:
         stream, format = recognise(file, options, keep)

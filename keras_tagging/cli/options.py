@@ -126,7 +126,7 @@ def pairs(name: str, items: list[str] | None) -> dict:
             raise ValueError(f"{name} {item}: write {name} key=value")
         try:
             values[key] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             values[key] = value
     return values
 

@@ -56,7 +56,7 @@ class Learning:
     min_count: Annotated[int, typer.Option(min=1)] = 5
     epochs: Annotated[int, typer.Option(min=1)] = 5
     skip_gram: bool = False
-    seed: int = 0
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1)] = 0
 
 
 def train_vectors(
@@ -109,7 +109,8 @@ def train_vectors(
         folder = out.with_name(f"{out.name}.run")
         if not resume:
             shutil.rmtree(folder, ignore_errors=True)
-        how = {"segmenter": segmenter, "input": input, "normalise": normalise}
+        how = {"segmenter": segmenter, "input": input, "encoding": encoding}
+        how["normalise"] = normalise
         text = [*map(_state, files), {k: str(v) for k, v in how.items()}]
         _check_text(folder / TEXT, text)
         paths = _split(files, folder, segmenter, input, encoding, normalise, jobs)

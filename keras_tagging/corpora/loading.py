@@ -91,6 +91,8 @@ def load_corpus(
             downloaded.
         ValueError: if an option is unknown.
     """
+    if path == "demo" and not (dev is test is None) and not Path(path).exists():
+        raise ValueError("the demo corpus has all parts: omit dev and test")
     if path == "demo" and dev is test is None:
         from keras_tagging.corpora.demo import demo_corpus
 
@@ -220,7 +222,10 @@ def _expand(files: Files) -> list[Path]:
     matches = sorted(Path(match) for match in glob.glob(str(files), recursive=True))
     if not matches:
         raise CorpusError(unknown(files))
-    return [match for match in matches if match.is_file()]
+    found = [match for match in matches if match.is_file()]
+    if not found:
+        raise CorpusError(f"{files}: only folders have such names; name files")
+    return found
 
 
 def find_splits(directory: str | Path) -> dict[str, list[Path]]:
@@ -354,7 +359,7 @@ def hold_out(corpus: Corpus, share: float, seed: int) -> None:
     if corpus.dev:
         raise ValueError("--dev-share: the corpus has development sentences already")
     total = len(corpus.train)
-    count = round(share * total)
+    count = round(share * total) if 0 < share < 1 else 0
     if not 0 < count < total:
         raise ValueError(f"--dev-share {share} takes {count} of {total} sentences")
     held = set(Random(seed).sample(range(total), count))

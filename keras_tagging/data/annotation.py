@@ -62,6 +62,8 @@ class ConlluWriter:
         columns = dict(sentence.columns)
         columns.setdefault("xpos", columns.get(OWN_TAGS, unknown))
         columns.pop(NER, None)  # in `_tags_of`, before the offsets
+        if "lemma" in columns:  # as the form, from which it is made
+            columns["lemma"] = list(map(_one_line, columns["lemma"]))
         tokens = list(map(_one_line, sentence.tokens))
         trees = (columns.get(name, unknown) for name in ("head", "deprel"))
         rows = conllu_rows(tokens, columns, *trees)

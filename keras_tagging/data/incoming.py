@@ -92,11 +92,16 @@ def _values(frame, name) -> list:
 
 
 def _is_missing(value) -> bool:
-    return value is None or value == "" or value != value  # NaN
+    """Whether it is None, "", NaN or the NA of pandas, which equals nothing."""
+    return value is None or (value == "") is True or _is_nan(value)
+
+
+def _is_nan(value) -> bool:
+    return (value != value) is not False
 
 
 def _label(value, names, name: str, row: int) -> str:
-    if isinstance(value, int | float) and value == value:
+    if isinstance(value, int | float) and not _is_nan(value):
         if not (isinstance(value, int) and names and 0 <= value < len(names)):
             raise ValueError(
                 f"row {row} of the column {name!r} is {value!r}, which has no name: "
@@ -118,7 +123,7 @@ def _too_few(names, value) -> str:
 
 
 def _text(value, name: str, row: int) -> str:
-    if value is None or value != value:
+    if value is None or _is_nan(value):
         raise ValueError(
             f"row {row} of the column {name!r} has no value: if it was read as NaN, as "
             "the words NA and null are, read the file with keep_default_na=False"
@@ -211,6 +216,11 @@ def _class_names(feature) -> list[str] | None:
 
 
 def _labels(values, names, field: str, number: int) -> list[str]:
+    if isinstance(values, str | Mapping):
+        what = "string" if isinstance(values, str) else "dict"
+        raise ValueError(
+            f"record {number}: {field!r} is a {what}: give a list with a value a word"
+        )
     found = []
     for value in values:
         if not isinstance(value, str):

@@ -73,12 +73,12 @@ def brat(text: Iterable[Line], found: Iterable[Line], name: str) -> Iterator[Lin
     for number, line in text:
         if not isinstance(line, str):
             raise unread(number, line)
+        if number == 1:  # a byte order mark is no part of the text
+            line = line.removeprefix("\ufeff")
         start, offset = offset, offset + len(line)
         own = position
         while position < len(entities) and entities[position][0][0][0] < offset:
             position += 1
-        if number == 1 and line.startswith("\ufeff"):
-            line, start = line[1:], start + 1
         line = line.removesuffix("\n").removesuffix("\r")
         try:
             spans = [_span(number, line, start, e) for e in entities[own:position]]

@@ -27,7 +27,7 @@ from keras_tagging.data.records import (
 )
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.data.tagged import json_line
-from keras_tagging.utils.atomic import naming
+from keras_tagging.utils.atomic import written_to
 from keras_tagging.utils.checks import check_choice
 from keras_tagging.utils.suggestions import check_known
 
@@ -87,6 +87,25 @@ def read(
     return _sentences(head, lines, name, format, errors, skipped, hint, options)
 
 
+def _numbers(value) -> bool:
+    kinds = list | tuple | set | frozenset | range
+    return isinstance(value, kinds) and all(type(x) is int for x in value)
+
+
+def _places(value) -> bool:
+    """Whether a mapping names indices alone; the reader refuses what is none."""
+    names = value.values() if isinstance(value, Mapping) else ()
+    return all(type(place) is int for place in names)
+
+
+#: options whose type is neither bool nor int: what tells a value, and what to give
+_TYPES = {
+    "separator": (lambda value: isinstance(value, str), "a string"),
+    "sections": (_numbers, "a list of their numbers, such as [23]"),
+    ("conll", "columns"): (_places, "indices of columns by name, such as {'pos': 1}"),
+}
+
+
 def check_options(format: str, options: Mapping[str, object]) -> None:
     """Raise a ValueError if the format or an option is unknown, or a type is wrong."""
     readers = FORMATS | PAIRED
@@ -106,6 +125,9 @@ def check_options(format: str, options: Mapping[str, object]) -> None:
                 f"{option}={value!r}: give the index of a column, counted from 0, or "
                 "from the end if negative"
             )
+        expected = _TYPES.get((format, option)) or _TYPES.get(option)
+        if expected and value is not None and not expected[0](value):
+            raise ValueError(f"{option}={value!r}: give {expected[1]}")
 
 
 def recognised(format: str) -> str:
@@ -177,8 +199,8 @@ def write(
     CoNLL rows are the token, the columns and the tag, separated by tabs. CoNLL-U has
     the columns `lemma`, `pos`, `xpos`, `feats`, `head` and `deprel`, in MISC the
     entities of `ner`, which `read` does not read, and no others; it has the tags only
-    if there is no `pos`. Neither can hold an empty sentence, which
-    becomes an extra blank line.
+    if there is no `pos`. Neither can hold an empty sentence, which becomes an extra
+    blank line. A file appears when it is whole: an error leaves the old one.
 
     Raises:
         ValueError: for another format, or a value that a column cannot hold, such as
@@ -189,8 +211,8 @@ def write(
         raise ValueError(f"cannot write format {format!r}: known are {known}")
     if isinstance(target, str | Path):
         with (
-            naming(target),
-            open(target, "w", encoding="utf-8", newline="\n") as stream,
+            written_to(Path(target)) as partial,
+            open(partial, "w", encoding="utf-8", newline="\n") as stream,
         ):
             return write(sentences, stream, format)
     is_first = is_start = True

@@ -1,5 +1,6 @@
 """From the labels of characters to sentences with their surfaces."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ from keras_tagging.encoding.symbols import Symbols
 from keras_tagging.encoding.text_stream import TextStream
 from keras_tagging.encoding.windows import Windows, windows_of
 from keras_tagging.utils import limits
+
+_LINE_END = re.compile("[ \t\r\n]*[\t\r\n][ \t\r\n]*")
 
 #: symbols of a window, without those that it reads around them
 WINDOW = 500
@@ -240,7 +243,8 @@ def _sentence(stream, tokens: list[Token], following: int, split) -> Sentence:
     begin, end = tokens[0][0], tokens[-1][1]
     text = stream.text(begin, end)
     spans = [(b - begin, e - begin) for b, e, _ in tokens]
-    words = [text[b:e] for b, e in spans]
+    # a word that goes on in the next line, as a French number may
+    words = [_LINE_END.sub(" ", text[b:e]) for b, e in spans]
     parts = [
         split(word, label >= MULTIWORD)
         for word, (_, _, label) in zip(words, tokens, strict=True)

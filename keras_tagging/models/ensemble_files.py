@@ -49,12 +49,18 @@ def save_ensemble(ensemble, folder: str | Path, overwrite: bool = True) -> None:
             _write(ensemble, Path(partial))
             # the list goes first and comes last: without it there is no ensemble
             (folder / ENSEMBLE).unlink(missing_ok=True)
-            for old in folder.glob("member-*"):
+            for old in filter(_is_member, folder.iterdir()):
                 old.unlink()
             written = sorted(path.name for path in Path(partial).iterdir())
             written.remove(ENSEMBLE)
             for name in (*written, ENSEMBLE):
                 os.replace(Path(partial) / name, folder / name)
+
+
+def _is_member(path: Path) -> bool:
+    """Whether it has a name that `_write` gives; others are the user's own."""
+    name = r"member-[1-9][0-9]*\.(keras|metadata\.json)"
+    return re.fullmatch(name, path.name) is not None and path.is_file()
 
 
 def _write(ensemble, folder: Path) -> None:

@@ -14,10 +14,28 @@ from keras_tagging import kinds
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.kinds.parsing import PREDICTED
 from keras_tagging.models.metadata import write_metadata
+from keras_tagging.onnx.problems import NoRecurrentLayer
 from keras_tagging.runtime.loading import FORMAT, KEY
 from keras_tagging.utils.atomic import naming, replacing
 from keras_tagging.utils.suggestions import check_known
 
+#: errors of an export that have one line for the user
+_REFUSALS = {e.__name__: e for e in (NoRecurrentLayer, ValueError, OSError)}
+#: exports in a process of its own; an error goes into a file
+_EXPORT = """
+import json, sys
+import keras_tagging
+path, out, options, told = sys.argv[1:]
+try:
+    keras_tagging.load(path).export(out, **json.loads(options))
+except (ValueError, OSError) as error:
+    known = "OSError" if isinstance(error, OSError) else "ValueError"
+    if type(error).__name__ == "NoRecurrentLayer":
+        known = "NoRecurrentLayer"
+    with open(told, "w", encoding="utf-8") as file:
+        json.dump([known, str(error)], file)
+    sys.exit(1)
+"""
 TITLES = {"tf_saved_model": "SavedModels", "onnx": "ONNX files"}
 
 
@@ -137,11 +155,11 @@ def export(
 def _export_onnx(model, path, top_k, int8, shared):
     if path.suffix != ".onnx" or path.is_dir():
         raise ValueError(f"{path}: the file name of an ONNX file ends in .onnx")
+    check_onnx()
     with replacing(path) as partial:
         if keras.backend.backend() != "tensorflow":
             _write_in_subprocess(model, partial, top_k=top_k, int8=int8, format="onnx")
             return
-        check_onnx()
         from keras_tagging.onnx.model_file import onnx_model
 
         made = onnx_model(model, top_k, int8, shared)
@@ -215,12 +233,14 @@ def _write_in_subprocess(model, path, **options):
         # an ensemble is a folder
         saved = Path(folder) / ("model" if hasattr(model, "members") else "model.keras")
         model.save(saved)
-        code = (
-            "import json, sys, keras_tagging as kt; path, out, options = sys.argv[1:]; "
-            "kt.load(path).export(out, **json.loads(options))"
-        )
-        command = [sys.executable, "-c", code, saved, path, json.dumps(options)]
+        told = Path(folder) / "error.json"
+        options = json.dumps(options)
+        command = [sys.executable, "-c", _EXPORT, saved, path, options, told]
         environment = {**os.environ, "KERAS_BACKEND": "tensorflow"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if told.exists():
+            name, message = json.loads(told.read_text(encoding="utf-8"))
+            raise _REFUSALS[name](message)
     if done.returncode:
-        raise RuntimeError(f"the export in TensorFlow failed:\n{done.stderr.strip()}")
+        last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
+        raise OSError(f"the export in TensorFlow failed: {last}")

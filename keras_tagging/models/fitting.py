@@ -145,8 +145,8 @@ def prepared(model, found, fitting, verbose, resume):
     sentences, weights, teaching = found.sentences, found.weights, found.teaching
     of_tokens = weights.of_tokens(sentences, columns) if weights else None
     sentences = model.prepared(sentences, keep=resume, verbose=verbose)
-    if resume is None or not (Path(resume) / "resume.npz").exists():
-        model.before_fit(sentences, verbose=verbose in (1, 2, "auto"))
+    resumed = resume is not None and (Path(resume) / "resume.npz").exists()
+    model.before_fit(sentences, resumed, verbose=verbose in (1, 2, "auto"))
     batches = model.batches(sentences, fitting)
     if teaching:
         model.taught(batches, teaching, found.given)

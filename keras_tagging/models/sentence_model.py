@@ -280,8 +280,8 @@ class SentenceModel(SentenceCalls):
         """
         return sentences
 
-    def before_fit(self, sentences, verbose):
-        """Hook that runs once before the first epoch, but not when a run resumes."""
+    def before_fit(self, sentences, resumed, verbose):
+        """Hook that runs before the first epoch of a fit, which a run may resume."""
 
     def check_development(self, sentences):
         """Raise a ValueError if development sentences have no label of training."""

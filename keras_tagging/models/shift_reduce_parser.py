@@ -86,6 +86,7 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
         self.settings = self.settings.replaced(**changes)
         self._take_supertags()
         self.__dict__.pop("decoder", None)
+        self._others.clear()
         self.predict_function = None  # it was compiled with the old search
 
     def _take_supertags(self):

@@ -296,7 +296,9 @@ class Tagger(Tagging, SentenceModel):
         """The batches of some text: see `models.text_batches`."""
         return tagged_text(self, sentences, lesson, like)
 
-    def before_fit(self, sentences, verbose):
+    def before_fit(self, sentences, resumed, verbose):
+        if resumed:
+            self._pretraining_due = False
         # a recipe may ask for pretraining without tables to pretrain
         if self._pretraining_due and has_tables(self):
             self.pretrain(sentences, self.settings.task.pretrain, verbose=verbose)

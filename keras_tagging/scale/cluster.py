@@ -62,11 +62,14 @@ def run(
     if workers is not None and workers < 1:
         raise ValueError(f"{workers} workers: give at least 1")
     ray = imported_ray()
-    with opened(work, plan) as missing, _started(ray, address, workers, work.threads):
-        if missing:
-            workers = workers or _most_workers(ray, work.threads)
-            yield from _annotated(ray, work, missing, workers)
-        yield from _checked(ray, work, plan.shards)
+    with opened(work, plan) as missing:
+        if not plan.shards:  # no file has any text
+            return
+        with _started(ray, address, workers, work.threads):
+            if missing:
+                workers = workers or _most_workers(ray, work.threads)
+                yield from _annotated(ray, work, missing, workers)
+            yield from _checked(ray, work, plan.shards)
 
 
 @contextmanager

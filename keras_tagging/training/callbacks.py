@@ -15,14 +15,23 @@ class Validation(keras.callbacks.Callback):
 
     Args:
         evaluate: function without arguments that returns a dict of figures.
+        monitor: the figure that chooses the epoch. A ValueError if it is no number
+            after the first one: Keras would take that epoch for the best.
     """
 
-    def __init__(self, evaluate):
+    def __init__(self, evaluate, monitor=None):
         super().__init__()
         self.evaluate = evaluate
+        self.monitor = monitor
 
     def on_epoch_end(self, epoch, logs=None):
         logs.update({f"val_{name}": x for name, x in self.evaluate().items()})
+        if epoch == 0 and np.isnan(logs.get(self.monitor, 0.0)):
+            raise ValueError(
+                f"monitor={self.monitor!r} is no number: the development sentences "
+                "have nothing to count, or the loss is none; choose another figure, or "
+                "a lower learning rate"
+            )
 
 
 class AveragedWeights(keras.callbacks.Callback):

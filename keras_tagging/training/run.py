@@ -226,7 +226,7 @@ def plan_callbacks(plan, table, learning_rate, average=False):
         averaged = AveragedWeights()
         first.append(averaged)
     if plan.evaluate is not None:
-        first.append(Validation(plan.evaluate))
+        first.append(Validation(plan.evaluate, plan.monitor))
         best = keras.callbacks.EarlyStopping(
             plan.monitor,
             mode=mode_of(plan.monitor, plan.lower_is_better),

@@ -26,6 +26,24 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def written_to(path: Path) -> Iterator[Path]:
+    """A path to write what a user wants to have at `path`.
+
+    A file is replaced as by `replacing`, that of a link too; into what is no file, such
+    as `/dev/null` or a named pipe, one writes.
+
+    Raises:
+        OSError: if it cannot be written; the message names it.
+    """
+    if path.exists() and not path.is_file():
+        with naming(path):
+            yield path
+    else:
+        with replacing(path.resolve()) as partial:
+            yield partial
+
+
+@contextmanager
 def replacing_together(first: Path, *others: Path) -> Iterator[list[Path]]:
     """Temporary paths, which then replace files of one folder that belong together.
 

@@ -59,8 +59,20 @@ def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
             f"{path}: is binary data of another kind: name a file of word vectors "
             "(GloVe, word2vec, fastText or gensim's)"
         )
-    is_text = sizes is None or len(sample.translate(None, _CONTROL)) == len(sample)
+    is_text = sizes is None or _is_text(sample, sizes[1])
     return "text" if is_text else "binary", sizes
+
+
+def _is_text(sample: bytes, dimension: int) -> bool:
+    """Whether what follows COUNT and DIMENSION is lines of words and values."""
+    line, end, _ = sample.partition(b"\n")
+    fields = line.split()
+    if end and len(fields) > dimension:
+        try:  # a control character may be in a word of text
+            return bool([float(field) for field in fields[-dimension:]])
+        except ValueError:
+            pass
+    return len(sample.translate(None, _CONTROL)) == len(sample)
 
 
 def _header(path: str, first: bytes) -> tuple[int, int] | None:

@@ -179,11 +179,19 @@ def words_of_run(
 
     Raises:
         ValueError: if what it began with is not installed any more in that version, or
-            as in `installed_for` and `language_of_words`.
+            another language is given, or as in `installed_for` and `language_of_words`.
     """
     path = out / WORDS
     if going_on:
-        return kept(path) if path.exists() else LanguageWords()
+        words = kept(path) if path.exists() else LanguageWords()
+        card = _CARD.fullmatch(words.language)
+        own = card[2] if card else words.language
+        if given not in (None, own, words.language):
+            raise ValueError(
+                f"language={given!r}: the run began with {own or 'none'!r}; give that, "
+                "or begin the run again with --no-resume"
+            )
+        return words
     language = language_of_words(recipe, given, of_corpus)
     words = installed_for(language, required=given is not None)
     if words:

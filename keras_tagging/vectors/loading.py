@@ -179,6 +179,8 @@ def _load_stored(path, wanted, limit) -> WordVectors:
     """The vectors of a file of `save_vectors`."""
     try:
         whole = read_stored(Path(path))
+    except FileNotFoundError:
+        raise
     except UNREADABLE as error:
         raise ValueError(
             f"{path}: is damaged, or no file of save_vectors ({error}): install or "

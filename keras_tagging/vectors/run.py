@@ -170,9 +170,11 @@ class VectorRun:
             with StoredArrays(self.path) as arrays:
                 header = json.loads(arrays["header"].tobytes())
                 run = header["run"]
+                if run.keys() != self.run.keys():
+                    raise ValueError("another version of the package wrote it")
                 if run == self.run:
                     self._take(header, arrays)
-        except (*UNREADABLE, KeyError) as error:
+        except (*UNREADABLE, KeyError, AttributeError, TypeError) as error:
             text = " ".join(str(error).split())
             raise ValueError(f"{self.path}: is damaged ({text}): {remedy}") from None
         for name, value in self.run.items():
@@ -187,12 +189,16 @@ class VectorRun:
         numbers += header["counts"].values()
         if any(type(n) is not int or not 0 < n < limits.NUMBER for n in numbers):
             raise ValueError("it has counts that are none")
+        if header["epoch"] > self.options.epochs:
+            raise ValueError("it has more epochs than the run")
         self.epoch, self.lines, self.words = numbers[:3]
         self._count(header["counts"])
         for name, (owner, attribute) in self._arrays().items():
             saved, own = arrays[name], getattr(owner, attribute)
             if saved.shape != own.shape or saved.dtype != own.dtype:
                 raise ValueError(f"{name} does not fit")
+            if not np.isfinite(saved).all():
+                raise ValueError(f"{name} has a value that is no finite number")
             setattr(owner, attribute, saved)
         if self.options.method == "fasttext":
             self.model.wv.adjust_vectors()

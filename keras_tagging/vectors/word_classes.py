@@ -3,6 +3,7 @@
 brown-cluster, the program of Liang (2005), writes the path, the word and its count.
 """
 
+import codecs
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -44,7 +45,8 @@ def read_word_classes(
 
 def _lines(path: str, stream):
     """The place, the word and the class of each line."""
-    stream.head(1)  # lines begin with what has been read
+    if stream.head(3) == codecs.BOM_UTF8:  # lines begin with what has been read
+        stream.skip(3)
     for number, line in enumerate(stream.lines(), 1):
         place = f"{path}:{number}"
         try:

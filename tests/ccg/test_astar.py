@@ -80,6 +80,9 @@ def test_the_best_derivation_of_all(seed):
     several = search.search(numbered, heads, 4)
     scores = [x.score for x in several]
     assert scores[0] == pytest.approx(found.score) and scores == sorted(scores)[::-1]
+    hasty = AStar(rules, Weights(1.0, weight, 0.0, 0.3), 100_000)
+    scores = [x.score for x in hasty.search(numbered, heads, 10)]
+    assert scores == sorted(scores)[::-1]
 
 
 def test_the_order_of_neighbours_is_learnt():

@@ -1,6 +1,8 @@
 """Where commands write."""
 
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -47,3 +49,19 @@ def test_a_file_is_there_when_it_is_whole(tmp_path):
     with written(path, "latin-1") as stream:
         stream.write("ä\n")
     assert path.read_bytes() == b"\xe4\n"
+
+
+def test_what_is_no_file_is_written_to(tmp_path, capsys):
+    target, link, pipe = (tmp_path / name for name in ("target", "link", "pipe"))
+    target.write_text("old")
+    link.symlink_to(target)
+    with written(link, "utf-8") as stream:
+        stream.write("new")
+    assert link.is_symlink() and target.read_text() == "new"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as reader:
+        found = reader.submit(pipe.read_text)
+        with written(pipe, "utf-8") as stream:
+            stream.write("new")
+        assert found.result() == "new"
+    assert pipe.is_fifo()

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from keras_tagging import cli
+from keras_tagging.cli.inputs import read_input
 from keras_tagging.cli.options import pairs
 
 COMMANDS = ["list", "train", "evaluate", "tag", "parse", "export"]
@@ -79,10 +80,19 @@ def test_errors_are_one_line(failing, args, part, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("3", 3), ("None", None), ("(1, 2)", (1, 2)), ("sum", "sum"), ("a=b", "a=b")],
+    [
+        *[("3", 3), ("None", None), ("(1, 2)", (1, 2)), ("sum", "sum")],
+        *[("a=b", "a=b"), ("{[]:1}", "{[]:1}"), (10**5 * "-", 10**5 * "-")],
+    ],
+    ids=lambda value: str(value)[:9],
 )
 def test_values_are_literals_or_strings(text, value):
     assert pairs("--set", [f"key={text}"]) == {"key": value}
+
+
+def test_what_is_no_option_of_a_format():
+    with pytest.raises(ValueError, match="^--option format: a format has no such"):
+        read_input("-", None, {"format": "conll"}, "tag")
 
 
 def test_describe(program, failing, corpus_dir, tmp_path):

@@ -124,7 +124,7 @@ def test_hold_out_moves_a_share_that_depends_on_the_seed():
         hold_out(corpus, 0.1, 1)
 
 
-@pytest.mark.parametrize("share", [0, 0.001, 1, 2, -0.5])
+@pytest.mark.parametrize("share", [0, 0.001, 1, 2, -0.5, np.inf, np.nan])
 def test_hold_out_refuses_to_empty_a_part(share):
     with pytest.raises(ValueError, match="of 50 sentences"):
         hold_out(Corpus([Sentence(["a"], ["x"])] * 50), share, 0)

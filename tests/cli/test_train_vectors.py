@@ -70,8 +70,9 @@ def test_a_killed_run_goes_on(learning, tmp_path, monkeypatch, program):
     assert program(*given)[0] == 130
     assert not (tmp_path / "own.npz").exists()
     monkeypatch.setattr(VectorRun, "epochs", epochs)
-    code, _, error = program(*given, "--normalise", "lower")
-    assert code == 2 and "a run on another text, or with other options" in error
+    for other in (("--normalise", "lower"), ("--encoding", "latin-1")):
+        code, _, error = program(*given, *other)
+        assert code == 2 and "a run on another text, or with other options" in error
     code, _, error = program(*given, "--dim", "5")
     assert code == 2 and "saved by a run with other dim" in error
     told = learning()[1]
@@ -124,6 +125,7 @@ def test_a_model_without_a_segmenter(monkeypatch):
         (["--segmenter", "en"], "split into words, and has no --segmenter"),
         (["--out", "text.txt"], "text.txt exists: choose another --out"),
         (["--min-count", "999"], "no word occurs 999 times"),
+        (["--seed", "-1"], "'--seed': Input should be greater than or equal to 0"),
         (["gone.txt"], "gone.txt"),
         (["-"], "a killed run reads its text again: give files"),
     ],

@@ -306,7 +306,16 @@ def test_real_corpora(case):
         assert found[: len(counts)] == counts
 
 
-@pytest.mark.parametrize("given", [{"format": "conll"}, {"tag_column": 2}])
+def test_a_pattern_of_folders_is_told(tmp_path):
+    (tmp_path / "dev1").mkdir()
+    (tmp_path / "train.conll").write_text("a\tD\n")
+    with pytest.raises(CorpusError, match="only folders have such names"):
+        load_corpus(tmp_path / "train.conll", dev=str(tmp_path / "dev*"))
+
+
+@pytest.mark.parametrize(
+    "given", [{"format": "conll"}, {"tag_column": 2}, {"dev": "x.conll"}]
+)
 def test_demo_takes_no_format_or_options(given):
     with pytest.raises(ValueError, match="demo corpus"):
         load_corpus("demo", **given)

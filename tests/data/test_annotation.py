@@ -115,6 +115,9 @@ def test_conllu_of_tokens_with_white_space():
     written = ConlluWriter().write(Sentence(surface.tokens, surface=surface))
     assert "# text = 10 000 x\n1\t10 000\t" in written
     assert "SpacesAfter=\\n\\n|TokenRange=0:6" in written
+    columns = {"lemma": ["10\n000", "x"]}
+    given = Sentence(["10\n000", "x"], columns=columns, surface=surface)
+    assert "1\t10 000\t10 000\t" in ConlluWriter().write(given)
 
 
 def test_conllu_has_entities_in_misc():

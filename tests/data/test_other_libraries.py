@@ -54,6 +54,9 @@ def test_a_table_and_back():
     assert [(s.tokens, s.tags, s.columns) for s in back] == [
         (s.tokens, s.tags, s.columns) for s in two
     ]
+    nullable = frame.convert_dtypes()  # a sentence's number in its first row alone
+    nullable["sentence"] = nullable["sentence"].where(nullable["id"] == 1)
+    assert from_dataframe(nullable)[0].tokens == ADA.tokens
     assert ADA.to_dataframe().equals(to_dataframe([ADA]))
     documents = to_dataframe([[ADA], [], [ADA, ADA]])
     assert documents["document"].unique().tolist() == [1, 3]
@@ -126,6 +129,8 @@ def test_labels_of_classes():
         from_dataframe(frame, names=["O", "X"])
     with pytest.raises(ValueError, match="record 1 has no 'words': it has 'id', 'tok"):
         from_dataset(ROWS, tokens="words")
+    with pytest.raises(ValueError, match="record 1: 'words' is a string: give a list"):
+        from_dataset([{"words": "Ada errs"}], tokens="words")
 
 
 # Annotation tools

@@ -120,6 +120,8 @@ def test_entities_for_brat(write, tmp_path):
     text, ann = to_brat(ENTITIES)
     folder = write(b_txt=text, b_ann=ann)
     assert list(read(folder / "b.ann")) == ENTITIES
+    marked = write(c_txt="\ufeff" + text, c_ann=ann)  # a mark does not count
+    assert list(read(marked / "c.ann")) == ENTITIES
     assert ann.endswith("T3\tNR 29 30\t5\n")
     surface = Surface("New\nYork", [(0, 3), (4, 8)], [1, 1], start=7)
     span = Span("New\nYork", "LOC", 7, 15, 0.9, (0, 2))

@@ -392,6 +392,11 @@ def test_unknown_names(tmp_path):
         ValueError, match="no option 'tags'; it has separator, token_co"
     ):
         read(path, "conll", tags=1)
+    wrong = [("auto", "sections", 23), ("conll", "separator", 1)]
+    wrong += [("conll", "columns", {"pos": "1"}), ("conll", "columns", {"pos": 1.0})]
+    for format, name, value in wrong:
+        with pytest.raises(ValueError, match=f"^{name}=.*: give "):
+            read(path, format, **{name: value})
     with pytest.raises(ValueError, match="errors='ignore': known are 'raise', 'skip'"):
         read(path, errors="ignore")
     with pytest.raises(CorpusError, match="there is no such file; check the path"):
@@ -439,3 +444,12 @@ def test_write_refuses_what_cannot_be_read_back():
             write([Sentence([token], ["N"])], io.StringIO())
     with pytest.raises(ValueError, match="cannot write format 'pipe'"):
         write([], io.StringIO(), "pipe")
+
+
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path):
+    path = tmp_path / "corpus.conll"
+    write([Sentence(["old"], ["T"])], path)
+    new = [Sentence(["new"], ["T"]), Sentence(["a\tb"], ["T"])]
+    with pytest.raises(ValueError):
+        write(new, path)
+    assert path.read_text() == "old\tT\n\n" and len(list(tmp_path.iterdir())) == 1

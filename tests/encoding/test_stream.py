@@ -308,3 +308,19 @@ def test_long_white_space_is_not_kept(untrained):
     [first, second] = untrained.segment(f"a{gap}b\n")
     assert (first.surface.after, second.surface.after) == (None, "\n")
     assert second.surface.start == len(gap) + 1
+
+
+@pytest.mark.parametrize("gap", ["\n", "\r\n", "\t", " \n "])
+def test_a_word_that_goes_on_in_the_next_line(gap):
+    """As a French number may; its surface has the text."""
+    text = f"paid 10{gap}000 euros"
+    stream = TextStream(text)
+    ends = {3: TOKEN, text.index(" euros") - 1: TOKEN, len(text) - 1: SENTENCE}
+
+    def labelled():
+        for symbols in stream:
+            yield symbols, np.array([ends.get(int(x), INSIDE) for x in symbols.offsets])
+
+    [found] = sentences_of(stream, labelled(), lambda word, _: [word])
+    assert found.tokens == ["paid", "10 000", "euros"]
+    assert found.surface.text == text and found.surface.tokens[1] == f"10{gap}000"

@@ -92,6 +92,15 @@ def test_heads_choose_and_are_part_of_the_score(model, onnx):
             assert scores == sorted(scores)[::-1] and len(scores) == len(plain)
 
 
+def test_a_new_weight_holds_for_other_searches(model):
+    scores = []
+    for weight in (0.0, 100.0):
+        model.head_weight = weight
+        [[(_, score), *_]] = model.derive([with_heads(WORDS, LEFT[0])], nbest=4)
+        scores.append(score)
+    assert scores[1] - scores[0] > 90
+
+
 def test_a_derivation_goes_before_fragments():
     other = Derivation(tree("Y", "a|Y"))
     grammar = Grammar.from_derivations([*(s.derivation for s in GOLD), other])

@@ -208,6 +208,7 @@ def test_what_a_dataset_refuses(onnx):
             "identifiers",
         ),
         (["none.txt", "--engine", "ray", "--out", "x"], "none.txt: there is no such"),
+        (["a.txt", "--engine", "ray", "--input", "lines"], "and no --input lines"),
     ],
 )
 def test_what_is_refused(arguments, message, onnx, capsys, tmp_path, monkeypatch):

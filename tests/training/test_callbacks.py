@@ -94,6 +94,14 @@ def test_best_development_epoch_is_kept(train_sentences, dev_sentences):
 
 
 @pytest.mark.usefixtures("eager")
+def test_a_figure_of_nothing_chooses_no_epoch(train_sentences):
+    known = train_sentences[:3]
+    with pytest.raises(ValueError, match="monitor='val_oov_accuracy' is no number"):
+        fit(train_sentences, known, monitor="val_oov_accuracy")
+    fit(train_sentences, known, epochs=1)
+
+
+@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("monitor", ["cross_entropy", "val_accuracy"])
 def test_a_run_s_best_model_is_that_of_the_monitor(
     tmp_path, train_sentences, dev_sentences, monkeypatch, monitor

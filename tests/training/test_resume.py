@@ -248,3 +248,14 @@ def test_a_part_of_a_pipeline_goes_on_from_0_2_0(tmp_path):
     np.savez(path, **{**arrays, "header": old})
     _, history = train(tmp_path, epochs=2, **plain, **callbacks())
     assert history.epoch == [0, 1]
+
+
+def test_a_resumed_network_that_was_pretrained_trains_on(tmp_path):
+    options = {"pretrain": "cbow", "label_dim": 3, "decay": None}
+    options |= {k: v for k, v in TINY.items() if k != "num_layers"}
+    for epochs in (1, 2):
+        model = keras_tagging.build("i-rnn", **WORDS_ONLY | options)
+        model.fit(TRAIN[:8], epochs=epochs, resume=tmp_path, verbose=0)
+    before = int(model.optimizer.iterations)
+    model.fit(TRAIN[:8], epochs=1, verbose=0)
+    assert int(model.optimizer.iterations) > before

@@ -191,7 +191,12 @@ def test_a_run_keeps_what_it_began_with(offers, tmp_path):
 
     assert not words_of_run(tmp_path, False, "fast", None, "en")
     assert not begun(True)  # though there are some now
+    assert not words_of_run(tmp_path, True, "best", "", "en")
     assert begun(False) == TINY
+    assert words_of_run(tmp_path, True, "best", "en", "en") == TINY
+    for other in ("", "fr"):
+        with pytest.raises(ValueError, match="the run began with 'en'; give that"):
+            words_of_run(tmp_path, True, "best", other, "en")
     offers[VECTORS]["more"] = offer("1", "en")
     assert begun(True) == TINY
     offers[VECTORS]["tiny"] = offer("1.6", "English (en)")

@@ -200,7 +200,17 @@ def test_lines_beyond_the_limit_are_not_read(tmp_path):
     assert load_vectors(path, limit=2).words == ["a", "b"]
 
 
+@pytest.mark.parametrize("limit", [None, 3])
+def test_a_control_character_does_not_make_text_binary(tmp_path, limit):
+    path = write(tmp_path / "v", "3 2\nthe 0.12 0.5\nof\x01 0.22 1\nand 1 2\n")
+    found = load_vectors(path, limit=limit)
+    assert found.words == ["the", "of\x01", "and"]
+    np.testing.assert_allclose(found.matrix, [[0.12, 0.5], [0.22, 1], [1, 2]])
+
+
 def test_bad_arguments(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_vectors(tmp_path / "missing.npz")
     with pytest.raises(FileNotFoundError, match="/missing: there is no such file; "):
         load_vectors(tmp_path / "missing")
     with pytest.raises(IsADirectoryError, match=": is a folder; name the file"):

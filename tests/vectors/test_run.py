@@ -1,5 +1,7 @@
 """Vectors that are learnt epoch by epoch, killed and resumed."""
 
+import json
+
 import numpy as np
 import pytest
 from gensim.models import FastText, Word2Vec
@@ -75,6 +77,22 @@ def test_what_is_refused(tmp_path):
         with pytest.raises(ValueError, match="is damaged .*--no-resume") as error:
             run_of(tmp_path)
         assert "\n" not in str(error.value)
+
+
+def test_a_state_that_no_run_wrote(tmp_path):
+    list(run_of(tmp_path).epochs())
+    with np.load(tmp_path / STATE) as state:
+        arrays = dict(state)
+    header = json.loads(arrays["header"].tobytes())
+    newer = {**header["run"], "further": 1}
+    changes = [{"run": None}, {"run": newer}, {"counts": [1, 2]}, {"epoch": 77}]
+    nan = {"vectors": np.full_like(arrays["vectors"], np.nan)}
+    for changed, others in [*((c, {}) for c in changes), ({}, nan)]:
+        text = json.dumps(header | changed).encode()
+        own = {**arrays, **others, "header": np.frombuffer(text, np.uint8)}
+        np.savez(tmp_path / STATE, **own)
+        with pytest.raises(ValueError, match="is damaged .*--no-resume"):
+            run_of(tmp_path)
 
 
 def test_the_rarest_of_too_many_words_are_forgotten(tmp_path, monkeypatch):

@@ -13,9 +13,10 @@ LINES = "the\t0101\nThe\t0101\ne\u0301a\t01\r\ndog\t11"
 CLASSES = {"the": "0101", "The": "0101", "éa": "01", "dog": "11"}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 @pytest.mark.parametrize("name", ["classes.tsv", "classes.tsv.gz"])
-def test_a_word_a_tab_and_a_path(tmp_path, name):
-    path, content = tmp_path / name, LINES.encode()
+def test_a_word_a_tab_and_a_path(tmp_path, name, encoding):
+    path, content = tmp_path / name, LINES.encode(encoding)
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     assert read_word_classes(path) == CLASSES
     assert read_word_classes(CLASSES) == CLASSES
