@@ -376,6 +376,13 @@ def test_ray_that_is_missing_is_told(monkeypatch, work, planned):
         list(cluster.run(work, planned()))
 
 
+def test_empty_files_have_no_shards(monkeypatch, work, tmp_path):
+    monkeypatch.setattr(cluster, "imported_ray", lambda: None)  # it is not started
+    (tmp_path / "empty.txt").touch()
+    plan = shards.plan([tmp_path / "empty.txt"], size=100)
+    assert not plan.shards and list(cluster.run(work, plan)) == []
+
+
 def test_sentences_are_tagged_together(planned, worker, pipeline, monkeypatch):
     """Else a row of few words would be a batch of its own."""
     calls = []
