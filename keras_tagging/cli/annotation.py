@@ -259,6 +259,11 @@ def annotate(
     if probabilities and output not in ("jsonl", "csv"):
         what = f"--output {output} has no place for probabilities"
         raise ValueError(f"{what}: use jsonl, or csv")
+    if output in ("spans", "brat") and input == "conllu":
+        raise ValueError(
+            f"--output {output} has offsets in a text, which --input conllu is not: "
+            "use conllu or jsonl"
+        )
     files, input = files or ["-"], input or "text"
     for file in files:
         if Path(file).is_dir():
@@ -275,11 +280,6 @@ def annotate(
         raise ValueError(
             f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output "
             f"{output} needs: use conllu or jsonl"
-        )
-    if output in ("spans", "brat") and input == "conllu":
-        raise ValueError(
-            f"--output {output} has offsets in a text, which --input conllu is not: "
-            "use conllu or jsonl"
         )
     if output in ("auto", "tree") and not pipeline.gives_derivations:
         raise ValueError(

@@ -92,12 +92,15 @@ def _values(frame, name) -> list:
 
 
 def _is_missing(value) -> bool:
-    """Whether it is None, "", NaN or the NA of pandas, which equals nothing."""
-    return value is None or (value == "") is True or _is_nan(value)
+    return value is None or _is_nan(value) or value == ""
 
 
 def _is_nan(value) -> bool:
-    return (value != value) is not False
+    """Whether it is NaN, or the NA of pandas, which has no truth value."""
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
 
 
 def _label(value, names, name: str, row: int) -> str:

@@ -29,11 +29,9 @@ path, out, options, told = sys.argv[1:]
 try:
     keras_tagging.load(path).export(out, **json.loads(options))
 except (ValueError, OSError) as error:
-    known = "OSError" if isinstance(error, OSError) else "ValueError"
-    if type(error).__name__ == "NoRecurrentLayer":
-        known = "NoRecurrentLayer"
+    names = [kind.__name__ for kind in type(error).__mro__]
     with open(told, "w", encoding="utf-8") as file:
-        json.dump([known, str(error)], file)
+        json.dump([names, str(error)], file)
     sys.exit(1)
 """
 TITLES = {"tf_saved_model": "SavedModels", "onnx": "ONNX files"}
@@ -239,8 +237,8 @@ def _write_in_subprocess(model, path, **options):
         environment = {**os.environ, "KERAS_BACKEND": "tensorflow"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if told.exists():
-            name, message = json.loads(told.read_text(encoding="utf-8"))
-            raise _REFUSALS[name](message)
+            names, message = json.loads(told.read_text(encoding="utf-8"))
+            raise next(_REFUSALS[x] for x in names if x in _REFUSALS)(message)
     if done.returncode:
         last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
         raise OSError(f"the export in TensorFlow failed: {last}")

@@ -39,7 +39,7 @@ def written_to(path: Path) -> Iterator[Path]:
         with naming(path):
             yield path
     else:
-        with replacing(path.resolve()) as partial:
+        with replacing(path.resolve() if path.is_symlink() else path) as partial:
             yield partial
 
 

@@ -286,6 +286,8 @@ def test_a_single_model_annotates(trained, program):
 def test_what_annotate_refuses(trained, failing, tmp_path):
     error = failing("annotate", trained[0], "--output", "spans", stdin="a")
     assert "no tagger with chunk tags" in error
+    error = failing("annotate", "none", "--input", "conllu", "--output", "brat")
+    assert "--output brat has offsets in a text, which --input conllu is not" in error
     path = tmp_path / "text"
     path.write_bytes(b"fine\n\xff\n")
     error = failing("annotate", trained[0], path)

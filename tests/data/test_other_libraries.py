@@ -5,6 +5,7 @@ import json
 import sys
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -57,6 +58,8 @@ def test_a_table_and_back():
     nullable = frame.convert_dtypes()  # a sentence's number in its first row alone
     nullable["sentence"] = nullable["sentence"].where(nullable["id"] == 1)
     assert from_dataframe(nullable)[0].tokens == ADA.tokens
+    own = {"sentence": [1, np.str_("")], "token": [np.str_("a"), np.str_("b")]}
+    assert [s.tokens for s in from_dataframe(own)] == [["a", "b"]]
     assert ADA.to_dataframe().equals(to_dataframe([ADA]))
     documents = to_dataframe([[ADA], [], [ADA, ADA]])
     assert documents["document"].unique().tolist() == [1, 3]
