@@ -16,7 +16,7 @@ def split_files(source, members: Iterable[Member]) -> dict[str, Member]:
     `load_corpus` uses the same words for the files of a folder. Files whose names
     differ only in such a word are a family. If several files are the same split, the
     family that has the other splits too wins; a split that it lacks comes from another
-    family.
+    family. A file called eval is for testing if there is none called test.
 
     Args:
         source: the source of the files, for messages.
@@ -26,7 +26,7 @@ def split_files(source, members: Iterable[Member]) -> dict[str, Member]:
         CorpusError: if there is no training file, or several are equally good.
     """
     members = list(members)
-    families: dict[str, dict[str, Member]] = defaultdict(dict)
+    families: dict[str, dict[str, dict[str, Member]]] = defaultdict(dict)
     for member in members:
         name = member.inside.lower().removesuffix(".gz")
         words = re.split("([^a-z0-9]+)", name)
@@ -34,19 +34,28 @@ def split_files(source, members: Iterable[Member]) -> dict[str, Member]:
         if places:
             split = SPLIT_WORDS[words[places[-1]]]
             words[places[-1]] = "*"
-            split = "test" if split == "eval" else split
-            families["".join(words)].setdefault(split, member)
+            # A file and the same one compressed are one.
+            files = families["".join(words)].setdefault(split, {})
+            files.setdefault(name, member)
     chosen = {}
     for split in SPLITS:
         having = [family for family in families.values() if split in family]
+        if split == "test" and not having:
+            split = "eval"
+            having = [family for family in families.values() if split in family]
         ranks = [[other in family for other in SPLITS] for family in having]
-        best = [f for f, r in zip(having, ranks, strict=True) if r == max(ranks)]
+        best = [
+            member
+            for family, rank in zip(having, ranks, strict=True)
+            if rank == max(ranks)
+            for member in family[split].values()
+        ]
         if len(best) > 1:
-            names = ", ".join(family[split].inside for family in best[:5])
+            names = ", ".join(member.inside for member in best[:5])
             what = f"{names} could each be the {split} file"
             raise CorpusError(f"{source}: {what}; name the folder of one of them")
         if best:
-            chosen[split] = best[0][split]
+            chosen["test" if split == "eval" else split] = best[0]
     if "train" not in chosen:
         names = ", ".join(member.inside for member in members[:5])
         what = f"no file is named train or the like (found: {names})"

@@ -121,6 +121,7 @@ def reproduce(
     trees = corpora.is_of_parsers(published)
     files = {"dev": dev, "test": test, "errors": reading.errors, "trees": trees}
     scaled = scale_pairs(scale) | pairs("--set", settings)
+    source = checks.check_embeddings(published, embeddings)
     info = {
         "paper": paper,
         "table": table,
@@ -130,7 +131,8 @@ def reproduce(
         "recipe": recipe,
         "settings": checks.check_scale(published, scaled),
         "epochs": epochs,
-        "embeddings": checks.check_embeddings(published, embeddings),
+        "embeddings": source,
+        "embeddings checksum": checks.embeddings_checksum(source),
         "punctuation": checks.check_punctuation(published, punctuation),
     }
     plan = make_plan(published, info, store, rows, range(1, seeds + 1))

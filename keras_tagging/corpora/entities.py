@@ -52,6 +52,7 @@ def with_named_entities(sentences: list[Sentence]) -> list[Sentence]:
 
 def with_entities(sentences: list[Sentence], tagged: list[Sentence]) -> list[Sentence]:
     """The sentences with the chunks of others of the same text: see `add_entities`."""
+    tagged = [sentence for sentence in tagged if sentence.tokens]
     tags = {tag for sentence in tagged for tag in sentence.tags or ["no tag"]}
     if not looks_like_chunks(tags):
         raise ValueError(

@@ -241,7 +241,8 @@ def as_rows(rows: Sequence[tuple[str, ...]], is_first: bool = False) -> str:
             is_blank(line)
             or line.endswith("\r")
             or (position == 0 and re.match("#+ ", line))  # a comment
-            or row[0] == MARK
+            or is_document_mark(row[0])
+            or (len(row) == 1 and split_blanks(line) != [line])
             or (position == 0 and is_first and line.startswith("\ufeff"))
         )
         if not all(row) or "\n" in line or line.count("\t") >= len(row) or is_taken_for:

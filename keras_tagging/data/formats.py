@@ -58,17 +58,16 @@ def pipe(
 
 
 def _without_preface(lines: Iterable[Line]) -> Iterator[Line]:
-    """The lines after C&C's preface, which begins with `#` and ends in a blank line."""
+    """The lines after C&C's preface: comments, and the blank line behind them."""
+    has_preface = False
     lines = iter(lines)
     for number, line in lines:
         is_comment = isinstance(line, str) and line.startswith("#")
         if not is_comment or split_blanks(line)[0].count("|") > 1:
-            yield number, line
+            if not (has_preface and is_blank(line)):
+                yield number, line
             break
-        for _, line in lines:
-            if is_blank(line):
-                break
-        break
+        has_preface = True
     yield from lines
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from numbers import Integral, Real
 
 from keras_tagging.data.headers import header_of
 from keras_tagging.data.json_objects import flat_fields
@@ -73,14 +74,15 @@ def from_dataframe(
 
 def _sentences_of(frame, header) -> Iterator[tuple[tuple, range]]:
     """The value that identifies each sentence, and its rows."""
-    ids, above = [], None
-    for value in _values(frame, header.sentence):
-        above = above if _is_missing(value) else value
-        ids.append(above)
+    ids = _values(frame, header.sentence)
     documents = (
         _values(frame, header.document) if header.document else [None] * len(ids)
     )
-    keys = list(zip(documents, ids, strict=True))
+    keys, above = [], (None, None)
+    for document, value in zip(documents, ids, strict=True):
+        if not _is_missing(value):
+            above = (above[0] if _is_missing(document) else document), value
+        keys.append(above)
     for key, group in groupby(range(len(keys)), keys.__getitem__):
         places = list(group)
         yield key, range(places[0], places[-1] + 1)
@@ -104,8 +106,8 @@ def _is_nan(value) -> bool:
 
 
 def _label(value, names, name: str, row: int) -> str:
-    if isinstance(value, int | float) and not _is_nan(value):
-        if not (isinstance(value, int) and names and 0 <= value < len(names)):
+    if isinstance(value, Real) and not _is_nan(value):
+        if not (isinstance(value, Integral) and names and 0 <= value < len(names)):
             raise ValueError(
                 f"row {row} of the column {name!r} is {value!r}, which has no name: "
                 + (
@@ -119,7 +121,7 @@ def _label(value, names, name: str, row: int) -> str:
 
 def _too_few(names, value) -> str:
     """The remedy for a number beyond the names that were given; "" for other values."""
-    if not names or not isinstance(value, int):
+    if not names or not isinstance(value, Integral):
         return ""
     count = f"{len(names)} label{'s' * (len(names) != 1)}"
     return f"names has {count}, and number {value} occurs"
@@ -227,7 +229,7 @@ def _labels(values, names, field: str, number: int) -> list[str]:
     found = []
     for value in values:
         if not isinstance(value, str):
-            number_of = isinstance(value, int) and names is not None
+            number_of = isinstance(value, Integral) and names is not None
             if not number_of or not 0 <= value < len(names):
                 raise ValueError(
                     f"record {number}: {value!r} in {field!r} is no string, and has no "
@@ -238,7 +240,7 @@ def _labels(values, names, field: str, number: int) -> list[str]:
                     )
                 )
             value = names[value]
-        found.append(value)
+        found.append(str(value))  # NumPy has strings of its own
     return found
 
 

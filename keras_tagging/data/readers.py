@@ -196,7 +196,8 @@ def write(
 ) -> None:
     """Write sentences in a format that `read` reads: "conll", "conllu" or "jsonl".
 
-    CoNLL rows are the token, the columns and the tag, separated by tabs. CoNLL-U has
+    CoNLL rows are the token, the columns and the tag, separated by tabs; the columns of
+    all sentences are in the order that those of the first one have. CoNLL-U has
     the columns `lemma`, `pos`, `xpos`, `feats`, `head` and `deprel`, in MISC the
     entities of `ner`, which `read` does not read, and no others; it has the tags only
     if there is no `pos`. Neither can hold an empty sentence, which becomes an extra
@@ -204,7 +205,8 @@ def write(
 
     Raises:
         ValueError: for another format, or a value that a column cannot hold, such as
-            three carriage returns in the first line, which would end lines.
+            three carriage returns in the first line, which would end lines; for CoNLL
+            also if sentences do not have the same columns.
     """
     if format not in WRITTEN:
         known = ", ".join(map(repr, WRITTEN))
@@ -215,20 +217,21 @@ def write(
             open(partial, "w", encoding="utf-8", newline="\n") as stream,
         ):
             return write(sentences, stream, format)
-    is_first = is_start = True
+    names, is_start = None, True
     for sentence in sentences:
         tags = {} if sentence.tags is None else {"tags": sentence.tags}
+        clash = sentence.columns.keys() & {"tokens", "tags"}
+        if clash and format != "conllu":
+            raise ValueError(f"a column cannot be called {min(clash)!r}: rename it")
         if format == "jsonl":
-            if clash := sentence.columns.keys() & {"tokens", "tags"}:
-                raise ValueError(f"a column cannot be called {min(clash)!r}: rename it")
             fields = {"tokens": sentence.tokens, **tags, **sentence.columns}
             text = json_line(fields)
         elif format == "conllu":
             text = _as_conllu(sentence)
         else:
-            columns = [sentence.tokens, *sentence.columns.values(), *tags.values()]
-            text = as_rows(list(zip(*columns, strict=True)), is_first) + "\n"
-            is_first &= not sentence.tokens
+            text = _as_conll(sentence, names) + "\n"
+            if names is None and sentence.tokens:
+                names = _names_of(sentence)
         check_writable(text)
         if is_start and ends_in_returns(text):
             words = " ".join(sentence.tokens[:4])[:40]
@@ -250,6 +253,31 @@ def check_writable(text: str) -> None:
             f"{text[start : error.end + 20]!r} has half of a surrogate pair at "
             f"character {error.start - start + 1}, which no file can hold: replace it"
         ) from None
+
+
+def _names_of(sentence: Sentence) -> list[str]:
+    """The names of the columns behind the token; the tags come last."""
+    return [*sentence.columns, *([] if sentence.tags is None else ["tags"])]
+
+
+def _as_conll(sentence: Sentence, names: list[str] | None) -> str:
+    """The rows of a sentence.
+
+    Args:
+        sentence: which may have no token.
+        names: those of the columns of the first sentence; None for the first one.
+    """
+    own = _names_of(sentence)
+    if names is not None and sentence.tokens and sorted(own) != sorted(names):
+        words = " ".join(sentence.tokens[:4])[:40]
+        columns, others = (", ".join(x) or "none" for x in (own, names))
+        raise ValueError(
+            f"{words!r} has the columns {columns}, and the first sentence has {others}:"
+            " give all of them the same, or write 'jsonl' instead"
+        )
+    fields = {**sentence.columns, "tags": sentence.tags}
+    columns = [fields[name] for name in names or own] if sentence.tokens else []
+    return as_rows([*zip(sentence.tokens, *columns, strict=True)], names is None)
 
 
 def _as_conllu(sentence: Sentence) -> str:

@@ -23,6 +23,11 @@ TABLE_REMEDY = (
     "read it with datasets or pandas; data.from_dataset or data.from_dataframe makes "
     "sentences of that, and data.write a corpus"
 )
+# `( (S`, `(ROOT`, or a root without a bracket around it, `(S (NP-SBJ`
+_TREE = re.compile(
+    r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b"
+    r"|\([A-Z]+[ \t]+\([A-Z]+([-=][A-Z0-9]+)*[ \t]"
+)
 _TREEBANK_ROW = re.compile(r"[0-9]+([-.][0-9]+)?(\t[^\t]*){9}")
 _NUMBERED_ROW = re.compile(r"[0-9]+([-.][0-9]+)?[ \t]")
 
@@ -58,7 +63,7 @@ def recognise(head: Iterable[Line], name: str, default: str | None = None) -> st
         raise CorpusError(f"{name}: {what}; convert it, or pass format= if it is text")
     if first.startswith(("ID=", "(<T ", "(<L ")):
         return "auto"
-    if re.match(r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b", first):
+    if _TREE.match(first):
         return "mrg"
     phrase = re.match(r"={5,}[ \t]*$|\[ [^ ]([^ ]*)[^ ] ", first)
     if phrase and (phrase[1] is None or "/" in phrase[1]):

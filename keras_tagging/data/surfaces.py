@@ -78,7 +78,7 @@ def tokens_of(block: Iterable[Line]) -> list[Token]:
         block: the lines of a sentence of CoNLL-U, whose words are sound.
 
     Raises:
-        Malformed: if a multiword token does not have words that follow.
+        Malformed: if a multiword token has no form, or not words that follow.
     """
     tokens: list[Token] = []
     word = last = begun = 0
@@ -92,6 +92,9 @@ def tokens_of(block: Iterable[Line]) -> list[Token]:
                 what = f"the multiword token {shown(cells[0])} follows word {word}"
                 remedy = "put it before its first word, and let none overlap"
                 raise Malformed(number, what, remedy)
+            if not cells[FORM]:
+                what = f"column 2 of the multiword token {shown(cells[0])} is empty"
+                raise Malformed(number, what, "put its form there")
             last, begun = end, number
             tokens.append((cells[FORM], end - first + 1, attributes(cells[MISC])))
         elif cells[0].isdecimal():

@@ -176,8 +176,12 @@ def _cells(number, line, split, width) -> list[str] | None:
 
 
 def _key(cells, identifying, above) -> tuple[str, ...] | None:
-    """The cells that tell the sentence of a row; one without has those above."""
+    """The cells that tell the sentence of a row; empty ones have what is above."""
     if cells is None:
         return above
     own = tuple(cells[i] for i in identifying)
-    return own if own[-1] or above is None else above
+    if above is None:
+        return own
+    if not own[-1]:
+        return above
+    return tuple(cell or higher for cell, higher in zip(own, above, strict=True))

@@ -24,6 +24,8 @@ class DerivationScores(NamedTuple):
         dependencies, unlabelled_dependencies: F1 of dependencies, the argument, the
             head, its category and the slot; without labels the two words, whichever
             is the head.
+
+    An F1 is 0 where neither the gold derivations nor the others have anything to count.
     """
 
     coverage: float
@@ -99,7 +101,7 @@ def scores_of(counts: Mapping[str, np.ndarray]) -> DerivationScores:
         if name not in F1_FIGURES:
             return right / every
         total = every + others[0]
-        return 2 * right / total if total else 1.0
+        return 2 * right / total if total else 0.0
 
     return DerivationScores(*map(figure, DerivationScores._fields))
 

@@ -269,8 +269,10 @@ def _right_lemma(word, other, partner):
 
 
 def _right_head(word, other, partner):
-    head = other.head()
-    return head is not None and (partner.get(head) if head >= 0 else -1) == word.head()
+    gold, head = word.head(), other.head()
+    if gold is None or head is None:
+        return False
+    return (partner.get(head) if head >= 0 else -1) == gold
 
 
 def _right_arc(word, other, partner):

@@ -86,6 +86,7 @@ def test_splits_of_a_directory(tmp_path, case):
         ),
         ("train/seq.in train/label", "train: seq.out is missing: seq.in has the w"),
         ("train/seq.in train/seq.out valid/seq.out", "valid: seq.in is missing"),
+        ("train/a.x dev/a.x valid/a.x", "dev, valid could each be the dev folder; p"),
         ("train/a.x train/a.y", "train: has files of several kinds; pass those you"),
         ("train/a.arrow train/state.json", "train: is no corpus; read it with datas"),
         (

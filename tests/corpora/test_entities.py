@@ -81,6 +81,14 @@ def test_sentences_are_joined_by_their_names(folder):
     assert [s.columns["ner"] for s in corpus.train] == [["O"], ["B-LOC"]]
 
 
+def test_empty_sentences_have_no_entities(folder):
+    rows = '{"tokens": ["In"], "tags": ["O"]}\n\n{"tokens": ["X"], "tags": ["B-LOC"]}\n'
+    (folder / "e.jsonl").write_text(rows)
+    corpus = Corpus([Sentence(["In"]), Sentence(["X"])])
+    add_entities(corpus, folder / "e.jsonl")
+    assert [s.columns["ner"] for s in corpus.train] == [["O"], ["B-LOC"]]
+
+
 def test_what_does_not_fit_is_named(folder):
     path = folder / "e-train.iob2"
     for name in ("e-train", "e-test"):

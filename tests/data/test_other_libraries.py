@@ -66,6 +66,16 @@ def test_a_table_and_back():
     assert documents["sentence"].tolist() == [1] * 10 + [2] * 5
 
 
+def test_documents_and_numbers_at_their_first_row_alone():
+    """In a file and in a table, which say the same."""
+    rows = {"document": ["d1", None, None, "d2"], "sentence": [1, None, 2, 1]}
+    frame = pd.DataFrame(rows | {"token": list("abcd"), "tag": list("XYXY")})
+    expected = [["a", "b"], ["c"], ["d"]]
+    assert [s.tokens for s in from_dataframe(frame)] == expected
+    stream = io.StringIO(frame.astype({"sentence": "Int64"}).to_csv(index=False))
+    assert [s.tokens for s in read(stream, "csv")] == expected
+
+
 def test_files_with_a_header():
     """As of Kaggle: the number of a sentence stands at its first word alone."""
     text = "Sentence #,Word,POS,Tag\nS: 1,NA,NNP,B-geo\n,null,NN,O\nS: 2,Hi,UH,O\n"
@@ -127,7 +137,11 @@ def test_labels_of_classes():
         from_dataset(ROWS, tags="ner_tags", names=["O"])
     with pytest.raises(ValueError, match="^record 2: 1 tokens but 2 tags"):
         from_dataset([{"tokens": ["a"]}, {"tokens": ["a"], "tags": ["X", "Y"]}])
+    numbers = [{"tokens": np.array(["a", "b"]), "tags": np.array([1, 0])}]
+    assert from_dataset(numbers, names=NER)[0].tags == ["B-PER", "O"]
     frame = {"sentence": [1, 1], "token": ["a", "b"], "tag": [0, 2]}
+    own = frame | {"tag": list(np.array([0, 2]))}
+    assert from_dataframe(own, names=NER)[0].tags == ["O", "I-PER"]
     with pytest.raises(ValueError, match="names has 2 labels, and number 2 occurs$"):
         from_dataframe(frame, names=["O", "X"])
     with pytest.raises(ValueError, match="record 1 has no 'words': it has 'id', 'tok"):

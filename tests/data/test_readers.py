@@ -200,6 +200,8 @@ CONTENT = {
     "a|b|N/N c|d|N\nnever mind\n": "pipe",
     "\n( (S (NP x)))": "mrg",
     "(ROOT\n  (S (NP x)))": "mrg",
+    "(S (NP-SBJ (NN x))\n   (VP (VB y)))\n": "mrg",
+    "(A (small) word)\n": "text",
     "\n======\n[ a/DT b/NN ]\n": "pos",
     "[ a b ]\n": "text",
 }
@@ -442,8 +444,40 @@ def test_write_refuses_what_cannot_be_read_back():
     for token in ("", "a\tb", "a\nb"):
         with pytest.raises(ValueError, match="write 'jsonl' instead"):
             write([Sentence([token], ["N"])], io.StringIO())
+    for sentence in (Sentence(["New York"]), Sentence(["-DOCSTART- x"], ["T"])):
+        with pytest.raises(ValueError, match="write 'jsonl' instead"):
+            write([sentence], io.StringIO())
     with pytest.raises(ValueError, match="cannot write format 'pipe'"):
         write([], io.StringIO(), "pipe")
+
+
+def test_rows_of_all_sentences_have_the_same_columns():
+    stream = io.StringIO()
+    one = Sentence(["a"], ["T"], {"pos": ["P"], "chunk": ["C"]})
+    other = Sentence(["b"], ["U"], {"chunk": ["D"], "pos": ["Q"]})
+    write([Sentence([]), one, Sentence([]), other], stream)
+    assert stream.getvalue() == "\na\tP\tC\tT\n\n\nb\tQ\tD\tU\n\n"
+    untagged = Sentence(["a"])
+    for sentences, message in (
+        ([one, Sentence(["b", "c"], ["T"] * 2, {"pos": ["P"] * 2})], "'b c' .* pos, "),
+        ([untagged, Sentence(["b"], ["T"])], "columns tags, .* first .* has none"),
+        ([Sentence(["b"], ["T"]), untagged], "columns none, .* first .* has tags"),
+    ):
+        with pytest.raises(ValueError, match=f"{message}.*write 'jsonl' instead"):
+            write(sentences, io.StringIO())
+        write(sentences, io.StringIO(), "jsonl")
+    for format in ("conll", "jsonl"):
+        with pytest.raises(ValueError, match="a column cannot be called 'tags'"):
+            write([Sentence(["a"], ["T"], {"tags": ["U"]})], io.StringIO(), format)
+
+
+def test_a_preface_hides_no_sentence():
+    items = "A|DT|N\nB|NN|N\n"
+    for preface in ("# c\n", "# c\n\n", "# c\n#d\n\n", ""):
+        found = read(io.StringIO(preface + items), "pipe")
+        assert [s.tokens for s in found] == [["A"], ["B"]]
+    [_, empty, _] = read(io.StringIO("A|DT|N\n\nB|NN|N\n"), "pipe")
+    assert empty.tokens == []
 
 
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path):

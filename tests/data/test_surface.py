@@ -176,6 +176,7 @@ def test_the_text_is_as_written_and_words_are_normalised(tmp_path):
             "'2-3' follows word 1",
         ),
         (line("2-1", "ab") + line("1"), 1, "'2-1' follows word 0"),
+        (line("1-2", "") + line("1") + line("2"), 1, "column 2 .*'1-2' is empty; put"),
     ],
 )
 def test_multiword_tokens_have_words(tmp_path, rows, number, message):

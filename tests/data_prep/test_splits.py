@@ -31,6 +31,8 @@ def chosen(folder, *names):
             "atis.test.x",
         ),
         (["train.x", "o/train.x", "o/test.x"], "o/train.x", None, "o/test.x"),
+        (["train.x", "eval.x", "test.x"], "train.x", None, "test.x"),
+        (["train.x", "train.x.gz", "eval.x"], "train.x", None, "eval.x"),
         (["test/data.train.x", "README.x"], "test/data.train.x", None, None),
     ],
 )

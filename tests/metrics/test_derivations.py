@@ -5,7 +5,8 @@ from ccg.trees import leaf, tree
 
 from keras_tagging.ccg import Derivation, Leaf, Node
 from keras_tagging.metrics import derivation_scores
-from keras_tagging.metrics.derivations import derivation_counts
+from keras_tagging.metrics.counts import figure_of
+from keras_tagging.metrics.derivations import F1_FIGURES, derivation_counts
 
 
 def drawn(rng, words):
@@ -84,6 +85,15 @@ def test_against_a_count_by_hand():
             sizes = row[:-1]  # of both sides of an F1
             assert alone == pytest.approx(row[-1] / (sum(sizes) / len(sizes)))
     assert 0 < scores.dependencies < 1
+
+
+def test_nothing_to_count_is_nothing_right():
+    alone = [Derivation(leaf("a|N"))]
+    scores = derivation_scores(alone, alone)
+    assert scores.supertags == scores.exact == 1
+    for name in F1_FIGURES:
+        sums = derivation_counts(alone, alone)[name].sum(0)
+        assert getattr(scores, name) == figure_of(name)(sums) == 0
 
 
 def test_words_and_derivations_must_be_the_same():

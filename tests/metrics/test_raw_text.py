@@ -148,6 +148,12 @@ def test_heads_of_another_sentence():
     assert counts(found, "uas") == counts(found, "las") == (2, 2, 1)
 
 
+def test_a_gold_head_that_is_not_known_is_not_met():
+    gold = [sentence("a", "b", "c", head="_ _ _")]
+    predicted = [sentence("a", "bc", head="2 0")]
+    assert counts(raw_text_scores(gold, predicted), "uas") == (3, 2, 0)
+
+
 def test_features_and_lemmas():
     gold = [sentence("a", "b", feats="Number=Sing|Own=X _", lemma="_ b")]
     predicted = [sentence("a", "b", feats="Number=Sing Own=Y", lemma="A c")]

@@ -1,10 +1,12 @@
 """The settings that build the rows of a table in a reproduction."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from keras_tagging.architectures import resolve_settings
 from keras_tagging.experiments.papers.table import Row, Table
 from keras_tagging.experiments.reproduction.corpus import absolute, is_of_parsers
+from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import nearest
 from keras_tagging.vectors import load_vectors
 
@@ -117,6 +119,16 @@ def check_embeddings(table: Table, embeddings: str | None) -> str | None:
         )
     load_vectors(embeddings, limit=1)  # refuses a file without vectors
     return absolute(embeddings)
+
+
+def embeddings_checksum(embeddings: str | None) -> str | None:
+    """The SHA-256 of the file of --embeddings; None for a name, "train" or "none".
+
+    Args:
+        embeddings: the output of `check_embeddings`.
+    """
+    path = Path(embeddings or "")
+    return sha256_of(path) if path.is_absolute() and path.is_file() else None
 
 
 def takes_vectors(row: Row, table: Table, embeddings: str | None) -> bool:

@@ -19,6 +19,7 @@ INFO = "reproduction.json"
 RESULT = dict.fromkeys(("settings", "figures", "evidence"), dict)
 RESULT |= dict.fromkeys(("seed", "best_epoch", "epochs", "parameters"), int)
 RESULT |= {"row": str, "seconds": int | float}
+CHECKSUM = "embeddings checksum"
 CONTENT = ("sentences", "training fingerprint", "fingerprint")  # of the corpus
 
 
@@ -108,6 +109,8 @@ class Store:
             info = dict.fromkeys(known) | info
         for key, now in info.items():
             before = known.get(key)
+            if key == CHECKSUM and key not in known:  # before version 0.5
+                continue
             if key == "reading":
                 before, now = _placeless(before), _placeless(now)
             if key in CONTENT and before != now:
@@ -117,6 +120,12 @@ class Store:
                     f"{self.folder} holds a reproduction on another corpus: its "
                     f"{split}sentences are not these{counts}; put them back, or give "
                     "another --out"
+                )
+            if key == CHECKSUM and before != now:
+                raise ValueError(
+                    f"{self.folder} holds a reproduction with other vectors: the file "
+                    f"{info['embeddings']} has changed; put it back, or give another "
+                    "--out"
                 )
             if key not in ("corpus", "versions", "machine") and before != now:
                 raise ValueError(

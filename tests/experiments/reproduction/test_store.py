@@ -5,6 +5,7 @@ import pytest
 
 from keras_tagging.experiments.reproduction import read_results
 from keras_tagging.experiments.reproduction.jobs import Job
+from keras_tagging.experiments.reproduction.settings import embeddings_checksum
 from keras_tagging.experiments.reproduction.store import Store
 
 JOB = Job("A row", 1, "a-row")
@@ -62,6 +63,23 @@ def test_another_corpus_or_reading_is_refused(store):
     with pytest.raises(ValueError, match="other reading: options is columns is"):
         store.open({**found, "reading": otherwise})
     assert store.read_info()["reading"]["path"] == "/here/c"
+
+
+def test_other_vectors_in_the_same_file_are_refused(store, tmp_path):
+    path = tmp_path / "v.txt"
+    path.write_text("a 1 2\n")
+    known = {**INFO, "embeddings": str(path)}
+    store.open(known)  # as an older version did
+    now = known | {"embeddings checksum": embeddings_checksum(str(path))}
+    assert store.open(now)
+    later = Store(tmp_path / "later")
+    later.open(now)
+    assert later.open(now)
+    path.write_text("a 1 3\n")
+    now["embeddings checksum"] = embeddings_checksum(str(path))
+    with pytest.raises(ValueError, match=r"other vectors: the file .*v\.txt has chan"):
+        later.open(now)
+    assert embeddings_checksum("train") is embeddings_checksum(None) is None
 
 
 @pytest.mark.parametrize(
