@@ -12,6 +12,7 @@ KERAS_TAGGING_DATA names. What is finished is kept in `--out`: the same command 
 """
 
 import argparse
+import json
 import os
 import time
 from pathlib import Path
@@ -49,6 +50,12 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
+    sizes = ("sentences", "teachers", "units", "pupil_units", "epochs")
+    own = {name: getattr(args, name) for name in sizes}
+    kept = args.out / "settings.json"
+    if kept.exists() and json.loads(kept.read_text()) != own:
+        parser.error(f"{args.out} has runs of {kept.read_text()}: give another --out")
+    kept.write_text(json.dumps(own))
     folder = Path(os.environ["KERAS_TAGGING_DATA"])
     corpus = keras_tagging.load_corpus(folder / "ud-english-ewt")
     train = corpus.train[: args.sentences]

@@ -71,8 +71,8 @@ def main():
             if outputs[0] != outputs[1]:
                 raise SystemExit("one process and several wrote different files")
             rounds.append(found)
-        rows = (line for line in outputs[0].splitlines() if b"\t" in line)
-        words = sum(line[:1].isdigit() or args.command == "tag" for line in rows)
+        rows = (line.split(b"\t") for line in outputs[0].splitlines() if b"\t" in line)
+        words = sum(cells[0].isdigit() or args.command == "tag" for cells in rows)
     words *= (args.times - 1) / args.times
     names = list(runs)
     table, steady = [["", "words/s", "words/CPU s", "GiB"]], {}

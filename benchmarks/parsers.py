@@ -67,7 +67,6 @@ def measure(system, corpus, seed, settings, models) -> dict:
     scores = parser.scores(corpus.test)
     rate = sum(map(len, corpus.test)) / (time.perf_counter() - start)
     return {
-        "settings": {k: str(v)[:60] for k, v in settings.items()},
         "system": system,
         "seed": seed,
         "dev_uas": 100 * history["val_uas"][best],
@@ -146,6 +145,14 @@ def main():
     corpus = keras_tagging.load_corpus(
         Path(os.environ["KERAS_TAGGING_DATA"]) / args.corpus
     )
+    own = {"corpus": args.corpus, "vectors": args.vectors}
+    own |= {key: repr(value) for key, value in settings.items()}
+    for run in runs:
+        if run["settings"] != own:
+            parser.error(
+                f"{args.out} has runs with other settings, {run['settings']}, not "
+                f"{own}: give another file, and other --models"
+            )
     done = {(run["system"], run["seed"]) for run in runs}
     for seed in args.seeds:
         options = dict(settings)
@@ -157,6 +164,7 @@ def main():
             if (system, seed) in done:
                 continue
             run = measure(system, corpus, seed, options, args.models)
+            run["settings"] = own
             with args.out.open("a") as file:
                 file.write(json.dumps(run) + "\n")
             run = {k: v for k, v in run.items() if k != "counts"}

@@ -67,8 +67,9 @@ l2=1e-8
 
 def figure(corpus, tags, chunks) -> float:
     gold = [s.tags for s in corpus.dev]
-    scores = chunk_scores(gold, tags) if chunks else None
-    return 100 * (scores.f1 if chunks else token_accuracy(gold, tags))
+    if chunks:
+        return 100 * chunk_scores(gold, tags).f1
+    return 100 * token_accuracy(gold, tags)["accuracy"]
 
 
 def ours(args):
