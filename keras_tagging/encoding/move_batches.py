@@ -1,7 +1,7 @@
 """Sentences with their moves as flat arrays, and the batches cut from them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,13 +75,16 @@ class MoveBatches(TrainingBatches):
         self.rates = np.ones(len(self.chosen), "float32")
 
     def weigh(self, weights):
-        """Let sentences count differently.
+        """Let sentences count differently; one of weight 0 has no moves to learn.
 
         Args:
             weights: for each sentence that `fit` was given `(tokens,)`, all the same.
         """
         rates = [weights[i].max(initial=0) for i in self.chosen]
-        self.rates = np.maximum(np.array(rates, "float32"), np.float32(LEAST_WEIGHT))
+        rates, targets = np.array(rates, "float32"), self.moves.targets.copy()
+        targets[np.repeat(rates == 0, np.diff(self.moves.offsets))] = -1
+        self.moves = replace(self.moves, targets=targets)
+        self.rates = np.maximum(rates, np.float32(LEAST_WEIGHT))
 
     def arrays(self, chosen):
         """Tokens as `EncodedSentences.batch` gives them, nodes `(batch, time,

@@ -123,8 +123,8 @@ class CRFLoss(keras.losses.Loss):
             NaN.
     """
 
-    def __init__(self, crf, class_weight=None, name="crf_loss", **kwargs):
-        super().__init__(name=name, **kwargs)
+    def __init__(self, crf, class_weight=None, name="crf_loss", dtype=None):
+        super().__init__(name=name, dtype=dtype)
         # not an attribute that is a layer: Keras would save its weights as the loss's
         self._layer = lambda: crf
         # JSON, and so a saved model, has strings as keys

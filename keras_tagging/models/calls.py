@@ -170,10 +170,12 @@ class SentenceCalls(keras.Model, Answers):
             class_weight: for taggers of one column, a dict from labels to numbers by
                 which their tokens count; 1 for other labels.
             sample_weight: a number for each sentence; for taggers also a list for each,
-                a number a token. The loss of a batch is the weighted mean, as Keras has
-                it; a CRF's terms are those of :class:`keras_tagging.layers.CRFLoss`. A
-                token of weight 0 counts as one whose tag is unknown. Figures on
-                development sentences have no weights.
+                a number a token. The loss of a batch is the weighted mean, so weights
+                compare the tokens of a batch: in batches of one sentence those of
+                sentences would have no effect, and are refused. A CRF's terms are those
+                of :class:`keras_tagging.layers.CRFLoss`. A token of weight 0 counts as
+                one whose tag is unknown. Figures on development sentences have no
+                weights.
             soft_targets: for taggers and parsers, the `SoftTargets` of a teacher for
                 these sentences, which then need no gold tags, but gold trees. Where
                 they have none, the figures of training compare with the teacher's best

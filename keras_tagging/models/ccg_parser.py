@@ -8,6 +8,7 @@ from keras_tagging.ccg.parsing import Search
 from keras_tagging.encoding.vocabulary import count_vocabulary
 from keras_tagging.kinds.derivations import (
     FIGURES,
+    OF_WORDS,
     Deriving,
     gold_heads,
     gold_tags,
@@ -17,6 +18,7 @@ from keras_tagging.models import building
 from keras_tagging.models.counts import counts_of_derivations
 from keras_tagging.models.known_labels import refuse_unknown
 from keras_tagging.models.sentence_model import SentenceModel
+from keras_tagging.training import TagLoss
 
 
 @keras.saving.register_keras_serializable("keras_tagging")
@@ -39,7 +41,7 @@ class CCGParser(Deriving, SentenceModel):
     """
 
     inventories = ("tags",)
-    figures = FIGURES
+    figures, figures_in_training = FIGURES, OF_WORDS
     default_monitor = "val_joint_accuracy"
 
     def __init__(self, architecture, settings, grammar=None, **kwargs):
@@ -118,10 +120,14 @@ class CCGParser(Deriving, SentenceModel):
         return np.array([tags, heads], "int32").T.reshape(-1, 2)
 
     def batch_loss(self, compiled, y, y_pred, sample_weight):
-        """The mean cross-entropy of categories, plus that of heads."""
-        columns = (y[..., 0], y_pred["tags"]), (y[..., 1], y_pred["heads"])
+        """The mean cross-entropy of categories, plus that of heads.
+
+        Heads are not smoothed: their logits have the padding of the batch, too.
+        """
         # copies: on PyTorch, Keras multiplies them in place by the mask of the logits
-        return sum(compiled(None, *column, 1.0 * sample_weight) for column in columns)
+        of_tags = compiled(None, y[..., 0], y_pred["tags"], 1.0 * sample_weight)
+        of_heads = TagLoss()(y[..., 1], y_pred["heads"], 1.0 * sample_weight)
+        return of_tags + of_heads
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """The loss alone: figures are those of the development sentences."""

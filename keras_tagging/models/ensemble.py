@@ -63,14 +63,12 @@ class Ensemble(SentenceCalls):
 
     def __new__(cls, members=(), **kwargs):
         if cls is Ensemble:
-            if isinstance(members, keras.Model | str) or not hasattr(
-                members, "__iter__"
-            ):
+            if not isinstance(members, list | tuple):
                 raise ValueError(
                     f"Ensemble({type(members).__name__}): give a list of models, "
                     "Ensemble([first, second])"
                 )
-            cls = _class_of(list(members))
+            cls = _class_of(members)
         return super().__new__(cls, members, **kwargs)
 
     def __init__(self, members, **kwargs):

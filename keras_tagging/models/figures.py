@@ -19,8 +19,8 @@ def figure_names(columns: Sequence[LabelColumn]) -> list[str]:
     * `loss`: the mean cross-entropy of tokens whose gold tag is in the inventory; with
       a CRF too, from the marginals that `predict` gives;
     * `accuracy`, where a gold tag outside the inventory is an error;
-    * `oov_accuracy`: that of words unseen in training, in their normal form; nan
-      without any;
+    * `oov_accuracy`: that of words that training has not seen, in their normal form, or
+      fewer than `word_min_count` times; nan without any;
     * `sentence_accuracy`: the share of sentences without an error;
     * for chunk tags `precision`, `recall` and `f1`, as conlleval counts them.
 

@@ -141,6 +141,15 @@ class Weights:
             raise ValueError("all weights are 0: nothing to learn from")
         return None if all((part == 1).all() for part in parts) else parts
 
+    def check_single(self) -> None:
+        """Raise a ValueError if they have no effect in batches of one sentence."""
+        if self.of_sentences and len({*map(float, self.samples)} - {0.0}) > 1:
+            raise ValueError(
+                "sample_weight has no effect in batches of one sentence, whose loss is "
+                "the mean of its own tokens: give batch_size= or token_budget=, or a "
+                "weight a token"
+            )
+
     def check_columns(self, names) -> None:
         """Raise a ValueError for weights of classes in several columns of labels."""
         if self.classes and len(names) > 1:

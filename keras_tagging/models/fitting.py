@@ -94,11 +94,16 @@ def planned(model, found, fitting, verbose, *, monitor, patience, resume, **opti
         A `training.Plan`.
     """
     dev = found.dev
+    training.check_schedule(model.optimizer, fitting.decay)
     if model.network is None:
         model.adapt(found.sentences)
     model.check_development(dev)
     watched = model.default_monitor if dev and monitor is None else monitor
-    training.check_fitting(model.figures, bool(dev), fitting.decay, watched, patience)
+    figures = model.figures_in_training or model.figures
+    learnt = ("accuracy", "cross_entropy") if has_metrics(model) else ()
+    training.check_fitting(
+        figures, bool(dev), fitting.decay, watched, patience, learnt=learnt
+    )
 
     sentences, of_tokens, batches = prepared(model, found, fitting, verbose, resume)
     if not model.optimizer.built:  # the user compiled another one after adapt
@@ -116,6 +121,7 @@ def planned(model, found, fitting, verbose, *, monitor, patience, resume, **opti
         evaluate=model.evaluator(dev) if dev else None,
         monitor=monitor or model.default_monitor,
         lower_is_better=model.lower_is_better,
+        rate_of="val_accuracy" if "accuracy" in figures else model.default_monitor,
         patience=patience,
         resume=resume,
         run={
@@ -154,6 +160,8 @@ def prepared(model, found, fitting, verbose, resume):
     if found.text is not None:
         batches = with_text(model, batches, teaching, found.text)
     if of_tokens is not None:
+        if fitting.batch_size == 1 and fitting.token_budget is None:
+            weights.check_single()
         batches.weigh(of_tokens)
     set_in_loss(model, "weighted", of_tokens is not None)
     if not len(batches):
@@ -161,6 +169,11 @@ def prepared(model, found, fitting, verbose, resume):
     # the penalty of a batch, for training on so many tokens an epoch
     set_in_loss(model, "_penalty", fitting.l2 / 2 / batches.num_targets)
     return sentences, of_tokens, batches
+
+
+def has_metrics(model) -> bool:
+    """Whether training computes figures on the training sentences."""
+    return bool(model.objectives().get("weighted_metrics"))
 
 
 def set_in_loss(model, name, value):

@@ -70,6 +70,7 @@ class SentenceModel(SentenceCalls):
     column_names = ()  # the columns of labels that it learns
     report_options = ()
     lower_is_better = ()  # its figures that should fall, beside losses
+    figures_in_training = None  # those that training computes; None for all
     batch_tokens = 4096  # padded tokens in one call of the network
     #: the remedy for a column that the input lacks
     missing_column = "name it by --option 'columns={{\"{name}\": 1}}'"

@@ -39,7 +39,7 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
         **kwargs: as there.
     """
 
-    figures = DerivingByMoves.figures
+    figures = figures_in_training = DerivingByMoves.figures
     default_monitor = "val_labelled"
 
     def __init__(self, architecture, settings, grammar=None, **kwargs):

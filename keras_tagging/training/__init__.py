@@ -24,6 +24,7 @@ __getattr__, __dir__, __all__ = attach(
             "Plan",
             "carry_out",
             "check_fitting",
+            "check_schedule",
             "dataset",
             "mode_of",
             "streamed",

@@ -17,6 +17,8 @@ PLAIN = (bool, int, float, type(None))
 # figures that are None at first
 WEIGHTS, COUNTERS = "best_weights", ("wait", "best_epoch", "stopped_epoch")
 FIGURES = ("best", "previous_error")
+# an option whose sign Keras' EarlyStopping changes after the first epoch, each time
+DERIVED = ("min_delta",)
 # callbacks that had another name in 0.2.0
 RENAMED = {"Told": "ProgressCallback"}
 
@@ -99,6 +101,8 @@ class Resume(keras.callbacks.Callback):
                     variable.assign(saved)
                 for i, state in enumerate(self._states):
                     for name, value in state.items():
+                        if name in DERIVED:  # in files of version 0.4.0
+                            continue
                         if isinstance(value, dict):
                             parts = range(value["arrays"])
                             value = [arrays[f"callback{i}.{name}.{j}"] for j in parts]
@@ -119,7 +123,9 @@ class Resume(keras.callbacks.Callback):
             for name, value in vars(callback).items():
                 if isinstance(value, np.generic):
                     value = value.item()
-                if name.startswith("_") or self._is_option(i, name, value):
+                if name.startswith("_") or name in DERIVED:
+                    continue
+                if self._is_option(i, name, value):
                     continue
                 if isinstance(value, PLAIN):
                     # an unchanged value is an option: a resumed run has its own

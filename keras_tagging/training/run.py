@@ -37,6 +37,7 @@ class Plan:
             None without such sentences.
         monitor: the figure that decides the best epoch.
         lower_is_better: figures that should fall, beside losses.
+        rate_of: the share of what is right that "halve" decay compares.
         patience, restore_best, callbacks, log, resume: as in `SentenceModel.fit`.
         run: identifies the run, for `Resume`.
     """
@@ -49,6 +50,7 @@ class Plan:
     evaluate: Callable[[], dict] | None = None
     monitor: str = "val_accuracy"
     lower_is_better: tuple[str, ...] = ()
+    rate_of: str = "val_accuracy"
     patience: int | None = None
     restore_best: bool = True
     callbacks: Iterable[keras.callbacks.Callback] = ()
@@ -117,14 +119,38 @@ def mode_of(monitor, lower_is_better=()):
     return "min" if falls else "max"
 
 
-def check_fitting(figures, has_dev, decay=None, monitor=None, patience=None):
+def check_schedule(optimizer, decay):
+    """Refuse an optimizer whose learning rate is a schedule beside a decay of ours.
+
+    Raises:
+        ValueError: with the remedies.
+    """
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    schedule = getattr(optimizer, "_learning_rate", None)
+    if decay and isinstance(schedule, keras.optimizers.schedules.LearningRateSchedule):
+        raise ValueError(
+            f"the optimizer has a {type(schedule).__name__}, and decay={decay!r} sets "
+            "the learning rate too: build(..., decay=None), or give the optimizer a "
+            "number"
+        )
+
+
+def check_fitting(
+    figures,
+    has_dev,
+    decay=None,
+    monitor=None,
+    patience=None,
+    learnt=("accuracy", "cross_entropy"),
+):
     """Refuse options that need development sentences, and unknown figures.
 
     Args:
-        figures: the figures of the model's `evaluate`.
+        figures: the figures that are computed on the development sentences.
         has_dev: whether there are development sentences.
         decay: as in `FitSettings`.
         monitor, patience: as in `SentenceModel.fit`.
+        learnt: the figures of the training sentences, beside the loss.
 
     Raises:
         ValueError: for an option without effect, or an unknown figure.
@@ -136,7 +162,7 @@ def check_fitting(figures, has_dev, decay=None, monitor=None, patience=None):
             "decay='halve' needs validation_data to watch; or build(..., decay=None)"
         )
     known = [f"val_{name}" for name in figures]
-    known += ["loss", "accuracy", "cross_entropy"]  # on the training sentences
+    known += ["loss", *learnt]
     if monitor is not None and not has_dev:
         raise ValueError(f"monitor={monitor!r} needs development sentences to watch")
     if monitor is not None and monitor not in known:
@@ -235,7 +261,8 @@ def plan_callbacks(plan, table, learning_rate, average=False):
         )
         last.insert(0, best)
     if plan.fitting.decay == "halve":  # after the log, which has the rate of the epoch
-        last.append(HalvingDecay())
+        last.append(HalvingDecay(plan.rate_of))
     if average:
         last.append(averaged.trained)
-    return [*first, *(plan.callbacks or ()), *last]
+    own = keras.tree.flatten(plan.callbacks or [])  # as in Keras, one needs no list
+    return [*first, *own, *last]

@@ -319,6 +319,8 @@ def test_mixed_precision(dtype):
 def test_a_loss_without_its_layer_is_refused():
     with pytest.raises(ValueError, match="the model's own layer"):
         CRFLoss(CRF())(random_tags(), random_emissions())
+    with pytest.raises(TypeError, match="reduction"):  # it has one of its own
+        CRFLoss(CRF(), reduction="sum")
     with pytest.raises(ValueError, match="returns no dict"):
         random_crf(return_dict=True).loss(random_tags(), random_emissions())
 

@@ -175,3 +175,22 @@ def test_derive_takes_derivers_alone(exported, tmp_path, capsys):
     text.write_text("she sleeps .\n", "utf-8")
     assert program("tag", exported, text) == 2
     assert "keras-tagging derive" in capsys.readouterr().err
+
+
+def test_a_figure_that_training_does_not_compute_is_refused():
+    model = keras_tagging.build("ccg-parser", **SETTINGS)
+    for monitor in ("val_labelled", "accuracy"):
+        with pytest.raises(ValueError, match="known are val_accuracy, .*nt_accuracy, "):
+            model.fit(GOLD, validation_data=GOLD, epochs=1, monitor=monitor)
+
+
+@pytest.mark.usefixtures("eager")
+def test_heads_are_not_smoothed():
+    """Else the loss of the padding would be thousands."""
+    losses = []
+    for smoothing in (0.0, 0.1):
+        options = SETTINGS | {"label_smoothing": smoothing, "learning_rate": 0.0}
+        model = keras_tagging.build("ccg-parser", **options)
+        history = model.fit(GOLD, epochs=1, verbose=0).history
+        losses += history["loss"]
+    assert losses[1] == pytest.approx(losses[0], abs=0.1) and len({*losses}) == 2

@@ -213,7 +213,7 @@ def test_saved_and_loaded(ensemble, folder):
 
 
 def test_a_model_that_is_no_list(members):
-    for given in (members[0], 3, "runs/a"):
+    for given in (members[0], 3, "runs/a", iter(members)):
         with pytest.raises(ValueError, match=r"give a list of models, Ensemble\("):
             Ensemble(given)
 

@@ -1,10 +1,11 @@
 """Keras' own keywords of `fit`: targets apart, weights, a held-out share."""
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from conftest import TINY, WORDS_ONLY, random_sentences, randomize
-from models.parsers import CROSSING
+from models.parsers import CROSSING, PLAIN
 from models.parsers import TRAIN as TREES
 from models.parsers import build as build_parser
 from reference import crf as reference
@@ -180,10 +181,41 @@ def test_a_parser_takes_weights_of_sentences():
     *_, found = batches.arrays(np.arange(4))
     np.testing.assert_allclose(found, mask * np.array([[1], [2], [1e-30], [3]]))
     assert batches.num_targets == pytest.approx(found.sum()) and plain == mask.sum()
+    targets = batches.arrays(np.arange(4))[-2]
+    assert (targets[2] == -1)[mask[2] > 0].all() and (targets[[0, 1, 3]] >= 0).all()
     model.fit(sentences, sample_weight=each, epochs=1, verbose=0)
     for wrong in ({"class_weight": {"nsubj": 2}}, {"sample_weight": [[1.0]] * 6}):
         with pytest.raises(ValueError, match="give sample_weight, one number a sent"):
             model.fit(sentences, epochs=1, verbose=0, **wrong)
+
+
+def test_a_parser_learns_nothing_from_sentences_of_weight_0():
+    def trained(sentences, **options):
+        model = build_parser("ffn-parser", optimizer="sgd", **PLAIN)
+        model.adapt(TREES[:6])
+        model.fit(sentences, batch_size=1, epochs=1, verbose=0, **options)
+        return model.get_weights()
+
+    model = build_parser("ffn-parser", optimizer="sgd", **PLAIN)
+    model.adapt(TREES[:6])
+    start = model.get_weights()
+    weighted = trained(TREES[:6], sample_weight=[1, 0, 0, 0, 0, 0])
+    assert not equal(weighted, start)
+    for one, other in zip(weighted, trained(TREES[:1]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
+
+
+def test_weights_that_would_have_no_effect_are_refused():
+    each = np.where(np.arange(len(TRAIN)) % 2, 1, 5)
+    single = {"batch_size": 1, "token_budget": None}
+    with pytest.raises(ValueError, match="no effect in batches of one sentence"):
+        fitted(TRAIN, model=tagger(**single), sample_weight=each)
+    zeros = np.where(np.arange(len(TRAIN)) % 2, 0, 5)
+    plain, some = (
+        fitted(TRAIN, model=tagger(**single), **options)
+        for options in ({}, {"sample_weight": zeros})
+    )
+    assert not equal(plain, some)
 
 
 # Targets apart, and a held-out share
@@ -258,6 +290,26 @@ def test_other_misuse():
         keras_tagging.build("segmenter").fit(WORDS, class_weight={"a": 1})
     with pytest.raises(TypeError, match="unexpected keyword argument 'epoch'"):
         tagger().fit(TRAIN, epoch=3)
+
+
+def test_one_callback_needs_no_list():
+    seen = []
+    callback = keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: seen.append(1))
+    fitted(TRAIN, callbacks=callback)
+    assert seen == [1]
+
+
+def test_a_schedule_and_a_decay_are_refused():
+    schedule = keras.optimizers.schedules.ExponentialDecay(0.01, 10, 0.9)
+    for decay in ("linear", None):
+        model = tagger(decay=decay)
+        model.compile(keras.optimizers.Adam(schedule), loss=model.loss)
+        if decay is None:
+            fitted(TRAIN, model=model)
+            continue
+        with pytest.raises(ValueError, match="a ExponentialDecay, and decay='linear'"):
+            fitted(TRAIN, model=model)
+        assert model.network is None  # nothing was done before
     teacher = keras_tagging.SoftTargets(
         {None: ("D",)}, {None: np.zeros((1, 1), int)}, {None: np.ones((1, 1))},
         np.array([0, 1]), "",

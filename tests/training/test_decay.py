@@ -4,6 +4,9 @@ import keras
 import numpy as np
 import pytest
 from conftest import TINY, WORDS_ONLY
+from models.parsers import PLAIN
+from models.parsers import TRAIN as TREES
+from models.parsers import build as build_parser
 
 import keras_tagging
 from keras_tagging.training import HalvingDecay, LinearDecay
@@ -102,9 +105,9 @@ def train(sentences, dev, epochs=8, **options):
     return model, model.fit(sentences, epochs=epochs, **data, **options)
 
 
-def expected_rates(history, rate=0.5):
+def expected_rates(history, rate=0.5, figure="val_accuracy"):
     """The rate of each epoch, by the formula from the errors that were logged."""
-    errors, found = [1 - a for a in history.history["val_accuracy"]], [rate]
+    errors, found = [1 - a for a in history.history[figure]], [rate]
     for e_p, e_c in zip(errors, errors[1:], strict=False):
         small = abs(e_p - e_c) / e_p <= 0.005 if e_p else e_c == 0
         found.append(found[-1] * (0.5 if small and found[-1] >= 0.0005 else 1))
@@ -169,3 +172,13 @@ def test_halving_needs_development_sentences(train_sentences):
     with pytest.raises(ValueError, match="decay='halve' needs validation_data"):
         model.fit(train_sentences, epochs=1, verbose=0)
     assert model.optimizer.iterations == 0
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_parser_halves_by_its_own_figure():
+    model = build_parser("ffn-parser", decay="halve", learning_rate=0.02, **PLAIN)
+    data = {"validation_data": TREES[:5], "restore_best": False, "verbose": 0}
+    history = model.fit(TREES[:5], epochs=12, **data)
+    found = history.history["learning_rate"]
+    assert found == pytest.approx(expected_rates(history, 0.02, "val_las"))
+    assert len(set(found)) > 1

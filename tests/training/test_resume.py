@@ -134,6 +134,30 @@ def test_an_early_stopped_run_stays_stopped_and_counters_go_on(tmp_path):
 
 
 @pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_callback_of_the_user_stops_where_it_would_have(tmp_path, stored):
+    """Keras changes the sign of `min_delta` once; version 0.4.0 stored it."""
+    plain = {"settings": {"decay": None}, "patience": None, "x": TRAIN[:9]}
+
+    def run(epochs):
+        stop = keras.callbacks.EarlyStopping("loss", min_delta=10, patience=1)
+        _, history = train(tmp_path, epochs=epochs, callbacks=[stop], **plain)
+        return history.epoch, stop.min_delta
+
+    assert run(1) == ([0], -10)
+    path = tmp_path / "resume.npz"
+    with np.load(path) as file:
+        arrays = dict(file)
+    header = json.loads(str(arrays["header"]))
+    state = header["callbacks"][header["run"]["callbacks"].index("EarlyStopping")]
+    assert "min_delta" not in json.dumps(header)
+    if stored:
+        state["min_delta"] = -10
+        np.savez(path, **arrays | {"header": json.dumps(header)})
+    assert run(9) == ([0, 1], -10)
+
+
+@pytest.mark.usefixtures("eager")
 def test_a_run_without_decay_can_be_made_longer(tmp_path):
     plain = {"settings": {"decay": None}, "patience": None, "x": TRAIN[:9]}
     train(tmp_path / "a", epochs=1, **plain)
