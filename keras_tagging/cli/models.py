@@ -111,7 +111,7 @@ def list_vectors() -> None:
         keras-tagging train bigru --corpus demo --out runs/1 --embeddings
             glove-wiki-gigaword-100
     """
-    from keras_tagging.vectors.named import KINDS, downloadable, installed
+    from keras_tagging.vectors.named import KINDS, OWN, downloadable, installed
 
     for group, kind in KINDS.items():
         rows = [["name", "version", *SHOWN], *map(_row, installed(group).values())]
@@ -129,7 +129,7 @@ def list_vectors() -> None:
         ]
         print(aligned([list(row) for row in zip(there, sizes, strict=True)]))
     print("\nOthers are distributions of their own. In a clone of keras_tagging:")
-    print("pip install ./vectors/glove-en ./vectors/brown-en")
+    print("pip install", *OWN.values())
 
 
 def card_text(card: dict) -> str:

@@ -228,7 +228,7 @@ def _class_of(members: list) -> type[Ensemble]:
         if not single:
             raise ValueError(
                 f"a {type(model).__name__} is no member of an ensemble: give trained "
-                "taggers, or parsers, of .keras files"
+                "taggers, or parsers; keras_tagging.load opens a file"
             )
         model._require_network()
     names = [kinds.of(model).name for model in members]

@@ -1,6 +1,6 @@
 """Smaller tables of pretrained vectors in a trained model."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import numpy as np
 from keras import ops
@@ -44,8 +44,9 @@ def shrunk(
         by table, and the dtype. The first one does not change.
 
     Raises:
-        ValueError: if it has no vocabularies or no such vectors, `words` is negative or
-            no list of words, or a value is too large for half precision.
+        ValueError: if it has no vocabularies or no such vectors, `words` is negative,
+            no list of words or has none with a vector, or a value is too large for half
+            precision.
     """
     check_choice("dtype", dtype, ("float16", "float32"))
     words = checked_words(words)
@@ -53,6 +54,11 @@ def shrunk(
     kept = {name: _rows(model, name, words, keep) for name in shrinkable(model)}
     if not kept:
         raise ValueError(_nothing(model))
+    if isinstance(words, frozenset) and not _have_vectors(model, words, kept):
+        raise ValueError(
+            f"words= has {min(words)!r} and the like, and this model has a vector of "
+            "none: give words that it has, or their number"
+        )
     before = model.vocabularies
     after = {name: [before[name][row] for row in kept[name]] for name in kept}
     twin = type(model).from_config(
@@ -80,6 +86,14 @@ def shrunk(
         "dtype": dtype,
     }
     return twin
+
+
+def _have_vectors(model, words: frozenset[str], tables: Iterable[str]) -> bool:
+    """Whether one of the words, if any, is in a table: as it is or as looked up."""
+    if not words:
+        return True
+    forms = words.union(model.features.normal_forms(sorted(words)))
+    return any(not forms.isdisjoint(model.vocabularies[name]) for name in tables)
 
 
 def shrinkable(model) -> list[str]:

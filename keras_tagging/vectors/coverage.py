@@ -127,8 +127,10 @@ def count_words(words: Words) -> Counter:
     """The number of occurrences of each word, in NFC.
 
     Raises:
-        ValueError: if `words` is a single string.
+        ValueError: if `words` is a single string, or nothing that has words.
     """
+    if not isinstance(words, Iterable):
+        raise ValueError(f"{words!r} is no list of words: give one, or sentences")
     if isinstance(words, str):
         raise ValueError(f"{words[:30]!r} is a string: give a list of words")
     counts = Counter()

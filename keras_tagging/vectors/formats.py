@@ -43,7 +43,7 @@ def recognised(stream: Stream) -> tuple[str, tuple[int, int] | None]:
         if head.startswith(start):
             raise ValueError(f"{path}: {problem}")
     if not head:
-        raise ValueError(f"{path}: is empty")
+        raise ValueError(f"{path}: is empty: give a file with vectors")
     if head[0] == 0x80 and head[1:2] < b" ":  # a pickle, then its protocol's number
         return "pickle", None
     if head.startswith(FASTTEXT):

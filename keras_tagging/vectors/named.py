@@ -17,6 +17,8 @@ from keras_tagging.utils.suggestions import nearest
 VECTORS = "keras_tagging.vectors"
 CLASSES = "keras_tagging.word_classes"
 FILES = {VECTORS: "vectors.npz", CLASSES: "word_classes.tsv.gz"}
+#: the distributions in the repository of keras_tagging, by what they offer
+OWN = {"glove-6b-50": "./vectors/glove-en", "brown-en": "./vectors/brown-en"}
 # without an answer of the server; gensim itself waits for ever
 _SECONDS = 30
 KINDS = {VECTORS: "word vectors", CLASSES: "word classes"}
@@ -65,6 +67,11 @@ def find_named(source: str | Path, group: str) -> str:
                 f"{name}: has {KINDS[other]}, not {KINDS[group]}: give it as "
                 f"{_KEYWORDS[other]}={name!r}"
             )
+    if name in OWN:
+        raise ValueError(
+            f"{name}: is not installed: pip install {OWN[name]} in a clone of "
+            "keras_tagging"
+        )
     there, offline = {}, ""
     if group == VECTORS:
         try:

@@ -60,9 +60,9 @@ def _lines(path: str, stream):
             parts = [parts[1], parts[0]]
         if len(parts) != 2:
             raise ValueError(
-                f"{place}: has {len(parts)} fields where two should be: give a word, a "
-                "tab and the path of its class, such as 0110 (or the path, word and "
-                "count of brown-cluster)"
+                f"{place}: has {len(parts)} field{'s' * (len(parts) > 1)} where two "
+                "should be: give a word, a tab and the path of its class, such as 0110 "
+                "(or the path, word and count of brown-cluster)"
             )
         yield place, *parts
 

@@ -171,7 +171,7 @@ def test_what_makes_no_ensemble(members, parsers):
         "models of one kind, not tagger, parser": [members[0], parsers[0]],
         "a str is no member": [members[0], "runs/b"],
         "labels in 'tags' differ": [members[0], other],
-        "the same columns, and one lacks 'tags'": [
+        "one lacks a single column of tags: it has upos; train them with": [
             members[0],
             tagger(sentences=columned(SENTENCES), tags=("upos",)),
         ],

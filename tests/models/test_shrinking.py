@@ -74,6 +74,11 @@ def test_what_is_refused(model, tagger):
             model.shrink_vectors(words)
     with pytest.raises(ValueError, match="words= has other things than words"):
         model.shrink_vectors([1])
+    with pytest.raises(ValueError, match="has 'nosuchword' and the like, and this mo"):
+        model.shrink_vectors(["nosuchword"])
+    assert model.shrink_vectors([]).metadata["shrunk"]
+    with pytest.raises(ValueError, match="7 is no list of words: give one, or sent"):
+        model.shrink_vectors(2, keep=7)
     with pytest.raises(ValueError, match="dtype"):
         model.shrink_vectors(dtype="int8")
     with pytest.raises(ValueError, match="no vectors of words that training lacks"):

@@ -6,6 +6,7 @@ import json
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from keras_tagging.vectors import (
     save_vectors,
     train_vectors,
 )
+from keras_tagging.vectors.named import OWN
 
 MATRIX = np.float32([[1, 2, 3], [0.1, -4, 0.5]])
 VECTORS = WordVectors(["the", "dog"], MATRIX)
@@ -179,6 +181,16 @@ def test_an_unknown_name_says_what_there_is(server, site):
     assert f"did you mean {NAME!r}" in message and "\n" not in message
     with pytest.raises(ValueError, match=r"installed: brown-tiny\)"):
         read_word_classes("brown")
+
+
+@pytest.mark.parametrize("read", [load_vectors, read_word_classes])
+@pytest.mark.parametrize("name", OWN)
+def test_those_of_the_repository_say_how_to_install_them(offline, site, read, name):
+    with pytest.raises(ValueError) as error:
+        read(name)
+    remedy = f"pip install {OWN[name]} in a clone of keras_tagging"
+    assert str(error.value) == f"{name}: is not installed: {remedy}"
+    assert (Path(keras_tagging.__file__).parents[1] / OWN[name]).is_dir()
 
 
 def test_without_a_connection_there_are_the_installed_ones(offline, site, caplog):

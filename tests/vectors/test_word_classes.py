@@ -50,7 +50,7 @@ class Planted:
 @pytest.mark.parametrize(
     "content, message",
     [
-        (b"a\t01\nb 01\n", ":2: has 1 fields .* give a word, a tab"),
+        (b"a\t01\nb 01\n", ":2: has 1 field .* give a word, a tab"),
         (b"0101\tthe\tx\n", ":1: has 3 fields"),
         (b"the\t0101\t7\n", r":1: has 3 fields .* \(or the path, word and count"),
         (b"0101\tthe\t7\nthe\t01", ":2: 'the' has a class in an earlier line"),
@@ -63,7 +63,7 @@ class Planted:
         (b"a\t" + 2**17 * b"0", ":1: has a tab, or more than 65,536 characters"),
         (b"a\t01\n" + 2**21 * b"0", ":2: has more than 1,048,576 bytes in one line"),
         (b"", ": has no word classes"),
-        (pickle.dumps(Planted()), ":1: (is no UTF-8|has 1 fields)"),
+        (pickle.dumps(Planted()), ":1: (is no UTF-8|has 1 field)"),
         (b"a\tnan\n", ":1: the class 'nan' is no path"),
     ],
 )
