@@ -50,8 +50,8 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    sizes = ("sentences", "teachers", "units", "pupil_units", "epochs")
-    own = {name: getattr(args, name) for name in sizes}
+    names = ("sentences", "teachers", "units", "pupil_units", "epochs")
+    own = {name: getattr(args, name) for name in names}
     kept = args.out / "settings.json"
     if kept.exists() and json.loads(kept.read_text()) != own:
         parser.error(f"{args.out} has runs of {kept.read_text()}: give another --out")

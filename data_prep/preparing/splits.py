@@ -37,12 +37,13 @@ def split_files(source, members: Iterable[Member]) -> dict[str, Member]:
             # A file and the same one compressed are one.
             files = families["".join(words)].setdefault(split, {})
             files.setdefault(name, member)
+    if not any("test" in family for family in families.values()):
+        for family in families.values():
+            if "eval" in family:
+                family["test"] = family["eval"]
     chosen = {}
     for split in SPLITS:
         having = [family for family in families.values() if split in family]
-        if split == "test" and not having:
-            split = "eval"
-            having = [family for family in families.values() if split in family]
         ranks = [[other in family for other in SPLITS] for family in having]
         best = [
             member
@@ -55,7 +56,7 @@ def split_files(source, members: Iterable[Member]) -> dict[str, Member]:
             what = f"{names} could each be the {split} file"
             raise CorpusError(f"{source}: {what}; name the folder of one of them")
         if best:
-            chosen["test" if split == "eval" else split] = best[0]
+            chosen[split] = best[0]
     if "train" not in chosen:
         names = ", ".join(member.inside for member in members[:5])
         what = f"no file is named train or the like (found: {names})"

@@ -318,14 +318,15 @@ def _by_folder(folders: list[Path]) -> dict[str, list[Path]]:
                 f"{folder}: has files of several kinds; pass those you mean, such as "
                 f"'{folder.parent}/train/*.conll', the others with dev= and test="
             )
-        if files and split in splits:
+        if not files:
+            continue
+        if split in splits:
             names = f"{splits[split][0].parent.name}, {folder.name}"
             raise CorpusError(
                 f"{folder.parent}: {names} could each be the {split} folder; "
                 f"{THEMSELVES}"
             )
-        if files:
-            splits[split] = files
+        splits[split] = files
     return splits
 
 

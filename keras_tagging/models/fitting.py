@@ -100,9 +100,8 @@ def planned(model, found, fitting, verbose, *, monitor, patience, resume, **opti
     model.check_development(dev)
     watched = model.default_monitor if dev and monitor is None else monitor
     figures = model.figures_in_training or model.figures
-    learnt = ("accuracy", "cross_entropy") if has_metrics(model) else ()
     training.check_fitting(
-        figures, bool(dev), fitting.decay, watched, patience, learnt=learnt
+        figures, bool(dev), fitting.decay, watched, patience, has_metrics(model)
     )
 
     sentences, of_tokens, batches = prepared(model, found, fitting, verbose, resume)

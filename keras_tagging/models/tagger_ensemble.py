@@ -101,13 +101,12 @@ def _place(column, model):
     """
     names = list(model.column_names)
     if column.name not in names:
-        wanted, found = (
-            ", ".join(name or "a single column of tags" for name in given)
-            for given in ([column.name], names)
+        lacks, *has = (
+            name or "a single column of tags" for name in [column.name, *names]
         )
         raise ValueError(
             "the taggers of an ensemble have the same columns, and one lacks "
-            f"{wanted}: it has {found}; train them with the same tags="
+            f"{lacks}: it has {', '.join(has)}; train them with the same tags="
         )
     own = model.label_columns[names.index(column.name)]
     if set(own.labels) != set(column.labels):

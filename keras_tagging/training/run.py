@@ -141,7 +141,7 @@ def check_fitting(
     decay=None,
     monitor=None,
     patience=None,
-    learnt=("accuracy", "cross_entropy"),
+    has_metrics=True,
 ):
     """Refuse options that need development sentences, and unknown figures.
 
@@ -150,7 +150,8 @@ def check_fitting(
         has_dev: whether there are development sentences.
         decay: as in `FitSettings`.
         monitor, patience: as in `SentenceModel.fit`.
-        learnt: the figures of the training sentences, beside the loss.
+        has_metrics: whether training computes figures of its sentences, not only the
+            loss.
 
     Raises:
         ValueError: for an option without effect, or an unknown figure.
@@ -162,7 +163,7 @@ def check_fitting(
             "decay='halve' needs validation_data to watch; or build(..., decay=None)"
         )
     known = [f"val_{name}" for name in figures]
-    known += ["loss", *learnt]
+    known += ["loss", "accuracy", "cross_entropy"] if has_metrics else ["loss"]
     if monitor is not None and not has_dev:
         raise ValueError(f"monitor={monitor!r} needs development sentences to watch")
     if monitor is not None and monitor not in known:

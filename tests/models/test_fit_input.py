@@ -290,6 +290,12 @@ def test_other_misuse():
         keras_tagging.build("segmenter").fit(WORDS, class_weight={"a": 1})
     with pytest.raises(TypeError, match="unexpected keyword argument 'epoch'"):
         tagger().fit(TRAIN, epoch=3)
+    teacher = keras_tagging.SoftTargets(
+        {None: ("D",)}, {None: np.zeros((1, 1), int)}, {None: np.ones((1, 1))},
+        np.array([0, 1]), "",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="soft targets are of all sentences, and"):
+        tagger().fit([["a"]], soft_targets=teacher, sample_weight=[2])
 
 
 def test_one_callback_needs_no_list():
@@ -310,9 +316,3 @@ def test_a_schedule_and_a_decay_are_refused():
         with pytest.raises(ValueError, match="a ExponentialDecay, and decay='linear'"):
             fitted(TRAIN, model=model)
         assert model.network is None  # nothing was done before
-    teacher = keras_tagging.SoftTargets(
-        {None: ("D",)}, {None: np.zeros((1, 1), int)}, {None: np.ones((1, 1))},
-        np.array([0, 1]), "",
-    )  # fmt: skip
-    with pytest.raises(ValueError, match="soft targets are of all sentences, and"):
-        tagger().fit([["a"]], soft_targets=teacher, sample_weight=[2])

@@ -109,8 +109,6 @@ class Store:
             info = dict.fromkeys(known) | info
         for key, now in info.items():
             before = known.get(key)
-            if key == CHECKSUM and key not in known:  # before version 0.5
-                continue
             if key == "reading":
                 before, now = _placeless(before), _placeless(now)
             if key in CONTENT and before != now:
@@ -121,12 +119,14 @@ class Store:
                     f"{split}sentences are not these{counts}; put them back, or give "
                     "another --out"
                 )
-            if key == CHECKSUM and before != now:
-                raise ValueError(
-                    f"{self.folder} holds a reproduction with other vectors: the file "
-                    f"{info['embeddings']} has changed; put it back, or give another "
-                    "--out"
-                )
+            if key == CHECKSUM:
+                if key in known and before != now:  # version 0.4.0 did not write it
+                    raise ValueError(
+                        f"{self.folder} holds a reproduction with other vectors: the "
+                        f"file {info['embeddings']} has changed; put it back, or give "
+                        "another --out"
+                    )
+                continue
             if key not in ("corpus", "versions", "machine") and before != now:
                 raise ValueError(
                     f"{self.folder} holds a reproduction with other {key}: "
