@@ -42,6 +42,8 @@ def load(name: str, folder: Path):
         return keras_tagging.load_corpus(gold, tag_column=4)
     if name == "ud-en-ewt":
         return keras_tagging.load_corpus(folder / "ud-english-ewt")
+    if name == "ud-en-ewt-xpos":
+        return keras_tagging.load_corpus(folder / "ud-english-ewt", tag="xpos")
     if name == "erg-wsj":
         sections = sorted((folder / "erg-supertags" / "derived").glob("wsj*.tsv"))
         train = [path for path in sections if path.stem < "wsj20"]
@@ -51,8 +53,8 @@ def load(name: str, folder: Path):
         return keras_tagging.load_corpus(folder / "ewt-ccg")
     if name == "ud-fr-sequoia":
         return keras_tagging.load_corpus(folder / "ud-french-sequoia")
-    known = "atis, conll2000, pmb-en, ud-en-ewt, erg-wsj, ewt-ccg, ud-fr-sequoia"
-    raise SystemExit(f"no corpus {name!r}: known are {known}")
+    known = "atis, conll2000, pmb-en, ud-en-ewt, ud-en-ewt-xpos, erg-wsj, ewt-ccg"
+    raise SystemExit(f"no corpus {name!r}: known are {known}, ud-fr-sequoia")
 
 
 def lessons_of(name, corpus, args) -> dict:

@@ -6,7 +6,7 @@ Keras is imported for its own models alone: those that are ONNX files need none.
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -50,13 +50,17 @@ def save_pipeline(
     as if it had not stopped: see `models.half_precision`.
 
     Raises:
-        FileExistsError: if the folder has a pipeline, and `overwrite` is false.
+        FileExistsError: if the folder has a pipeline or a file of such a name, and
+            `overwrite` is false.
         ValueError: if a part is an ONNX file, which has no weights to save, or an
-            ensemble, or another process saves in the folder.
+            ensemble, another process saves in the folder, or it has models that would
+            be taken for parts.
         OSError: if the folder cannot be written.
     """
-    if (folder / PIPELINE).exists() and not overwrite:
-        raise FileExistsError(f"{folder} has a pipeline: give overwrite=True")
+    files = [PIPELINE, WORDS, *(f"{name}.keras" for name in pipeline.parts)]
+    if not overwrite and (there := [x for x in files if (folder / x).exists()]):
+        has = "a pipeline" if PIPELINE in there else there[0]
+        raise FileExistsError(f"{folder} has {has}: give overwrite=True")
     for name, model in pipeline.parts.items():
         if not hasattr(model, "save"):
             raise ValueError(
@@ -68,6 +72,7 @@ def save_pipeline(
                 f"the {name} is an ensemble, which is a folder of its own and no part "
                 "of a saved pipeline: put a pupil of it, or a member, in its place"
             )
+    check_strangers(folder, "keras", pipeline.parts)
     with saving(folder):
         with tempfile.TemporaryDirectory(dir=folder, prefix=PARTIAL) as partial:
             _write(pipeline, Path(partial), half_precision)
@@ -110,27 +115,42 @@ def _write(pipeline, partial: Path, half_precision: bool) -> None:
 def _replace(partial: Path, folder: Path, parts: set[str]) -> None:
     """Move the files of a pipeline where those of another one may be.
 
-    The list goes first and comes last: without it there is no pipeline.
+    What the list alone knows goes before it, and it comes last: without it, or what it
+    names, there is no pipeline.
     """
     written = sorted(path.name for path in partial.iterdir())
     written.remove(PIPELINE)
-    before = _parts_before(folder)
-    (folder / PIPELINE).unlink(missing_ok=True)
-    for name in before - parts:
+    for name in _parts_before(folder) - parts:
         for suffix in (".keras", ".metadata.json"):
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
+    (folder / PIPELINE).unlink(missing_ok=True)
     (folder / WORDS).unlink(missing_ok=True)
     for name in (*written, PIPELINE):
         os.replace(partial / name, folder / name)
 
 
 def _parts_before(folder: Path) -> set[str]:
-    """The parts that may have a file in a folder."""
+    """The parts that the list of a folder names: other files are not a pipeline's."""
     try:
-        own = content_of(folder)["parts"]
+        return set(content_of(folder)["parts"])
     except ValueError:  # there is no list, or it is damaged
-        own = ()
-    return {*stages(), ENTITIES, *own}
+        return set()
+
+
+def check_strangers(folder: Path, files: str, parts: Collection[str]) -> None:
+    """Raise a ValueError for a model in a folder that would be taken for a part there.
+
+    Args:
+        folder: of a pipeline, or of one that is to be.
+        files: "keras" or "onnx".
+        parts: that are to be written.
+    """
+    for name in {*stages(), ENTITIES} - _parts_before(folder) - {*parts}:
+        if (other := folder / f"{name}{SUFFIXES[files]}").exists():
+            raise ValueError(
+                f"{other}: would be taken for the {name} of this pipeline, which has "
+                "none: move it, or choose another folder"
+            )
 
 
 def _list(pipeline, parts: dict, files: str = "keras", words=None, **more) -> str:
@@ -193,7 +213,8 @@ def export_pipeline(
 
     Raises:
         ValueError: if there is no such format, nothing can be exported, the folder
-            holds a pipeline that was saved, or as in `models.export`.
+            holds a pipeline that was saved, or models that would be taken for parts,
+            or as in `models.export`.
     """
     from keras_tagging.models.export import check_onnx, export
 
@@ -208,6 +229,7 @@ def export_pipeline(
     left_out, described, shared = {}, {}, {}
     if format == "onnx":
         check_onnx()
+        check_strangers(folder, format, pipeline.parts)
         shared = write_for_onnx(folder, pipeline.parts)
     for name, model in pipeline.parts.items():
         kind, own = kinds.of(model), dict(options)
