@@ -15,7 +15,7 @@ from keras_tagging.data.surface import Surface
 from keras_tagging.utils import limits
 
 # as in files of tokens: any other white space is part of a word
-_WORD = re.compile("[^ \t\r\n]+")
+WORD = re.compile("[^ \t\r\n]+")
 
 
 def text_lines(
@@ -52,12 +52,17 @@ def _text_lines(lines, name: str) -> Iterator[str]:
 def pieces_of(text: str | Iterable[str]) -> Iterator[str]:
     """The pieces of a text: the string, or those that are one when they are joined.
 
+    A byte order mark becomes a blank: it is part of no word, and places stay.
+
     Raises:
         ValueError: during the iteration, if a list has two pieces without white space
             between them. Those of an open file or generator may be cut anywhere.
     """
-    before = ""
+    before, starts = "", True
     for piece in [text] if isinstance(text, str) else text:
+        if starts and isinstance(piece, str) and piece:
+            starts = False
+            piece = re.sub("^\ufeff", " ", piece)
         if isinstance(text, Sized) and isinstance(piece, str):
             ends = before[-1:], piece[:1]
             if all(ends) and not any(map(str.isspace, ends)):
@@ -87,7 +92,7 @@ def sentences_of_lines(chunks: Iterable[str]) -> Iterator[Sentence]:
     """
     held, start, space = None, 0, ""
     for number, line in enumerate(_lines(chunks), 1):
-        words = list(islice(_WORD.finditer(line), limits.SENTENCE_TOKENS + 1))
+        words = list(islice(WORD.finditer(line), limits.SENTENCE_TOKENS + 1))
         _check(number, line, words)
         if words:
             begin = words[0].start()

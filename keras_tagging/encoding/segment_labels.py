@@ -1,5 +1,6 @@
 """The labels of a segmenter: which characters end tokens and sentences."""
 
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +16,23 @@ ENDS = (TOKEN, SENTENCE, MULTIWORD, MULTIWORD_SENTENCE)
 SENTENCE_ENDS = (SENTENCE, MULTIWORD_SENTENCE)
 #: of each label that of a token inside of a sentence
 WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
+
+
+#: between characters that are one picture: U+200D
+JOINER = 0x200D
+#: tones of skin, which are no marks
+_TONES = range(0x1F3FB, 0x1F400)
+
+
+def _are_joining(codes: np.ndarray) -> np.ndarray:
+    """Which code points belong to the character before them."""
+    others = np.unique(codes[codes > 127]).tolist()
+    joining = [
+        c
+        for c in others
+        if c == JOINER or c in _TONES or unicodedata.category(chr(c))[0] == "M"
+    ]
+    return np.isin(codes, joining)
 
 
 def ends_of(
@@ -61,8 +79,9 @@ def best_labels(
 ) -> np.ndarray:
     """The best labels that fit the text.
 
-    White space ends nothing. A sentence ends before the end of a paragraph, and, unless
-    tokens may have `spaces`, a token before any white space.
+    White space ends nothing, and no token ends before a mark that belongs to the
+    character before it, or inside of a joined emoji. A sentence ends before the end of
+    a paragraph, and, unless tokens may have `spaces`, a token before any white space.
 
     Args:
         scores: `(symbols, labels)`.
@@ -76,6 +95,7 @@ def best_labels(
         `(symbols,)` labels.
     """
     best = scores.argmax(-1)
+    best[_are_joining(following) | (codes == JOINER)] = INSIDE
     for places, allowed in (
         (following == (PARAGRAPH if spaces else BLANK), ENDS),
         (following == PARAGRAPH, SENTENCE_ENDS),

@@ -154,7 +154,8 @@ class Kind:
 
 
 _KINDS: dict[str, Kind] = {}
-RESERVED = ("metrics", "models", "v1", "v2")  # addresses of the service
+#: addresses of the service
+RESERVED = ("health", "metrics", "models", "static", "v1", "v2")
 
 
 def register(kind: Kind) -> Kind:

@@ -51,6 +51,11 @@ class SavedSession:
     def get_overridable_initializers(self):
         return []
 
+    @staticmethod
+    def strings(texts: list[str]) -> list[str]:
+        """Texts as TensorFlow takes them: with "?" for half a surrogate pair."""
+        return [text.encode("utf-8", "replace").decode() for text in texts]
+
     def answers(self, names: list[str], feeds: dict) -> dict[str, np.ndarray]:
         """Outputs by name.
 

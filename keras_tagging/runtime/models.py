@@ -17,7 +17,6 @@ from keras_tagging.kinds.tagging import Tagging, lists_of
 from keras_tagging.runtime.call_batches import call_batches
 from keras_tagging.runtime.evaluation import Evaluated
 from keras_tagging.runtime.shared_words import IDS, INPUTS, shared_of
-from keras_tagging.runtime.strings import all_encodable
 from keras_tagging.utils import limits
 
 # Words in one call of a file, at most: what a loop reads at each step stays in the
@@ -135,7 +134,7 @@ class OnnxModel(Evaluated, Answers):
         """
         strings = flat_strings(sentences, self.columns, self.marks)
         # a request to the file itself has these done in it, but for U+0000
-        strings = {name: all_encodable(values) for name, values in strings.items()}
+        strings = {k: self.session.strings(values) for k, values in strings.items()}
         lengths, switch = np.array([len(s) for s in sentences], "int32"), {}
         if self._has_switch:
             ranked = any(x.ranked and x.served for x in map(self._given.get, outputs))

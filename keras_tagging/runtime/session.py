@@ -7,6 +7,7 @@ import numpy as np
 import onnxruntime
 
 from keras_tagging.runtime.extensions import session_options
+from keras_tagging.runtime.strings import all_encodable
 
 # Calls of a file, after which ONNX Runtime gives back the memory that it keeps for the
 # next: what the largest batches took would stay for ever.
@@ -42,6 +43,11 @@ class Session(onnxruntime.InferenceSession):
             )
         except Exception as error:  # classes of the library, all of Exception
             raise ValueError(f"cannot be run by {_reason(error)}") from error
+
+    @staticmethod
+    def strings(texts: list[str]) -> list[str]:
+        """Texts as the file takes them."""
+        return all_encodable(texts)
 
     def answers(self, names: list[str], feeds: dict) -> dict[str, np.ndarray]:
         """Outputs by name.

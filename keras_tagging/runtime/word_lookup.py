@@ -17,8 +17,8 @@ from keras_tagging.runtime.shared_words import (
 )
 from keras_tagging.runtime.token_forms import CAPITAL, CAPITAL_IDS, forms_of
 
-#: tokens whose ids are kept: then they are forgotten
-KEPT_TOKENS = 50_000
+#: tokens whose ids are kept, and their characters: beyond one, all are forgotten
+KEPT_TOKENS, KEPT_CHARACTERS = 50_000, 2_000_000
 FIRST_ROWS = 1 << 10  # for which there is room at first
 
 
@@ -31,7 +31,14 @@ class Known:
 
     def __init__(self, widths: dict):
         self.numbers: dict[str, int] = {}
+        self._characters = 0
         self._rows = {k: np.zeros((FIRST_ROWS, n), np.int32) for k, n in widths.items()}
+
+    @property
+    def full(self) -> bool:
+        """Whether there are enough of them."""
+        tokens, characters = len(self.numbers), self._characters
+        return tokens > KEPT_TOKENS or characters > KEPT_CHARACTERS
 
     def add(self, tokens: Sequence[str], rows: dict[object, np.ndarray]) -> None:
         """Adds tokens, which are not there, with their rows of each table."""
@@ -43,6 +50,7 @@ class Known:
                 more = max(last, 2 * len(before)) - len(before)
                 before = self._rows[name] = np.pad(before, ((0, more), (0, 0)))
             before[first:last] = own
+        self._characters += sum(map(len, tokens))
         # last of all: whoever finds a number finds its rows
         self.numbers.update(zip(tokens, range(first, last), strict=True))
 
@@ -123,7 +131,7 @@ class SharedWords:
     def _with(self, tokens) -> Known:
         """All that is known, with these tokens."""
         with self._lock:
-            if len(self._known.numbers) > KEPT_TOKENS:
+            if self._known.full:
                 # a new one: other threads may still read this
                 self._known = Known(self._widths())
             known = self._known

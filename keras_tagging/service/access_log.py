@@ -4,12 +4,26 @@ None has words of users: neither bodies, nor what stands behind the `?` of an ad
 """
 
 import logging
+import sys
 import time
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 
+from keras_tagging.service.problems import GONE
+
 log = logging.getLogger("keras_tagging.access")
-GONE = 499  # the status, as nginx calls it, of a request whose client has not waited
+
+
+class _File(WatchedFileHandler):
+    """Says once that lines are lost, such as those for a full disk."""
+
+    def handleError(self, record):  # noqa: N802
+        if not self._told:
+            error = sys.exception()
+            print(f"--access-log: lines are lost: {error}", file=sys.stderr, flush=True)
+        self._told = True
+
+    _told = False
 
 
 def begin(path: Path | None) -> None:
@@ -21,7 +35,7 @@ def begin(path: Path | None) -> None:
         ValueError: if the file cannot be opened.
     """
     try:
-        handler = WatchedFileHandler(path, encoding="utf-8") if path else None
+        handler = _File(path, encoding="utf-8") if path else None
     except OSError as error:
         reason = error.strerror or error
         raise ValueError(f"--access-log {path}: {reason}; give a new file") from error

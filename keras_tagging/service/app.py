@@ -34,14 +34,13 @@ from keras_tagging.service.bodies import Bodies, parsed
 from keras_tagging.service.connections import Connections
 from keras_tagging.service.gate import Gate, Hosts
 from keras_tagging.service.metrics import CONTENT_TYPE, Metrics
-from keras_tagging.service.problems import Problem, an_object, bad, shown
+from keras_tagging.service.problems import Problem, an_object, bad, gone, shown
 from keras_tagging.service.tensors import VERSION, Model
 from keras_tagging.service.workers import Worker
+from keras_tagging.utils import limits
 
 log = logging.getLogger(__name__)
 _VERSIONED = re.compile("/v[12]/models/[^/]+/versions/([^/:]+)")
-#: for every answer: a browser is to take it for what it says it is
-HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
 
 class Service:
@@ -97,15 +96,17 @@ class Service:
             cors = {"allow_methods": ["GET", "POST"], "allow_headers": ["*"]}
             layers.append(Middleware(CORSMiddleware, allow_origins=origins, **cors))
         layers.append(Middleware(Gate, connections, hosts, origins, _refused))
-        return Starlette(
+        app = Starlette(
             routes=[*self._own_routes(), *self._v1_routes(), *self._v2_routes()],
             middleware=layers,
             exception_handlers={Problem: _refused, HTTPException: _no_such_page},
             lifespan=running,
         )
+        app.router.redirect_slashes = False  # to http, also behind a proxy with TLS
+        return app
 
     def _own_routes(self):
-        yield from page.routes(HEADERS)
+        yield from page.routes()
         yield Route("/models", self._get(self._listed))
         yield Route("/health", self._get(self._health))
         yield Route("/metrics", self._get(self._counted))
@@ -136,9 +137,7 @@ class Service:
         """An endpoint that computes nothing."""
 
         async def endpoint(request):
-            response = answer(request)
-            response.headers.update(HEADERS)
-            return response
+            return answer(request)
 
         return endpoint
 
@@ -150,7 +149,13 @@ class Service:
             labels = {"model": "", "route": name}
             try:
                 async with self._bodies.read(request) as body:
-                    response = await answer(request, body, labels)
+                    answering = answer(request, body, labels)
+                    response = await _while_connected(request, answering)
+            except asyncio.CancelledError:
+                if not self._connections.stopping:
+                    raise
+                stops = "the service stops: ask another one, or later"
+                response = _refused(request, Problem(503, stops))
             except Problem as problem:
                 response = _refused(request, problem)
             except RecursionError:
@@ -165,7 +170,6 @@ class Service:
             if labels["model"]:
                 self._metrics.seconds.labels(labels["model"]).observe(seconds)
             response.headers["Server-Timing"] = f"total;dur={1000 * seconds:.2f}"
-            response.headers.update(HEADERS)
             return response
 
         return Route(path, endpoint, methods=["POST"])
@@ -179,7 +183,8 @@ class Service:
         return self._models[name]
 
     async def _answers(self, model, given, outputs):
-        ask = partial(self._batcher.answer, model.name)
+        until = asyncio.get_running_loop().time() + limits.SERVICE_SECONDS
+        ask = partial(self._batcher.answer, model.name, until=until)
         if model.reads_text:
             outputs = [*outputs, texts.WORDS]
             answers = await ask(given, outputs)
@@ -284,6 +289,32 @@ class Service:
         return self._get(answer)
 
 
+async def _while_connected(request: Request, answering) -> Response:
+    """The answer to a request, which is given up when its client goes.
+
+    Args:
+        request: whose body has been read.
+        answering: a coroutine.
+
+    Raises:
+        Problem: if the client has gone.
+    """
+
+    async def leaves():
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    tasks = [asyncio.ensure_future(x) for x in (answering, leaves())]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if tasks[0].done():
+            return tasks[0].result()
+        raise gone()
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
 def versioned(path: str) -> tuple[str, str]:
     """The address of a model, without and with its version."""
     return path, f"{path}/versions/{VERSION}"
@@ -304,7 +335,6 @@ def _refused(request: Request, problem: Problem) -> Response:
         response.headers["Retry-After"] = "1"
     if problem.status in (408, 413):
         response.headers["Connection"] = "close"  # there may be more of the body
-    response.headers.update(HEADERS)
     return response
 
 

@@ -126,14 +126,27 @@ class Batcher:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def answer(self, model: str, sentences: list, outputs: list[str]) -> list:
+    async def answer(
+        self,
+        model: str,
+        sentences: list,
+        outputs: list[str],
+        until: float | None = None,
+    ) -> list:
         """The answer to one request: see `worker.answer`.
+
+        What still waits when it is cancelled never runs.
+
+        Args:
+            model, sentences, outputs: as in `Job`.
+            until: when it is late, in seconds of the event loop.
 
         Raises:
             Problem: if the model cannot answer it, or not in time.
         """
         loop = asyncio.get_running_loop()
         now = loop.time()
+        until = now + limits.SERVICE_SECONDS if until is None else until
         jobs = [
             Job(lane, model, part, outputs, now, loop.create_future())
             for lane, part in parts(sentences)
@@ -142,12 +155,14 @@ class Batcher:
             self._waiting[job.lane].append(job)
             self._arrived[job.lane].set()
         futures = [job.future for job in jobs]
-        await asyncio.wait(
-            futures,
-            timeout=limits.SERVICE_SECONDS,
-            return_when=asyncio.FIRST_EXCEPTION,
-        )
-        late = [future for future in futures if future.cancel()]
+        try:
+            await asyncio.wait(
+                futures,
+                timeout=max(0, until - now),
+                return_when=asyncio.FIRST_EXCEPTION,
+            )
+        finally:
+            late = [future for future in futures if future.cancel()]
         problems = [f.exception() for f in futures if not f.cancelled()]
         for problem in filter(None, problems):
             raise problem

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from starlette.requests import ClientDisconnect, Request
 
-from keras_tagging.service.problems import Problem, bad
+from keras_tagging.service.problems import Problem, bad, gone
 from keras_tagging.utils import limits
 
 DRAINED = 16  # times the limit: what is read of a body that is too large
@@ -56,7 +56,7 @@ class Bodies:
         except TimeoutError:
             raise Problem(408, "the body did not arrive in time: try again") from None
         except ClientDisconnect:
-            raise bad("the client has gone") from None
+            raise gone() from None
         if seen > self.max_bytes:
             # told at the end, because a client that still sends hears nothing
             raise Problem(

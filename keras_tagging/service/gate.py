@@ -27,6 +27,11 @@ ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/@?#\s]+")
 #: what tells orchestrators that the service is there, whatever they call it
 HEALTH = ("/health", "/v2/health/live", "/v2/health/ready")
 #: what `curl -d` says of JSON if it is not told otherwise
+#: of every answer: a browser is to take it for what it says it is
+HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+]
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -109,7 +114,7 @@ def origins(given: list[str]) -> frozenset[str]:
 
 
 class Gate:
-    """Refuses requests before anything of them is read.
+    """Refuses requests before anything of them is read; all answers have `HEADERS`.
 
     Args:
         app: of ASGI.
@@ -132,9 +137,11 @@ class Gate:
 
         async def sent(message):
             if message["type"] == "http.response.start":
+                headers = [*message["headers"], *HEADERS]
                 if ends or self._connections.stopping:
-                    headers = [h for h in message["headers"] if h[0] != b"connection"]
-                    message["headers"] = [*headers, (b"connection", b"close")]
+                    headers = [h for h in headers if h[0] != b"connection"]
+                    headers.append((b"connection", b"close"))
+                message["headers"] = headers
             await send(message)
 
         try:

@@ -1,6 +1,6 @@
 """The page that browsers show at `/`, with its style and its scripts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import PurePath
 
@@ -22,14 +22,9 @@ POLICY = (
 )
 
 
-def routes(headers: Mapping[str, str]) -> Iterator[Route]:
-    """The routes of the page and of the files that it loads, which are read once.
-
-    Args:
-        headers: for every answer.
-    """
+def routes() -> Iterator[Route]:
+    """The routes of the page and of the files that it loads, which are read once."""
     headers = {
-        **headers,
         "Content-Security-Policy": "; ".join(POLICY),
         "Cache-Control": "no-cache",  # another version may be served next
     }

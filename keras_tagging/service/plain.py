@@ -3,6 +3,7 @@
 `/models`, and `/tag`, `/parse` and the like for sentences; `texts` has `/annotate`.
 """
 
+from keras_tagging.data.raw_text import WORD
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.service.problems import bad, check_keys, shown
 from keras_tagging.service.tensors import Model, sentences
@@ -69,5 +70,5 @@ def rows_of(model: Model, rows, columns: dict, max_tokens: int) -> list[Sentence
     """
     if not isinstance(rows, list):
         raise bad("sentences must be a list: of lists of tokens, or of strings")
-    rows = [row.split() if isinstance(row, str) else row for row in rows]
+    rows = [WORD.findall(row) if isinstance(row, str) else row for row in rows]
     return sentences(model, {"tokens": rows, **columns}, None, max_tokens)

@@ -1,15 +1,19 @@
 """Requests that are refused, each with a sentence that says why."""
 
+GONE = 499  # the status, as nginx calls it, of a request whose client has not waited
+
 
 class Problem(Exception):
     """A request that is not answered.
 
     Args:
         status: of HTTP.
-        message: what is wrong, and how to mend it.
+        message: what is wrong, and how to mend it. Half a surrogate pair, which no
+            answer can have, is written as an escape.
     """
 
     def __init__(self, status: int, message: str):
+        message = message.encode("utf-8", "backslashreplace").decode()
         super().__init__(status, message)
         self.status, self.message = status, message
 
@@ -17,6 +21,11 @@ class Problem(Exception):
 def bad(message: str) -> Problem:
     """A request that is malformed."""
     return Problem(400, message)
+
+
+def gone() -> Problem:
+    """A request whose client has not waited: nobody reads the answer."""
+    return Problem(GONE, "the client has gone")
 
 
 def check_keys(body, known, remedy: str) -> None:

@@ -122,7 +122,7 @@ def sentences(
             columns[name] = strings[name][i][:length]
         for strings_here in (row[:length], *columns.values()):
             for text in strings_here:
-                check_text(text)
+                _check_token(text)
         found.append(Sentence(row[:length], None, columns))
     if not any(map(len, found)):
         raise bad("there are no tokens in this request: send at least one")
@@ -172,6 +172,16 @@ def _check_lengths(rows, lengths):
             raise bad(f"lengths must be integers from 0, but one is {shown(length)}")
         if length > len(row):
             raise bad(f"a length is {length}, but its sentence has {len(row)} tokens")
+
+
+def _check_token(text):
+    if len(text) > limits.SERVICE_TOKEN_LENGTH:
+        raise Problem(
+            413,
+            f"{shown(text)} has {len(text):,} characters: a token may have "
+            f"{limits.SERVICE_TOKEN_LENGTH:,}",
+        )
+    check_text(text)
 
 
 def check_text(text: str) -> None:

@@ -175,6 +175,8 @@ SERVICE_TOKEN_BYTES = 100
 #: Characters of a text for a pipeline, for each token that is allowed in a request:
 #: in English as many tokens.
 SERVICE_TOKEN_CHARACTERS = 5
+#: Characters of a token, or of a value of a column, in a request.
+SERVICE_TOKEN_LENGTH = 1_000
 #: Bytes of all requests together that are being read or wait. Beyond it the next one is
 #: asked to come back later.
 SERVICE_WAITING_BYTES = 2**26
@@ -196,5 +198,6 @@ SERVICE_SECONDS = 60
 SERVICE_ANSWER_SECONDS = 120
 #: Seconds in which a service that is stopped tells its clients so.
 SERVICE_REFUSING_SECONDS = 1
-#: Seconds that requests in flight are given when the service is stopped.
-SERVICE_STOP_SECONDS = 30
+#: Seconds that requests in flight are given when the service is stopped: all ends
+#: within the 30 that orchestrators usually wait.
+SERVICE_STOP_SECONDS = 25

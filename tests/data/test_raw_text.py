@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keras_tagging.data import CorpusError
-from keras_tagging.data.raw_text import sentences_of_lines, text_lines
+from keras_tagging.data.raw_text import pieces_of, sentences_of_lines, text_lines
 from keras_tagging.utils import limits
 
 TEXTS = st.text(st.sampled_from("ab \t\r\n\u00a0é"), max_size=40)
@@ -69,6 +69,15 @@ def test_the_lines_of_a_file_are_its_text(tmp_path):
         ["c", "d"],
         ["e"],
     ]
+
+
+@pytest.mark.parametrize(
+    "pieces", ["\ufeffa b", ["\ufeff", "a b"], iter(["", "\ufeffa b"])]
+)
+def test_a_byte_order_mark_is_part_of_no_word(pieces):
+    [sentence] = sentences_of_lines(pieces_of(pieces))
+    assert sentence.tokens == ["a", "b"]
+    assert sentence.surface.start == 1  # places are those of the text that was given
 
 
 def test_what_is_not_text_is_refused_with_its_line(tmp_path):

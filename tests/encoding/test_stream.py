@@ -298,6 +298,19 @@ def test_characters_of_a_sentence_are_limited(monkeypatch, pieces):
     assert found == [["x"], ["ab ab a"], ["b ab ab"], ["ab"]]
 
 
+def test_no_token_ends_before_a_mark():
+    """Nor inside of an emoji, whatever the network says."""
+    heart, family = "\u2764\ufe0f", "\U0001f469\u200d\U0001f467"
+    thumb = "\U0001f44d\U0001f3fd"
+    text = f"e\u0301te\u0301 {heart}! {family} {thumb} x\u20dd"
+    symbols = symbols_of(text)
+    scores = np.eye(5)[[TOKEN] * len(symbols)]
+    following = np.append(symbols.codes[1:], ord("\n"))
+    labels = best_labels(scores, symbols.codes, following, False).tolist()
+    words = ["e\u0301", "t", "e\u0301", heart, "!", family, thumb, "x\u20dd"]
+    assert segmented(text, labels) == [words]
+
+
 def test_the_last_token_ends_with_the_text():
     assert segmented("ab", [INSIDE, INSIDE]) == [["ab"]]
     assert segmented("a b", [SENTENCE, INSIDE, INSIDE]) == [["a"], ["b"]]

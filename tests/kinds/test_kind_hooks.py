@@ -217,6 +217,7 @@ def test_a_file_of_a_system_that_is_not_installed(tmp_path, monkeypatch):
         ({"command": "count"}, "command='count': possible are 'annotate'"),
         ({"name": "../other"}, "name='../other': give a word in small letters"),
         ({"route": "models"}, "route='models' is taken"),
+        ({"route": "health"}, "route='health' is taken"),
         ({"graph": "a:c"}, "other has one of runtime= and graph="),
     ],
 )

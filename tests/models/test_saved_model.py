@@ -188,6 +188,7 @@ def test_the_folder_is_loaded_and_evaluated(served, model, train_sentences, tmp_
     found = keras_tagging.load(path, safe_mode=False)
     assert (found.kind, found.tags, found.columns) == ("tagger", model.tags, ("pos",))
     given = [Sentence(words, None, {"pos": pos_of(words)}) for words in SENTENCES]
+    given.append(Sentence(["the\0", "\ud800dog"], None, {"pos": ["X", "X\0"]}))
     assert found.tag(given) == model.tag(given)
     figures = found.evaluate(train_sentences, return_dict=True)
     expected = model.evaluate(train_sentences, return_dict=True)

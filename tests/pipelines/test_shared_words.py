@@ -170,12 +170,14 @@ def test_options_of_an_export(models, exported, tmp_path):
     assert b"MatMulInteger" in (tmp_path / "int8" / "tagger.onnx").read_bytes()
 
 
-def test_words_that_are_forgotten_are_looked_up_again(exported, monkeypatch):
-    monkeypatch.setattr(word_lookup, "KEPT_TOKENS", 2)
+@pytest.mark.parametrize("limit", ["KEPT_TOKENS", "KEPT_CHARACTERS"])
+def test_words_that_are_forgotten_are_looked_up_again(exported, monkeypatch, limit):
+    monkeypatch.setattr(word_lookup, limit, 2)
     monkeypatch.setattr(word_lookup, "FIRST_ROWS", 1)
     found = runtime.load(exported)
     expected = probabilities(found.tagger)
     np.testing.assert_array_equal(probabilities(found.tagger), expected)
+    assert found.tagger.words._known.full
 
 
 def test_the_forms_of_a_text_are_made_once_for_all_parts(exported, monkeypatch):

@@ -3,8 +3,11 @@
 import asyncio
 import logging
 import re
+import socket
 import time
+from contextlib import suppress
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -42,7 +45,8 @@ def kept():
     before = log.handlers, log.propagate, log.level
     yield
     for handler in log.handlers:
-        handler.close()
+        with suppress(OSError):  # of a full disk
+            handler.close()
     log.handlers, log.propagate = before[:2]
     log.setLevel(before[2])
 
@@ -59,6 +63,28 @@ def test_a_client_that_goes_is_told_of(kept, tmp_path):
     [line] = (tmp_path / "log").read_text().splitlines()
     client, method, path, *numbers = re.fullmatch(LINE, line).groups()
     assert (client, method, len(path), numbers) == ("-", "GET", 200, ["499", "0"])
+
+
+def test_a_client_that_does_not_send_the_rest(whole):
+    before = len(whole.log.read_text().splitlines())
+    host, port = whole.url.removeprefix("http://").split(":")
+    head = b"POST /annotate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n"
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(head + b"Content-Type: application/json\r\n\r\n{")
+        time.sleep(0.05)
+    until = time.monotonic() + 20
+    while not (lines := whole.log.read_text().splitlines()[before:]):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert [re.fullmatch(LINE, line)[4] for line in lines] == ["499"]
+
+
+def test_lines_that_are_lost_are_told_of_once(kept, capsys):
+    access_log.begin(Path("/dev/full"))
+    for _ in range(3):
+        access_log.log.info("a line")
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("--access-log: lines are lost: ") and "space" in line
 
 
 def test_by_default_it_is_standard_error(kept, capsys):

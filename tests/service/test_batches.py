@@ -83,6 +83,30 @@ def test_a_request_that_kills_its_worker_takes_no_other_with_it():
     assert len(together) == 3 and sorted(alone) == [[["die"]], [["x"]], [["y"]]]
 
 
+def test_a_request_whose_client_goes_is_not_run():
+    worker = Worker(seconds=0.05)
+
+    async def asked():
+        batcher = Batcher([worker], Worker(), max_batch=1, max_tokens=9, max_wait=0)
+        batcher.start()
+        words = [["a"], ["b"], ["c"]]
+        asking = [
+            asyncio.create_task(batcher.answer("m", [Sentence(x)], [])) for x in words
+        ]
+        await asyncio.sleep(0.02)  # the first one runs
+        asking[1].cancel()
+        answers = await asyncio.gather(*asking, return_exceptions=True)
+        late = batcher.answer("m", [Sentence(["d"])], [], until=0)
+        [problem] = await asyncio.gather(late, return_exceptions=True)
+        await batcher.stop()
+        return answers, problem
+
+    answers, problem = asyncio.run(asked())
+    assert answers[0] == ["a"] and answers[2] == ["c"]
+    assert isinstance(answers[1], asyncio.CancelledError) and problem.status == 503
+    assert worker.batches[:2] == [("m", [["a"]]), ("m", [["c"]])]
+
+
 def test_a_request_that_waits_too_long(monkeypatch):
     monkeypatch.setattr("keras_tagging.utils.limits.SERVICE_SECONDS", 0.05)
     worker = Worker(seconds=0.2)

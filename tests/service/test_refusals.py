@@ -136,6 +136,19 @@ REFUSED = {
         400,
         "no signature 'x'",
     ),
+    "a long token": (TAG, own(sentences=[["x" * 1001]]), 413, "has 1,001 characters"),
+    "half a pair": (
+        INFER,
+        {"inputs": [tensor("\ud800", kind="INT32", data=[1])]},
+        400,
+        r"\ud800",
+    ),
+    "half a pair of bytes": (
+        INFER,
+        {"inputs": [tensor("\ud800", parameters={"binary_data_size": 99})]},
+        400,
+        r"of \ud800 is 99, beyond",
+    ),
     "base64": (PREDICT, {"inputs": {"tokens": [[{"b64": "/w=="}]]}}, 400, "UTF-8"),
     "columns": (PREDICT, {"inputs": [["a"]]}, 400, "inputs must be an object"),
 }
@@ -223,6 +236,17 @@ def test_other_addresses_and_methods(service):
     found = service.get(TAG)
     assert (found.status_code, found.json()["error"]) == (405, "/tag is for POST")
     assert service.get("/v2/models/tagger/versions/2").status_code == 404
+    # a redirection would be to http, which a proxy with TLS hides
+    found = service.post("/tag/", own(sentences=["a"]), allow_redirects=False)
+    assert found.status_code == 404
+    assert found.headers["X-Content-Type-Options"] == "nosniff"
+    assert found.headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_only_blanks_and_tabs_separate_words(service):
+    found = service.post(TAG, own(sentences=["10\u00a0000 dogs\tbark "]))
+    [sentence] = found.json()["sentences"]
+    assert sentence["tokens"] == ["10\u00a0000", "dogs", "bark"]
 
 
 def test_a_bad_request_in_a_batch_hurts_no_other(service, direct):
