@@ -22,6 +22,7 @@ from keras_tagging.ccg.auto import Leaf, Node, table
 from keras_tagging.ccg.categories import Atom, Category, Functor, category_of
 from keras_tagging.ccg.combinators import (
     CONJ,
+    begins_conjunct,
     head_is_argument,
     is_modifier,
     mark_of,
@@ -107,10 +108,7 @@ def dependencies(root: Node | Leaf) -> list[Dependency]:
             word -= 1
             continue
         parts = [known[child] for child in below]
-        if len(parts) == 2 and below[1] in begun:
-            made = _joined(*parts, {})
-        else:
-            made = _combined(node, parts)
+        made = _combined(node, parts, len(below) == 2 and below[1] in begun)
         if _begins(node):
             begun.add(i)
         category = category_of(node.category) or Atom(node.category)
@@ -192,16 +190,19 @@ def _has_shape(filled: Filled | None, category: Category) -> bool:
     )
 
 
-def _combined(node: Node, below: list[Filled]) -> Filled:
+def _combined(node: Node, below: list[Filled], is_open: bool) -> Filled:
+    """What a node makes of its children, the second of which may be open, `conj X`."""
     parent = category_of(node.category) or Atom(node.category)
     children = [category_of(c.category) or Atom(c.category) for c in node.children]
     mark = mark_of(parent, tuple(children))
     if mark[-1:] == "T":
         target = _fresh(parent.result, Variable())
         return Filled(below[0].head, target, Filled(target.head, target, below[0]))
-    if mark in ("lp", "rp") or _begins(node):
+    # functors apply to an open conjunct as to others, and punctuation is no conjunct
+    joins = is_open and mark not in ("<", ">") and not begins_conjunct(children[0])
+    if mark in ("lp", "rp") or (_begins(node) and not joins):
         return below[0 if mark == "rp" else 1]
-    if mark == "&":
+    if mark == "&" or joins:
         return _joined(*below, {})
     if mark[:1] in ("<", ">"):
         first = mark[0] == "<"

@@ -70,6 +70,26 @@ def test_coordination(conjunct):
     }
 
 
+@pytest.mark.parametrize("conjunct", ["NP[conj]", "NP"])
+def test_punctuation_and_conjunctions_before_a_conjunct_fill_no_argument(conjunct):
+    for outer in (",|,", "and|conj"):
+        milk = tree(conjunct, outer, tree(conjunct, "and|conj", "milk|NP"))
+        drinks = tree(VP, f"drinks|{TV}", tree("NP", "tea|NP", milk))
+        assert named(tree("S[dcl]", "she|NP", drinks)) == {
+            *("she < drinks 1", "tea < drinks 2", "milk < drinks 2"),
+        }
+
+
+def test_a_functor_applies_to_what_begins_with_a_conjunction():
+    """CCGbank has `N/N N`, where the N is `conj N`; the verb keeps its subject."""
+    fibers = tree("N", "and|conj", tree("N", "acetate|N/N", "fibers|N"))
+    assert named(tree("N", "cotton|N/N", fibers)) == {
+        *("fibers < cotton 1", "fibers < acetate 1"),
+    }
+    sleeps = tree(VP, "but|conj", f"sleeps|{VP}")
+    assert named(tree("S[dcl]", "she|NP", sleeps)) == {"she < sleeps 1"}
+
+
 def test_a_modifier_of_one_conjunct_is_not_one_of_the_other():
     red = tree("N", "red|N/N", "wine|N")
     nouns = tree("N", red, tree("N[conj]", "and|conj", "beer|N"))
