@@ -11,7 +11,7 @@ import numpy as np
 
 from keras_tagging.ccg.auto import Leaf, Node
 from keras_tagging.ccg.derivation import Derivation
-from keras_tagging.ccg.grammar import Grammar, head_of
+from keras_tagging.ccg.grammar import Grammar, head_of, normal
 from keras_tagging.utils.limits import CHART_WORDS
 
 _CHANGES = 3  # changes of one category into another, one after the other
@@ -52,7 +52,8 @@ class ChartParser:
 
         Args:
             words: the words of a sentence.
-            tags: for each word its possible categories, with probabilities.
+            tags: for each word its possible categories, in any notation, with
+                probabilities.
 
         Raises:
             ValueError: if there are no words, more than `limits.CHART_WORDS`, or not as
@@ -63,6 +64,7 @@ class ChartParser:
                 f"{len(words)} words and tags of {len(tags)}: a chart takes 1 to "
                 f"{CHART_WORDS} words, and categories for each"
             )
+        tags = [{normal(name): p for name, p in own.items()} for own in tags]
         chart = self._fill(tags)
         scores = chart[0, len(words)] + self._roots
         top = int(scores.argmax())

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from keras_tagging.ccg.derivation import Derivation
-from keras_tagging.ccg.grammar import Grammar
+from keras_tagging.ccg.grammar import Grammar, normal
 from keras_tagging.ccg.parsing import CCGDecoder, Search
 from keras_tagging.data.named_columns import parts_of_speech
 from keras_tagging.data.sentence import Sentence, as_sentences
@@ -147,12 +147,13 @@ class Deriving(Answers):
 
     def _of_words(self, sentences, scores) -> dict[str, float]:
         right = np.zeros(3, int)
-        ids = {tag: i for i, tag in enumerate(self.tags)}
+        ids: dict[str, int] = {}  # of categories, in whatever notation
+        each = np.array([ids.setdefault(normal(t), len(ids)) for t in self.tags])
         for sentence, (tags, *heads) in zip(sentences, scores, strict=True):
             if not len(sentence):
                 continue
-            gold = [ids.get(tag, -1) for tag in gold_tags(sentence)]
-            same = own = tags.argmax(-1) == gold
+            gold = [ids.get(normal(tag), -1) for tag in gold_tags(sentence)]
+            same = own = each[tags.argmax(-1)] == gold
             if heads:
                 own = heads[0][:, : len(gold) + 1].argmax(-1) == gold_heads(sentence)
             right += same.sum(), own.sum(), (same & own).sum()

@@ -8,6 +8,7 @@ import numpy as np
 
 from keras_tagging.ccg.auto import FRAGMENTS, Leaf, table
 from keras_tagging.ccg.derivation import Derivation
+from keras_tagging.ccg.grammar import normal
 
 
 class DerivationScores(NamedTuple):
@@ -72,7 +73,7 @@ def derivation_counts(
             whole = (parts.total(), other.total(), common)
             rows[name].append(whole if name in F1_FIGURES else whole[::2])
         rows["exact"].append((1, found is not None and _is_same(right, found)))
-        covered = found is not None and found.category != FRAGMENTS
+        covered = found is not None and normal(found.category) != FRAGMENTS
         rows["coverage"].append((1, covered))
     return {name: np.array(counts, int) for name, counts in rows.items()}
 
@@ -80,7 +81,7 @@ def derivation_counts(
 def derivation_scores(
     gold: Sequence[Derivation], predicted: Sequence[Derivation | None]
 ) -> DerivationScores:
-    """Compare derivations with gold ones.
+    """Compare derivations with gold ones, with all categories in normal form.
 
     Args:
         gold: the gold derivations.
@@ -110,7 +111,7 @@ def brackets_of(derivation: Derivation) -> Iterator[tuple[tuple[int, int, str], 
     """The brackets that count, each with the mark of the rule that makes it.
 
     A bracket is the first word, from 0, the one behind the last, and the category of an
-    inner node.
+    inner node, in normal form.
     """
     nodes = table(derivation.root)
     ends: dict[int, tuple[int, int]] = {}
@@ -122,14 +123,15 @@ def brackets_of(derivation: Derivation) -> Iterator[tuple[tuple[int, int, str], 
             ends[i] = word, word + 1
         else:
             ends[i] = ends[below[0]][0], ends[below[-1]][1]
-            if node.category != FRAGMENTS:  # which is no constituent
-                yield (*ends[i], node.category), node.rule
+            category = normal(node.category)
+            if category != FRAGMENTS:  # which is no constituent
+                yield (*ends[i], category), node.rule
 
 
 def _parts(derivation: Derivation) -> dict[str, Counter]:
     brackets = [bracket for bracket, _ in brackets_of(derivation)]
-    supertags = [(i, leaf.category) for i, leaf in enumerate(derivation.leaves)]
-    found = derivation.dependencies()
+    supertags = [(i, normal(leaf.category)) for i, leaf in enumerate(derivation.leaves)]
+    found = [d._replace(category=normal(d.category)) for d in derivation.dependencies()]
     return {
         "labelled": Counter(brackets),
         "unlabelled": Counter(bracket[:2] for bracket in brackets),
@@ -143,7 +145,7 @@ def _parts(derivation: Derivation) -> dict[str, Counter]:
 
 def _is_same(one: Derivation, two: Derivation) -> bool:
     shapes = (
-        [(node.category, below) for node, below in table(derivation.root)]
+        [(normal(node.category), below) for node, below in table(derivation.root)]
         for derivation in (one, two)
     )
     return next(shapes) == next(shapes)

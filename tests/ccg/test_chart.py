@@ -5,7 +5,7 @@ from math import log
 import pytest
 from ccg.trees import ATOMS, drawn
 
-from keras_tagging.ccg import Grammar, Leaf
+from keras_tagging.ccg import Derivation, Grammar, Leaf
 from keras_tagging.ccg.chart import ChartParser
 
 
@@ -70,6 +70,14 @@ def test_limits_and_unknown_categories():
     for words, tags in [([], []), (["w"] * 151, [{}] * 151), (["w"], [])]:
         with pytest.raises(ValueError, match="a chart takes 1 to 150 words"):
             parser.parse(words, tags)
+
+
+def test_categories_of_words_may_have_any_notation():
+    line = r"(<T s:dcl 1 2> (<L np X X she np>) (<L s:dcl\np X X sleeps s:dcl\np>) )"
+    gold = Derivation.from_auto(line)
+    parser = ChartParser(Grammar.from_derivations([gold]))
+    found = parser.parse(["she", "sleeps"], [{x.category: 1.0} for x in gold.leaves])
+    assert [leaf.category for leaf in found.leaves] == ["NP", r"S[dcl]\NP"]
 
 
 def test_the_longest_sentence():

@@ -87,6 +87,18 @@ def test_against_a_count_by_hand():
     assert 0 < scores.dependencies < 1
 
 
+def test_the_notation_of_categories_does_not_matter():
+    line = (
+        r"(<T S[dcl] 1 2> (<L NP X X she NP>) (<T S[dcl]\NP 0 2> "
+        r"(<L ((S[dcl]\NP)/NP) X X sees ((S[dcl]\NP)/NP)>) (<L NP X X it NP>) ) )"
+    )
+    own, pmb = Derivation.from_auto(line), Derivation.from_auto(line, "pmb")
+    assert pmb.leaves[1].category == r"(s:dcl\np)/np"
+    assert set(derivation_scores([pmb], [own])) == {1.0}
+    fragments = Derivation(Node("frag", 0, own.root.children))  # as "pmb" reads FRAG
+    assert derivation_scores([own], [fragments]).coverage == 0
+
+
 def test_nothing_to_count_is_nothing_right():
     alone = [Derivation(leaf("a|N"))]
     scores = derivation_scores(alone, alone)

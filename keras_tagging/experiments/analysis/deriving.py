@@ -1,10 +1,10 @@
 """The analysis of a CCG parser's errors."""
 
 from collections import Counter
-from itertools import chain
 
 import pandas as pd
 
+from keras_tagging.ccg.grammar import normal
 from keras_tagging.experiments.analysis import plots, tables
 from keras_tagging.experiments.analysis.common import (
     INTERVAL,
@@ -36,7 +36,7 @@ def analyse_derivations(model, sentences, train, title) -> Analysis:
     tokens, found = derived_tokens(model, sentences)
     sentences = [sentence for sentence in sentences if len(sentence)]
     gold = [sentence.derivation for sentence in sentences]
-    labels = chain.from_iterable(gold_tags(s) for s in train or () if len(s))
+    labels = (normal(tag) for s in train or () if len(s) for tag in gold_tags(s))
     analysis.sections += [
         _overall(gold, found, tokens),
         confusions(

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from keras_tagging.ccg.derivation import Derivation
+from keras_tagging.ccg.grammar import normal
 from keras_tagging.data.normalisation import flat_strings
 from keras_tagging.data.sentence import Corpus, Sentence
 from keras_tagging.encoding.vocabulary import count_vocabulary
@@ -77,9 +78,9 @@ def derived_tokens(
 
     Returns:
         A table with the columns `sentence` to `form` as in `tagged_tokens`, `gold` and
-        `predicted` (categories in the derivations), `derivation` (whether these are
-        equal) and `network` (whether the network's best one is right); and the
-        derivations of the sentences with words.
+        `predicted` (categories in the derivations, in normal form), `derivation`
+        (whether these are equal) and `network` (whether the network's best one is
+        right); and the derivations of the sentences with words.
     """
     sentences = [s for s in with_derivations(sentences) if len(s)]
     tokens = _places(model, sentences)
@@ -94,10 +95,10 @@ def derived_tokens(
 
     rows = model.streamed(sentences, outputs, both, entries=len(tags))
     found = [derivation for derivation, _ in rows]
-    tokens["gold"] = [tag for s in sentences for tag in gold_tags(s)]
-    tokens["predicted"] = [leaf.category for x in found for leaf in x.leaves]
+    tokens["gold"] = [normal(tag) for s in sentences for tag in gold_tags(s)]
+    tokens["predicted"] = [normal(leaf.category) for x in found for leaf in x.leaves]
     tokens["derivation"] = tokens["gold"] == tokens["predicted"]
-    best = np.concatenate([[], *(own for _, own in rows)])
+    best = np.array([normal(tag) for _, own in rows for tag in own], object)
     tokens["network"] = tokens["gold"].to_numpy() == best
     return tokens, found
 

@@ -370,3 +370,15 @@ def test_derivations(ccg_parser, derived):
     assert found.confusions["count"].sum() == tags.total() - round(right)
     assert "no probability" in found.missing["calibration"]
     assert "By rule" in found._repr_html_()
+
+
+def test_derivations_in_another_notation_have_the_same_figures(ccg_parser, derived):
+    other = [
+        replace(s, derivation=Derivation.from_auto(s.derivation.auto(), "pmb"))
+        for s in derived
+        if len(s)
+    ]
+    found, same = (analyse(ccg_parser, x, GOLD) for x in (other, derived))
+    assert overall(found) == pytest.approx(overall(same))
+    assert found.by_category.equals(same.by_category)
+    assert ccg_parser.evaluate(other) == ccg_parser.evaluate(derived)
