@@ -8,8 +8,14 @@ derivation may be as deep as it is long.
 import re
 from typing import NamedTuple
 
-from keras_tagging.ccg.categories import ERRATA, Category, NotCCG, as_read, category_of
-from keras_tagging.ccg.combinators import begins_conjunct, mark_of, plain, step_of
+from keras_tagging.ccg.categories import ERRATA, NotCCG, as_read, category_of
+from keras_tagging.ccg.combinators import (
+    begins_conjunct,
+    is_open,
+    mark_of,
+    plain,
+    step_of,
+)
 from keras_tagging.utils.limits import INTEGER_DIGITS, SENTENCE_TOKENS, TREE_NODES
 
 #: the category of a root whose children are fragments: no derivation of the whole
@@ -64,11 +70,7 @@ class Node(NamedTuple):
             return "fragment"
         parts = self._parts()
         mark = mark_of(category_of(self.category), parts)
-        if (
-            mark == "&"
-            and not _is_open(parts[1])
-            and plain(parts[0]) == plain(parts[1])
-        ):
+        if mark == "&" and not is_open(parts[1]) and plain(parts[0]) == plain(parts[1]):
             left, right = self.children
             joins = begins_conjunct(parts[0]) or _ends(right, 0) or _ends(left, -1)
             return mark if joins else ""
@@ -89,11 +91,6 @@ class Node(NamedTuple):
 
     def _parts(self) -> tuple:
         return tuple(category_of(child.category) for child in self.children)
-
-
-def _is_open(category: Category) -> bool:
-    """Whether it is the second half of a coordination, as in `NP[conj]`."""
-    return category.features[-1:] == ("conj",)
 
 
 def _ends(node: Node | Leaf, side: int) -> bool:

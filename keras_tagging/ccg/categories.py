@@ -71,7 +71,8 @@ def parse_category(text: str) -> Category:
 
     Slashes associate to the left. Redundant brackets and surrounding blanks are
     allowed. Indices are dropped. Names become CCGbank's: `s:dcl` becomes `S[dcl]`, and
-    `conj` is lower case in both notations.
+    `conj` is lower case in both notations. As in CCGbank `[conj]` at the end belongs to
+    the whole: `S[dcl]\NP[conj]` becomes `(S[dcl]\NP)[conj]`.
 
     Raises:
         CategoryError: if the text is not a category.
@@ -121,10 +122,22 @@ def parse_category(text: str) -> Category:
         raise _error(text, "is empty")
     if slash:
         raise _error(text, f"has no argument after {slash!r}", position)
+    left = _whole_conjunct(left)
     size = len(write_category(left))  # the normal form may have more brackets
     if size > CATEGORY_CHARACTERS:
         raise _error(text, f"has {size} characters in normal form")
     return left
+
+
+def _whole_conjunct(category: Category) -> Category:
+    """The category with the `[conj]` of its argument, which is that of a conjunct."""
+    if isinstance(category, Atom) or category.features:
+        return category
+    *others, last = category.argument.features or ("",)
+    if last != "conj":
+        return category
+    argument = category.argument._replace(features=tuple(others))
+    return category._replace(argument=argument, features=(last,))
 
 
 def _features(marks: str) -> tuple[str, ...]:

@@ -151,6 +151,11 @@ def begins_conjunct(category: Category) -> bool:
     return isinstance(category, Atom) and category.name in _BEGINS_CONJUNCT
 
 
+def is_open(category: Category) -> bool:
+    """Whether it is the second half of a coordination, as in `NP[conj]`."""
+    return category.features[-1:] == ("conj",)
+
+
 def _joins(category: Category) -> bool:
     """Whether functions apply to it: not to the conjunct of an open coordination."""
     return "conj" not in category.features
@@ -188,7 +193,7 @@ def _coordinated(left: Category, right: Category):
         if not (isinstance(right, Atom) and right.name in {CONJ, *PUNCTUATION}):
             open_half = right._replace(features=(*right.features, "conj"))
             yield Step(open_half, "&", 1)
-    elif right.features[-1:] == ("conj",):
+    elif is_open(right):
         whole = right._replace(features=right.features[:-1])
         if _joins(left) and match(left, whole) is not None:
             yield Step(left, "&", 0)

@@ -25,6 +25,7 @@ from keras_tagging.ccg.combinators import (
     begins_conjunct,
     head_is_argument,
     is_modifier,
+    is_open,
     mark_of,
     plain,
 )
@@ -109,9 +110,9 @@ def dependencies(root: Node | Leaf) -> list[Dependency]:
             continue
         parts = [known[child] for child in below]
         made = _combined(node, parts, len(below) == 2 and below[1] in begun)
-        if _begins(node):
-            begun.add(i)
         category = category_of(node.category) or Atom(node.category)
+        if _begins(node, category):
+            begun.add(i)
         # a step of no combinator may make anything
         known[i] = made if _has_shape(made, category) else _fresh(category, made.head)
     return sorted(
@@ -122,9 +123,9 @@ def dependencies(root: Node | Leaf) -> list[Dependency]:
     )
 
 
-def _begins(node: Node) -> bool:
+def _begins(node: Node, category: Category) -> bool:
     return len(node.children) == 2 and (
-        node.children[0].category == CONJ or node.category.endswith("[conj]")
+        node.children[0].category == CONJ or is_open(category)
     )
 
 
@@ -190,17 +191,17 @@ def _has_shape(filled: Filled | None, category: Category) -> bool:
     )
 
 
-def _combined(node: Node, below: list[Filled], is_open: bool) -> Filled:
-    """What a node makes of its children, the second of which may be open, `conj X`."""
+def _combined(node: Node, below: list[Filled], begun: bool) -> Filled:
+    """What a node makes of its children, the second of which may be begun, `conj X`."""
     parent = category_of(node.category) or Atom(node.category)
     children = [category_of(c.category) or Atom(c.category) for c in node.children]
     mark = mark_of(parent, tuple(children))
     if mark[-1:] == "T":
         target = _fresh(parent.result, Variable())
         return Filled(below[0].head, target, Filled(target.head, target, below[0]))
-    # functors apply to an open conjunct as to others, and punctuation is no conjunct
-    joins = is_open and mark not in ("<", ">") and not begins_conjunct(children[0])
-    if mark in ("lp", "rp") or (_begins(node) and not joins):
+    # functors apply to a conjunct as to others, and punctuation is no conjunct
+    joins = begun and mark not in ("<", ">") and not begins_conjunct(children[0])
+    if mark in ("lp", "rp") or (_begins(node, parent) and not joins):
         return below[0 if mark == "rp" else 1]
     if mark == "&" or joins:
         return _joined(*below, {})

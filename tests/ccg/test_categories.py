@@ -38,6 +38,10 @@ DCL = Atom("S", ("dcl",))
         ("NP[nb]_29/N_29", Functor(Atom("NP", ("nb",)), "/", N)),
         ("S[dcl][conj]", Atom("S", ("dcl", "conj"))),
         (r"(S\NP)[conj]", Functor(S, "\\", NP, ("conj",))),
+        (r"S[dcl]\NP[conj]", Functor(DCL, "\\", NP, ("conj",))),
+        (r"N/S[dcl][conj]", Functor(N, "/", DCL, ("conj",))),
+        (r"N/(N/N)[conj]", Functor(N, "/", Functor(N, "/", N), ("conj",))),
+        (r"s:dcl\np:conj", Functor(DCL, "\\", NP, ("conj",))),
         (r"(S\NP)[conj]/NP", Functor(Functor(S, "\\", NP, ("conj",)), "/", NP)),
         ("conj/conj", Functor(Atom("conj"), "/", Atom("conj"))),
         (":/NP", Functor(Atom(":"), "/", NP)),
@@ -108,11 +112,23 @@ categories = st.recursive(
 )
 
 
-@given(categories, st.sampled_from(["ccgbank", "pmb"]))
+def readable(category):
+    r"""Not one like `S\NP[conj]`, whose `[conj]` is read as that of the whole."""
+    bare = isinstance(category, Functor) and not category.features
+    return not bare or category.argument.features[-1:] != ("conj",)
+
+
+@given(categories.filter(readable), st.sampled_from(["ccgbank", "pmb"]))
 def test_what_is_written_is_read_back(category, notation):
     written = write_category(category, notation)
     assert parse_category(written) == category
     assert normalise(f"(({written}))", notation) == written
+
+
+def test_one_conjunct_in_both_notations():
+    written = (r"S[dcl]\NP[conj]", r"(S[dcl]\NP)[conj]")
+    assert {normalise(text) for text in written} == {r"(S[dcl]\NP)[conj]"}
+    assert {normalise(text, "pmb") for text in written} == {r"(s:dcl\np)[conj]"}
 
 
 @given(st.text("SNP()/\\[]:_1dcl", max_size=20))

@@ -54,15 +54,14 @@ def test_type_changing_fills_the_missing_noun():
     assert named(root) == {"she < left 1", "she < singing 1"}
 
 
-@pytest.mark.parametrize("conjunct", ["[conj]", ""])
-def test_coordination(conjunct):
+@pytest.mark.parametrize(
+    ("verb", "noun"),
+    [(f"({TV})[conj]", "NP[conj]"), (f"{TV}[conj]", "np:conj"), (TV, "NP")],
+)
+def test_coordination(verb, noun):
     """With CCGbank's feature, and as treebanks without it write coordination."""
-    verbs = tree(
-        TV,
-        f"baked|{TV}",
-        tree(f"({TV}){conjunct}" if conjunct else TV, "and|conj", f"ate|{TV}"),
-    )
-    nouns = tree("NP", "she|NP", tree(f"NP{conjunct}", "and|conj", "he|NP"))
+    verbs = tree(TV, f"baked|{TV}", tree(verb, "and|conj", f"ate|{TV}"))
+    nouns = tree("NP", "she|NP", tree(noun, "and|conj", "he|NP"))
     root = tree("S[dcl]", nouns, tree(VP, verbs, "cakes|NP"))
     assert named(root) == {
         *("she < baked 1", "he < baked 1", "she < ate 1", "he < ate 1"),
