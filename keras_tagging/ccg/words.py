@@ -30,3 +30,20 @@ def unescaped(word: str) -> str:
     if "-" in word:
         word = _NAMED.sub(lambda match: _NAMES[match[0]], word)
     return word.replace("\u00a0", " ")
+
+
+def in_text(word: str) -> str:
+    r"""The word of a treebank as a text has it: `unescaped`, without backslashes.
+
+    The Penn Treebank and CCGbank have these before slashes and asterisks.
+
+    Example:
+        >>> in_text("-LRB-"), in_text(r"1\/2")
+        ('(', '1/2')
+    """
+    return without_backslashes(unescaped(word))
+
+
+def without_backslashes(word: str) -> str:
+    """The word without those of the Penn Treebank, before a slash or an asterisk."""
+    return word.replace("\\/", "/").replace("\\*", "*") if "\\" in word else word

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from keras_tagging.ccg.words import BRACKETS
+from keras_tagging.ccg.words import BRACKETS, without_backslashes
 from keras_tagging.data.normalisation import shown
 from keras_tagging.data.records import (
     Line,
@@ -29,9 +29,7 @@ def unescaped(word: str) -> str:
         >>> [unescaped(word) for word in ("-LRB-", r"1\/2", r"\*", "cat")]
         ['(', '1/2', '*', 'cat']
     """
-    if word in ESCAPES:
-        return ESCAPES[word]
-    return word.replace("\\/", "/").replace("\\*", "*") if "\\" in word else word
+    return ESCAPES[word] if word in ESCAPES else without_backslashes(word)
 
 
 class Tree(NamedTuple):

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from keras_tagging.ccg.auto import Leaf, parse_line
 from keras_tagging.ccg.categories import NotCCG
 from keras_tagging.ccg.derivation import Derivation
+from keras_tagging.ccg.words import in_text
 from keras_tagging.data.records import (
     Line,
     Malformed,
@@ -59,6 +60,7 @@ def auto(
     *,
     categories: str | None = None,
     sections: Collection[int] | None = None,
+    unescape: bool = False,
 ) -> Iterator[Sentence | Malformed]:
     """The words of CCGbank's derivations: an `ID=` line, then a line of nodes.
 
@@ -71,6 +73,9 @@ def auto(
         categories: as in `derivations`.
         sections: those of the Wall Street Journal that are read, as the `ID=` lines
             name them; by default all sentences, with or without such a line.
+        unescape: turn `-LRB-` into a bracket, and drop the backslash before a slash or
+            an asterisk, as in raw text (`ccg.words.in_text`). The leaves of the
+            derivation stay as they are.
     """
 
     def parse(record: list[Line]) -> Sentence | None:
@@ -80,6 +85,7 @@ def auto(
                 return None
         derivation, leaves = derivation_of(record, categories)
         tags, pos, _, words, *_ = zip(*leaves, strict=True)
+        words = [*map(in_text, words)] if unescape else words
         return sentence_of(words, tags, {"pos": pos}, derivation=derivation)
 
     return parse_each(_records(lines), parse)

@@ -58,6 +58,18 @@ def test_normal_forms():
     assert next(read(io.StringIO(text), "auto")).tags[2] == "(np:nb/n)"
 
 
+def test_words_as_raw_text_has_them():
+    words = ["-LRB-", r"1\/2", r"\*", "f-LRB-x-RRB-", "cat"]
+    nodes = " ".join(f"(<L N NN NN {word} N>)" for word in words)
+    text = f"(<T N 0 5> {nodes} )\n"
+    [as_it_is] = read(io.StringIO(text), "auto")
+    [sentence] = read(io.StringIO(text), "auto", unescape=True)
+    assert as_it_is.tokens == words
+    assert sentence.tokens == ["(", "1/2", "*", "f(x)", "cat"]
+    assert sentence.derivation == as_it_is.derivation
+    assert sentence.derivation.auto() == text
+
+
 def test_a_derivation_without_a_name():
     [derivation] = parse("(<L N NN NN cat N>)")
     assert derivation.name == derivation.header == ""
