@@ -117,7 +117,10 @@ class Deriving(Answers):
         `accuracy` is that of the network's best category of each word, before there is
         a derivation; `supertags` that of the derivation.
         """
-        from keras_tagging.metrics import derivation_scores  # half a second
+        from keras_tagging.metrics.derivations import (  # half a second
+            derivation_counts,
+            scores_of,
+        )
 
         sentences = with_derivations(sentences)
 
@@ -131,7 +134,7 @@ class Deriving(Answers):
         rows = self.items(slices(sentences, len(self.tags)), names, both, *calls)
         gold = [s.derivation for s in sentences if len(s)]
         found = [derivation for derivation, _ in rows if derivation is not None]
-        scores = derivation_scores(gold, found)._asdict()
+        scores = scores_of(derivation_counts(gold, found))._asdict()
         words = self._of_words(sentences, [scores for _, scores in rows])
         return {name: float({**scores, **words}[name]) for name in self.figures}
 

@@ -9,6 +9,8 @@ import numpy as np
 from keras_tagging.ccg.auto import FRAGMENTS, Leaf, table
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import normal
+from keras_tagging.ccg.words import escaped, in_text
+from keras_tagging.data.normalisation import to_nfc
 
 
 class DerivationScores(NamedTuple):
@@ -56,7 +58,7 @@ def derivation_counts(
         ones, and those in both.
 
     Raises:
-        ValueError: as in `derivation_scores`.
+        ValueError: if there is none, or two do not have the same number of words.
     """
     if not gold or len(gold) != len(predicted):
         raise ValueError(f"{len(gold)} gold and {len(predicted)} predicted derivations")
@@ -64,7 +66,8 @@ def derivation_counts(
     for number, (right, found) in enumerate(zip(gold, predicted, strict=True), 1):
         if found is not None and len(found) != len(right):
             raise ValueError(
-                f"derivation {number} has {len(found)} words, the gold one {len(right)}"
+                f"derivation {number} has {len(found)} words, the gold one "
+                f"{len(right)}: compare derivations of the same sentences"
             )
         ours = _parts(found) if found is not None else {}
         for name, parts in _parts(right).items():
@@ -78,6 +81,20 @@ def derivation_counts(
     return {name: np.array(counts, int) for name, counts in rows.items()}
 
 
+def _check_words(number: int, gold: Derivation, found: Derivation) -> None:
+    for one, other in zip(gold.leaves, found.leaves, strict=True):
+        if one.word != other.word and _word(one) != _word(other):
+            raise ValueError(
+                f"derivation {number} has the word {other.word[:40]!r} where the gold "
+                f"one has {one.word[:40]!r}: compare derivations of the same sentences"
+            )
+
+
+def _word(leaf: Leaf) -> str:
+    """The word in one form, whichever of a treebank, a text or a parser wrote it."""
+    return escaped(to_nfc(in_text(leaf.word)))
+
+
 def derivation_scores(
     gold: Sequence[Derivation], predicted: Sequence[Derivation | None]
 ) -> DerivationScores:
@@ -89,9 +106,14 @@ def derivation_scores(
             and no dependency.
 
     Raises:
-        ValueError: if there is none, or the two do not have the same words.
+        ValueError: if there is none, or the two do not have the same words, written as
+            in a text or as in a treebank (`ccg.words.in_text`).
     """
-    return scores_of(derivation_counts(gold, predicted))
+    counts = derivation_counts(gold, predicted)
+    for number, pair in enumerate(zip(gold, predicted, strict=True), 1):
+        if pair[1] is not None:
+            _check_words(number, *pair)
+    return scores_of(counts)
 
 
 def scores_of(counts: Mapping[str, np.ndarray]) -> DerivationScores:

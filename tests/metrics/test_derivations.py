@@ -4,6 +4,7 @@ import pytest
 from ccg.trees import leaf, tree
 
 from keras_tagging.ccg import Derivation, Leaf, Node
+from keras_tagging.ccg.words import escaped
 from keras_tagging.metrics import derivation_scores
 from keras_tagging.metrics.counts import figure_of
 from keras_tagging.metrics.derivations import F1_FIGURES, derivation_counts
@@ -112,6 +113,13 @@ def test_words_and_derivations_must_be_the_same():
     one, two = Derivation(leaf("a|N")), Derivation(Node("N", 0, (leaf("a|N"),) * 2))
     with pytest.raises(ValueError, match="derivation 1 has 2 words, the gold one 1"):
         derivation_scores([one], [two])
+    other = Derivation(leaf("b|N"))
+    told = "derivation 2 has the word 'b' where the gold one has 'a': compare"
+    with pytest.raises(ValueError, match=told):
+        derivation_scores([one, one], [one, other])
+    for written, read in [("-LRB-", "("), (r"1\/2", "1/2"), ("e\u0301", "\u00e9")]:
+        pair = [[Derivation(leaf(f"{word}|N"))] for word in (written, escaped(read))]
+        assert derivation_scores(*pair).supertags == 1
     for gold, found in [([], []), ([one], [])]:
         with pytest.raises(ValueError, match="predicted derivations"):
             derivation_scores(gold, found)

@@ -21,7 +21,7 @@ from keras_tagging.kinds.moves import (
     heads_inside,
     search_of_moves,
 )
-from keras_tagging.metrics import derivation_scores
+from keras_tagging.metrics.derivations import derivation_counts, scores_of
 from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
 
 SETTINGS = {"units": 12, "num_layers": 1, "word_dim": 12, "move_units": 16}
@@ -109,7 +109,8 @@ def test_figures_are_those_of_its_derivations(model):
     ]
     figures = model.evaluate(gold, return_dict=True)
     found = [s.derivation for s in model.derive(odd)]
-    scores = derivation_scores([s.derivation for s in gold], found)._asdict()
+    counts = derivation_counts([s.derivation for s in gold], found)
+    scores = scores_of(counts)._asdict()
     assert {name: figures[name] for name in scores} == scores
 
 
