@@ -48,7 +48,9 @@ class Deriving:
 
     def load(self, threads: int | None = None) -> Work:
         """The task with its model: see `Tagging.load`."""
-        model = load_model(self.run, self.beam_width, "derive", threads=threads)
+        model = load_model(
+            self.run, self.beam_width, "derive", threads=threads, beta=self.beta
+        )
         parser, remark = model, ""
         if kinds.of(model).composed:
             parser = model.derivation_parser
@@ -151,7 +153,7 @@ def derive(
         keras-tagging derive runs/ccg --output tree < sentences.txt
         keras-tagging derive en-ccg sentences.txt --nbest 3 --output jsonl
         keras-tagging derive runs/ccg sentences.txt --output html > derivations.html
-        keras-tagging derive parser.onnx sentences.txt --output html --beta 0.01
+        keras-tagging derive runs/ccg sentences.txt --output html --beta 0.01
 
     Args:
         format: By default recognised; standard input is 'text', and so are files that

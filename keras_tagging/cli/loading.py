@@ -108,6 +108,7 @@ def load_model(
     pipeline: bool = False,
     threads: int | None = None,
     part: str | None = None,
+    beta: float | None = None,
 ):
     """Load a trained model; with `command`, refuse one for another command.
 
@@ -115,13 +116,14 @@ def load_model(
     Keras, by this number of threads, or as many as there are cores; and TensorFlow has
     one thread. It may be a pipeline only if `pipeline` is true, or if `command` is
     "derive" and it has a CCG parser. Without `command`, `part` is the kind of model
-    that is needed, which an error about a pipeline names.
+    that is needed, which an error about a pipeline names. With `beam_width` or `beta`
+    an installed model is that of Keras, which can search in another way.
     """
     from keras_tagging.pipelines.loading import refuse_no_model
     from keras_tagging.runtime.folder import is_onnx  # with NumPy
 
-    # the beam of an ONNX file is fixed
-    path = find_model(run, to_run=command is not None and beam_width is None)
+    as_it_is = beam_width is None and beta is None  # that of an ONNX file is fixed
+    path = find_model(run, to_run=command is not None and as_it_is)
     if is_onnx(path):
         if command is None:
             raise ValueError(

@@ -239,6 +239,9 @@ def test_onnx_files_go_first_where_a_model_is_only_run(saved, site, capsys):
     loaded = load_model("tiny", command="annotate", pipeline=True)
     assert type(loaded) is type(runtime.load("tiny"))
     assert load_model("tiny").settings == model.settings
+    # an ONNX file may have its search in it
+    other = load_model("tiny", command="annotate", beta=0.1)
+    assert other.settings == model.settings
     with mock.patch.object(loading, "find_spec", lambda name: None):  # no TensorFlow
         found = keras_tagging.load("tiny")
         assert [s.tags for s in found.annotate([["a", "b"]])] == [expected]
