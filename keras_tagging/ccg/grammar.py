@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from keras_tagging.ccg.auto import Leaf, Node, table
+from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node, table
 from keras_tagging.ccg.categories import CategoryError, category_of, normalise
 from keras_tagging.ccg.combinators import combine, step_of
 from keras_tagging.ccg.derivation import Derivation
@@ -77,7 +77,8 @@ class Grammar:
         """The grammar of derivations, such as those of the sentences of a treebank.
 
         Raises:
-            ValueError: if there is no derivation, or a node has more than two children.
+            ValueError: if there is no derivation, one is of fragments, or a node has
+                more than two children.
         """
         rules: dict[tuple[str, ...], Counter] = defaultdict(Counter)
         roots: Counter = Counter()
@@ -87,7 +88,13 @@ class Grammar:
                 raise ValueError(
                     "a sentence has no derivation: read them from an .auto file"
                 )
-            roots[normal(derivation.category)] += 1
+            root = normal(derivation.category)
+            if root == FRAGMENTS:
+                raise ValueError(
+                    f"{derivation.header or derivation} is one of fragments, which "
+                    "have no rule: leave out those with the category FRAG"
+                )
+            roots[root] += 1
             for node in derivation.nodes():
                 if len(node.children) > 2:
                     raise ValueError(

@@ -72,14 +72,17 @@ class CCGParser(Deriving, SentenceModel):
 
         Raises:
             ValueError: if the model has vocabularies already, or a sentence has no
-                derivation.
+                derivation, or one of fragments.
         """
         building.refuse_second_adapt(self)
         sentences = self.annotated(sentences)
-        self.grammar = Grammar.from_derivations(
-            s.derivation for s in sentences if len(s)
-        )
+        derivations = (s.derivation for s in sentences if len(s))
+        self.grammar = Grammar.from_derivations(self._with_rules(derivations))
         super().adapt(sentences)
+
+    def _with_rules(self, derivations):
+        """The derivations that the grammar is learnt from: all."""
+        return derivations
 
     def count_labels(self, sentences):
         return {"tags": count_vocabulary(t for s in sentences for t in gold_tags(s))}

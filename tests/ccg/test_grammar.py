@@ -104,3 +104,12 @@ def test_no_derivation():
     with pytest.raises(ValueError, match="a node of 3 children"):
         Grammar.from_derivations([three])
     assert grammar().coverage([three]) == Coverage(1, 0, 1, 0)
+
+
+def test_fragments_are_no_rule():
+    for category in ("FRAG", "frag"):  # as "pmb" reads it
+        parts = tree(category, "hello|NP", r"there|S\S")
+        fragments = Derivation(parts, "ID=wsj_0001.7")
+        told = "ID=wsj_0001.7 is one of fragments.*: leave out those with .* FRAG"
+        with pytest.raises(ValueError, match=told):
+            Grammar.from_derivations([clause("we", "eat", "tea"), fragments])

@@ -138,13 +138,16 @@ def test_it_is_compared_with_a_chart(model, ccg_parser):
 def test_every_cell_and_derivations_that_no_moves_build():
     changed = tree("S", tree("X", tree("Y", "a|NP")))
     odd = sentence_of(["a"], ["NP"], derivation=Derivation(changed))
+    parts = Derivation(tree("FRAG", "a|NP", "b|NP"))
+    fragments = sentence_of(["a", "b"], ["NP", "NP"], derivation=parts)
     for name in CELLS:
         made = keras_tagging.build("ccg-shift-reduce", cell=name, **SETTINGS)
-        made.adapt([*GOLD, odd])
+        made.adapt([*GOLD, odd, fragments])
+        assert "FRAG" not in made.grammar.roots
         expected = type(CELLS[name](2)).__name__
         assert type(made.scorer.cell).__name__ == expected
-    made.fit([*GOLD, odd], epochs=1, verbose=0)  # the last one is recurrent
-    assert made.metadata["left_out"]["sentences"] == 1
+    made.fit([*GOLD, odd, fragments], epochs=1, verbose=0)  # the last one is recurrent
+    assert made.metadata["left_out"]["sentences"] == 2
     assert [len(s.derivation) for s in made.derive(GOLD)] == [len(s) for s in GOLD]
     with pytest.raises(ValueError, match="sentence 1: a category changes more"):
         keras_tagging.build("ccg-shift-reduce", **SETTINGS).fit([odd], verbose=0)
