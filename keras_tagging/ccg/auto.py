@@ -243,8 +243,7 @@ def from_object(found) -> tuple[Node | Leaf, str]:
             ):
                 raise ValueError(f"node {i} has a value of another type")
         [root] = made.values()
-        if "\n" in header:
-            raise ValueError("a header of several lines")
+        check_header(header)
         line_of(root)
     except NotCCG:
         raise
@@ -252,6 +251,17 @@ def from_object(found) -> tuple[Node | Leaf, str]:
         what = f"this is no object of a derivation ({str(error)[:80]})"
         raise NotCCG(what, "give one that Derivation.to_dict made") from None
     return root, header
+
+
+def check_header(header: str) -> None:
+    """Refuse what cannot be the line before a derivation.
+
+    Raises:
+        NotCCG: if it is neither empty nor one line that begins with `ID=`.
+    """
+    if header != "" and (not header.startswith("ID=") or "\n" in header):
+        what = f"{header[:60]!r} cannot be the header of a derivation"
+        raise NotCCG(what, "give one line that begins with ID=, or none")
 
 
 def _unbalanced(stray: str = "") -> NotCCG:

@@ -3,7 +3,15 @@
 from collections.abc import Iterator, Mapping
 
 from keras_tagging.ccg import drawing
-from keras_tagging.ccg.auto import Leaf, Node, from_object, line_of, parse_line, table
+from keras_tagging.ccg.auto import (
+    Leaf,
+    Node,
+    check_header,
+    from_object,
+    line_of,
+    parse_line,
+    table,
+)
 from keras_tagging.ccg.categories import NotCCG
 from keras_tagging.ccg.dependencies import Dependency, dependencies
 from keras_tagging.utils.limits import DRAWN_WORDS
@@ -18,6 +26,9 @@ class Derivation:
     Args:
         root: its topmost node.
         header: the `ID=` line, without its end; "" for none.
+
+    Raises:
+        NotCCG: if the header is anything else.
 
     Example:
         >>> she = Leaf("NP", "PRP", "PRP", "She", "NP")
@@ -35,6 +46,7 @@ class Derivation:
     __slots__ = ("_leaves", "_line", "_notation", "_root", "_words", "header")
 
     def __init__(self, root: Node | Leaf, header: str = ""):
+        check_header(header)
         self.header, self._root, self._line = header, root, None
         self._leaves = [node for node, _ in table(root) if isinstance(node, Leaf)]
         self._notation, self._words = None, len(self._leaves)
