@@ -146,7 +146,8 @@ def derive(
     Text has one sentence a line, with blanks between tokens, also for a pipeline, whose
     CCG parser is used: annotate takes raw text. Every sentence gets a derivation: where
     the grammar has none for the whole, its root has the category FRAG, and its children
-    are the fewest parts that have one.
+    are the fewest parts that have one. A single part is the derivation, though no root
+    of training may have its category.
 
     Examples:
         keras-tagging derive runs/ccg sentences.txt > sentences.auto

@@ -18,7 +18,8 @@ class DerivationScores(NamedTuple):
 
     Args:
         coverage: of sentences, those that have a derivation of the whole: one of
-            fragments, with the category `FRAG`, has none.
+            fragments, with the category `FRAG`, has none. Its root may be any category,
+            where `ccg.Grammar.coverage` wants one that is a root in training.
         exact: of sentences, those whose derivation has the gold categories throughout.
         supertags: of words, those with the gold category; a sentence without a
             derivation has none.

@@ -86,8 +86,12 @@ def raw_text_scores(
     Returns:
         The counts of `tokens`, `sentences` and `words`, and those of `upos`, `xpos`,
         `feats`, `lemma`, `uas` and `las` for which all sentences of both have the
-        columns `pos`, `xpos`, `feats`, `lemma`, `head` and `deprel`. `f1` of them is
-        the figure of the shared task. With the column `ner` also those of `entities`.
+        columns `pos`, `xpos`, `feats`, `lemma`, `head` and `deprel`. With the column
+        `ner` also those of `entities`.
+
+        `f1` is the figure of the shared task if each multiword token of one text begins
+        and ends where tokens of the other do, behind the same token in both. Elsewhere
+        the program of the task may align a few other words there.
 
     Raises:
         ValueError: if the two texts differ in more than white space.
