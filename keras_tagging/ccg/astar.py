@@ -25,10 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_tagging.ccg.rules import EVEN, Rules
+from keras_tagging.ccg.rules import CHANGES, EVEN, Rules
 
 _STEP = 4096
-_CHANGES = 3  # changes of one category into another, one after the other
 
 
 def _rounded(x: float) -> float:
@@ -138,7 +137,7 @@ class AStar:
                 whole = score + state.heads[head][0]
                 whole += _rounded(weight * roots[category])
                 state.push(Item(whole, begin, end, -1, head, (item,)))
-            if item.changes < _CHANGES:
+            if item.changes < CHANGES:
                 for result, share in rules.changes[category]:
                     more = score + _rounded(weight * share)
                     changed = (more, begin, end, result, head, (item,), 0)

@@ -191,8 +191,8 @@ def line_of(root: Node | Leaf) -> str:
     """The line of a derivation, with one blank between its parts.
 
     Raises:
-        NotCCG: if a field is empty or has a blank or the end of a line, or there are
-            neither one nor two children.
+        NotCCG: if a field is empty or has a blank or the end of a line, or a node has
+            no children.
     """
     parts: list[str] = []
     waiting: list[Node | Leaf | str] = [root]

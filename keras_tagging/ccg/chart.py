@@ -12,9 +12,8 @@ import numpy as np
 from keras_tagging.ccg.auto import Leaf, Node
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.grammar import Grammar, head_of, normal
+from keras_tagging.ccg.rules import CHANGES
 from keras_tagging.utils.limits import CHART_WORDS
-
-_CHANGES = 3  # changes of one category into another, one after the other
 
 
 class ChartParser:
@@ -96,7 +95,7 @@ class ChartParser:
 
     def _changed(self, cells: np.ndarray) -> np.ndarray:
         whole, part, logp = self._changes
-        for _ in range(_CHANGES):
+        for _ in range(CHANGES):
             rows = (cells[:, part] + logp).T
             np.maximum.at(cells.T, whole, rows)
         return cells

@@ -9,10 +9,10 @@ tagger are enough; these rules say it:
 
 * In a modifier X|X the result has the head of the argument, in all its positions, and
   in NP[nb]/N the noun is the head; elsewhere the word itself is that of the result.
-* An argument that lacks an NP, `S|NP`, takes it from the nearest NP outside of it: of
-  `((S[dcl]\NP)/(S[to]\NP))/NP` the object (*force*), of `(S[dcl]\NP)/(S[b]\NP)` the
-  subject (*will*), of `(NP\NP)/(S[dcl]\NP)` the noun (*who*). Where there is none, as
-  in `S[wq]/(S[dcl]\NP)`, it is the word itself.
+* An argument that lacks an NP, `S|NP` or `PP/NP`, takes it from the nearest NP outside
+  of it: of `((S[dcl]\NP)/(S[to]\NP))/NP` the object (*force*), of
+  `(S[dcl]\NP)/(S[b]\NP)` the subject (*will*), of `(NP\NP)/(S[dcl]\NP)` the noun
+  (*who*). Where there is none, as in `S[wq]/(S[dcl]\NP)`, it is the word itself.
 * Conjuncts share their arguments, and both are arguments together.
 """
 
@@ -149,7 +149,7 @@ def _lexical(word: int, text: str, slots: list) -> Filled:
 
 
 def _lacks(category: Category) -> bool:
-    """Whether it is `S|NP`, a clause that lacks an NP."""
+    """Whether it is a clause or phrase that lacks an NP, `S|NP` or `PP/NP`."""
     return (
         isinstance(category, Functor)
         and isinstance(category.result, Atom)

@@ -94,7 +94,8 @@ class Derivation:
     @property
     def leaves(self) -> list[Leaf]:
         """Its leaves in the order of the sentence."""
-        return [] if self.root is None else self._leaves
+        _ = self.root  # makes the leaves, too
+        return self._leaves
 
     @property
     def category(self) -> str:

@@ -5,6 +5,8 @@ from math import log
 
 from keras_tagging.ccg.grammar import Grammar, head_of
 
+#: how often a chart changes a category alone into another, one change after the other
+CHANGES = 3
 #: the result, the part with the head, and the logarithm of the rule's share
 Rule = tuple[int, int, float]
 #: the share of what combinators make of a pair that training does not have
