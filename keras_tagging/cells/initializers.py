@@ -57,11 +57,16 @@ def reseed(config, offset):
 def reseeded(initializer, offset):
     """A copy of an initializer that draws from another seed.
 
-    One without a configuration, such as a function, is returned as it is.
+    One without a seed to change is returned as it is: a function, or an initializer of
+    the user whose configuration does not say what it is.
     """
     if not hasattr(initializer, "get_config"):
         return initializer
-    return type(initializer).from_config(reseed(initializer.get_config(), offset))
+    config = initializer.get_config()
+    other = reseed(config, offset)
+    if other == config and "seed" not in config:
+        return initializer
+    return type(initializer).from_config(other)
 
 
 def per_gate(initializer, num_gates):

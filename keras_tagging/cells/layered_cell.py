@@ -44,7 +44,8 @@ class LayeredCell(RecurrentCell):
         """
         name = type(self).__name__
         # `path` is that of the layers around: Keras names the one it makes of a list
-        if self.could_read and "stacked_rnn_cells" in (self.path or ""):
+        lacks = self.could_read and not self.appended_inputs
+        if lacks and "stacked_rnn_cells" in (self.path or ""):
             raise ValueError(
                 f"RNN([...]) cannot hand {name} what it reads of lower layers: give "
                 "RNN(SkipStackCell([...])), or switch the cell's skips off"

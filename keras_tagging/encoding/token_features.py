@@ -32,7 +32,7 @@ NORMALISATIONS = {
 # result is the same in every locale.
 LOCALE_LETTERS = dict(zip("IJĮİÌÍĨ", ["i", "j", "į", "i̇", "ì", "í", "ĩ"], strict=True))
 RESERVED = {"tokens", "tags", "lengths", "spelling"}
-RESERVED |= {"word", "vector", "capital", "character"}
+RESERVED |= {"word", "vector", "capital", "character", "letters", "cluster", "labels"}
 SHAPES = [(r"\p{Lu}+", "X"), (r"[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]+", "x"), (r"\p{Nd}+", "0")]
 CHUNK_TOKENS = 100_000
 

@@ -203,7 +203,7 @@ def _column(model, figure: str | None) -> tuple[str | None, str | None]:
     names = model.column_names
     if names[0] is None:
         return None, figure
-    for name in names:
+    for name in sorted(names, key=len, reverse=True):  # one may begin another
         if figure and figure.startswith(f"{name}_"):
             return name, figure.removeprefix(f"{name}_")
     raise ValueError(

@@ -42,7 +42,7 @@ def figures_of(
         scores = token_accuracy(gold[i], predicted[i], **words)
         scores["loss"] = losses[i]
         if column.has_chunks:
-            chunks = chunk_scores(gold[i], predicted[i])
+            chunks = chunk_scores(gold[i], predicted[i], "iob")
             scores |= {n: getattr(chunks, n) for n in CHUNK_FIGURES}
         names = (name for name in column.figures if name not in left_out)
         found |= {column.figure(name): scores[name] for name in names}

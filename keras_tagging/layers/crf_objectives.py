@@ -208,6 +208,8 @@ class CRFAccuracy(keras.metrics.Mean):
     of short sentences count more. Here each token counts once; -1 is an error.
     """
 
+    _direction = "up"  # for callbacks of Keras that monitor it
+
     def __init__(self, name="accuracy", **kwargs):
         super().__init__(name=name, **kwargs)
 

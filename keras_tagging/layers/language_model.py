@@ -74,7 +74,16 @@ class LanguageModelLoss(keras.layers.Layer):
                 bias = self.add_weight(shape[-1:], "zeros", name=f"{full}_bias")
                 setattr(self, f"{full}_bias", bias)
 
-    def call(self, inputs, states, words, mask=None, training=False):
+    def call(
+        self,
+        inputs,
+        states,
+        words,
+        mask=None,
+        inputs_mask=None,  # how Keras hands it over to a layer of several inputs
+        training=False,
+    ):
+        mask = inputs_mask if mask is None else mask
         if training:
             self.add_loss(self.weight * self.language_loss(states, words, mask))
         return inputs
@@ -103,8 +112,8 @@ class LanguageModelLoss(keras.layers.Layer):
     def _affine(self, x, name):
         return ops.matmul(x, getattr(self, name)) + getattr(self, f"{name}_bias")
 
-    def compute_mask(self, inputs, *_, mask=None, **__):
-        return mask
+    def compute_mask(self, inputs, *_, mask=None, inputs_mask=None, **__):
+        return inputs_mask if mask is None else mask
 
     def compute_output_shape(self, inputs_shape, states_shape, words_shape):
         return inputs_shape

@@ -92,6 +92,8 @@ class _TokenMean(keras.metrics.Mean):
 class TokenAccuracy(_TokenMean):
     """The share of correctly tagged real tokens; a gold tag of -1 is an error."""
 
+    _direction = "up"  # for callbacks of Keras that monitor it
+
     def __init__(self, name="accuracy", **kwargs):
         super().__init__(name=name, **kwargs)
 
@@ -103,6 +105,8 @@ class TokenAccuracy(_TokenMean):
 @keras.saving.register_keras_serializable("keras_tagging")
 class TokenCrossEntropy(_TokenMean):
     """The mean cross-entropy of real tokens (Keras' `loss` weights batches)."""
+
+    _direction = "down"
 
     def __init__(self, name="cross_entropy", **kwargs):
         super().__init__(name=name, **kwargs)

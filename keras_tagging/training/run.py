@@ -266,4 +266,10 @@ def plan_callbacks(plan, table, learning_rate, average=False):
     if average:
         last.append(averaged.trained)
     own = keras.tree.flatten(plan.callbacks or [])  # as in Keras, one needs no list
+    plateau = keras.callbacks.ReduceLROnPlateau
+    if plan.fitting.decay == "linear" and any(isinstance(x, plateau) for x in own):
+        raise ValueError(
+            'ReduceLROnPlateau has no effect beside decay="linear", which sets the '
+            "learning rate of each epoch: build(..., decay=None)"
+        )
     return [*first, *own, *last]

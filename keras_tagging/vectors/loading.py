@@ -127,6 +127,7 @@ def as_vectors(source, allow_pickle: bool = False) -> WordVectors:
         OSError: if there is no such file.
     """
     if isinstance(source, WordVectors):
+        _sound("the given vectors", source)
         return source
     if isinstance(source, str | Path):
         return load_vectors(source, allow_pickle=allow_pickle)
@@ -233,11 +234,14 @@ def _sound(source: str, vectors: WordVectors) -> WordVectors:
     """Check that the vectors are finite numbers, and return them.
 
     Raises:
-        ValueError: if there are none, or a value is not finite.
+        ValueError: if there are none, or not one for each word, or a value is not
+            finite.
     """
     words, matrix = vectors.words, vectors.matrix
     if not words:
         raise ValueError(f"{source}: has no vectors")
+    if len(words) != len(matrix):
+        raise ValueError(f"{source}: has {len(words)} words and {len(matrix)} vectors")
     with np.errstate(invalid="ignore"):
         wrong = ~np.isfinite(matrix.sum(axis=1, dtype=np.float64))
     if wrong.any():

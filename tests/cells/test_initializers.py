@@ -1,9 +1,11 @@
 from itertools import islice
 
+import keras
 import numpy as np
 import pytest
 from keras import ops
 
+from keras_tagging.cells import GRUCell
 from keras_tagging.cells.initializers import (
     gaussian,
     gaussian_table,
@@ -52,3 +54,20 @@ def test_seeds_repeat_and_differ():
     others = [seed for s in (0, 6, 8, 10**6) for seed in islice(seeds(s), 200)]
     assert len({*first, *others}) == 1000
     assert all(type(seed) is int and 0 <= seed < 2**30 for seed in first + others)
+
+
+class Scaled(keras.initializers.Initializer):
+    """Of a user, without `get_config`: Keras' own of the base class is empty."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, shape, dtype=None):
+        return ops.full(shape, self.scale, dtype)
+
+
+def test_an_initializer_that_does_not_say_what_it_is():
+    cell = GRUCell(2, kernel_initializer=Scaled(0.5), recurrent_initializer=Scaled(2))
+    cell.build((None, 3))
+    assert (ops.convert_to_numpy(cell.kernel) == 0.5).all()
+    assert (ops.convert_to_numpy(cell.recurrent_kernel) == 2).all()

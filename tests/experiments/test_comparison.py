@@ -3,6 +3,7 @@
 import dataclasses
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,12 @@ from derivations import SETTINGS as CCG
 import keras_tagging
 from keras_tagging import Corpus, Sentence
 from keras_tagging.experiments.analysis import analyse
-from keras_tagging.experiments.comparison import Comparison, compare, p_value
+from keras_tagging.experiments.comparison import (
+    Comparison,
+    _column,
+    compare,
+    p_value,
+)
 from keras_tagging.metrics import (
     derivation_scores,
     paired_permutation,
@@ -24,6 +30,12 @@ from keras_tagging.metrics.counts import figure_of
 MOVES = {"units": 12, "num_layers": 1, "word_dim": 12, "move_units": 16}
 MOVES |= {"category_dim": 6, "seed": 1}
 PARSER = {"units": 6, "word_dim": 4, "label_dim": 3, "seed": 1}
+
+
+def test_the_column_of_a_figure_has_the_longest_name():
+    model = SimpleNamespace(column_names=["ner", "ner_fine"])
+    assert _column(model, "ner_fine_accuracy") == ("ner_fine", "accuracy")
+    assert _column(model, "ner_accuracy") == ("ner", "accuracy")
 
 
 def counts_of(model, sentences, figure, beta=None, **options):

@@ -100,6 +100,21 @@ def test_the_directions_know_one_side_only(merge):
     np.testing.assert_allclose(ops.convert_to_numpy(plain(x)), both, atol=1e-6)
 
 
+def test_the_padding_of_a_model_is_not_learnt():
+    """Keras hands the mask of several inputs over by another name."""
+    ids = keras.Input((None,), dtype="int32")
+    x = keras.layers.Embedding(WORDS, 4, mask_zero=True)(ids)
+    x, directions = BidirectionalStack(GRUCell(3), 1, return_directions=True)(x)
+    found = LanguageModelLoss(WORDS, weight=1.0, seed=1)
+    model = keras.Model(ids, [found(x, directions, ids), directions])
+    randomize(model, 2)
+    _, states = model(IDS, training=True)
+    [loss] = map(ops.convert_to_numpy, model.losses)
+    expected = ops.convert_to_numpy(found.language_loss(states, IDS, MASK))
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+    assert abs(loss - ops.convert_to_numpy(found.language_loss(states, IDS))) > 0.01
+
+
 def test_in_a_model_and_its_file(tmp_path):
     ids = keras.Input((None,), dtype="int32")
     x = keras.layers.Embedding(WORDS, 4, mask_zero=True)(ids)

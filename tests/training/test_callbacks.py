@@ -191,6 +191,23 @@ def test_batches_of_an_epoch_are_those_of_its_number(train_sentences, monkeypatc
         assert found[-len(expected) :] == expected
 
 
+@pytest.mark.parametrize("decoder", ["softmax", "crf"])
+def test_callbacks_of_keras_know_the_direction_of_figures(
+    train_sentences, dev_sentences, decoder
+):
+    stop = keras.callbacks.EarlyStopping("accuracy", patience=9)
+    options = {"build": {"decoder": decoder}, "callbacks": [stop]}
+    fit(train_sentences[:4], dev_sentences[:2], epochs=2, **options)
+    assert stop.monitor_op(2, 1)  # a larger one is better
+
+
+def test_a_plateau_beside_linear_decay_is_refused(train_sentences):
+    plateau = keras.callbacks.ReduceLROnPlateau("loss")
+    with pytest.raises(ValueError, match="has no effect beside decay=.linear"):
+        fit(train_sentences, callbacks=plateau)
+    fit(train_sentences[:4], callbacks=plateau, build={"decay": None}, epochs=1)
+
+
 def test_custom_compile_is_kept(train_sentences):
     model = keras_tagging.build("bigru", **SETTINGS, decay=None)
     schedule = keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.5)

@@ -178,6 +178,10 @@ def test_vectors_in_memory():
         as_vectors(keyed)
     with pytest.raises(ValueError, match="vectors: has no vectors"):
         as_vectors(KeyedVectors(3))
+    with pytest.raises(ValueError, match="the vector of 'b' holds a value"):
+        as_vectors(WordVectors(["a", "b"], np.array([[1.0], [np.inf]], np.float32)))
+    with pytest.raises(ValueError, match="vectors: has 1 words and 2 vectors"):
+        as_vectors(WordVectors(["a"], np.ones((2, 3), np.float32)))
 
 
 def test_gensim_object_without_vectors(tmp_path):
