@@ -13,7 +13,7 @@ from keras_tagging.data.sentence import as_sentences
 from keras_tagging.metrics import looks_like_chunks, paired_permutation
 from keras_tagging.metrics.counts import BY_TOKENS, F1, figure_of
 from keras_tagging.metrics.significance import is_limit
-from keras_tagging.models.sentence_model import SentenceModel
+from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.pipelines.loading import load
 
 
@@ -91,9 +91,9 @@ def compare(
     sentences once.
 
     Args:
-        a, b: two taggers, two parsers, or two CCG parsers: each a model, an argument
-            for `keras_tagging.load`, or a list of these with one for each seed. Both
-            lists must have the same length.
+        a, b: two taggers, two parsers, or two CCG parsers: each a model or an
+            `Ensemble`, an argument for `keras_tagging.load`, or a list of these with
+            one for each seed. Both lists must have the same length.
         corpus: a `Corpus`, a list of sentences, or a name or path for
             `keras_tagging.load_corpus`, with a single file as the test data.
         figure: accuracy, f1, word or sent for taggers, uas or las for parsers, a name
@@ -212,10 +212,10 @@ def _column(model, figure: str | None) -> tuple[str | None, str | None]:
     )
 
 
-def _models(source) -> list[SentenceModel]:
-    if isinstance(source, SentenceModel | str | Path):
+def _models(source) -> list[SentenceCalls]:
+    if isinstance(source, SentenceCalls | str | Path):
         source = [source]
-    models = [m if isinstance(m, SentenceModel) else load(m) for m in source]
+    models = [m if isinstance(m, SentenceCalls) else load(m) for m in source]
     if not models:
         raise ValueError("an empty list of models: give at least one")
     for model in models:

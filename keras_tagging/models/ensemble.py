@@ -101,6 +101,11 @@ class Ensemble(SentenceCalls):
         return self.members[0].figures
 
     @property
+    def default_monitor(self):
+        """The figure that selects the best epoch of its members."""
+        return self.members[0].default_monitor
+
+    @property
     def lower_is_better(self):
         """Those of its figures that should fall, beside losses."""
         return self.members[0].lower_is_better

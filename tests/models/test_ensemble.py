@@ -70,6 +70,14 @@ def test_probabilities_are_means(members, ensemble):
         assert np.allclose([p for _, p in tags], expected.max(-1, initial=0))
 
 
+def test_an_ensemble_is_compared(ensemble, members, folder):
+    accuracy = 100 * ensemble.evaluate(SENTENCES, return_dict=True)["accuracy"]
+    for one in (ensemble, [ensemble], folder):
+        found = keras_tagging.compare(one, members[0], SENTENCES, resamples=9)
+        assert found.figure == "accuracy"
+        assert found.first == pytest.approx(accuracy)
+
+
 def test_figures(ensemble):
     figures = ensemble.evaluate(SENTENCES, return_dict=True)
     gold = [tag for s in SENTENCES for tag in s.tags]
