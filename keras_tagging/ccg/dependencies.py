@@ -109,8 +109,9 @@ def dependencies(root: Node | Leaf) -> list[Dependency]:
             word -= 1
             continue
         parts = [known[child] for child in below]
-        made = _combined(node, parts, len(below) == 2 and below[1] in begun)
         category = category_of(node.category) or Atom(node.category)
+        joins = len(below) == 2 and below[1] in begun
+        made = _combined(node, category, parts, joins)
         if _begins(node, category):
             begun.add(i)
         # a step of no combinator may make anything
@@ -191,9 +192,15 @@ def _has_shape(filled: Filled | None, category: Category) -> bool:
     )
 
 
-def _combined(node: Node, below: list[Filled], begun: bool) -> Filled:
-    """What a node makes of its children, the second of which may be begun, `conj X`."""
-    parent = category_of(node.category) or Atom(node.category)
+def _combined(node: Node, parent: Category, below: list[Filled], begun: bool) -> Filled:
+    """The category of a node, filled by its children.
+
+    Args:
+        node: with children.
+        parent: its category.
+        below: its children, filled.
+        begun: whether the second one is the half of a coordination, `conj X`.
+    """
     children = [category_of(c.category) or Atom(c.category) for c in node.children]
     mark = mark_of(parent, tuple(children))
     if mark[-1:] == "T":

@@ -87,15 +87,18 @@ class Derivation:
     @property
     def root(self) -> Node | Leaf:
         """Its topmost node."""
-        if self._root is None:
-            self._root, self._leaves = parse_line(self._line, self._notation)
-        return self._root
+        return self._parsed()[0]
 
     @property
     def leaves(self) -> list[Leaf]:
         """Its leaves in the order of the sentence."""
-        _ = self.root  # makes the leaves, too
-        return self._leaves
+        return self._parsed()[1]
+
+    def _parsed(self) -> tuple[Node | Leaf, list[Leaf]]:
+        """The topmost node and the leaves, from the line when they are first needed."""
+        if self._root is None:
+            self._root, self._leaves = parse_line(self._line, self._notation)
+        return self._root, self._leaves
 
     @property
     def category(self) -> str:

@@ -88,13 +88,12 @@ class Grammar:
                 raise ValueError(
                     "a sentence has no derivation: read them from an .auto file"
                 )
-            root = normal(derivation.category)
-            if root == FRAGMENTS:
+            if of_fragments(derivation):
                 raise ValueError(
                     f"{derivation.header or derivation} is one of fragments, which "
                     "have no rule: leave out those with the category FRAG"
                 )
-            roots[root] += 1
+            roots[normal(derivation.category)] += 1
             for node in derivation.nodes():
                 if len(node.children) > 2:
                     raise ValueError(
@@ -274,6 +273,11 @@ def normal(category: str) -> str:
         return normalise(category)
     except CategoryError:
         return category
+
+
+def of_fragments(derivation: Derivation) -> bool:
+    """Whether it is one of fragments, in any notation, and none of the whole."""
+    return normal(derivation.category) == FRAGMENTS
 
 
 @lru_cache(maxsize=1 << 14)

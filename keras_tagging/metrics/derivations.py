@@ -8,7 +8,7 @@ import numpy as np
 
 from keras_tagging.ccg.auto import FRAGMENTS, Leaf, table
 from keras_tagging.ccg.derivation import Derivation
-from keras_tagging.ccg.grammar import normal
+from keras_tagging.ccg.grammar import normal, of_fragments
 from keras_tagging.ccg.words import escaped, in_text
 from keras_tagging.data.normalisation import to_nfc
 
@@ -77,7 +77,7 @@ def derivation_counts(
             whole = (parts.total(), other.total(), common)
             rows[name].append(whole if name in F1_FIGURES else whole[::2])
         rows["exact"].append((1, found is not None and _is_same(right, found)))
-        covered = found is not None and normal(found.category) != FRAGMENTS
+        covered = found is not None and not of_fragments(found)
         rows["coverage"].append((1, covered))
     return {name: np.array(counts, int) for name, counts in rows.items()}
 

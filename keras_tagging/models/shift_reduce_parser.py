@@ -9,8 +9,7 @@ from keras import ops
 
 from keras_tagging import training
 from keras_tagging.architectures.output import run_network
-from keras_tagging.ccg.auto import FRAGMENTS
-from keras_tagging.ccg.grammar import normal
+from keras_tagging.ccg.grammar import of_fragments
 from keras_tagging.encoding.batching import ids_of
 from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
 from keras_tagging.kinds.derivations import gold_tags
@@ -150,7 +149,7 @@ class ShiftReduceParser(DerivingByMoves, CCGParser):
 
     def _with_rules(self, derivations):
         """Those without fragments: no moves join these, so training leaves them out."""
-        return (d for d in derivations if normal(d.category) != FRAGMENTS)
+        return (x for x in derivations if not of_fragments(x))
 
     def targets(self, sentences):
         """The numbers of the categories of all tokens, `(tokens,)`."""

@@ -7,7 +7,7 @@ import numpy as np
 from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node
 from keras_tagging.ccg.categories import category_of
 from keras_tagging.ccg.derivation import Derivation
-from keras_tagging.ccg.grammar import Grammar, head_of, normal
+from keras_tagging.ccg.grammar import Grammar, head_of, of_fragments
 from keras_tagging.ccg.words import escaped
 from keras_tagging.utils.limits import RULE_TABLE
 
@@ -94,7 +94,7 @@ class RuleTables:
             ValueError: if the grammar lacks a step of it, it changes a category too
                 often, or it is one of fragments.
         """
-        if normal(derivation.category) == FRAGMENTS:
+        if of_fragments(derivation):
             raise ValueError("no moves join fragments: leave the derivation out")
         moves, changes = [], 0
         waiting = [(derivation.root, False)]  # nodes, and whether their children's
