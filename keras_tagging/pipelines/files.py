@@ -22,8 +22,9 @@ from keras_tagging.runtime.folder import (
     is_onnx,
     list_of,
     read_pipeline,
+    strangers,
 )
-from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, stages
+from keras_tagging.runtime.pipeline import TextPipeline
 from keras_tagging.runtime.shared_words import IDS
 from keras_tagging.utils.atomic import locked, replacing
 from keras_tagging.utils.startup import start_keras
@@ -72,7 +73,7 @@ def save_pipeline(
                 f"the {name} is an ensemble, which is a folder of its own and no part "
                 "of a saved pipeline: put a pupil of it, or a member, in its place"
             )
-    check_strangers(folder, "keras", pipeline.parts)
+    _check_strangers(folder, "keras", pipeline.parts)
     with saving(folder):
         with tempfile.TemporaryDirectory(dir=folder, prefix=PARTIAL) as partial:
             _write(pipeline, Path(partial), half_precision)
@@ -137,7 +138,7 @@ def _parts_before(folder: Path) -> set[str]:
         return set()
 
 
-def check_strangers(folder: Path, files: str, parts: Collection[str]) -> None:
+def _check_strangers(folder: Path, files: str, parts: Collection[str]) -> None:
     """Raise a ValueError for a model in a folder that would be taken for a part there.
 
     Args:
@@ -145,12 +146,11 @@ def check_strangers(folder: Path, files: str, parts: Collection[str]) -> None:
         files: "keras" or "onnx".
         parts: that are to be written.
     """
-    for name in {*stages(), ENTITIES} - _parts_before(folder) - {*parts}:
-        if (other := folder / f"{name}{SUFFIXES[files]}").exists():
-            raise ValueError(
-                f"{other}: would be taken for the {name} of this pipeline, which has "
-                "none: move it, or choose another folder"
-            )
+    for other in strangers(folder, files, {*parts} | _parts_before(folder)):
+        raise ValueError(
+            f"{other}: would be taken for the {other.stem} of this pipeline, which has "
+            "none: move it, or choose another folder"
+        )
 
 
 def _list(pipeline, parts: dict, files: str = "keras", words=None, **more) -> str:
@@ -229,7 +229,7 @@ def export_pipeline(
     left_out, described, shared = {}, {}, {}
     if format == "onnx":
         check_onnx()
-        check_strangers(folder, format, pipeline.parts)
+        _check_strangers(folder, format, pipeline.parts)
         shared = write_for_onnx(folder, pipeline.parts)
     for name, model in pipeline.parts.items():
         kind, own = kinds.of(model), dict(options)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from keras_tagging.runtime.pipeline import ENTITIES, TextPipeline, kind_of_part, stages
@@ -81,13 +81,19 @@ def content_of(folder: Path) -> dict:
             f"{path}: has {len(parts):,} parts that share words, but at most "
             f"{limits.SHARING_PARTS} do: {REMEDY}"
         )
-    for name in {*stages(), ENTITIES} - set(parts):
-        if (other := folder / f"{name}{SUFFIXES[files]}").exists():
-            raise ValueError(
-                f"{other}: is no part of the pipeline, says {PIPELINE}: {REMEDY}, or "
-                "remove it"
-            )
+    for other in strangers(folder, files, parts):
+        raise ValueError(
+            f"{other}: is no part of the pipeline, says {PIPELINE}: {REMEDY}, or "
+            "remove it"
+        )
     return content
+
+
+def strangers(folder: Path, files: str, parts: Collection[str]) -> list[Path]:
+    """The files in a folder that have the name of a part, and are none of these."""
+    names = sorted({*stages(), ENTITIES} - {*parts})
+    paths = (folder / f"{name}{SUFFIXES[files]}" for name in names)
+    return [path for path in paths if path.exists()]
 
 
 def read_pipeline(
