@@ -17,13 +17,13 @@ log = logging.getLogger("keras_tagging.access")
 class _File(WatchedFileHandler):
     """Says once that lines are lost, such as those for a full disk."""
 
-    def handleError(self, record):  # noqa: N802
+    _told = False
+
+    def handleError(self, record):
         if not self._told:
             error = sys.exception()
             print(f"--access-log: lines are lost: {error}", file=sys.stderr, flush=True)
         self._told = True
-
-    _told = False
 
 
 def begin(path: Path | None) -> None:

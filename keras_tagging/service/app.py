@@ -34,7 +34,14 @@ from keras_tagging.service.bodies import Bodies, parsed
 from keras_tagging.service.connections import Connections
 from keras_tagging.service.gate import Gate, Hosts
 from keras_tagging.service.metrics import CONTENT_TYPE, Metrics
-from keras_tagging.service.problems import Problem, an_object, bad, gone, shown
+from keras_tagging.service.problems import (
+    Problem,
+    an_object,
+    bad,
+    gone,
+    shown,
+    stopping,
+)
 from keras_tagging.service.tensors import VERSION, Model
 from keras_tagging.service.workers import Worker
 from keras_tagging.utils import limits
@@ -154,8 +161,7 @@ class Service:
             except asyncio.CancelledError:
                 if not self._connections.stopping:
                     raise
-                stops = "the service stops: ask another one, or later"
-                response = _refused(request, Problem(503, stops))
+                response = _refused(request, stopping())
             except Problem as problem:
                 response = _refused(request, problem)
             except RecursionError:

@@ -17,7 +17,7 @@ from ipaddress import ip_address
 from starlette.requests import ClientDisconnect, Request
 
 from keras_tagging.service.connections import Connections
-from keras_tagging.service.problems import Problem, shown
+from keras_tagging.service.problems import Problem, shown, stopping
 from keras_tagging.utils import limits
 
 log = logging.getLogger(__name__)
@@ -26,12 +26,12 @@ PLAIN = re.compile(r"[^][/@\s]+")
 ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/@?#\s]+")
 #: what tells orchestrators that the service is there, whatever they call it
 HEALTH = ("/health", "/v2/health/live", "/v2/health/ready")
-#: what `curl -d` says of JSON if it is not told otherwise
 #: of every answer: a browser is to take it for what it says it is
 HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 ]
+#: what `curl -d` says of JSON if it is not told otherwise
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -155,7 +155,7 @@ class Gate:
 
     def _check(self, request):
         if self._connections.stopping:
-            raise Problem(503, "the service stops: ask another one, or later")
+            raise stopping()
         if getattr(request.state, "full", False):
             raise Problem(503, "too many connections: try again in a second")
         host = request.headers.get("host")

@@ -28,6 +28,11 @@ def gone() -> Problem:
     return Problem(GONE, "the client has gone")
 
 
+def stopping() -> Problem:
+    """A request to a service that is to end."""
+    return Problem(503, "the service stops: ask another one, or later")
+
+
 def check_keys(body, known, remedy: str) -> None:
     """Raise a Problem unless a body is an object with no other keys than these.
 
