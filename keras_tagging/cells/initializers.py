@@ -57,16 +57,13 @@ def reseed(config, offset):
 def reseeded(initializer, offset):
     """A copy of an initializer that draws from another seed.
 
-    One without a seed to change is returned as it is: a function, or an initializer of
-    the user whose configuration does not say what it is.
+    One without a configuration is returned as it is: a function, or an initializer of
+    the user without `get_config`, which Keras gives an empty one.
     """
-    if not hasattr(initializer, "get_config"):
+    config = getattr(initializer, "get_config", dict)()
+    if not config:
         return initializer
-    config = initializer.get_config()
-    other = reseed(config, offset)
-    if other == config and "seed" not in config:
-        return initializer
-    return type(initializer).from_config(other)
+    return type(initializer).from_config(reseed(config, offset))
 
 
 def per_gate(initializer, num_gates):

@@ -16,8 +16,6 @@ ENDS = (TOKEN, SENTENCE, MULTIWORD, MULTIWORD_SENTENCE)
 SENTENCE_ENDS = (SENTENCE, MULTIWORD_SENTENCE)
 #: of each label that of a token inside of a sentence
 WITHIN = np.array([INSIDE, TOKEN, TOKEN, MULTIWORD, MULTIWORD])
-
-
 #: between characters that are one picture: U+200D
 JOINER = 0x200D
 #: tones of skin, which are no marks

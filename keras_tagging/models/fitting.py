@@ -94,7 +94,7 @@ def planned(model, found, fitting, verbose, *, monitor, patience, resume, **opti
         A `training.Plan`.
     """
     dev = found.dev
-    training.check_schedule(model.optimizer, fitting.decay)
+    training.check_schedule(model.optimizer, fitting.decay, options["callbacks"])
     if model.network is None:
         model.adapt(found.sentences)
     model.check_development(dev)

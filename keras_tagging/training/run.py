@@ -119,8 +119,13 @@ def mode_of(monitor, lower_is_better=()):
     return "min" if falls else "max"
 
 
-def check_schedule(optimizer, decay):
-    """Refuse an optimizer whose learning rate is a schedule beside a decay of ours.
+def check_schedule(optimizer, decay, callbacks=None):
+    """Refuse what else is to set the learning rate beside a decay of ours.
+
+    Args:
+        optimizer: whose rate may be a schedule.
+        decay: as in `FitSettings`.
+        callbacks: of the user, which may have a `ReduceLROnPlateau`.
 
     Raises:
         ValueError: with the remedies.
@@ -132,6 +137,13 @@ def check_schedule(optimizer, decay):
             f"the optimizer has a {type(schedule).__name__}, and decay={decay!r} sets "
             "the learning rate too: build(..., decay=None), or give the optimizer a "
             "number"
+        )
+    plateau = keras.callbacks.ReduceLROnPlateau
+    own = keras.tree.flatten(callbacks or [])
+    if decay == "linear" and any(isinstance(x, plateau) for x in own):
+        raise ValueError(
+            'ReduceLROnPlateau has no effect beside decay="linear", which sets the '
+            "learning rate of each epoch: build(..., decay=None)"
         )
 
 
@@ -266,10 +278,4 @@ def plan_callbacks(plan, table, learning_rate, average=False):
     if average:
         last.append(averaged.trained)
     own = keras.tree.flatten(plan.callbacks or [])  # as in Keras, one needs no list
-    plateau = keras.callbacks.ReduceLROnPlateau
-    if plan.fitting.decay == "linear" and any(isinstance(x, plateau) for x in own):
-        raise ValueError(
-            'ReduceLROnPlateau has no effect beside decay="linear", which sets the '
-            "learning rate of each epoch: build(..., decay=None)"
-        )
     return [*first, *own, *last]
