@@ -99,8 +99,8 @@ def _told(model: NamedModel) -> dict:
     return found | own
 
 
-def list_vectors() -> None:
-    """List the word vectors and the word classes that have a name.
+def list_vectors(name: Annotated[str | None, typer.Argument()] = None) -> None:
+    """List the word vectors and the word classes that have a name, or show a card.
 
     The name of vectors stands for a file in --embeddings, in embeddings= and vectors=,
     and in load_vectors; that of classes in word_classes=. Vectors that are not
@@ -108,11 +108,22 @@ def list_vectors() -> None:
 
     Examples:
         keras-tagging vectors
+        keras-tagging vectors glove-6b-50
         keras-tagging train bigru --corpus demo --out runs/1 --embeddings
             glove-wiki-gigaword-100
-    """
-    from keras_tagging.vectors.named import KINDS, OWN, downloadable, installed
 
+    Args:
+        name: Show where these installed ones come from, and their licence.
+    """
+    from keras_tagging.vectors.named import FILES, KINDS, OWN, downloadable, installed
+
+    if name is not None:
+        known = {k: (m, FILES[g]) for g in KINDS for k, m in installed(g).items()}
+        check_known("installed vectors or word classes", name, known)
+        offer, file = known[name]
+        print(f"{name} {offer.version}\nin {offer.part(file)}")
+        print(card_text(offer.card))
+        return
     for group, kind in KINDS.items():
         rows = [["name", "version", *SHOWN], *map(_row, installed(group).values())]
         print(f"Installed {kind}:")

@@ -113,7 +113,12 @@ def train_vectors(
         how["normalise"] = normalise
         text = [*map(_state, files), {k: str(v) for k, v in how.items()}]
         _check_text(folder / TEXT, text)
-        paths = _split(files, folder, segmenter, input, encoding, normalise, jobs)
+        try:
+            paths = _split(files, folder, segmenter, input, encoding, normalise, jobs)
+        except (ValueError, OSError):
+            if not any(folder.glob("*.txt")):  # there is nothing to continue
+                shutil.rmtree(folder)
+            raise
         run = _learnt(folder, paths, learning, jobs, out)
         with replacing(out) as partial:
             _write(run, partial)
@@ -133,7 +138,7 @@ def check(files, out: Path, segmenter, input: str, method: str, force: bool) -> 
         raise ValueError(
             f"--out {out}: "
             + ("gensim's own files are pickles, which can run code; " * pickled)
-            + f"name a file in {', '.join(ENDINGS)}"
+            + "name a file in .npz or .txt, or with --method fasttext in .bin"
         )
     if out.suffix == ".bin" and method != "fasttext":
         raise ValueError(f"--out {out}: .bin is fastText's: give --method fasttext")

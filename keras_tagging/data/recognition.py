@@ -129,6 +129,7 @@ def _recognise_blanks(
     if default:
         return default
     columns = "'tokens'" if width == 1 else "'conll'"
-    what = "all lines have the same number of words, as sentences or tokens may"
+    some = "all" if count == len(rows) else "nearly all"
+    what = f"{some} lines have the same number of words, as sentences or tokens may"
     remedy = f"pass format='text' for sentences, format={columns} for tokens"
     raise CorpusError(f"{name}: {what}; {remedy}")

@@ -105,8 +105,8 @@ class Teacher:
             )
         if more:
             lines.append(
-                f"{len(more):,} labels of the teacher in {name!r} are not to be learnt "
-                f"({some(more)}): their probability goes to the others"
+                f"{len(more):,} labels of the teacher in {name!r} are none of the "
+                f"pupil's ({some(more)}): their probability goes to the others"
             )
         return lines
 

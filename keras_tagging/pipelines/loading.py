@@ -58,7 +58,8 @@ def load(path, *, safe_mode: bool = True):
     if saved and not has_model and safe_mode:
         raise ValueError(
             f"{path} holds a SavedModel, which is a program for TensorFlow and can do "
-            "anything: give safe_mode=False if you trust it, or export it as ONNX"
+            "anything: export the model as ONNX; or, if you trust the program, open it "
+            "in Python with keras_tagging.load(..., safe_mode=False)"
         )
     start_keras()
     if saved and not has_model:

@@ -21,6 +21,11 @@ FIGURES = ("best", "previous_error")
 DERIVED = ("min_delta",)
 # callbacks that had another name in 0.2.0
 RENAMED = {"Told": "ProgressCallback"}
+# in messages, what several settings decide
+DESCRIBED = {
+    "soft targets": "soft targets (another teacher, weight or temperature, or none)",
+    "unlabelled": "unlabelled text (its content or its teacher, or none)",
+}
 
 
 class Resume(keras.callbacks.Callback):
@@ -79,7 +84,8 @@ class Resume(keras.callbacks.Callback):
             for key, value in before.items():
                 if value != self.run.get(key):
                     raise ValueError(
-                        f"{self.path}: saved by a run with other {key}; repeat that "
+                        f"{self.path}: saved by a run with other "
+                        f"{DESCRIBED.get(key, key)}; repeat that "
                         "run's settings, remove the file, or choose another folder"
                     )
             self.epoch, self.finished = header["epoch"], header["finished"]

@@ -83,7 +83,13 @@ def coverage(
         vectors: the vectors.
         normalise: "kadari", "wu" or "lower", as in `TokenFeatures`, or a function from
             a word to its normal form; by default there is no normal form.
+
+    Raises:
+        ValueError: if there are no words, or the vectors are none.
     """
+    if not isinstance(vectors, WordVectors):
+        kind = type(vectors).__name__
+        raise ValueError(f"a {kind} is no WordVectors: give load_vectors(NAME)")
     counts = count_words(words)
     known, composed = (
         set(map(to_nfc, each)) for each in (vectors.words, vectors.composed)

@@ -120,7 +120,7 @@ def opened(path: str) -> Iterator[Stream]:
     if not Path(path).exists():
         raise FileNotFoundError(f"{path}: there is no such file; check the path")
     if Path(path).is_dir():
-        raise IsADirectoryError(f"{path}: is a folder; name the file of vectors in it")
+        raise IsADirectoryError(f"{path}: is a folder; name the file in it")
     # a pipe has no size
     size = os.path.getsize(path) if Path(path).is_file() else sys.maxsize
     magic = _COMPRESSED.get(Path(path).suffix.lower())

@@ -22,6 +22,7 @@ OWN = {"glove-6b-50": "./vectors/glove-en", "brown-en": "./vectors/brown-en"}
 # without an answer of the server; gensim itself waits for ever
 _SECONDS = 30
 KINDS = {VECTORS: "word vectors", CLASSES: "word classes"}
+_REMEDY = "give a file, or a name that `keras-tagging vectors` lists"
 _KEYWORDS = {VECTORS: "embeddings", CLASSES: "word_classes"}
 
 
@@ -48,19 +49,22 @@ def downloadable() -> dict[str, dict]:
 def find_named(source: str | Path, group: str) -> str:
     """The path of vectors or classes: a path as it is, or that of what has this name.
 
-    A file that exists goes before a name. Vectors that are not installed are downloaded
-    by gensim, into its own cache and with its checksums; only the file is read, and the
-    code beside it in gensim-data never runs.
+    A file that exists goes before a name, a name before a folder. Vectors that are not
+    installed are downloaded by gensim, into its own cache and with its checksums; only
+    the file is read, and the code beside it in gensim-data never runs.
 
     Raises:
-        ValueError: if nothing has the name, or the download fails.
+        ValueError: if nothing has the name, it is empty, or the download fails.
     """
     path, name = Path(source), str(source)
-    if path.exists() or path.suffix or len(path.parts) != 1:
-        return name
-    here = installed(group)
+    if not name:
+        raise ValueError(f"the name of {KINDS[group]} is empty: {_REMEDY}")
+    bare = len(path.parts) == 1 and not path.is_file()
+    here = installed(group) if bare else {}
     if name in here:
         return str(here[name].part(FILES[group]))
+    if not bare or path.exists() or path.suffix:
+        return name
     for other in KINDS.keys() - {group}:
         if name in installed(other):
             raise ValueError(
@@ -78,7 +82,8 @@ def find_named(source: str | Path, group: str) -> str:
             there = downloadable()
         # gensim raises plain exceptions; a server can send anything
         except Exception as error:
-            offline = f"; gensim-data cannot be asked ({' '.join(str(error).split())})"
+            told = " ".join(str(error).split())
+            offline = f" (gensim-data, which has more, cannot be asked: {told})"
     if name in there:
         return _download(name)
     kind, near = KINDS[group], nearest(name, [*here, *there])
@@ -86,9 +91,9 @@ def find_named(source: str | Path, group: str) -> str:
     raise ValueError(
         f"{name}: no such file, and no {kind} have this name (installed: {known}"
         + (f"; of gensim-data: {', '.join(there)}" if there else "")
-        + f"){offline}"
+        + ")"
         + (f"; did you mean {near!r}?" if near else "")
-        + "; give a file, or a name that `keras-tagging vectors` lists"
+        + f"; {_REMEDY}{offline}"
     )
 
 

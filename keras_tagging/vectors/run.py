@@ -115,7 +115,7 @@ class VectorRun:
         if not often:
             raise ValueError(
                 f"no word occurs {options.min_count} times in the text: give more of "
-                "it, or a lower min_count"
+                "it, or a lower min_count (--min-count)"
             )
         self._count(dict(sorted(often, key=lambda pair: (-pair[1], pair[0]))))
 

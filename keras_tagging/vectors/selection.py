@@ -6,7 +6,7 @@ import numpy as np
 
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.utils import limits
-from keras_tagging.vectors.word_vectors import WordVectors
+from keras_tagging.vectors.word_vectors import UNKNOWN_ROWS, WordVectors
 
 # A decomposed character has at most four characters.
 _DECOMPOSED = 4
@@ -126,8 +126,9 @@ class Selection:
                 "encoding='latin-1', or convert the file with iconv -t utf-8"
             )
         if not self.rows and self.wanted:
+            word = min(self.wanted.difference(UNKNOWN_ROWS), default="")
             raise ValueError(
-                f"{self.path}: has none of the {len(self.wanted):,} wanted words: "
+                f"{self.path}: has none of the wanted words, such as {word[:40]!r}: "
                 "check language, case and encoding"
             )
         shape = len(self.rows), self.matrix.shape[1]

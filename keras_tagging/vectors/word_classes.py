@@ -56,7 +56,12 @@ def _lines(path: str, stream):
                 f"{place}: is no UTF-8: give text with a word, a tab and the path of "
                 "its class in each line"
             ) from None
-        if len(parts) == 3 and parts[2].isdecimal() and not parts[0].strip("01"):
+        if len(parts) == 3 and not parts[0].strip("01"):
+            if not parts[2].isdecimal():
+                raise ValueError(
+                    f"{place}: the count {parts[2]!r:.60} is no number: give the path, "
+                    "the word and its count, or a word, a tab and its path"
+                )
             parts = [parts[1], parts[0]]
         if len(parts) != 2:
             raise ValueError(
@@ -71,7 +76,9 @@ def _classes(rows: Iterable[tuple[str, str, str]]):
     """The place and the class of each word; the first of two words with one NFC."""
     seen, found = set(), {}
     for place, word, name in rows:
-        if type(word) is not str or type(name) is not str or not word or not name:
+        if type(word) is not str or type(name) is not str:
+            raise ValueError(f"{place}: the word or its class is no string: give one")
+        if not word or not name:
             raise ValueError(f"{place}: the word or its class is missing: add it")
         if max(len(word), len(name)) > limits.VECTOR_WORD or "\t" in word + name:
             raise ValueError(
@@ -90,7 +97,7 @@ def _classes(rows: Iterable[tuple[str, str, str]]):
 
 def _checked(found, paths: bool, source) -> dict[str, str]:
     if not found:
-        raise ValueError(f"{source}: has no word classes: give one word a line")
+        raise ValueError(f"{source}: has no word classes: give words with theirs")
     for place, name in found.values():
         if paths and name.strip("01"):
             raise ValueError(

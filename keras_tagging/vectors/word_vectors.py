@@ -31,6 +31,14 @@ class WordVectors:
         size = f"{count:,} words, {dimension} numbers each"
         return f"<WordVectors of {size}: {some}{more}>"
 
+    def __len__(self) -> int:
+        """The number of words."""
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        """Whether the word, as it is, has a vector."""
+        return word in self.index
+
     @cached_property
     def index(self) -> dict[str, int]:
         """The row of each word."""

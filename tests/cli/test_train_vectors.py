@@ -119,7 +119,7 @@ def test_a_model_without_a_segmenter(monkeypatch):
     "options, message",
     [
         (["--out", "v.kv"], "pickles, which can run code; name a file in .npz"),
-        (["--out", "v.npy"], "v.npy: name a file in .npz, .txt, .bin"),
+        (["--out", "v.npy"], "v.npy: name a file in .npz or .txt, or with --method f"),
         (["--out", "v.bin"], ".bin is fastText's: give --method fasttext"),
         (["--input", "text"], "--input text needs what finds words: give --segmenter"),
         (["--segmenter", "en"], "split into words, and has no --segmenter"),
@@ -134,6 +134,12 @@ def test_what_is_refused(failing, text, tmp_path, monkeypatch, options, message)
     monkeypatch.chdir(tmp_path)
     given = ["train", "vectors", text, *SMALL, "--out", "v.npz", *options]
     assert message in failing(*given)
+
+
+def test_what_fails_before_the_first_text_is_split_leaves_nothing(failing, text):
+    out, options = text.with_name("v.npz"), ["--input", "text", "--segmenter"]
+    assert "gone" in failing("train", "vectors", text, *options, "gone", "--out", out)
+    assert [path.name for path in text.parent.iterdir()] == [text.name]
 
 
 def test_a_blank_in_a_word_is_no_text(failing, text, tmp_path, monkeypatch):

@@ -218,6 +218,8 @@ def test_further_formats_recognised(tmp_path, content):
     ("content", "message"),
     [
         ("a b\nc d\n", "pass format='text' for sentences, format='conll' for tokens"),
+        ("a b\n" * 10, "corpus: all lines have the same number of words"),
+        ("a b\n" * 10 + "c\n", "corpus: nearly all lines have the same number"),
         ("a\nb\n", "pass format='text' for sentences, format='tokens' for tokens"),
         ("<?xml version='1.0'?>", "convert it, or pass format="),
         ("a\0b", "this is binary data, not a corpus; unpack it if"),

@@ -143,7 +143,7 @@ def test_labels_that_one_of_them_lacks(teacher):
         "The teacher lacks 1 of 3 labels in 'tags' ('new'), and gives them no "
         "probability"
     )
-    assert more.startswith("4 labels of the teacher in 'tags' are not to be learnt (")
+    assert more.startswith("4 labels of the teacher in 'tags' are none of the pupil's")
 
 
 def test_pupils_that_are_refused_before_anything_is_computed(teacher):

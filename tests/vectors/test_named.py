@@ -147,6 +147,21 @@ def test_a_file_of_that_name_comes_first(site):
     assert load_vectors("tiny").words == ["cat"]
 
 
+def test_a_folder_of_that_name_does_not(site, monkeypatch):
+    monkeypatch.delattr(downloader, "info")  # gensim-data is not asked
+    Path("tiny").mkdir()
+    assert load_vectors("tiny").words == VECTORS.words
+    Path("other").mkdir()
+    with pytest.raises(IsADirectoryError, match="^other: is a folder; name the file i"):
+        load_vectors("other")
+
+
+@pytest.mark.parametrize("read", [load_vectors, read_word_classes])
+def test_an_empty_name_is_refused(read):
+    with pytest.raises(ValueError, match="^the name of word .* is empty: give a file"):
+        read("")
+
+
 def test_vectors_of_gensim_data_are_downloaded_once(server, site, capsys):
     found = load_vectors(NAME)
     assert found.words == VECTORS.words
@@ -178,7 +193,7 @@ def test_an_unknown_name_says_what_there_is(server, site):
         load_vectors("glove-tiny-4")
     message = str(error.value)
     assert "(installed: tiny; of gensim-data: glove-tiny-3)" in message
-    assert f"did you mean {NAME!r}" in message and "\n" not in message
+    assert f"3); did you mean {NAME!r}?" in message and "\n" not in message
     with pytest.raises(ValueError, match=r"installed: brown-tiny\)"):
         read_word_classes("brown")
 
@@ -194,7 +209,7 @@ def test_those_of_the_repository_say_how_to_install_them(offline, site, read, na
 
 
 def test_without_a_connection_there_are_the_installed_ones(offline, site, caplog):
-    with pytest.raises(ValueError, match="installed: tiny.*cannot be asked") as error:
+    with pytest.raises(ValueError, match="installed: tiny.*be asked: .*") as error:
         load_vectors("glove-tiny-4")
     assert "\n" not in str(error.value) and not caplog.records
 
@@ -206,6 +221,18 @@ def test_the_command_lists_them(server, site, capsys):
     for word in ("tiny", "brown-tiny", "two words", NAME, "word classes", "1.5"):
         assert word in told
     assert "__testing" not in told
+
+
+def test_the_command_shows_a_card(offline, site, capsys):
+    for name, told in (("tiny", "vectors.npz\n"), ("brown-tiny", "classes.tsv.gz\n")):
+        with pytest.raises(SystemExit, match="0"):
+            main(["vectors", name])
+        first, second, *card = capsys.readouterr().out.splitlines(keepends=True)
+        assert first == f"{name} 1.5\n" and second.endswith(told)
+        assert any(line.startswith("licence: ") for line in card)
+    with pytest.raises(SystemExit, match="2"):
+        main(["vectors", "tin"])
+    assert "or word classes 'tin'; did you mean 'tiny'?" in capsys.readouterr().err
 
 
 def test_the_command_without_a_connection(offline, site, capsys):

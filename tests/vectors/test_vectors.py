@@ -18,6 +18,12 @@ def test_it_is_printed_in_a_line():
     assert repr(vectors) == told
 
 
+def test_they_have_words():
+    vectors = WordVectors(WORDS, MATRIX)
+    assert len(vectors) == 4 and WORDS[0] in vectors and "zzz" not in vectors
+    assert not WordVectors([], MATRIX[:0])
+
+
 def test_they_are_scaled():
     """Turian et al. (2010), Eq. 1: sigma * E / stddev(E)."""
     drawn = np.random.default_rng(1).normal(0.3, 0.7, (40, 5)).astype("float32")
@@ -74,6 +80,12 @@ def test_lookup():
 
 
 # Coverage
+
+
+def test_coverage_by_what_is_no_vectors():
+    with pytest.raises(ValueError, match=r"a str is no WordVectors: give load_vectors"):
+        coverage(["the"], "glove-6b-50")
+
 
 KNOWN = ["the", "Paris", "nice", "caf\u00e9", "9999"]
 VECTORS = WordVectors(KNOWN, np.eye(5, dtype=np.float32))

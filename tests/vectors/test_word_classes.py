@@ -51,7 +51,7 @@ class Planted:
     "content, message",
     [
         (b"a\t01\nb 01\n", ":2: has 1 field .* give a word, a tab"),
-        (b"0101\tthe\tx\n", ":1: has 3 fields"),
+        (b"0101\tthe\tx\n", ":1: the count 'x' is no number: give the path, the w"),
         (b"the\t0101\t7\n", r":1: has 3 fields .* \(or the path, word and count"),
         (b"0101\tthe\t7\nthe\t01", ":2: 'the' has a class in an earlier line"),
         (b"\tthe\t7\n", ":1: the word or its class is missing"),
@@ -78,8 +78,10 @@ def test_what_is_malformed_gets_one_line(tmp_path, content, message):
 def test_what_is_given_as_an_object_is_checked_too():
     with pytest.raises(ValueError, match="the class of 'a' is no path|no path of 0"):
         read_word_classes({"a": "x"})
-    with pytest.raises(ValueError, match="is missing"):
+    with pytest.raises(ValueError, match="the word or its class is no string: give"):
         read_word_classes({"a": 7})
+    with pytest.raises(ValueError, match="given word classes: has no word classes"):
+        read_word_classes({})
     with pytest.raises(ValueError, match="has a tab"):
         read_word_classes({"a\tb": "01"})
 
