@@ -184,7 +184,7 @@ def test_a_run_that_was_killed_goes_on(teacher, tmp_path, monkeypatch):
         model = build(**FEW, decay=None)
         model.adapt(corpus.train)
         [line] = taught.check(model)
-        assert "labels of the teacher in 'moves:arc-standard' are not to be" in line
+        assert "labels of the teacher in 'moves:arc-standard' are none of the" in line
         options = {"tensorboard": False, "verbose": 0, "epochs": epochs}
         train_run(model, corpus, out, resume=resume, teacher=taught, **options)
         return model
