@@ -85,7 +85,7 @@ def coverage(
             a word to its normal form; by default there is no normal form.
 
     Raises:
-        ValueError: if there are no words, or the vectors are none.
+        ValueError: if `words` is no list of words, or `vectors` are no `WordVectors`.
     """
     if not isinstance(vectors, WordVectors):
         kind = type(vectors).__name__
