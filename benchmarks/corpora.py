@@ -7,14 +7,13 @@ KERAS_TAGGING_DATA names. The model is `keras_tagging.build("bigru")`, or that o
 `--arch` and `--recipe`; the epoch is chosen on the development sentences, the
 test sentences are read once, at the end, and with `--dev-only` not at all, for choosing
 settings. `--set` changes a keyword for all corpora.
-`--right DIR` writes which test tokens were tagged right, for `benchmarks/compare.py`,
-`--models DIR` the models. With `--teachers` the models are pupils of these files'
-ensemble, whose own figures come first; `--text` is what they learn beside the corpus.
+`--models DIR` keeps the models, for `keras-tagging compare`. With `--teachers` they are
+pupils of these files' ensemble, whose own figures come first; `--text` is what they
+learn beside the corpus.
 """
 
 import argparse
 import ast
-import json
 import os
 import resource
 import time
@@ -90,12 +89,6 @@ def measure(name, corpus, seed, args, settings, lessons) -> dict:
     if not args.dev_only:
         test = model.evaluate(corpus.test, return_dict=True)
         tested = {"test": 100 * test[figure], "test_oov": 100 * test["oov_accuracy"]}
-    if args.right:
-        tagged = zip(corpus.test, model.tag(corpus.test), strict=True)
-        right = [[a == b for a, b in zip(s.tags, t, strict=True)] for s, t in tagged]
-        args.right.mkdir(parents=True, exist_ok=True)
-        path = args.right / f"{name}.{args.label or args.arch}.{seed}.json"
-        path.write_text(json.dumps(right))
     if args.models:
         args.models.mkdir(parents=True, exist_ok=True)
         model.save(args.models / f"{name}.{args.label or args.arch}.{seed}.keras")
@@ -126,11 +119,10 @@ def main():
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--out", type=Path, help="CSV file for the single runs")
     parser.add_argument("--dev-only", action="store_true")
-    parser.add_argument("--right", type=Path, metavar="DIR")
     parser.add_argument("--models", type=Path, metavar="DIR")
     parser.add_argument("--teachers", nargs="+", metavar="FILE")
     parser.add_argument("--text", nargs="+", metavar="FILE")
-    parser.add_argument("--label", help="name of the files in both; else --arch")
+    parser.add_argument("--label", help="name of the models; else --arch")
     args = parser.parse_args()
     if args.text and not args.teachers:
         parser.error("--text is what teachers annotate: give --teachers, too")

@@ -34,6 +34,7 @@ LIGHT = [
     ("--help",),
     ("train", "--help"),
     ("analyse", "--help"),
+    ("compare", "--help"),
     ("serve", "--help"),
     ("annotate", "--help"),
     ("list",),

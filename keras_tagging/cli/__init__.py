@@ -15,6 +15,7 @@ import typer
 from keras_tagging.cli.analysis import analyse
 from keras_tagging.cli.annotation import annotate, parse, tag
 from keras_tagging.cli.commands import BROKEN_PIPE, command, epilog
+from keras_tagging.cli.comparison import compare
 from keras_tagging.cli.corpora import describe_corpus, list_corpora
 from keras_tagging.cli.demo import demo
 from keras_tagging.cli.derivation import derive
@@ -52,6 +53,7 @@ COMMANDS = {
     "train": train,
     "train vectors": train_vectors,
     "evaluate": evaluate,
+    "compare": compare,
     "analyse": analyse,
     "tag": tag,
     "parse": parse,

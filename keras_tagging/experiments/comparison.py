@@ -146,7 +146,7 @@ def compare(
     sentences = first[0].annotated(_sentences(corpus, split, derived))
     figure = figure or _default_figure(first[0])
     if beta is not None and figure not in ("word", "sent"):
-        raise ValueError(f"beta={beta}: {figure} has no levels; word and sent do")
+        raise ValueError(f"{figure} has no levels, so no beta: word and sent have them")
     finest = "tokens" if figure in BY_TOKENS else "sentences"
     units = units or finest
     if units not in ("tokens", "sentences") or (units, finest) == (
@@ -154,7 +154,7 @@ def compare(
         "sentences",
     ):
         known = "sentences" + " or tokens" * (finest == "tokens")
-        raise ValueError(f"units={units!r}: {figure} is tested by {known}")
+        raise ValueError(f"{figure} is tested by {known}, not by {units}")
     if figure == "f1" and figure in kinds.of(first[0]).figures:
         inventories = [{tag for s in sentences for tag in s.tags}]
         inventories += [model.tags for model in first + second]
@@ -207,8 +207,8 @@ def _column(model, figure: str | None) -> tuple[str | None, str | None]:
         if figure and figure.startswith(f"{name}_"):
             return name, figure.removeprefix(f"{name}_")
     raise ValueError(
-        f"figure={figure!r}: these taggers learn {', '.join(names)}, so compare the "
-        f"figure of one: {names[0]}_accuracy"
+        f"these taggers learn {', '.join(names)}: give the figure of one, such as "
+        f"{names[0]}_accuracy" + (f", not {figure}" if figure else "")
     )
 
 
