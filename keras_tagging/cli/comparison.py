@@ -16,8 +16,8 @@ from keras_tagging.corpora.entities import with_named_entities
 from keras_tagging.data.treebanks import NER
 
 SIDE = (
-    "The --out of train, a .keras file, or a pattern in quotes with one model for each "
-    "seed."
+    "The --out of train, a .keras file, the folder of an ensemble, or in quotes a "
+    "pattern that fits one model for each seed."
 )
 
 
@@ -59,7 +59,8 @@ def compare(
             parsers. By default the one that selects the best epoch.
         beta: The level of word and sent: tags are kept down to this share of the best.
         units: What is exchanged. The tokens of a sentence depend on each other, so
-            sentences are stricter. By default tokens for accuracy and word.
+            sentences are stricter. By default tokens for accuracy and word; other
+            figures have sentences alone.
         punctuation: For parsers, as in evaluate. Default: keep.
         resamples: Number of random exchanges.
         seed: Of the exchanges.

@@ -112,7 +112,7 @@ def in_options(message: str) -> str:
     """
     own = r"\b(format|dev|test|errors|tags|monitor)=(?=$|[' ;,)])('?)"
     message = re.sub(own, lambda m: f"--{m[1]} '" if m[2] else f"--{m[1]}", message)
-    message = re.sub(r"\b(tags|seed)=(?=None\b|-?[0-9])", r"--\1 ", message)
+    message = re.sub(r"\b(tags|seed|beta)=(?=None\b|-?[0-9])", r"--\1 ", message)
     message = re.sub(r"\b(constrained=(True|False))\b", r"--set \1", message)
     return re.sub(r"(?<=pass )(\w+)=|(?<=; )(tag)=", r"--option \1\2=", message)
 

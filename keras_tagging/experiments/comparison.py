@@ -160,7 +160,7 @@ def compare(
         inventories += [model.tags for model in first + second]
         if not any(map(looks_like_chunks, inventories)):
             raise ValueError(
-                "figure 'f1' is for chunks, and these tags are not (B-X, I-X, O): "
+                "figure 'f1' is for chunks (B-X, I-X, O), and these tags are none: "
                 "compare by accuracy"
             )
     counting = {"punctuation": punctuation}
