@@ -9,11 +9,9 @@ from typing import Annotated, Literal
 import typer
 
 from keras_tagging import kinds
-from keras_tagging.cli.inputs import with_columns
+from keras_tagging.cli.inputs import gold_sentences
 from keras_tagging.cli.loading import Reading, load_model, refuse_others
 from keras_tagging.cli.options import BeamWidth, CorpusPath
-from keras_tagging.corpora.entities import with_named_entities
-from keras_tagging.data.treebanks import NER
 
 SIDE = (
     "The --out of train, a .keras file, the folder of an ensemble, or in quotes a "
@@ -67,15 +65,14 @@ def compare(
         as_json: Print JSON.
     """
     names = (first, second)
-    sides = [[load_model(run, beam_width) for run in runs(name)] for name in names]
+    paths = [runs(name) for name in names]
+    sides = [[load_model(path, beam_width) for path in side] for side in paths]
     wanted = dict(kinds.of(sides[0][0]).reading, surfaces=False)
     _, sentences = reading.split(corpus, split, **wanted)
     for name, models in zip(names, sides, strict=True):
         for model in models:
             refuse_others(Path(name), model, {"punctuation": punctuation})
-            sentences = list(with_columns(model, sentences))
-            if NER in getattr(model, "column_names", ()):
-                sentences = with_named_entities(sentences)
+            sentences = gold_sentences(model, sentences)
     from keras_tagging.experiments import comparison
 
     found = comparison.compare(

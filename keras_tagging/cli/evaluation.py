@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from keras_tagging import kinds
-from keras_tagging.cli.inputs import with_columns
+from keras_tagging.cli.inputs import gold_sentences
 from keras_tagging.cli.loading import (
     Reading,
     holds_derivations,
@@ -32,7 +32,7 @@ from keras_tagging.cli.output import (
     records,
     scores_table,
 )
-from keras_tagging.corpora.entities import add_entities, with_named_entities
+from keras_tagging.corpora.entities import add_entities
 from keras_tagging.data import Corpus
 from keras_tagging.data.treebanks import NER
 from keras_tagging.utils.named_models import find_model
@@ -130,9 +130,7 @@ def evaluate(
         model.beam_width = beam_width
     options = refuse_others(run, model, tables.options)
     _, sentences = reading.split(corpus, split, **kind.reading)
-    sentences = list(with_columns(model, sentences))
-    if NER in getattr(model, "column_names", ()):
-        sentences = with_named_entities(sentences)
+    sentences = gold_sentences(model, sentences)
     if hasattr(model, "report"):
         report = model.report(sentences, **options)
     else:

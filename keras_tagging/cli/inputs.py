@@ -10,10 +10,12 @@ from pathlib import Path
 
 from keras_tagging.cli.progress import Source
 from keras_tagging.cli.talk import note
+from keras_tagging.corpora.entities import with_named_entities
 from keras_tagging.data import detect_format, read
 from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.raw_text import sentences_of_lines, text_lines
 from keras_tagging.data.readers import source_name
+from keras_tagging.data.treebanks import NER
 
 NAMES = {"pos": "UPOS, column 4", "xpos": "XPOS, column 5"}  # in CoNLL-U
 # A row with fewer than ten columns is damaged, which the reader then reports; one with
@@ -205,3 +207,17 @@ def with_columns(
                 f"lacks: {model.missing_column.format(name=name)}"
             )
     yield from chain(head, sentences)
+
+
+def gold_sentences(model, sentences: Iterable) -> list:
+    """Annotated sentences with what the model reads and learns.
+
+    A tagger that learns the column `ner` finds the tags of entities there.
+
+    Raises:
+        ValueError: see `with_columns`.
+    """
+    sentences = list(with_columns(model, sentences))
+    if NER in getattr(model, "column_names", ()):
+        return with_named_entities(sentences)
+    return sentences

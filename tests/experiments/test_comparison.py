@@ -320,7 +320,8 @@ def test_what_cannot_be_compared(tagger, chunker, parser, sentences, treebank):
 
 
 def test_f1_of_tags_that_are_no_chunks_is_refused(tagger, other, sentences, chunker):
-    with pytest.raises(ValueError, match="'f1' is for chunks .*these tags are none"):
+    message = r"'f1' is for chunks \(B-X, I-X, O\), and these tags are none"
+    with pytest.raises(ValueError, match=message):
         compare(tagger, other, sentences, "f1", resamples=9)
     singles = [Sentence(["a", "the"], ["S-X", "O"])]  # chunks, as the model tells
     assert compare(chunker, chunker, singles, "f1", resamples=9).difference == 0
@@ -378,5 +379,5 @@ def test_ccg_parsers(ccg_parser, unlearnt):
     assert exact.p == pytest.approx(as_large / 64, abs=0.02)
     with pytest.raises(ValueError, match="a ccg-parser has no 'las'"):
         counts_of(ccg_parser, GOLD, "las")
-    with pytest.raises(ValueError, match="not by tokens"):
+    with pytest.raises(ValueError, match="exact is tested by sentences, not by tokens"):
         compare(ccg_parser, unlearnt, sentences, "exact", units="tokens")

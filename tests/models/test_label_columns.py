@@ -190,7 +190,8 @@ def test_one_column_of_it_is_a_tagger(model):
     result = keras_tagging.compare(model, model, GOLD, **options)
     assert result.first == pytest.approx(100 * accuracy) and result.p == 1
     assert "upos_accuracy" in str(result)
-    with pytest.raises(ValueError, match="give the figure of one, such as upos"):
+    message = "learn upos, xpos, feats: give the figure of one, such as upos_accuracy$"
+    with pytest.raises(ValueError, match=message):
         keras_tagging.compare(model, model, GOLD)
     for use in (model.multi_tagging, lambda s: model.counts(s, [("accuracy", None)])):
         with pytest.raises(ValueError, match=r"take one of them, model.column\('upos'"):
