@@ -22,8 +22,8 @@ from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.fasttext import save_facebook_model
 from vectors.examples import BINARY, FASTTEXT, GLOVE, WORDS, write
 
-import keras_tagging
-from keras_tagging import cli
+# `build` imports Keras and TensorFlow, which is not to happen while memory is limited
+from keras_tagging import build, cli
 from keras_tagging.data import CorpusError
 from keras_tagging.utils import limits
 from keras_tagging.vectors import as_vectors, load_vectors
@@ -252,7 +252,7 @@ def test_pickles_are_refused(payload):
 @pytest.mark.parametrize("keyword", ["embeddings", "vectors"])
 def test_build_refuses_pickles(keyword, payload):
     with pytest.raises(ValueError, match="is a pickle"):
-        keras_tagging.build("bigru", **{keyword: str(payload)})
+        build("bigru", **{keyword: str(payload)})
 
 
 @pytest.mark.parametrize(
