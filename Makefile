@@ -19,7 +19,7 @@ export UV_FIND_LINKS ?= $(subst $(space),$(comma),$(strip $(PIP_FIND_LINKS)))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-slow test-backends test-jax test-torch fuzz lint docs notebooks \
+.PHONY: help demo test test-slow test-backends test-jax test-torch fuzz lint docs notebooks weight \
 	stored-notebooks clean
 
 help:  ## list the targets
@@ -45,9 +45,6 @@ EACH_VALUE := --each-value
 test: $(VENV)/installed-test  ## run the tests and the docstring examples
 	XLA_FLAGS="$$XLA_FLAGS $(QUICK_XLA)" \
 	$(BIN)/python -m pytest -n $(PROCESSES) --maxprocesses 4 $(BY_FILE) $(EACH_VALUE) $(ARGS)
-
-quick: $(VENV)/installed-test  ## run the tests of what changed that take no time, in a minute
-	$(BIN)/python tests/quick.py $(ARGS)
 
 # What CI has no time for. The large corpora are read where there are any.
 test-slow: $(VENV)/installed-test $(VENV)/installed-interop $(VENV)/installed-backends $(VENV)/installed-dev $(VENV)/installed-models  ## run what a release needs and CI leaves out
@@ -82,6 +79,9 @@ fuzz: $(VENV)/installed-test  ## try a million mutated lines on all readers; goe
 lint: $(VENV)/installed-dev  ## check code, notebooks and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
+
+weight:  ## count lines of code, of tests, and words; an error above the floors
+	@$(PYTHON) .ci/weight.py
 
 docs: $(VENV)/installed-dev  ## build the documentation; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -d docs/_build/doctrees docs docs/_build/html
