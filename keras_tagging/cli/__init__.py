@@ -26,22 +26,9 @@ from keras_tagging.cli.options import one_line
 from keras_tagging.cli.reproduction import reproduce
 from keras_tagging.cli.service import serve
 from keras_tagging.cli.training import train
-from keras_tagging.cli.vectors import train_vectors
 from keras_tagging.utils.atomic import FULL
 
-
-class Commands(typer.core.TyperGroup):
-    """Commands, of which one has a name of two words."""
-
-    def resolve_command(self, ctx, args):
-        if args[:2] == TWO_WORDS:
-            args = [" ".join(TWO_WORDS), *args[2:]]
-        return super().resolve_command(ctx, args)
-
-
-TWO_WORDS = ["train", "vectors"]
 app = typer.Typer(
-    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -51,7 +38,6 @@ app = typer.Typer(
 COMMANDS = {
     "list": list_architectures,
     "train": train,
-    "train vectors": train_vectors,
     "evaluate": evaluate,
     "compare": compare,
     "analyse": analyse,

@@ -101,9 +101,6 @@ VECTOR_DIMENSION = 10_000
 VECTOR_LINE = 2**20
 #: Bytes of a word. Even in unsplit text, words have a few hundred bytes at most.
 VECTOR_WORD = 2**16
-#: Different words that are counted in a text: a gigabyte. Beyond it the rarest ones are
-#: forgotten, as in word2vec.
-VECTOR_TYPES = 10**7
 #: Characters of the longest piece of a word in a fastText model; its default is 6.
 VECTOR_PIECE = 64
 #: Bytes that any compressed file of vectors may expand to, and the expansion allowed

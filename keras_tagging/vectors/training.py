@@ -1,6 +1,6 @@
 """Vectors trained on sentences, by gensim."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.checks import check_choice
@@ -61,15 +61,20 @@ def train_vectors(
     for number, sentence in enumerate(sentences, 1):
         if isinstance(sentence, str):
             raise ValueError(f"sentence {number} is a string: split it into words")
-        text += pieces(getattr(sentence, "tokens", sentence))
-    model = new_model(
-        method,
-        size=size,
+        tokens = getattr(sentence, "tokens", sentence)
+        for start in range(0, len(tokens), _MAX_SENTENCE):
+            text.append(tokens[start : start + _MAX_SENTENCE])
+    from gensim.models import FastText, Word2Vec
+
+    options = {"bucket": buckets} if method == "fasttext" else {}
+    model = (FastText if method == "fasttext" else Word2Vec)(
+        vector_size=size,
         window=window,
         min_count=min_count,
         seed=seed,
-        skip_gram=skip_gram,
-        buckets=buckets,
+        sg=int(skip_gram),
+        workers=1,
+        **options,
     )
     model.build_vocab(text)
     if not len(model.wv):
@@ -79,39 +84,3 @@ def train_vectors(
         )
     model.train(text, total_examples=len(text), epochs=epochs)
     return composed(model.wv, sorted(others))
-
-
-def pieces(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The pieces of a sentence that gensim reads as a whole."""
-    for start in range(0, len(tokens), _MAX_SENTENCE):
-        yield tokens[start : start + _MAX_SENTENCE]
-
-
-def new_model(
-    method: str,
-    *,
-    size: int,
-    window: int,
-    min_count: int,
-    seed: int,
-    skip_gram: bool,
-    buckets: int = 100_000,
-    workers: int = 1,
-):
-    """gensim's model, without words: see `train_vectors`.
-
-    Args:
-        workers: threads; with several, the vectors differ from call to call.
-    """
-    from gensim.models import FastText, Word2Vec
-
-    options = {"bucket": buckets} if method == "fasttext" else {}
-    return (FastText if method == "fasttext" else Word2Vec)(
-        vector_size=size,
-        window=window,
-        min_count=min_count,
-        seed=seed,
-        sg=int(skip_gram),
-        workers=workers,
-        **options,
-    )
