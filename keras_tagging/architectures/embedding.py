@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from keras_tagging.cells.initializers import gaussian, gaussian_table
-from keras_tagging.encoding.word_classes import CLUSTER, prefix_rows
+from keras_tagging.encoding.vocabulary import CLUSTER, prefix_rows
 from keras_tagging.layers import CharacterEncoder, ContextWindow, WordClassEmbedding
 from keras_tagging.layers.bidirectional_stack import SENTENCE
 from keras_tagging.utils.checks import check_choice

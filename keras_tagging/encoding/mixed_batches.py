@@ -1,12 +1,118 @@
 """Batches of annotated sentences and, between them, of text with a teacher."""
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from keras_tagging.data.sentence import Sentence
-from keras_tagging.encoding.batching import TrainingBatches
-from keras_tagging.encoding.text_plan import TextPlan
+from keras_tagging.data.sentence import Sentence, as_sentence
+from keras_tagging.encoding.batching import (
+    TrainingBatches,
+    plan_batches,
+    round_up,
+    slices,
+)
+
+
+class TextPlan:
+    """The batches of a text, and those of them that an epoch learns from.
+
+    The text is cut into windows of 2,000 sentences, and each of these into batches of
+    sentences of similar length. The first epoch has the first batches, the next one
+    goes on, and after the last batch the first one follows. All that depends on the
+    number of the epoch alone, so a resumed run reads what an uninterrupted one does.
+    Of the text, one window is in memory, and the batches of one epoch.
+
+    Args:
+        sentences: sentences, or lists of words, which can be read again and again.
+            Those without a token are left out.
+        most: batches of an epoch, if there are as many.
+        sizes: `batch_size` and `token_budget` of `plan_batches`.
+        multiple: as in `TrainingBatches`.
+        seed: of the order of sentences.
+
+    Attributes:
+        sentences, tokens: their numbers.
+        sha256: of the words.
+
+    Raises:
+        ValueError: if there is no token.
+    """
+
+    def __init__(self, sentences: Iterable, most: int, sizes, multiple=1, seed=0):
+        self._source, self._sizes = sentences, sizes
+        self._multiple, self._seed = multiple, seed
+        self._reader, self._next, self._held = None, 0, None
+        digest, counts = hashlib.sha256(), []
+        self.sentences = self.tokens = 0
+        for window in self._windows():
+            counts.append(len(self._plan(len(counts), window)))
+            self.sentences += len(window)
+            for sentence in window:
+                self.tokens += len(sentence)
+                text = "\x01".join(sentence.tokens) + "\x03"
+                digest.update(text.encode("utf-8", "surrogatepass"))
+        if not counts:
+            raise ValueError("the text without annotation has no token: give some")
+        self.sha256 = digest.hexdigest()
+        self._ends = np.cumsum(counts)
+        self.batches = min(most, int(self._ends[-1]))
+
+    def __len__(self) -> int:
+        """The batches of an epoch."""
+        return self.batches
+
+    @property
+    def tokens_of_epoch(self) -> float:
+        """The number of tokens of an epoch, on average."""
+        return self.tokens * self.batches / int(self._ends[-1])
+
+    def epoch(self, number: int) -> list[list[Sentence]]:
+        """The sentences of each batch of an epoch, which is counted from 0.
+
+        Raises:
+            ValueError: if the text is not the one that was counted.
+        """
+        total = int(self._ends[-1])
+        places = (number * self.batches + np.arange(self.batches)) % total
+        of_window = np.searchsorted(self._ends, places, side="right")
+        found: list = [None] * self.batches
+        for window in np.unique(of_window).tolist():
+            sentences = self._window(window)
+            plan = self._plan(window, sentences)
+            first = int(self._ends[window - 1]) if window else 0
+            if len(plan) != self._ends[window] - first:
+                raise self._changed()
+            for i in np.flatnonzero(of_window == window):
+                found[i] = [sentences[j] for j in plan[places[i] - first]]
+        return found
+
+    def _plan(self, number: int, window: list[Sentence]) -> list[np.ndarray]:
+        lengths = np.array([len(sentence) for sentence in window])
+        rng = np.random.default_rng([self._seed, number])
+        return plan_batches(round_up(lengths, self._multiple), rng=rng, **self._sizes)
+
+    def _windows(self) -> Iterator[list[Sentence]]:
+        return slices(s for s in map(as_sentence, self._source) if s.tokens)
+
+    def _window(self, number: int) -> list[Sentence]:
+        """A window; a later one than the last is read on from there."""
+        if self._held is not None and self._held[0] == number:
+            return self._held[1]
+        if self._reader is None or number < self._next:
+            self._reader, self._next = self._windows(), 0
+        for window in self._reader:
+            self._next += 1
+            if self._next > number:
+                self._held = number, window
+                return window
+        raise self._changed()
+
+    def _changed(self) -> ValueError:
+        return ValueError(
+            "the text without annotation has changed since the training began: leave "
+            "it as it is, or begin again"
+        )
 
 
 class MixedBatches:

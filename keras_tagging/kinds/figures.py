@@ -8,12 +8,11 @@ from keras_tagging.data.named_columns import CHUNK_FIGURES
 from keras_tagging.data.surfaces import check_surfaces, document_of
 from keras_tagging.encoding.batching import slices
 from keras_tagging.encoding.label_column import LabelColumn
-from keras_tagging.encoding.segment_labels import LABELS, targets_of
-from keras_tagging.encoding.symbols import symbols_of
-from keras_tagging.encoding.text_stream import TextStream
 from keras_tagging.metrics import chunk_scores, token_accuracy
 from keras_tagging.metrics.accuracy import share
 from keras_tagging.metrics.segmentation import segmentation_scores
+from keras_tagging.segmenting.segmentation import LABELS, targets_of
+from keras_tagging.segmenting.symbols import TextStream, symbols_of
 
 LEAST = np.finfo("float32").tiny  # a probability, whose logarithm is finite
 
@@ -110,7 +109,7 @@ def segment_figures(segmentation, sentences) -> dict[str, float]:
     """The figures of `Segmenter.evaluate`.
 
     Args:
-        segmentation: the `encoding.segmentation.Segmentation`.
+        segmentation: the `segmenting.segmentation.Segmentation`.
         sentences: gold sentences with surfaces.
 
     Raises:

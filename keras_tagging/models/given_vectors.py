@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
-from keras_tagging.encoding.word_classes import grouped
+from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, grouped
 from keras_tagging.vectors import WordVectors, as_vectors, read_word_classes
 
 
@@ -17,7 +16,7 @@ class GivenVectors:
     Args:
         embeddings: initial vectors of the word embeddings.
         vectors: vectors that are a feature beside the words.
-        classes: of words, as `encoding.word_classes` groups them.
+        classes: of words, as `encoding.vocabulary` groups them.
     """
 
     embeddings: WordVectors | None = None

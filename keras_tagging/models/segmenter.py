@@ -7,13 +7,6 @@ import numpy as np
 
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.data.surfaces import check_surfaces, document_of
-from keras_tagging.encoding.characters import CharacterFeatures
-from keras_tagging.encoding.lexicon_parts import encoded_apart, needs_lexicon
-from keras_tagging.encoding.multiword import MultiwordSplitter, analyses_of, usual_of
-from keras_tagging.encoding.segment_labels import LABELS, targets_of
-from keras_tagging.encoding.segmentation import Segmentation
-from keras_tagging.encoding.symbols import symbols_of
-from keras_tagging.encoding.windows import WindowBatches
 from keras_tagging.kinds.figures import segment_figures
 from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
 from keras_tagging.models import building
@@ -21,6 +14,15 @@ from keras_tagging.models.calls import QUIET
 from keras_tagging.models.report import segment_report
 from keras_tagging.models.sentence_model import SentenceModel
 from keras_tagging.runtime.segmenter import LEXICON, LISTS
+from keras_tagging.segmenting.characters import (
+    CharacterFeatures,
+    encoded_apart,
+    needs_lexicon,
+)
+from keras_tagging.segmenting.multiword import MultiwordSplitter, analyses_of, usual_of
+from keras_tagging.segmenting.segmentation import LABELS, Segmentation, targets_of
+from keras_tagging.segmenting.symbols import symbols_of
+from keras_tagging.segmenting.windows import WindowBatches
 
 FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
 #: the vocabulary of tokens that have several words whatever the network says
@@ -34,7 +36,7 @@ class Segmenter(SentenceModel):
     :func:`keras_tagging.build` makes segmenters. The network reads the characters of a
     window of the text and tells of each whether a token ends behind it, whether the
     token has several words, and whether its sentence ends there, too: the five labels
-    of `encoding.segment_labels`. It learns from sentences with a `surface`, such as
+    of `segmenting.segmentation`. It learns from sentences with a `surface`, such as
     those that CoNLL-U gives with `surface=True`.
 
     Args:

@@ -14,7 +14,7 @@ from keras_tagging.architectures.output import run_network
 from keras_tagging.data.named_columns import check_labelled
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
-from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 from keras_tagging.models import building, saved_config, saving
 from keras_tagging.models.calls import SentenceCalls
 from keras_tagging.models.given_vectors import GivenVectors

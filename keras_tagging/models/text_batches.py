@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.encoding.mixed_batches import MixedBatches
-from keras_tagging.encoding.text_plan import TextPlan
+from keras_tagging.encoding.mixed_batches import MixedBatches, TextPlan
 from keras_tagging.training import SoftTargets
 from keras_tagging.training.soft_targets import labels_of
 

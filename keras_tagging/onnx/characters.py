@@ -1,4 +1,4 @@
-"""Each distinct token once, and all its characters: `encoding.letters` in ONNX."""
+"""Each distinct token once, with its characters: `encoding.tokens_to_ids` in ONNX."""
 
 from itertools import islice
 

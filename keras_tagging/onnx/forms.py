@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import onnx
 from onnx import helper
 
-from keras_tagging.encoding.token_features import TokenFeatures
-from keras_tagging.encoding.word_classes import CLUSTER
+from keras_tagging.encoding.tokens_to_ids import TokenFeatures
+from keras_tagging.encoding.vocabulary import CLUSTER
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import Builder, value_info
 from keras_tagging.onnx.model_file import made_of

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import tensorflow as tf
 
-from keras_tagging.encoding.token_features import SHAPES, lowered
+from keras_tagging.encoding.tokens_to_ids import SHAPES, lowered
 
 CODES = np.delete(np.arange(1, 0x110000, dtype=np.int32), slice(0xD7FF, 0xDFFF))
 DIGIT, UPPER = r"\p{Nd}", r"\p{Lu}"

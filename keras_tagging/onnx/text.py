@@ -7,9 +7,8 @@ TensorFlow does; which characters a pattern means is in `letters`. A table is a
 
 from functools import cached_property
 
-from keras_tagging.encoding.token_features import NORMALISATIONS, SHAPES, TokenFeatures
-from keras_tagging.encoding.vocabulary import UNKNOWN_ID
-from keras_tagging.encoding.word_classes import CLUSTER, ids_of
+from keras_tagging.encoding.tokens_to_ids import NORMALISATIONS, SHAPES, TokenFeatures
+from keras_tagging.encoding.vocabulary import CLUSTER, UNKNOWN_ID, numbered
 from keras_tagging.onnx import letters
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import STRINGS
@@ -42,7 +41,7 @@ def look_up(
 ) -> list[Array]:
     """The ids of strings, in the table `name`; of equal words the first counts."""
     ids = {}
-    for word, i in ids_of(name, words):
+    for word, i in numbered(name, words):
         ids.setdefault(encodable(word), i)
     if not ids:
         return [xp.zeros_like(xp.cast(matches(xp, f, ""), "int64")) + 1 for f in forms]

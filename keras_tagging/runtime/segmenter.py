@@ -6,12 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from keras_tagging.data.sentence import Sentence, as_sentences
-from keras_tagging.encoding.characters import CharacterFeatures
-from keras_tagging.encoding.multiword import MultiwordSplitter
-from keras_tagging.encoding.segment_labels import LABELS
-from keras_tagging.encoding.segmentation import Segmentation
 from keras_tagging.kinds import Output
 from keras_tagging.runtime.evaluation import Evaluated
+from keras_tagging.segmenting.characters import CharacterFeatures
+from keras_tagging.segmenting.multiword import MultiwordSplitter
+from keras_tagging.segmenting.segmentation import LABELS, Segmentation
 from keras_tagging.utils import limits
 
 #: the vocabularies of a segmenter that a file has

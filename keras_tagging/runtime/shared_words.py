@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
-from keras_tagging.encoding.word_classes import CLUSTER
+from keras_tagging.encoding.vocabulary import CLUSTER, FIRST_ID, UNKNOWN_ID
 from keras_tagging.utils import limits
 from keras_tagging.utils.stored import StoredArrays
 

@@ -124,7 +124,7 @@ def lookup_forms(words: list[str], normalise: Normalise) -> tuple[list, list]:
             "normal_forms method of the TokenFeatures that were adapted to them"
         )
     start_keras()
-    from keras_tagging.encoding.token_features import TokenFeatures
+    from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 
     return lower, TokenFeatures(normalise=normalise).normal_forms(words)
 

@@ -7,7 +7,7 @@ from reference import context_window
 from keras_tagging.architectures import architecture
 from keras_tagging.architectures.embedding import embed_features, token_inputs
 from keras_tagging.cells.initializers import gaussian, gaussian_table
-from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 from keras_tagging.utils.seeds import seeds
 
 SENTENCES = [["The", "dog", "barks", "loudly"], ["Yes"], ["A", "1984"], []]

@@ -2,7 +2,7 @@ import pytest
 import tensorflow as tf
 
 from keras_tagging.data import Sentence
-from keras_tagging.encoding.token_features import NORMALISATIONS
+from keras_tagging.encoding.tokens_to_ids import NORMALISATIONS
 from preparing.preprocessing import PREPROCESSING, with_words
 
 WORDS = ["Mr.", "1,989", "1989", "wife\\/mother", "a\\b\\/C3", "\\", "\\/", "x\\/"]

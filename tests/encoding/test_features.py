@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 from reference import features as reference
 
-from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
 TOKENS = [
@@ -363,12 +363,12 @@ def test_vocabulary_is_by_frequency_then_code_point_whatever_the_order():
 @pytest.mark.parametrize("normalise", ["kadari", "dinarelli"])
 def test_tokens_are_encoded_in_chunks(normalise, monkeypatch):
     options = {"lengths": [2, 8, len(TOKENS) - 10], "normalise": normalise}
-    monkeypatch.setattr("keras_tagging.encoding.token_features.CHUNK_TOKENS", 7)
+    monkeypatch.setattr("keras_tagging.encoding.tokens_to_ids.CHUNK_TOKENS", 7)
     chunked = adapted(**options)
     monkeypatch.undo()
     whole = adapted(**options)
     assert chunked.vocabularies == whole.vocabularies
-    monkeypatch.setattr("keras_tagging.encoding.token_features.CHUNK_TOKENS", 7)
+    monkeypatch.setattr("keras_tagging.encoding.tokens_to_ids.CHUNK_TOKENS", 7)
     found = whole.encode({"tokens": TOKENS})
     monkeypatch.undo()
     np.testing.assert_array_equal(found, whole.encode({"tokens": TOKENS}))
@@ -440,7 +440,7 @@ def test_further_columns_have_vocabularies_of_their_own():
 LOWER = """
 import json, os, sys
 import tensorflow as tf
-from keras_tagging.encoding.token_features import lowered
+from keras_tagging.encoding.tokens_to_ids import lowered
 
 text, *locales = sys.argv[1:]
 for locale in locales:

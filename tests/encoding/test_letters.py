@@ -11,10 +11,9 @@ from encoding.test_features import RAW, TOKENS
 from reference import features as reference
 
 from keras_tagging.data.normalisation import to_nfc
-from keras_tagging.encoding import token_features
+from keras_tagging.encoding import tokens_to_ids
 from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
-from keras_tagging.encoding.letters import cut
-from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.encoding.tokens_to_ids import TokenFeatures, without_middle
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
 
 MOST = 9
@@ -83,7 +82,7 @@ def test_every_code_point_is_one_character():
 def test_long_tokens_lose_their_middle(most):
     tokens = ["", "a", "ab", "abcdefg", "abcdefgh", "éa👩‍👩‍👧xyz😀"]
     tokens.append("0123456789" * 10_000)
-    found = cut(tf.constant(tokens), most).numpy().tolist()
+    found = without_middle(tf.constant(tokens), most).numpy().tolist()
     expected = ["".join(read(token, most)) for token in tokens]
     assert [token.decode() for token in found] == expected
 
@@ -112,14 +111,14 @@ def test_graph_and_chunks_and_any_shape_give_the_same(monkeypatch):
     found = {name: value.numpy() for name, value in compiled.items()}
     assert found["ids"].shape == (4, 12, len(features.names))
     assert spelled(features, found) == expected
-    monkeypatch.setattr(token_features, "CHUNK_TOKENS", 5)
+    monkeypatch.setattr(tokens_to_ids, "CHUNK_TOKENS", 5)
     chunked = features.encode({"tokens": tokens})
     assert spelled(features, chunked) == expected
     np.testing.assert_array_equal(chunked["ids"][:, 0], whole["ids"][:, 0])
 
 
 def test_each_distinct_token_has_one_row(monkeypatch):
-    monkeypatch.setattr(token_features, "CHUNK_TOKENS", 2)
+    monkeypatch.setattr(tokens_to_ids, "CHUNK_TOKENS", 2)
     features = adapted(["ab", "c"])
     found = features.encode({"tokens": ["ab", "c", "ab", "", "ab", ""]})
     column = found["ids"][:, features.names.index("letters")]

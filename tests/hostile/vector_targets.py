@@ -136,7 +136,7 @@ def mutate_shared(rng, known) -> bytes:
 
 def check_shared(data: bytes) -> str:
     """All words are found where they stand first, and rows are numbers."""
-    from keras_tagging.encoding.word_classes import ids_of
+    from keras_tagging.encoding.vocabulary import numbered
     from keras_tagging.runtime.shared_words import read_tables
 
     try:
@@ -148,7 +148,7 @@ def check_shared(data: bytes) -> str:
     except Exception as error:
         return refused(error, name="")  # who reads a model's file names it
     for name, own in entries.items():
-        expected = dict(reversed([*ids_of(name, own)]))
+        expected = dict(reversed([*numbered(name, own)]))
         found = tables.index(name).find([word.encode() for word in expected])
         if found.tolist() != [*expected.values()]:
             raise Wrong("words are not found where they are", found)

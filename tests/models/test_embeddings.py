@@ -15,7 +15,7 @@ from models.parsers import TINY as SMALL
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.architectures import PARSERS, TAGGERS
-from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID
 from keras_tagging.models.given_vectors import joined_words
 from keras_tagging.vectors import WordVectors

@@ -11,9 +11,9 @@ from keras_tagging import Sentence
 from keras_tagging.architectures.parser_network import ENCODERS
 from keras_tagging.data.surface import Surface
 from keras_tagging.data.surfaces import text_of
-from keras_tagging.encoding.segment_labels import LABELS
-from keras_tagging.encoding.text_stream import TextStream
 from keras_tagging.models.saved_config import checked_config, least_weights
+from keras_tagging.segmenting.segmentation import LABELS
+from keras_tagging.segmenting.symbols import TextStream
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

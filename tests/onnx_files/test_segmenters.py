@@ -14,7 +14,7 @@ import keras_tagging
 from keras_tagging import Pipeline, runtime
 from keras_tagging.architectures.parser_network import ENCODERS
 from keras_tagging.data.surfaces import text_of
-from keras_tagging.encoding import segmentation
+from keras_tagging.segmenting import segmentation
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from onnx import helper
 from onnx_files.odd import PLANES, WORDS, words
 from selection import slow_but
 
-from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
 from keras_tagging.onnx.letters import character_class, lower_forms, members

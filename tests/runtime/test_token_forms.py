@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_tagging.encoding.token_features import TokenFeatures, _is_capital
+from keras_tagging.encoding.tokens_to_ids import TokenFeatures, _is_capital
 from keras_tagging.onnx.forms import forms_model, forms_needed
 from keras_tagging.runtime.loading import forms_session
 from keras_tagging.runtime.strings import all_encodable

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from keras_tagging.encoding.word_classes import grouped, ids_of, prefix_rows
+from keras_tagging.encoding.vocabulary import grouped, numbered, prefix_rows
 from keras_tagging.vectors import read_word_classes
 
 LINES = "the\t0101\nThe\t0101\ne\u0301a\t01\r\ndog\t11"
@@ -89,8 +89,13 @@ def test_what_is_given_as_an_object_is_checked_too():
 def test_words_have_the_id_of_their_class():
     entries = grouped(CLASSES)
     assert entries == ["01\téa", "0101\tthe\tThe", "11\tdog"]
-    assert dict(ids_of("cluster", entries)) == {"éa": 2, "the": 3, "The": 3, "dog": 4}
-    assert dict(ids_of("word", ["a", "b"])) == {"a": 2, "b": 3}
+    assert dict(numbered("cluster", entries)) == {
+        "éa": 2,
+        "the": 3,
+        "The": 3,
+        "dog": 4,
+    }
+    assert dict(numbered("word", ["a", "b"])) == {"a": 2, "b": 3}
 
 
 def test_equal_prefixes_have_one_row():

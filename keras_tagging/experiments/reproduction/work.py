@@ -19,7 +19,7 @@ import keras
 import keras_tagging
 from keras_tagging.architectures import resolve_settings
 from keras_tagging.data import Corpus
-from keras_tagging.encoding.token_features import TokenFeatures
+from keras_tagging.encoding.tokens_to_ids import TokenFeatures
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers.table import Row, Table
 from keras_tagging.experiments.reproduction.corpus import (

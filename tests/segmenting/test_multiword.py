@@ -6,7 +6,7 @@ import pytest
 
 from keras_tagging import Sentence
 from keras_tagging.data.surface import Surface
-from keras_tagging.encoding.multiword import (
+from keras_tagging.segmenting.multiword import (
     MultiwordSplitter,
     analyses_of,
     common,

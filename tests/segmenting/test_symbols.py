@@ -7,10 +7,15 @@ import sys
 import numpy as np
 import pytest
 
-from keras_tagging.encoding import text_stream
-from keras_tagging.encoding.characters import CharacterFeatures
-from keras_tagging.encoding.symbols import WHITE, are_white, codes_of, symbols_of
-from keras_tagging.encoding.text_stream import TextStream
+from keras_tagging.segmenting import symbols
+from keras_tagging.segmenting.characters import CharacterFeatures
+from keras_tagging.segmenting.symbols import (
+    WHITE,
+    TextStream,
+    are_white,
+    codes_of,
+    symbols_of,
+)
 from keras_tagging.utils import limits
 
 BREAKS = re.compile("\r\n|\n|\r|\x85|\u2028|\u2029")
@@ -70,7 +75,7 @@ def test_long_white_space_ends_a_paragraph(monkeypatch):
 
 @pytest.mark.parametrize("piece", [1, 2, 5, 1000])
 def test_a_stream_has_the_symbols_of_the_text(monkeypatch, piece):
-    monkeypatch.setattr(text_stream, "PIECE", piece)
+    monkeypatch.setattr(symbols, "PIECE", piece)
     monkeypatch.setattr(limits, "WHITE_CHARACTERS", 3)
     rng = random.Random(2)
     for text in texts():
@@ -87,16 +92,16 @@ def test_a_stream_has_the_symbols_of_the_text(monkeypatch, piece):
 
 
 def test_a_stream_keeps_what_is_not_forgotten():
-    stream = TextStream(["ab", "c" * text_stream.PIECE, "de"])
-    assert sum(map(len, stream)) == stream.end == text_stream.PIECE + 4
+    stream = TextStream(["ab", "c" * symbols.PIECE, "de"])
+    assert sum(map(len, stream)) == stream.end == symbols.PIECE + 4
     assert stream.text(1, 4) == "bcc"
-    stream.forget(text_stream.PIECE + 2)
-    assert stream.text(text_stream.PIECE + 2, stream.end) == "de"
+    stream.forget(symbols.PIECE + 2)
+    assert stream.text(symbols.PIECE + 2, stream.end) == "de"
     assert len(stream._kept) == 1
 
 
 def test_endless_white_space_needs_no_memory(monkeypatch):
-    monkeypatch.setattr(text_stream, "PIECE", 64)
+    monkeypatch.setattr(symbols, "PIECE", 64)
     stream = TextStream(char for char in ["a", *" " * 10_000, "b"])
     assert [c for symbols in stream for c, _ in listed(symbols)] == ["a", "\n", "b"]
     assert sum(len(text) for _, text in stream._kept) < 1_200

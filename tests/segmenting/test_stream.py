@@ -8,20 +8,20 @@ import pytest
 from treebanks import spans
 
 from keras_tagging.data.surfaces import text_of
-from keras_tagging.encoding import segmentation as segmentation_module
-from keras_tagging.encoding import text_stream, windows
-from keras_tagging.encoding.segment_labels import (
+from keras_tagging.segmenting import segmentation as segmentation_module
+from keras_tagging.segmenting import symbols as symbols_module
+from keras_tagging.segmenting import windows
+from keras_tagging.segmenting.segmentation import (
     INSIDE,
     MULTIWORD,
     MULTIWORD_SENTENCE,
     SENTENCE,
     TOKEN,
     best_labels,
+    sentences_of,
 )
-from keras_tagging.encoding.segmentation import sentences_of
-from keras_tagging.encoding.symbols import Symbols, codes_of, symbols_of
-from keras_tagging.encoding.text_stream import TextStream
-from keras_tagging.encoding.windows import windows_of
+from keras_tagging.segmenting.symbols import Symbols, TextStream, codes_of, symbols_of
+from keras_tagging.segmenting.windows import windows_of
 from keras_tagging.utils import limits
 
 ALPHABET = [*"abAB.,!?'-09", "é", "e\u0301", "猫", "\U0001f468\u200d\U0001f469", "\x00"]
@@ -99,7 +99,7 @@ def test_batches_and_chunks_change_nothing(segmenter, everything, monkeypatch):
     text = text_of(everything)
     whole = list(segmenter.segment(text))
     assert spans(whole) == spans(segmenter.segment(iter(text)))
-    monkeypatch.setattr(text_stream, "PIECE", 10)
+    monkeypatch.setattr(symbols_module, "PIECE", 10)
     monkeypatch.setattr(segmentation_module, "SYMBOLS", 200)
     monkeypatch.setattr(segmentation_module, "WINDOW", 40)
     rng = random.Random(3)
@@ -126,7 +126,7 @@ def test_several_texts_share_windows(segmenter, monkeypatch):
 
 
 def test_memory_is_constant(untrained, monkeypatch):
-    monkeypatch.setattr(text_stream, "PIECE", 512)
+    monkeypatch.setattr(symbols_module, "PIECE", 512)
     monkeypatch.setattr(segmentation_module, "SYMBOLS", 2_000)
     monkeypatch.setattr(segmentation_module, "WINDOW", 100)
     read, most = 0, 0

@@ -12,7 +12,7 @@ from keras_tagging.encoding.batching import (
     padded_rows,
     round_up,
 )
-from keras_tagging.encoding.symbols import PARAGRAPH, Symbols
+from keras_tagging.segmenting.symbols import PARAGRAPH, Symbols
 
 
 class WindowBatches:

@@ -1,15 +1,25 @@
-"""Strings to ids, in a TensorFlow graph, the same in training and in serving."""
+"""Strings to ids, in a TensorFlow graph, the same in training and in serving.
+
+For the character network a token is cut before anything else: of one that is longer
+than `most` characters the first and the last half remain, so that no token makes a
+batch long. Each distinct token then has one row of character ids, however often it
+stands in a batch.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from keras_tagging.encoding.feature_settings import FeatureSettings
-from keras_tagging.encoding.letters import count_letters, cut, distinct, joined
-from keras_tagging.encoding.vocabulary import FIRST_ID, UNKNOWN_ID, count_vocabulary
-from keras_tagging.encoding.word_classes import CLUSTER, ids_of
+from keras_tagging.encoding.vocabulary import (
+    CLUSTER,
+    FIRST_ID,
+    UNKNOWN_ID,
+    count_vocabulary,
+    numbered,
+)
 
 # D16 does not define numbers. Here they are groups of decimal digits, separated by one
 # of . , : / \/ - or a no-break space, with an optional sign and point before them:
@@ -132,7 +142,7 @@ class TokenFeatures:
                 under their names.
             vector_words: the words of the pretrained vectors, in their order.
             lengths: the number of tokens of each sentence, for "dinarelli" only.
-            classes: the classes of words, as `encoding.word_classes` groups them.
+            classes: the classes of words, as `encoding.vocabulary` groups them.
 
         Raises:
             ValueError: if "dinarelli" has no lengths, or they do not fit the tokens.
@@ -164,7 +174,7 @@ class TokenFeatures:
         for name, words in vocabularies.items():
             # vectors may have two words with the same NFC: the first one counts
             ids = {}
-            for word, i in ids_of(name, words):
+            for word, i in numbered(name, words):
                 ids.setdefault(word.encode("utf-8", "replace"), i)
             # a table must not be empty; no token is this byte
             ids = ids or {b"\xff": UNKNOWN_ID}
@@ -209,7 +219,7 @@ class TokenFeatures:
         forms_of = self._forms(strings)
         if self.letters:
             [text] = forms_of.pop("letters")
-            ids["letters"], letters = distinct(text, self.tables["letters"])
+            ids["letters"], letters = letters_of_distinct(text, self.tables["letters"])
         for name, forms in forms_of.items():
             table = self.tables[self.table_of(name)]
             column = table.lookup(forms[0])
@@ -238,7 +248,7 @@ class TokenFeatures:
         nothing = np.zeros((0, len(self.names)), "int32")
         if not self.letters:
             return np.concatenate([nothing, *(part.numpy() for part in parts)])
-        letters, rows = joined([part["letters"].numpy() for part in parts])
+        letters, rows = joined_letters([part["letters"].numpy() for part in parts])
         ids = np.concatenate([nothing, *(part["ids"].numpy() for part in parts)])
         of_parts = np.split(ids, np.cumsum([len(part["ids"]) for part in parts]))
         column = self.names.index("letters")
@@ -303,7 +313,7 @@ class TokenFeatures:
             text = raw if self.characters_of == "raw" else normalised
             length = tf.strings.length(text, unit="UTF8_CHAR")
         if self.letters:
-            forms["letters"] = [cut(text, self.letters)]
+            forms["letters"] = [without_middle(text, self.letters)]
         for i in range(self.characters):
             forms[f"first{i}"] = [_substr(text, tf.minimum(i, length), 1)]
             # "" if the token is too short, at either end
@@ -375,3 +385,69 @@ def _distinct(strings: dict[str, list[str]]) -> tuple[dict, np.ndarray]:
 def _utf8(values: list[str]) -> list[bytes]:
     # lone surrogates, which Python's JSON reader accepts, have no UTF-8 form
     return [value.encode("utf-8", "replace") for value in values]
+
+
+def without_middle(text: tf.Tensor, most: int) -> tf.Tensor:
+    """The tokens, those of more than `most` characters without their middle.
+
+    Args:
+        text: strings of any shape, in valid UTF-8.
+        most: characters that remain, the first `(most + 1) // 2` and the last
+            `most // 2`.
+    """
+    length = tf.strings.length(text, unit="UTF8_CHAR")
+    first, last = most - most // 2, most // 2
+    # only long tokens have a second piece, and one that begins behind the first
+    start = tf.where(length > most, length - last, length)
+    whole = tf.where(length > most, first, length)
+    head = tf.strings.substr(text, tf.zeros_like(length), whole, "UTF8_CHAR")
+    tail = tf.strings.substr(text, start, length - start, "UTF8_CHAR")
+    return tf.strings.join([head, tail])
+
+
+def count_letters(tokens: Mapping[str, int]) -> Counter:
+    """How often each character occurs, from how often each token does."""
+    counts = Counter()
+    for token, count in tokens.items():
+        for letter in token:
+            counts[letter] += count
+    return counts
+
+
+def letters_of_distinct(text: tf.Tensor, table) -> tuple[tf.Tensor, tf.Tensor]:
+    """The rows of tokens, and the characters in each row.
+
+    Args:
+        text: strings of any shape, in valid UTF-8.
+        table: from characters to ids.
+
+    Returns:
+        rows of that shape, int64, which count from 1; and ids `(rows + 1, characters)`
+        int32, 0 behind the end of a token. Row 0 is padding, and there is at least one
+        column: a recurrent loop needs a step.
+    """
+    tokens, rows = tf.unique(tf.reshape(text, [-1]), tf.int64)
+    letters = tf.strings.unicode_split(tokens, "UTF-8")
+    ids = tf.ragged.map_flat_values(table.lookup, letters).to_tensor(0)
+    missing = tf.maximum(1 - tf.shape(ids)[1], 0)
+    ids = tf.pad(tf.cast(ids, tf.int32), [[1, 0], [0, missing]])
+    return tf.reshape(rows + 1, tf.shape(text)), ids
+
+
+def joined_letters(parts: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The rows of several calls of `letters_of_distinct` in one array.
+
+    Args:
+        parts: ids `(rows + 1, characters)` of each call.
+
+    Returns:
+        ids `(rows + 1, characters)` without repetition, and for each part the new
+        numbers of its rows.
+    """
+    width = max((part.shape[1] for part in parts), default=1)
+    wide = [np.pad(part[1:], [(0, 0), (0, width - part.shape[1])]) for part in parts]
+    every = np.concatenate([np.zeros((0, width), "int32"), *wide])
+    letters, rows = np.unique(every, axis=0, return_inverse=True)
+    ends = np.cumsum([len(part) for part in wide])
+    pieces = np.split(rows.reshape(-1) + 1, ends[:-1]) if parts else []
+    return np.pad(letters, [(1, 0), (0, 0)]), [np.pad(p, (1, 0)) for p in pieces]

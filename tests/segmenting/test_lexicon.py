@@ -8,11 +8,15 @@ import keras_tagging
 from keras_tagging import runtime
 from keras_tagging.data.surface import Surface
 from keras_tagging.data.surfaces import document_of, text_of
-from keras_tagging.encoding.characters import CharacterFeatures
-from keras_tagging.encoding.lexicon import LONGEST, Lexicon
-from keras_tagging.encoding.lexicon_parts import encoded_apart, needs_lexicon
-from keras_tagging.encoding.symbols import codes_of, symbols_of
-from keras_tagging.encoding.windows import WindowBatches
+from keras_tagging.segmenting.characters import (
+    LONGEST,
+    CharacterFeatures,
+    Lexicon,
+    encoded_apart,
+    needs_lexicon,
+)
+from keras_tagging.segmenting.symbols import codes_of, symbols_of
+from keras_tagging.segmenting.windows import WindowBatches
 
 
 def longest(text, words):

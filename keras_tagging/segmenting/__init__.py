@@ -1,0 +1,1 @@
+"""Text to symbols to labels to sentences: where tokens and sentences end."""
