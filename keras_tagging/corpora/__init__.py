@@ -9,6 +9,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "describe": ["describe"],
         "entities": ["add_entities"],
         "loading": ["hold_out", "load_corpus", "load_treebank"],
-        "public_table": ["PUBLIC"],
+        "public": ["PUBLIC"],
     },
 )

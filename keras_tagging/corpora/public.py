@@ -3,18 +3,83 @@
 import os
 import shutil
 import sys
+import tomllib
 import warnings
 import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 
-from keras_tagging.corpora.download import fetch, is_intact, writing_to
-from keras_tagging.corpora.public_table import PUBLIC, File, PublicCorpus
 from keras_tagging.data.readers import CorpusError
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.cache import cache_folder
+from keras_tagging.utils.download import fetch, is_intact
 from keras_tagging.utils.stored import sha256_of
 from keras_tagging.utils.suggestions import nearest
 
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a corpus, or the archive with all files.
+
+    Args:
+        name: the name of the file.
+        size: its size in bytes.
+        sha256: its SHA-256 in hexadecimal.
+    """
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class PublicCorpus:
+    """A corpus that can be downloaded.
+
+    Args:
+        title: a description in one line.
+        licence, citation: the licence and the citation, as shown to the user.
+        base: the URL of the folder with the files, or with the archive.
+        folder: a folder of KERAS_TAGGING_DATA that may have the files, besides the one
+            with the name of the corpus.
+        format, options: the format of the files and the options to read them.
+        files: the file of each split.
+        archive: the `.zip` archive with the files, if there is one.
+        inside: the folder of the files in the archive.
+        language: a code of ISO 639.
+    """
+
+    title: str
+    licence: str
+    citation: str
+    base: str
+    folder: str
+    format: str
+    files: dict[str, File]
+    options: Mapping = field(default_factory=dict)
+    archive: File | None = None
+    inside: str = ""
+    language: str = ""
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files together."""
+        return sum(file.size for file in self.files.values())
+
+
+def _table() -> dict[str, PublicCorpus]:
+    """The corpora of `public.toml`."""
+    table = tomllib.loads(files(__package__).joinpath("public.toml").read_text("utf-8"))
+    for row in table.values():
+        row["files"] = {split: File(**file) for split, file in row["files"].items()}
+        if "archive" in row:
+            row["archive"] = File(**row["archive"])
+    return {name: PublicCorpus(**row) for name, row in table.items()}
+
+
+PUBLIC: dict[str, PublicCorpus] = _table()
 NAMES = ("demo", *PUBLIC)
 _shown: set[str] = set()  # the corpora whose licence this process has shown
 
@@ -32,7 +97,7 @@ def locate(name: str) -> dict[str, Path]:
         CorpusError: if a file cannot be downloaded.
     """
     corpus = PUBLIC[name]
-    paths = in_data_folder(name) or _cached(name, corpus)
+    paths = in_data_folder(name) or _downloaded(name, corpus)
     if name not in _shown:
         _shown.add(name)
         sys.stderr.write(f"{name}: {corpus.title}. Licence: {corpus.licence}.\n")
@@ -65,31 +130,24 @@ def in_cache(name: str) -> bool:
     return all(is_intact(folder / file.name, file.sha256) for file in files)
 
 
-def _cached(name: str, corpus: PublicCorpus) -> dict[str, Path]:
+def _downloaded(name: str, corpus: PublicCorpus) -> dict[str, Path]:
+    """The files in the cache; those of an archive have the names of the table."""
     folder = cache_folder() / name
-    if corpus.archive and not in_cache(name):
-        _unpack(corpus, folder)
-    return {
-        split: folder / file.name
-        if corpus.archive
-        else _fetched(corpus.base, folder, file)
-        for split, file in corpus.files.items()
-    }
-
-
-def _fetched(base: str, folder: Path, file: File) -> Path:
-    return fetch(f"{base}/{file.name}", folder / file.name, file.sha256, file.size)
-
-
-def _unpack(corpus: PublicCorpus, folder: Path) -> None:
-    """Unpack the files of an archive under the names in the table."""
-    archive = _fetched(corpus.base, folder, corpus.archive)
-    with writing_to(folder), zipfile.ZipFile(archive) as members:
-        for file in corpus.files.values():
-            inside = f"{corpus.inside}/{file.name}"
-            with replacing(folder / file.name) as path:
-                with members.open(inside) as source, open(path, "wb") as target:
-                    shutil.copyfileobj(source, target)
+    paths = {split: folder / file.name for split, file in corpus.files.items()}
+    if not in_cache(name):
+        for file in [corpus.archive] if corpus.archive else corpus.files.values():
+            url = f"{corpus.base}/{file.name}"
+            try:
+                fetch(url, folder / file.name, file.sha256, file.size)
+            except OSError as error:
+                raise CorpusError(str(error)) from None
+        if corpus.archive:
+            with zipfile.ZipFile(folder / corpus.archive.name) as members:
+                for path in paths.values():
+                    with replacing(path) as partial, open(partial, "wb") as target:
+                        with members.open(f"{corpus.inside}/{path.name}") as source:
+                            shutil.copyfileobj(source, target)
+    return paths
 
 
 def check_name(name: str) -> None:

@@ -109,6 +109,9 @@ VECTOR_PIECE = 64
 VECTOR_CONTENT = 2**25
 VECTOR_EXPANSION = 100
 
+#: Bytes of vectors of gensim-data; the largest have 1.7 GB.
+VECTOR_DOWNLOAD = 2**32
+
 #: Prefixes of the path of a word class; each has an embedding for every class.
 CLASS_PREFIXES = 16
 #: Features of a token whose ids an ONNX file reads.

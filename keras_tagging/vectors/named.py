@@ -11,6 +11,8 @@ import socket
 import sys
 from pathlib import Path
 
+from keras_tagging.utils import limits
+from keras_tagging.utils.download import fetch
 from keras_tagging.utils.named_models import NamedModel, installed_models
 from keras_tagging.utils.suggestions import nearest
 
@@ -50,11 +52,12 @@ def find_named(source: str | Path, group: str) -> str:
     """The path of vectors or classes: a path as it is, or that of what has this name.
 
     A file that exists goes before a name, a name before a folder. Vectors that are not
-    installed are downloaded by gensim, into its own cache and with its checksums; only
-    the file is read, and the code beside it in gensim-data never runs.
+    installed are downloaded from gensim-data, into its cache; only the file is read,
+    and the code beside it in gensim-data never runs.
 
     Raises:
-        ValueError: if nothing has the name, it is empty, or the download fails.
+        ValueError: if nothing has the name, or it is empty.
+        OSError: if the download fails.
     """
     path, name = Path(source), str(source)
     if not name:
@@ -85,7 +88,7 @@ def find_named(source: str | Path, group: str) -> str:
             told = " ".join(str(error).split())
             offline = f" (gensim-data, which has more, cannot be asked: {told})"
     if name in there:
-        return _download(name)
+        return _download(name, there[name])
     kind, near = KINDS[group], nearest(name, [*here, *there])
     known = ", ".join(here) or "none"
     raise ValueError(
@@ -97,19 +100,26 @@ def find_named(source: str | Path, group: str) -> str:
     )
 
 
-def _download(name: str) -> str:
+def _download(name: str, about: dict) -> str:
+    """The file of vectors of gensim-data, in gensim's own cache.
+
+    Args:
+        name: that gensim-data lists.
+        about: what the list says of it.
+
+    Raises:
+        ValueError: if the list names another file.
+        OSError: if it cannot be downloaded.
+    """
     from gensim import downloader
 
-    try:
-        with _quiet():
-            path = Path(downloader.load(name, return_path=True))
-        if path.parent != Path(downloader.BASE_DIR) / name or not path.is_file():
-            raise ValueError(f"{path} is not there")
-    except Exception as error:
-        raise ValueError(
-            f"{name}: gensim could not download it ({' '.join(str(error).split())}): "
-            "try again, or download the file yourself and give its path"
-        ) from error
+    file = f"{name}.gz"
+    if about.get("file_name") != file or "checksum" not in about:
+        raise ValueError(f"{name}: gensim-data has it in another form: give a file")
+    path = Path(downloader.BASE_DIR, name, file)
+    if not path.is_file():
+        url = f"{downloader.DOWNLOAD_BASE_URL}/{name}/{file}"
+        fetch(url, path, f"md5:{about['checksum']}", limits.VECTOR_DOWNLOAD)
     return str(path)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from keras_tagging.cli.options import in_options
 from keras_tagging.corpora import PUBLIC, public
-from keras_tagging.corpora.public_table import File, PublicCorpus
+from keras_tagging.corpora.public import File, PublicCorpus
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

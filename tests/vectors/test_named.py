@@ -3,13 +3,12 @@
 import gzip
 import hashlib
 import json
-import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
 import pytest
+from corpora.web import serving
 from gensim import downloader
 
 import keras_tagging
@@ -63,45 +62,24 @@ def site(tmp_path, monkeypatch):
     return package
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def server(tmp_path, monkeypatch):
     """A server with one set of vectors, in the place of gensim-data."""
-    root = tmp_path / "served"
-    (root / NAME).mkdir(parents=True)
     content = gzip.compress(b"2 3\nthe 1 2 3\ndog 0.1 -4 0.5\n")
-    (root / NAME / f"{NAME}.gz").write_bytes(content)
-    (root / NAME / "__init__.py").write_text("raise RuntimeError('code ran')")
-    about = {
-        "checksum": hashlib.md5(content).hexdigest(),
-        "file_name": f"{NAME}.gz",
-        "parts": 1,
-        "description": "two words",
-    }
-    models = {NAME: about, "__testing_word2vec": about}
-    (root / "list.json").write_text(json.dumps({"corpora": {}, "models": models}))
-
-    def handler(*args):
-        return Quiet(*args, directory=root)
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as found:
-        threading.Thread(target=found.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{found.server_port}"
-        point_gensim_at(monkeypatch, address, tmp_path / "gensim-data")
-        yield root
-        found.shutdown()
+    about = {"checksum": hashlib.md5(content).hexdigest(), "file_name": f"{NAME}.gz"}
+    models = {NAME: about | {"parts": 1}, "__testing_word2vec": about}
+    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+    with serving() as site:
+        site.files[f"/{NAME}/{NAME}.gz"] = content
+        listed = json.dumps({"corpora": {}, "models": models})
+        site.files["/list.json"] = listed.encode()
+        point_gensim_at(monkeypatch, site.url, tmp_path / "gensim-data")
+        yield site
 
 
 @pytest.fixture
 def offline(tmp_path, monkeypatch):
-    # nothing listens on the port of a closed server
-    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as closed:
-        address = f"http://127.0.0.1:{closed.server_port}"
-    point_gensim_at(monkeypatch, address, tmp_path / "gensim-data")
+    point_gensim_at(monkeypatch, "http://127.0.0.1:9", tmp_path / "gensim-data")
 
 
 def point_gensim_at(monkeypatch, address, cache):
@@ -167,24 +145,23 @@ def test_vectors_of_gensim_data_are_downloaded_once(server, site, capsys):
     assert found.words == VECTORS.words
     np.testing.assert_array_equal(found.matrix, MATRIX)
     assert not capsys.readouterr().out
-    (server / NAME / f"{NAME}.gz").unlink()
+    del server.files[f"/{NAME}/{NAME}.gz"]
     assert load_vectors(NAME, cache=False).words == VECTORS.words
 
 
 def test_a_wrong_checksum_is_an_error(server, site):
-    (server / NAME / f"{NAME}.gz").write_bytes(gzip.compress(b"the 1 2 3\n"))
-    with pytest.raises(ValueError, match=f"^{NAME}: .*Checksum comparison failed"):
+    server.files[f"/{NAME}/{NAME}.gz"] = gzip.compress(b"the 1 2 3\n")
+    with pytest.raises(OSError, match=f"{NAME}.gz: another file came, .*; log in"):
         load_vectors(NAME)
 
 
 def test_a_list_that_names_another_file_is_an_error(server, site, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("the 1 2 3\n")
-    text = (server / "list.json").read_text()
-    listed = json.loads(text)
+    listed = json.loads(server.files["/list.json"])
     listed["models"][NAME]["file_name"] = str(secret)
-    (server / "list.json").write_text(json.dumps(listed))
-    with pytest.raises(ValueError, match=f"^{NAME}: gensim could not download it"):
+    server.files["/list.json"] = json.dumps(listed).encode()
+    with pytest.raises(ValueError, match=f"^{NAME}: gensim-data has it in another"):
         load_vectors(NAME)
 
 

@@ -1,0 +1,111 @@
+"""Files from the web, fetched once by pooch and checked.
+
+pooch (Fatiando a Terra; SciPy uses it too) gives a file its name only when it is whole
+and has the right checksum.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+RETRIES = 2
+TIMEOUT = (10, 60)  # seconds to connect, and between two blocks
+
+
+def is_intact(path: Path, checksum: str) -> bool:
+    """Whether the file is there and has this checksum."""
+    from pooch.hashes import hash_matches
+
+    return path.is_file() and hash_matches(path, checksum)
+
+
+def fetch(url: str, path: Path, checksum: str, size: int) -> Path:
+    """Download `url` to `path`, unless the file is already there and intact.
+
+    If several processes want the file, one downloads it and the others wait.
+
+    Args:
+        checksum: the SHA-256 in hexadecimal, or another one as `md5:...`.
+        size: the expected size in bytes; no more are written.
+
+    Returns:
+        `path`.
+
+    Raises:
+        OSError: if the file cannot be fetched or written, or is another one; in one
+            line, with a remedy.
+    """
+    import pooch
+    from filelock import FileLock
+
+    if is_intact(path, checksum):  # without a lock: the folder may be read-only
+        return path
+    pooch.get_logger().setLevel("WARNING")
+    name, by_hand = path.name, f"or save the file yourself as {path}"
+    registry = pooch.create(
+        path.parent, "", registry={name: checksum}, urls={name: url}
+    )
+    registry.retry_if_failed = RETRIES
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.parent / ".lock"):
+            registry.fetch(name, downloader=_Download(size))
+    except ValueError:
+        raise OSError(
+            f"{url}: another file came, whose checksum is not {checksum[:16]}...; log "
+            "in to the network, check that no proxy changes it, or update keras-tagging"
+        ) from None
+    except OSError as error:
+        if error.errno is not None:  # of the system, not of the network
+            raise OSError(
+                f"{path.parent}: cannot be written to: {error.strerror}; make room, or "
+                "set KERAS_TAGGING_CACHE to another folder"
+            ) from None
+        answer = getattr(error, "response", None)
+        what = (
+            f"the connection failed ({type(error).__name__})"
+            if answer is None
+            else f"the server answers {answer.status_code} {answer.reason}"
+        )
+        raise OSError(
+            f"{url}: {what}; check the connection and proxy, run this again later, "
+            f"{by_hand}"
+        ) from None
+    return path
+
+
+class _Download:
+    """Downloads a file for pooch, which takes this for its progress bar too.
+
+    Args:
+        size: in bytes; more are refused.
+    """
+
+    def __init__(self, size: int):
+        self.size, self.total = size, 0
+
+    def __call__(self, url: str, file: str, registry) -> None:
+        from pooch import HTTPDownloader
+        from rich.console import Console
+        from rich.progress import DownloadColumn, Progress, TransferSpeedColumn
+
+        self.file = file
+        columns = ("{task.description}", DownloadColumn(), TransferSpeedColumn())
+        console = Console(stderr=True)
+        with Progress(
+            *columns, console=console, disable=not sys.stderr.isatty()
+        ) as self.bar:
+            self.task = self.bar.add_task(url.rpartition("/")[2], total=self.size)
+            HTTPDownloader(self, 1 << 16, timeout=TIMEOUT)(url, file, registry)
+
+    def update(self, _) -> None:
+        """Take notice of further bytes."""
+        written = os.path.getsize(self.file)
+        if written > self.size:
+            raise ValueError(f"more than {self.size} bytes")
+        self.bar.update(self.task, completed=written, total=self.total or self.size)
+
+    def reset(self) -> None:
+        """Of no use here, where bytes are counted in the file."""
+
+    close = reset
