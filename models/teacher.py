@@ -33,7 +33,7 @@ import keras_tagging
 from keras_tagging.data import read
 from keras_tagging.data.annotation import ConlluWriter
 from keras_tagging.data.named_columns import labels_of, with_labels
-from keras_tagging.data.projectivity import check_tree
+from keras_tagging.data.trees import check_tree
 from keras_tagging.metrics import attachment_scores
 from keras_tagging.training import SoftTargets
 

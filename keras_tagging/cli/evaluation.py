@@ -34,7 +34,7 @@ from keras_tagging.cli.output import (
 )
 from keras_tagging.corpora.entities import add_entities
 from keras_tagging.data import Corpus
-from keras_tagging.data.treebanks import NER
+from keras_tagging.data.sentence import NER
 from keras_tagging.utils.named_models import find_model
 
 #: the columns of tables that are shares

@@ -15,7 +15,7 @@ from keras_tagging.data import detect_format, read
 from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.raw_text import sentences_of_lines, text_lines
 from keras_tagging.data.readers import source_name
-from keras_tagging.data.treebanks import NER
+from keras_tagging.data.sentence import NER
 
 NAMES = {"pos": "UPOS, column 4", "xpos": "XPOS, column 5"}  # in CoNLL-U
 # A row with fewer than ten columns is damaged, which the reader then reports; one with

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from keras_tagging.ccg.categories import CategoryError, normalise
 from keras_tagging.ccg.words import BRACKETS
 from keras_tagging.data import Sentence
+from keras_tagging.data.annotation import as_line
 from keras_tagging.data.named_columns import parts_of_speech, with_labels
-from keras_tagging.data.tagged import as_line
 from keras_tagging.utils.suggestions import check_known
 
 OUTPUTS = ("candc", "easyccg")

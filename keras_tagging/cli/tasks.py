@@ -11,7 +11,9 @@ from types import SimpleNamespace
 from keras_tagging.cli.loading import load_model, load_pipeline
 from keras_tagging.cli.supertagged import OUTPUTS, SupertagWriter
 from keras_tagging.data.annotation import (
+    WRITERS,
     AutoWriter,
+    BratWriter,
     ConlluWriter,
     as_drawing,
     as_json,
@@ -25,8 +27,6 @@ from keras_tagging.data.html import as_html, language_of, preface
 from keras_tagging.data.named_columns import field_of, with_labels
 from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.standoff import BratWriter
-from keras_tagging.data.tagged import WRITERS
 
 #: the --output of `annotate` that writes each sentence for itself
 SENTENCES = {"jsonl": as_json, "text": as_tagged_text, "spans": as_spans}

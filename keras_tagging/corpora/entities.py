@@ -4,8 +4,7 @@ from dataclasses import replace
 from itertools import accumulate, chain
 
 from keras_tagging.corpora.loading import Files, load_corpus
-from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.data.treebanks import NER
+from keras_tagging.data.sentence import NER, Corpus, Sentence
 from keras_tagging.metrics import chunks, looks_like_chunks
 
 

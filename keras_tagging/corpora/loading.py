@@ -9,18 +9,19 @@ from pathlib import Path
 from random import Random
 
 from keras_tagging.corpora.public import PUBLIC, locate, unknown
-from keras_tagging.data.paired import pair_of
+from keras_tagging.data.formats.paired import pair_of
+from keras_tagging.data.formats.treebanks import tag_column
 from keras_tagging.data.readers import (
+    TABLE_REMEDY,
+    TABLES,
     CorpusError,
     check_options,
     detect_format,
     read,
     recognised,
 )
-from keras_tagging.data.recognition import TABLE_REMEDY, TABLES
 from keras_tagging.data.records import left_out
 from keras_tagging.data.sentence import Corpus
-from keras_tagging.data.treebanks import tag_column
 
 # Words in the name of a file or folder, and the split that each stands for.
 SPLIT_WORDS = {

@@ -98,7 +98,7 @@ def _outline(sentence: Sentence) -> tuple[str, ...]:
 
 def trees(corpus: Corpus) -> list[dict]:
     """The number of trees, and of non-projective ones, among sentences with heads."""
-    from keras_tagging.data.projectivity import check_tree, is_projective  # NumPy
+    from keras_tagging.data.trees import check_tree, is_projective  # NumPy
 
     rows = []
     for split, sentences in corpus.splits():

@@ -2,11 +2,16 @@
 
 import lazy_loader
 
-from keras_tagging.data.corpus_files import CorpusFiles
 from keras_tagging.data.formats import FORMATS
-from keras_tagging.data.readers import CorpusError, detect_format, read, write
+from keras_tagging.data.readers import (
+    CorpusError,
+    CorpusFiles,
+    detect_format,
+    read,
+    write,
+)
 from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.data.spans import Entity, Span
+from keras_tagging.data.surface import Entity, Span
 
 __all__ = [
     "FORMATS",
@@ -32,7 +37,7 @@ _NAMED = {"conllu", "lemmas", "surfaces"}
 _LIBRARIES = {
     "incoming": ["from_dataframe", "from_dataset", "from_spacy"],
     "outgoing": ["to_dataframe", "to_spacy"],
-    "standoff": ["to_brat"],
+    "annotation": ["to_brat"],
 }
 __getattr__, _, _ = lazy_loader.attach(
     __name__, submodules=_NAMED, submod_attrs=_LIBRARIES

@@ -1,7 +1,14 @@
-"""Annotated sentences as text: CoNLL-U with offsets, JSON, words with tags, spans."""
+"""Annotated sentences as text: CoNLL-U with offsets, JSON, words with tags, spans.
+
+`as_text`, `as_conll` and `as_jsonl` take the answers of a tagger. One with one column
+without a name gives its tags under None; others give a list for each column. An entry
+is a tag, a pair of a tag and its probability, or a list of such pairs, the best first:
+see `Tagger.tag`.
+"""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from keras_tagging.ccg.auto import line_of
 from keras_tagging.ccg.derivation import Derivation
@@ -12,12 +19,12 @@ from keras_tagging.data.conllu import (
     entity_attributes,
     escaped,
 )
+from keras_tagging.data.formats.json_lines import json_line
+from keras_tagging.data.formats.treebanks import FIELDS
+from keras_tagging.data.named_columns import output_names
 from keras_tagging.data.rows import shown_columns, shown_probabilities
-from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.spans import spaced
-from keras_tagging.data.surface import Surface
-from keras_tagging.data.tagged import as_line, json_line
-from keras_tagging.data.treebanks import FIELDS, NER
+from keras_tagging.data.sentence import NER, Sentence, as_sentences, entities
+from keras_tagging.data.surface import Surface, chunks_of, spaced, spans_of
 from keras_tagging.utils.limits import DRAWN_WORDS
 
 UNKNOWN = "_"
@@ -278,7 +285,7 @@ def as_tagged_text(sentence: Sentence) -> str:
     The tag is the first of tags, UPOS, XPOS and the other columns that there is.
 
     Raises:
-        ValueError: as `data.tagged.as_line`.
+        ValueError: as `data.annotation.as_line`.
     """
     named = {"tags": sentence.tags} if sentence.tags is not None else {}
     named |= {k: sentence.columns[k] for k in ("pos", "xpos") if k in sentence.columns}
@@ -293,3 +300,136 @@ def as_spans(sentence: Sentence) -> str:
         f"{_one_line(span.text)}\n"
         for span in sentence.spans
     )
+
+
+#: what separates items and lines for readers
+_SEPARATOR = re.compile("[ \t\r\n]")
+
+
+def as_line(*columns: Sequence[str]) -> str:
+    """The words and their tags on a line: `word|tag word|tag`.
+
+    Args:
+        columns: the words, then their tags and any others.
+
+    Raises:
+        ValueError: if a word is empty or has a blank, which this format cannot hold.
+    """
+    for word in columns[0]:
+        if not word or _SEPARATOR.search(word):
+            what = f"the word {word[:40]!r} has a blank" if word else "a word is empty"
+            raise ValueError(
+                f"{what}, which text of word|tag cannot hold: use --output jsonl"
+            )
+    return " ".join(map("|".join, zip(*columns, strict=True))) + "\n"
+
+
+def as_text(tokens: list[str], tags: Mapping[str | None, list]) -> str:
+    """The words with the tags of the only column, as `as_line`."""
+    return as_line(tokens, *tags.values())
+
+
+def as_conll(tokens: list[str], tags: Mapping[str | None, list]) -> str:
+    """A row for each token: the tags of each column, with probabilities if given.
+
+    Raises:
+        ValueError: if a token is empty, or has a tab or a line feed.
+    """
+    text = "".join(tokens)
+    if not all(tokens) or "\t" in text or "\n" in text:
+        raise ValueError(
+            f"{tokens[:20]!r} does not fit this format: use --output jsonl"
+        )
+    rows = zip(tokens, *map(_cells, tags.values()), strict=True)
+    return "".join("\t".join(row) + "\n" for row in rows) + "\n"
+
+
+def _cells(entries: list) -> list[str]:
+    if not entries or isinstance(entries[0], str):
+        return entries
+    ranked = ([e] if isinstance(e, tuple) else e for e in entries)
+    return ["\t".join(f"{t}\t{p:.4g}" for t, p in entry) for entry in ranked]
+
+
+def as_jsonl(tokens: list[str], tags: Mapping[str | None, list]) -> str:
+    """An object that `data.read` reads: the tokens, and the tags of each column.
+
+    With probabilities by the names that they have in exported models.
+    """
+    fields = {"tokens": tokens}
+    for column, entries in tags.items():
+        names = output_names(column)
+        name, probabilities = names["tags"], names["probabilities"]
+        fields[name] = entries
+        if entries and isinstance(entries[0], tuple):
+            fields[name], fields[probabilities] = zip(*entries, strict=True)
+        elif entries and isinstance(entries[0], list):
+            fields[name] = [[t for t, _ in entry] for entry in entries]
+            fields[probabilities] = [[p for _, p in entry] for entry in entries]
+    return json_line(fields)
+
+
+#: by the --output of `tag`
+WRITERS = {"conll": as_conll, "text": as_text, "jsonl": as_jsonl}
+
+_LINE = re.compile(r"[^\r\n]+")
+_END = re.compile(r"[\r\n]")
+
+
+class BratWriter:
+    """The entities of the sentences of one text, numbered from T1.
+
+    An entity that goes on in another line has a fragment in each, as brat demands.
+    """
+
+    def __init__(self):
+        self._count = 0
+
+    def write(self, sentence: Sentence) -> str:
+        """The rows of the next sentence.
+
+        Raises:
+            ValueError: for a label with white space, which brat cannot have.
+        """
+        rows = []
+        for span in sentence.spans:
+            if span.label.split() != [span.label]:
+                raise ValueError(
+                    f"the label {span.label[:40]!r} has white space, which brat cannot "
+                    "have: use jsonl or spans"
+                )
+            self._count += 1
+            parts = [m.span() for m in _LINE.finditer(span.text)]
+            places = ";".join(f"{span.start + a} {span.start + b}" for a, b in parts)
+            text = " ".join(span.text[a:b] for a, b in parts).replace("\t", " ")
+            rows.append(f"T{self._count}\t{span.label} {places}\t{text}\n")
+        return "".join(rows)
+
+
+def to_brat(sentences: Iterable) -> tuple[str, str]:
+    r"""A text with a sentence a line, and its entities: brat's `.txt` and `.ann`.
+
+    Args:
+        sentences: whose entities are their spans, or tags in IOB2. Where the text is
+            not known, there is a blank between words.
+
+    Raises:
+        ValueError: for a label with white space.
+
+    Example:
+        >>> from keras_tagging import Sentence
+        >>> from keras_tagging.data import to_brat
+        >>> to_brat([Sentence(["New", "York", "!"], ["B-LOC", "I-LOC", "O"])])
+        ('New York !\n', 'T1\tLOC 0 8\tNew York\n')
+    """
+    lines, rows, offset, writer = [], [], 0, BratWriter()
+    for sentence in as_sentences(sentences):
+        surface = sentence.surface or spaced(sentence.tokens)
+        line = _END.sub(" ", surface.text)
+        surface = replace(surface, text=line, start=offset)
+        chunks = chunks_of(entities(sentence) or [])
+        spans = spans_of(chunks, [1.0] * len(sentence), surface)
+        rows.append(writer.write(replace(sentence, surface=surface, spans=spans)))
+        lines.append(f"{line}\n")
+        offset += len(line) + 1
+    return "".join(lines), "".join(rows)

@@ -7,6 +7,13 @@ from operator import index
 from pathlib import Path
 from typing import IO
 
+from keras_tagging.data.formats.treebanks import (
+    COLUMNS,
+    FIELDS,
+    is_no_word,
+    sentence_of_rows,
+    word_rows,
+)
 from keras_tagging.data.lines import content, raw_lines, source_name
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.records import (
@@ -18,15 +25,7 @@ from keras_tagging.data.records import (
     message,
     parse_each,
 )
-from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.treebanks import (
-    COLUMNS,
-    FIELDS,
-    NER,
-    is_no_word,
-    sentence_of_rows,
-    word_rows,
-)
+from keras_tagging.data.sentence import NER, Sentence
 
 MISC = COLUMNS - 1
 TAGS = "tags"

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from numbers import Integral, Real
 
-from keras_tagging.data.headers import header_of
-from keras_tagging.data.json_objects import flat_fields
+from keras_tagging.data.formats.json_lines import flat_fields
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.records import Malformed, sentence_of
+from keras_tagging.data.rows import header_of
 from keras_tagging.data.sentence import Corpus, Sentence
 
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}

@@ -1,20 +1,11 @@
 """Sentences as objects of other libraries, each imported when it is needed."""
 
-import re
 from collections.abc import Iterable
 
 from keras_tagging.data.html import arcs_of
-from keras_tagging.data.rows import (
-    of_probabilities,
-    shown_columns,
-    shown_probabilities,
-)
-from keras_tagging.data.sentence import Sentence, as_sentences
-from keras_tagging.data.spans import Span, chunks_of, spaced, spans_of, tag_span
-from keras_tagging.data.treebanks import NER
-
-#: tags that mark entities
-IOB2 = re.compile("O|[BI]-.+", re.DOTALL)
+from keras_tagging.data.rows import of_probabilities, shown_columns, shown_probabilities
+from keras_tagging.data.sentence import Sentence, as_sentences, entities, has_tree
+from keras_tagging.data.surface import chunks_of, spaced
 
 
 def to_dataframe(sentences: Iterable):
@@ -67,38 +58,6 @@ def _rows(sentence: Sentence):
             **place,
             **{k: v[i] for k, v in named.items()},
         }
-
-
-def has_tree(sentence: Sentence) -> bool:
-    """Whether all words have heads that are numbers of words, or 0."""
-    heads = sentence.columns.get("head", [])
-    return bool(heads) and all(
-        head.isdecimal() and int(head) <= len(heads) for head in heads
-    )
-
-
-def entities(sentence: Sentence) -> list[str] | None:
-    """The tags in IOB2 of spans, or else those that mark some; None without either.
-
-    These are the column `ner`, or the tags.
-    """
-    if sentence.spans:
-        tags = ["O"] * len(sentence)
-        for span in sentence.spans:
-            tag_span(tags, *span.words, span.label)
-        return tags
-    for tags in (sentence.columns.get(NER), sentence.tags):
-        if {*(tags or ())} - {"O"} and all(map(IOB2.fullmatch, tags)):
-            return tags
-    return None
-
-
-def spans_in(sentence: Sentence) -> list[Span]:
-    """The spans of a sentence, or those of its `entities`, whose probability is 1."""
-    if sentence.spans or (tags := entities(sentence)) is None:
-        return sentence.spans
-    surface = sentence.surface or spaced(sentence.tokens)
-    return spans_of(chunks_of(tags), [1.0] * len(tags), surface)
 
 
 def to_spacy(sentences: Iterable, vocab):

@@ -1,35 +1,163 @@
-"""Reading and writing corpus files."""
+"""Reading and writing corpus files: by format, which their first lines tell."""
 
 import inspect
+import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from keras_tagging.data.columns import as_rows
+from keras_tagging.data.conllu import as_conllu
 from keras_tagging.data.formats import FORMATS
+from keras_tagging.data.formats.columns import as_rows, other_separator
+from keras_tagging.data.formats.json_lines import json_line
+from keras_tagging.data.formats.paired import PAIRED, pair_of, paired_lines
+from keras_tagging.data.formats.tables import SEPARATORS
 from keras_tagging.data.lines import (
     ends_in_returns,
     first_lines,
     numbered_lines,
     source_name,
 )
-from keras_tagging.data.paired import PAIRED, pair_of, paired_lines
-from keras_tagging.data.recognition import recognise
 from keras_tagging.data.records import (
     CorpusError,
+    Line,
     Malformed,
     MalformedSentence,
+    is_blank,
+    is_document_mark,
     left_out,
     message,
+    split_blanks,
 )
+from keras_tagging.data.rows import is_header
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.tagged import json_line
 from keras_tagging.utils.atomic import written_to
 from keras_tagging.utils.checks import check_choice
 from keras_tagging.utils.suggestions import check_known
+
+# Wrongly decoded text has none of these, but nearly every line of binary data has one.
+_CONTROL = re.compile(b"[\0-\x08\x0e-\x19\x1c-\x1f]")
+# As Hugging Face's datasets and pandas write them.
+TABLES = (".arrow", ".parquet")
+TABLE_REMEDY = (
+    "read it with datasets or pandas; data.from_dataset or data.from_dataframe makes "
+    "sentences of that, and data.write a corpus"
+)
+# `( (S`, `(ROOT`, or a root without a bracket around it, `(S (NP-SBJ`
+_TREE = re.compile(
+    r"[ \t]*\([ \t]*\([A-Z]|\((ROOT|TOP|S1)\b"
+    r"|\([A-Z]+[ \t]+\([A-Z]+([-=][A-Z0-9]+)*[ \t]"
+)
+_TREEBANK_ROW = re.compile(r"[0-9]+([-.][0-9]+)?(\t[^\t]*){9}")
+_NUMBERED_ROW = re.compile(r"[0-9]+([-.][0-9]+)?[ \t]")
+
+
+def recognise(head: Iterable[Line], name: str, default: str | None = None) -> str:
+    """Recognise the format of a file.
+
+    Args:
+        head: its first lines.
+        name: name of the file, for messages.
+        default: the format if the lines fit several.
+
+    Raises:
+        CorpusError: if they fit none, or several and there is no default.
+    """
+    head = [line for _, line in head]
+    lines = [line for line in head if isinstance(line, str)]
+    lines = ["" if is_blank(line) else line for line in lines]
+    filled = [line for line in lines if line and not is_document_mark(line)]
+    # A `#` line may be a comment, and is one in most formats: judge by the others.
+    rows = [line for line in filled if not line.startswith("#")] or filled
+    if "\0" in "".join(rows[:1]) or any(map(_is_binary, head)):
+        what = "this is binary data, not a corpus"
+        remedy = "unpack it if it is an archive, or pass encoding= if it is UTF-16"
+        if name.lower().endswith(TABLES):
+            remedy = TABLE_REMEDY
+        raise CorpusError(f"{name}: {what}; {remedy}")
+    if not rows:
+        return default or "text"
+    first = rows[0]
+    if re.match(r"[ \t]*(<\?xml|<!)", first):
+        what = "this is XML, which is not a corpus format here"
+        raise CorpusError(f"{name}: {what}; convert it, or pass format= if it is text")
+    if first.startswith(("ID=", "(<T ", "(<L ")):
+        return "auto"
+    if _TREE.match(first):
+        return "mrg"
+    phrase = re.match(r"={5,}[ \t]*$|\[ [^ ]([^ ]*)[^ ] ", first)
+    if phrase and (phrase[1] is None or "/" in phrase[1]):
+        return "pos"
+    if re.match(r'[ \t]*\{[ \t]*("|\}|$)', first):
+        return "jsonl"
+    if _is_table(first, name):
+        return "csv"
+    if _is_treebank(rows, name):
+        return "conllu"  # or CoNLL-X, which is CoNLL-U with words only
+    if re.match(r"BOS( .*)? EOS[ ]*\t", first):
+        return "atis"
+    if re.match(r"[ \t]*[0-9]+[ \t]*\|\w+ [0-9]+:", first):
+        return "ctf"
+    if "\t" in first:
+        return "conll"
+    if all(item.count("|") >= 2 for item in split_blanks(first)):
+        return "pipe"
+    return _recognise_blanks(lines, rows, name, default)
+
+
+def _is_treebank(rows: list[str], name: str) -> bool:
+    """Whether these are rows of CoNLL-U, even damaged ones."""
+    if name.lower().removesuffix(".gz").endswith(".conllu"):
+        return any(map(_NUMBERED_ROW.match, rows))
+    count = sum(_TREEBANK_ROW.fullmatch(row) is not None for row in rows)
+    return _TREEBANK_ROW.fullmatch(rows[0]) is not None or 2 * count > len(rows)
+
+
+def _is_table(first: str, name: str) -> bool:
+    """Whether this is the header of a table."""
+    if name.lower().removesuffix(".gz").endswith(".csv"):
+        return True
+    return any(is_header(first.replace('"', "").split(s)) for s in SEPARATORS)
+
+
+def _is_binary(line: str | Exception) -> bool:
+    if not isinstance(line, UnicodeDecodeError):
+        return False
+    return _CONTROL.search(line.object) is not None
+
+
+def _recognise_blanks(
+    lines: list[str], rows: list[str], name: str, default: str | None
+) -> str:
+    """Tell columns between blanks, bare tokens and text apart.
+
+    Blocks of rows of equal width are columns. A file that could be text or columns is
+    an error, unless there is a default.
+    """
+    if len(rows) == 1:
+        return default or "text"
+    width, count = Counter(len(split_blanks(row)) for row in rows).most_common(1)[0]
+    if count < 0.9 * len(rows):
+        return default or "text"
+    has_blocks = any(
+        before and line and not after
+        for before, line, after in zip(lines, lines[1:], lines[2:], strict=False)
+    )
+    if has_blocks:
+        is_bare = width == 1 and not other_separator(rows)
+        return "tokens" if is_bare else "conll"
+    if default:
+        return default
+    columns = "'tokens'" if width == 1 else "'conll'"
+    some = "all" if count == len(rows) else "nearly all"
+    what = f"{some} lines have the same number of words, as sentences or tokens may"
+    remedy = f"pass format='text' for sentences, format={columns} for tokens"
+    raise CorpusError(f"{name}: {what}; {remedy}")
+
 
 WRITTEN = ("conll", "conllu", "jsonl")
 #: options of "csv" that the formats it could be taken for lack
@@ -281,10 +409,37 @@ def _as_conll(sentence: Sentence, names: list[str] | None) -> str:
 
 
 def _as_conllu(sentence: Sentence) -> str:
-    from keras_tagging.data.conllu import as_conllu  # which imports this module
-
     unknown = ["_"] * len(sentence)
     columns = {"head": unknown, "deprel": unknown, "pos": sentence.tags or unknown}
     columns |= sentence.columns
     whole = Sentence(sentence.tokens, None, columns)
     return as_conllu(whole, columns["head"], columns["deprel"])
+
+
+class CorpusFiles:
+    """The sentences of files, one file after another, in constant memory.
+
+    Each iteration reads the files anew. Their format is recognised, as in `read`; where
+    the lines fit several, each is a sentence, with blanks between its tokens ("text").
+
+    Args:
+        paths: of the files, which may be compressed.
+
+    Raises:
+        CorpusError: if there is no such file, and, during the iteration, at a malformed
+            sentence.
+    """
+
+    def __init__(self, paths: Sequence[str | Path]):
+        self.paths = list(paths)
+        for path in self.paths:
+            if str(path) == "-":
+                raise CorpusError("-: the text is read again and again: give a file")
+            source_name(path)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        for path in self.paths:
+            yield from read(path, detect_format(path, default="text"))
+
+    def __repr__(self) -> str:
+        return f"CorpusFiles({', '.join(map(str, self.paths))})"

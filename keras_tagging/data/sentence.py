@@ -1,14 +1,26 @@
 """Sentences, and corpora of them."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 
 from keras_tagging.ccg.derivation import Derivation
-from keras_tagging.data.spans import Entity, Span
-from keras_tagging.data.surface import Surface
+from keras_tagging.data.surface import (
+    Entity,
+    Span,
+    Surface,
+    chunks_of,
+    spaced,
+    spans_of,
+    tag_span,
+)
 
+#: tags that mark entities
+IOB2 = re.compile("O|[BI]-.+", re.DOTALL)
+#: the column of named entities: NER in MISC of CoNLL-U
+NER = "ner"
 SPLITS = ("train", "dev", "test")
 #: imported when it is needed; it imports this module
 _OUTGOING = "keras_tagging.data.outgoing"
@@ -93,7 +105,7 @@ class Sentence:
         """
         return [
             Entity(*span.words, (span.start, span.end), span.label, span.probability)
-            for span in resolve_name(f"{_OUTGOING}:spans_in")(self)
+            for span in spans_in(self)
         ]
 
     def to_dict(self) -> dict:
@@ -251,3 +263,35 @@ def as_sentences(sentences: Iterable, *, tagged: bool = False) -> list[Sentence]
                     )
                 )
     return sentences
+
+
+def has_tree(sentence: Sentence) -> bool:
+    """Whether all words have heads that are numbers of words, or 0."""
+    heads = sentence.columns.get("head", [])
+    return bool(heads) and all(
+        head.isdecimal() and int(head) <= len(heads) for head in heads
+    )
+
+
+def entities(sentence: Sentence) -> list[str] | None:
+    """The tags in IOB2 of spans, or else those that mark some; None without either.
+
+    These are the column `ner`, or the tags.
+    """
+    if sentence.spans:
+        tags = ["O"] * len(sentence)
+        for span in sentence.spans:
+            tag_span(tags, *span.words, span.label)
+        return tags
+    for tags in (sentence.columns.get(NER), sentence.tags):
+        if {*(tags or ())} - {"O"} and all(map(IOB2.fullmatch, tags)):
+            return tags
+    return None
+
+
+def spans_in(sentence: Sentence) -> list[Span]:
+    """The spans of a sentence, or those of its `entities`, whose probability is 1."""
+    if sentence.spans or (tags := entities(sentence)) is None:
+        return sentence.spans
+    surface = sentence.surface or spaced(sentence.tokens)
+    return spans_of(chunks_of(tags), [1.0] * len(tags), surface)

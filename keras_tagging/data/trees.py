@@ -1,13 +1,227 @@
-"""Trees of sentences, as arrays."""
+"""Trees of sentences as arrays; projective trees, and pseudo-projective parsing.
+
+Nivre & Nilsson (2005) lift the arcs of trees that are not projective. Words are counted
+from 1 and ROOT stands at position 0, before the first word. A tree is given by the head
+of every word.
+"""
 
 import re
+from bisect import insort
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
 
-from keras_tagging.data.projectivity import check_tree, is_projective, lift
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.limits import INTEGER_DIGITS
+
+SEPARATOR = "|"  # cannot occur in a deprel of Universal Dependencies
+
+
+def is_projective(heads) -> bool:
+    """Whether no two arcs cross, the arc from ROOT included.
+
+    For a tree this is the definition of Nivre & Nilsson (2005), section 2: a head
+    dominates every word between it and its dependent. An empty sentence is projective.
+
+    Args:
+        heads: for each word the number of its head, counted from 1; 0 for ROOT.
+    """
+    arcs = ((min(arc), max(arc)) for arc in enumerate(map(int, heads), 1))
+    ends: list[int] = []  # ends of the arcs around the current word, the widest first
+    for left, right in sorted(arcs, key=lambda arc: (arc[0], -arc[1])):
+        while ends and ends[-1] <= left:
+            ends.pop()
+        if ends and ends[-1] < right:
+            return False
+        ends.append(right)
+    return True
+
+
+def check_tree(heads) -> None:
+    """Raise an error unless the heads form a tree with one root.
+
+    An empty sentence is a tree too.
+
+    Args:
+        heads: for each word the number of its head, counted from 1; 0 for ROOT.
+
+    Raises:
+        ValueError: if a head is out of range, if no word or more than one has the head
+            0, or if words form a cycle; the message names the words.
+    """
+    heads = [int(head) for head in heads]
+    for word, head in enumerate(heads, 1):
+        if not 0 <= head <= len(heads):
+            raise ValueError(
+                f"the head of word {word} is {head} in a sentence of "
+                f"{len(heads)} words: give a word's number or 0"
+            )
+    roots = [word for word, head in enumerate(heads, 1) if head == 0]
+    if heads and not roots:
+        raise ValueError("no word is the root: one word must have the head 0")
+    if len(roots) > 1:
+        raise ValueError(f"the words {_listed(roots)} are roots: only one may be")
+    if cycle := find_cycle(heads):
+        raise ValueError(
+            f"the words {_listed(cycle)} form a cycle: each depends on the next"
+            if len(cycle) > 1
+            else f"word {cycle[0]} forms a cycle: it is its own head"
+        )
+
+
+def find_cycle(heads: Sequence[int]) -> list[int]:
+    """The words of a cycle, each followed by its head; none in a tree."""
+    seen_from = [-1] + [0] * len(heads)  # the start of the walk that passed each word
+    for start in range(1, len(heads) + 1):
+        word = start
+        while not seen_from[word]:
+            seen_from[word] = start
+            word = heads[word - 1]
+        if seen_from[word] == start:  # the walk came back to itself
+            cycle = [word]
+            while (word := heads[word - 1]) != cycle[0]:
+                cycle.append(word)
+            first = cycle.index(min(cycle))
+            return cycle[first:] + cycle[:first]
+    return []
+
+
+def lift(heads, deprels) -> tuple[np.ndarray, list[str]]:
+    """Make a tree projective by lifting arcs.
+
+    While the tree is not projective, its smallest non-projective arc is lifted: its
+    dependent is attached to the head of its head (Nivre & Nilsson 2005, section 2). The
+    smallest arc is the shortest one; among arcs of equal length it is the leftmost. The
+    root stays.
+
+    A lifted word gets the deprel `d|h`, the paper's scheme *Head*: d is its own deprel
+    and h that of its head in the original tree. A projective tree stays as it is.
+
+    *Departures*: the separator is `|`; the paper has an upward arrow.
+
+    Args:
+        heads: for each word the number of its head, counted from 1; 0 for ROOT.
+        deprels: for each word its deprel.
+
+    Returns:
+        Heads, an int32 array, and deprels of the projective tree.
+
+    Raises:
+        ValueError: if the heads do not form a tree (see `check_tree`), there is not one
+            deprel a word, or a deprel contains a `|`.
+    """
+    _check(heads, deprels)
+    for word, deprel in enumerate(deprels, 1):
+        if SEPARATOR in deprel:
+            raise ValueError(
+                f"the deprel of word {word} is {deprel!r}: it must not contain a "
+                f"`{SEPARATOR}`, which marks lifted arcs"
+            )
+    head_of = [0, *map(int, heads)]
+    lifted = list(head_of)
+    while not is_projective(lifted[1:]):
+        word = _smallest_nonprojective(lifted)
+        lifted[word] = lifted[lifted[word]]
+    labels = [
+        deprel
+        if lifted[word] == head_of[word]
+        else f"{deprel}{SEPARATOR}{deprels[head_of[word] - 1]}"
+        for word, deprel in enumerate(deprels, 1)
+    ]
+    return np.array(lifted[1:], "int32"), labels
+
+
+def unlift(heads, deprels) -> tuple[np.ndarray, list[str]]:
+    """Put lifted arcs back in their places, as far as their labels tell.
+
+    A word with the deprel `d|h` is attached to the first word with the deprel h below
+    its head, in a breadth-first search from the top down and left to right (Nivre &
+    Nilsson 2005, section 2, scheme *Head*). Without such a word it stays where it is.
+    Its deprel becomes d in both cases. The result is a tree with the same root.
+
+    *Departures*, or readings: words are treated in the breadth-first order of the
+    original tree, each in the tree as changed so far. Words without a new head are
+    tried again while others still move, because their head may itself be a lifted word.
+    The search skips the word and everything below it, which cannot be its head. For
+    other lifted words it compares d.
+
+    Args:
+        heads: for each word the number of its head, counted from 1; 0 for ROOT.
+        deprels: for each word its deprel, `d` or `d|h`.
+
+    Returns:
+        Heads, an int32 array, and deprels.
+
+    Raises:
+        ValueError: if the heads do not form a tree (see `check_tree`), or there is not
+            one deprel a word.
+    """
+    _check(heads, deprels)
+    head_of = [0, *map(int, heads)]
+    labels, _, wanted = zip(
+        ("", "", ""), *(deprel.partition(SEPARATOR) for deprel in deprels), strict=True
+    )
+    children: list[list[int]] = [[] for _ in head_of]
+    for word, head in enumerate(head_of[1:], 1):
+        children[head].append(word)
+
+    def restore(word):
+        for head in _below(children, head_of[word], without=word):
+            if labels[head] == wanted[word]:
+                children[head_of[word]].remove(word)
+                insort(children[head], word)
+                head_of[word] = head
+                return True
+        return False
+
+    left = [word for word in _below(children, 0) if wanted[word]]
+    restored = True
+    while restored:
+        restored = [word for word in left if restore(word)]
+        left = [word for word in left if word not in restored]
+    return np.array(head_of[1:], "int32"), list(labels[1:])
+
+
+def _check(heads, deprels):
+    check_tree(heads)
+    if len(heads) != len(deprels):
+        raise ValueError(f"{len(heads)} heads but {len(deprels)} deprels")
+
+
+def _listed(words: list[int]) -> str:
+    return f"{', '.join(map(str, words[:-1]))} and {words[-1]}"
+
+
+def _smallest_nonprojective(head_of: list[int]) -> int:
+    """The dependent of the shortest non-projective arc, the leftmost if several tie."""
+
+    def size(word):
+        return abs(word - head_of[word]), min(word, head_of[word])
+
+    def dominates(head, word):
+        while word not in (head, 0):
+            word = head_of[word]
+        return word == head
+
+    def is_crossed(word):
+        head = head_of[word]
+        between = range(min(word, head) + 1, max(word, head))
+        return not all(dominates(head, other) for other in between)
+
+    words = sorted(range(1, len(head_of)), key=size)
+    return next(word for word in words if is_crossed(word))
+
+
+def _below(children: list[list[int]], top: int, without: int = 0):
+    """The words below `top`, breadth first and left to right."""
+    queue = deque(children[top])
+    while queue:
+        word = queue.popleft()
+        if word != without:
+            yield word
+            queue.extend(children[word])
+
 
 IS_NUMBER = re.compile(f"[0-9]{{1,{INTEGER_DIGITS}}}")
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from keras_tagging.data.lemma_rules import LemmaRules
+from keras_tagging.data.lemmas.rules import LemmaRules
 from keras_tagging.data.named_columns import field_of, labels_of
 from keras_tagging.data.normalisation import (
     STRAIGHT,

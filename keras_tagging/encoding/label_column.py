@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from keras_tagging.data.lemmas import is_script, lemmas_of, script_of
+from keras_tagging.data.lemmas.scripts import is_script, lemmas_of, script_of
 from keras_tagging.data.named_columns import (
     CHUNK_FIGURES,
     FIGURES,

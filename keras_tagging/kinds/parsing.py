@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from keras_tagging.data.projectivity import SEPARATOR, unlift
 from keras_tagging.data.sentence import as_sentences
-from keras_tagging.data.trees import trees_of
+from keras_tagging.data.trees import SEPARATOR, trees_of, unlift
 from keras_tagging.encoding.batching import slices
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.kind import Output

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from keras_tagging.data.lemmas import lemmas_of, shown_pairs
+from keras_tagging.data.lemmas.scripts import lemmas_of, shown_pairs
 from keras_tagging.data.named_columns import (
     annotated,
     by_column,
@@ -14,7 +14,7 @@ from keras_tagging.data.named_columns import (
     with_labels,
 )
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.spans import spaced, spans_of
+from keras_tagging.data.surface import spaced, spans_of
 from keras_tagging.encoding.batching import slices
 from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import LabelColumn

@@ -21,8 +21,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.treebanks import NER
+from keras_tagging.data.sentence import NER, Sentence
 from keras_tagging.metrics.chunks import ChunkCounts, chunks
 
 UNITS = ("tokens", "sentences", "words")

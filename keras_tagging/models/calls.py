@@ -6,8 +6,8 @@ import keras
 import numpy as np
 
 from keras_tagging import training
+from keras_tagging.data.named_columns import with_targets
 from keras_tagging.data.sentence import as_sentences
-from keras_tagging.data.targets import with_targets
 from keras_tagging.encoding.batching import plan_batches, round_up, slices
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.layers.packing import packed

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from keras_tagging.data.named_columns import with_targets
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.targets import with_targets
 from keras_tagging.utils.suggestions import check_known
 
 #: arguments of Keras' `fit` that make no sense for sentences

@@ -137,7 +137,7 @@ class Tagger(Tagging, SentenceModel):
                 lemma are the same, it is a lemma that is known: `("provoke", "VERB",
                 "provoke")`. Of parts of speech for which it has three quarters of the
                 lemmas of the sentences, any other word keeps its form.
-                `data.lemma_rules.read_lexicon` reads a file of them.
+                `data.lemmas.rules.read_lexicon` reads a file of them.
 
         Raises:
             ValueError: if the sentences are not annotated, or the model has no

@@ -7,8 +7,7 @@ from pathlib import Path
 import keras
 
 from keras_tagging.data.named_columns import field_of, with_labels
-from keras_tagging.data.sentence import Corpus, Sentence
-from keras_tagging.data.treebanks import NER
+from keras_tagging.data.sentence import NER, Corpus, Sentence
 from keras_tagging.models.factory import load
 from keras_tagging.models.jackknife import jackknife
 from keras_tagging.models.report import without_nan

@@ -1,6 +1,6 @@
 """The figures of an exported model, which prove the export."""
 
-from keras_tagging.data.targets import with_targets
+from keras_tagging.data.named_columns import with_targets
 from keras_tagging.kinds.answers import METHODS, lacking
 
 #: what models have and exported ones do not

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from keras_tagging.data.lemmas import is_script, lemmas_of
+from keras_tagging.data.lemmas.scripts import is_script, lemmas_of
 from keras_tagging.data.named_columns import labels_of, with_labels
 from keras_tagging.data.sentence import Sentence, as_sentences
 from keras_tagging.encoding.batching import EncodedSentences

@@ -10,7 +10,7 @@ class Tree:
 
     Args:
         heads: the number of each word's head, counted from 1; 0 for ROOT. They form a
-            tree: see `data.projectivity.check_tree`.
+            tree: see `data.trees.check_tree`.
 
     Attributes:
         heads: the same, counted from 0; -1 for ROOT.

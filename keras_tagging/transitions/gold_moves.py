@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_tagging.data.projectivity import check_tree, is_projective
+from keras_tagging.data.trees import check_tree, is_projective
 from keras_tagging.transitions.system import Outputs, TransitionSystem
 
 CHUNK = 256  # sentences advanced at once

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from keras_tagging.data.projectivity import check_tree, is_projective
+from keras_tagging.data.trees import check_tree, is_projective
 from keras_tagging.transitions.gold_moves import (
     READ,
     check_integers,

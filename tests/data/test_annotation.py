@@ -15,8 +15,7 @@ from keras_tagging.data.annotation import (
     as_tagged_text,
 )
 from keras_tagging.data.rows import CsvWriter
-from keras_tagging.data.spans import spaced, spans_of
-from keras_tagging.data.surface import Surface
+from keras_tagging.data.surface import Surface, spaced, spans_of
 
 # "I don't,\tno.\n\nYes!" from offset 5
 FIRST = Sentence(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keras_tagging.data import CorpusError, Sentence, read
-from keras_tagging.data.brackets import Tree, trees, unescaped
+from keras_tagging.data.formats.penn import Tree, trees, unescaped
 from keras_tagging.data.records import Malformed
 
 MRG = r"""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from keras_tagging.ccg import Derivation, Leaf, Node
 from keras_tagging.ccg.categories import normalise
 from keras_tagging.data import CorpusError, Sentence, read
-from keras_tagging.data.derivations import derivations
+from keras_tagging.data.formats.ccgbank import derivations
 from keras_tagging.data.records import Malformed
 
 HAS = r"(<L (S[dcl]\NP)/NP VBZ VB has (S[dcl]\NP_1)/NP_2>)"

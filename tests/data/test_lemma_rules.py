@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keras_tagging.data.lemma_rules import (
+from keras_tagging.data.lemmas.rules import (
     MIXED,
     LemmaRules,
     changed,
     read_lexicon,
     shape_of,
 )
-from keras_tagging.data.lemmas import script_of
+from keras_tagging.data.lemmas.scripts import script_of
 from keras_tagging.data.records import CorpusError
 
 UPOS = {"VBG": "VERB", "VBD": "VERB", "NNS": "NOUN", "NN": "NOUN", "NNP": "PROPN"}

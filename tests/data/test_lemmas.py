@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keras_tagging.data.lemmas import (
+from keras_tagging.data.lemmas.scripts import (
     LONGEST,
     is_script,
     lemma_of,

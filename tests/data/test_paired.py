@@ -6,9 +6,8 @@ import pytest
 
 from keras_tagging import CorpusError, Sentence, load_corpus
 from keras_tagging.data import read, to_brat
-from keras_tagging.data.spans import Span
-from keras_tagging.data.standoff import BratWriter
-from keras_tagging.data.surface import Surface
+from keras_tagging.data.annotation import BratWriter
+from keras_tagging.data.surface import Span, Surface
 
 
 @pytest.fixture

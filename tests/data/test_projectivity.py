@@ -5,7 +5,7 @@ import pytest
 from reference import arc_standard, pseudo_projective
 from transitions.crossing import random_tree
 
-from keras_tagging.data.projectivity import check_tree, is_projective, lift, unlift
+from keras_tagging.data.trees import check_tree, is_projective, lift, unlift
 
 TREES = [tree for length in range(6) for tree in arc_standard.trees(length)]
 

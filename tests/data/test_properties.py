@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from keras_tagging.corpora import load_corpus
 from keras_tagging.data import Corpus, Sentence, read, write
+from keras_tagging.data.annotation import WRITERS
 from keras_tagging.data.conllu import as_conllu, read_blocks
-from keras_tagging.data.tagged import WRITERS
 from preparing.script import write_splits
 
 # No database: a folder in the working directory.

@@ -2,8 +2,7 @@ import pytest
 
 from keras_tagging.data.normalisation import flat_strings, to_nfc
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentence, as_sentences
-from keras_tagging.data.spans import Entity, chunks_of
-from keras_tagging.data.surface import Surface
+from keras_tagging.data.surface import Entity, Surface, chunks_of
 from keras_tagging.metrics import chunks
 
 

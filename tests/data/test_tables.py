@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from keras_tagging import CorpusError, Sentence, load_corpus
-from keras_tagging.data import detect_format, from_dataframe, read, tables, to_dataframe
+from keras_tagging.data import detect_format, from_dataframe, read, to_dataframe
+from keras_tagging.data.formats import tables
 from keras_tagging.data.rows import CsvWriter
 from keras_tagging.data.surface import Surface
 

@@ -4,9 +4,15 @@ import json
 
 import pytest
 
-from keras_tagging.data.annotation import as_tagged_text
+from keras_tagging.data.annotation import (
+    WRITERS,
+    as_conll,
+    as_jsonl,
+    as_line,
+    as_tagged_text,
+    as_text,
+)
 from keras_tagging.data.sentence import Sentence
-from keras_tagging.data.tagged import WRITERS, as_conll, as_jsonl, as_line, as_text
 
 WORDS = ["na\u00efve\u00a0x", "a|b"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from keras_tagging import Sentence
-from keras_tagging.data.lemma_rules import LemmaRules
+from keras_tagging.data.lemmas.rules import LemmaRules
 from keras_tagging.encoding.column_rules import ColumnRules
 from keras_tagging.encoding.label_column import LabelColumn
 

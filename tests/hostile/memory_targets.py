@@ -16,7 +16,7 @@ from hostile.harness import Outcome, OutOfTime, Target, run_input
 
 from keras_tagging.data import FORMATS, read
 from keras_tagging.data.conllu import read_blocks
-from keras_tagging.data.derivations import derivations
+from keras_tagging.data.formats.ccgbank import derivations
 from keras_tagging.data.lines import numbered_lines
 from keras_tagging.data.raw_text import sentences_of_lines, text_lines
 from keras_tagging.utils import limits

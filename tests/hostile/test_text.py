@@ -25,7 +25,7 @@ from keras_tagging.data import (
 from keras_tagging.data.conllu import read_blocks
 from keras_tagging.data.lines import CHUNK
 from keras_tagging.data.normalisation import LimitError, to_nfc
-from keras_tagging.data.recognition import recognise
+from keras_tagging.data.readers import recognise
 from keras_tagging.data.records import MalformedSentence
 from keras_tagging.data.trees import trees_of
 from keras_tagging.utils import limits

@@ -29,12 +29,12 @@ from keras_tagging.corpora.damage import damage
 from keras_tagging.corpora.suspicions import suspicious
 from keras_tagging.corpora.word_classes import WordClasses
 from keras_tagging.data import Corpus, Sentence, read
-from keras_tagging.data.brackets import unescaped
 from keras_tagging.data.conllu import read_blocks
-from keras_tagging.data.derivations import derivations
+from keras_tagging.data.formats.ccgbank import derivations
+from keras_tagging.data.formats.paired import PAIRED
+from keras_tagging.data.formats.penn import unescaped
 from keras_tagging.data.lines import numbered_lines, raw_lines
 from keras_tagging.data.normalisation import to_nfc
-from keras_tagging.data.paired import PAIRED
 from keras_tagging.data.readers import _sentences as sentences_of
 from keras_tagging.data.records import Malformed
 from keras_tagging.data.surfaces import document_of

@@ -18,7 +18,7 @@ from layers.scorers import (
 from reference import arc_standard, swap
 from reference import parser as reference
 
-from keras_tagging.data.projectivity import check_tree
+from keras_tagging.data.trees import check_tree
 
 EVERY = pytest.mark.parametrize("name", CELLS)
 SYSTEMS = {"arc-standard": arc_standard, "swap": swap}

@@ -6,7 +6,7 @@ from conftest import short
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.data.projectivity import is_projective
+from keras_tagging.data.trees import is_projective
 
 TINY = {"units": 8, "word_dim": 6, "affix_dim": 4, "label_dim": 3, "seed": 1}
 # without what draws random numbers

@@ -12,7 +12,7 @@ from reference import crf as reference
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.data.targets import with_targets
+from keras_tagging.data.named_columns import with_targets
 from keras_tagging.models.fit_input import Weights, held_out
 from keras_tagging.models.fitting import set_in_loss
 

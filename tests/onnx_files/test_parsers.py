@@ -9,7 +9,7 @@ from selection import slow_but
 
 from keras_tagging import runtime
 from keras_tagging.architectures import PARSERS
-from keras_tagging.data.projectivity import SEPARATOR
+from keras_tagging.data.trees import SEPARATOR
 
 GIVEN = [*DEV, *TRAIN, EMPTY, *DEV[:3]]
 CASES = {

@@ -20,8 +20,7 @@ from models.parsers import build, random_parser
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
-from keras_tagging.data.spans import spaced
-from keras_tagging.data.surface import Surface
+from keras_tagging.data.surface import Surface, spaced
 from keras_tagging.encoding import batching
 from keras_tagging.metrics import chunk_scores
 from keras_tagging.models import factory

@@ -11,7 +11,7 @@ from onnx import helper
 
 from keras_tagging.ccg import Grammar
 from keras_tagging.cells import FeedForwardCell
-from keras_tagging.data.projectivity import check_tree
+from keras_tagging.data.trees import check_tree
 from keras_tagging.layers import TransitionScorer
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info

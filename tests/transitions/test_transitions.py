@@ -14,7 +14,7 @@ from transitions.walks import (
     start_both,
 )
 
-from keras_tagging.data.projectivity import check_tree
+from keras_tagging.data.trees import check_tree
 from keras_tagging.transitions.arc_standard import (
     CASES,
     LEFT_ARC,

@@ -1,17 +1,12 @@
-"""The formats with one token a line: CoNLL columns, bare tokens."""
+"""The formats with one token a line, CoNLL columns and bare tokens; and plain text."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 
-from keras_tagging.data.categories import category_at
-from keras_tagging.data.column_checks import (
-    are_positions,
-    identifying_column,
-    other_separator,
-)
+from keras_tagging.data.formats.ccgbank import category_at
 from keras_tagging.data.records import (
     MARK,
     Line,
@@ -291,3 +286,64 @@ def tokens(
         token_column: index of the word.
     """
     return conll(lines, separator=separator, token_column=token_column, tag_column=None)
+
+
+# between columns of other programs, where the rows have neither tabs nor blanks
+_SEPARATORS = ",;|"
+_DIGIT = re.compile("[0-9]")
+#: rows of a sentence, for each of its identifiers: fewer may be anything
+_REPEATED = 3
+
+
+def other_separator(rows: Sequence[str]) -> str | None:
+    """The character that stands inside of each row, as in `Laura,B-PER`.
+
+    Args:
+        rows: without tabs and blanks.
+    """
+    if len(rows) < 2:
+        return None
+    inner = [row[1:-1] for row in rows]
+    return next((s for s in _SEPARATORS if all(s in row for row in inner)), None)
+
+
+def are_positions(values: Sequence[str]) -> bool:
+    """Whether these are the positions of words, 1, 2, 3, and 1 again."""
+    expected = {"1"}
+    for value in values:
+        if value not in expected:
+            return False
+        expected = {"1", str(int(value) + 1)}
+    return "2" in values
+
+
+def identifying_column(rows: Sequence[Sequence[str]]) -> int | None:
+    """The first column that seems to number the sentences of a block.
+
+    Its values have digits, each stands in rows that follow each other, and there are
+    three or more of them, each in three rows on average.
+
+    Args:
+        rows: the cells of each row, all of the same number.
+    """
+    for index, column in enumerate(zip(*rows, strict=True)):
+        runs = [value for value, _ in groupby(column)]
+        if (
+            3 <= len(runs) <= len(column) // _REPEATED
+            and len(set(runs)) == len(runs)
+            and all(map(_DIGIT.search, runs))
+        ):
+            return index
+    return None
+
+
+def text(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
+    """Untagged sentences, one a line, with blanks between the tokens.
+
+    An empty line is an empty sentence.
+    """
+
+    def parse(record: list[Line]) -> Sentence:
+        return sentence_of(split_blanks(record[0][1]))
+
+    return parse_each(([line] for line in lines), parse)

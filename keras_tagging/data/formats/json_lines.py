@@ -1,12 +1,81 @@
-"""Sentences as JSON objects of annotation tools, and of our own `annotate`."""
+"""Sentences as JSON lines: our own, and objects of annotation tools."""
 
+import json
+import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from keras_tagging.data.named_columns import field_of
-from keras_tagging.data.records import Malformed
-from keras_tagging.data.spans import tag_span
+from keras_tagging.data.normalisation import shown
+from keras_tagging.data.records import (
+    Line,
+    Malformed,
+    is_blank,
+    parse_each,
+    sentence_of,
+)
+from keras_tagging.data.sentence import Sentence
+from keras_tagging.data.surface import tag_span
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def jsonl(
+    lines: Iterable[Line], *, token_field: str = "tokens", tag_field: str = "tags"
+) -> Iterator[Sentence | Malformed]:
+    """One JSON object a line, such as `{"tokens": [...], "tags": [...]}`.
+
+    Further lists of strings or integers become columns and need one value a token;
+    other values are ignored. An empty line is an empty sentence. Objects of `annotate
+    --output jsonl`, and those of Prodigy and doccano, which mark spans of characters,
+    are read too: see `data.formats.json_lines.flat_fields`.
+
+    Args:
+        token_field, tag_field: the names of the two lists; tags may be absent.
+    """
+
+    def is_flat(values) -> bool:
+        return isinstance(values, list) and all(type(v) in (str, int) for v in values)
+
+    def parse(record: list[Line]) -> Sentence | None:
+        [(number, line)] = record
+        if is_blank(line):
+            return Sentence([], [])
+        shape = f'{{"{token_field}": [...], "{tag_field}": [...]}}'
+        try:
+            fields = json.loads(line)
+        except json.JSONDecodeError as error:
+            remedy = f"write one object a line, {shape}"
+            raise Malformed(number, f"not JSON: {error}", remedy) from None
+        except (ValueError, RecursionError):  # Python's own limits
+            what = "a number with thousands of digits, or brackets nested too deeply"
+            raise Malformed(number, what, f"write {shape}") from None
+        if isinstance(fields, dict) and token_field == "tokens":
+            fields = flat_fields(number, fields)
+            if fields is None:
+                return None
+        words = fields.get(token_field) if isinstance(fields, dict) else None
+        if not is_flat(words):
+            what = f"no list of strings {token_field!r}"
+            raise Malformed(number, what, f"write {shape}, or pass token_field=")
+        if fields.get(tag_field) is not None and not is_flat(fields[tag_field]):
+            what = f"{tag_field!r} is not a list of strings"
+            raise Malformed(number, what, f"write {shape}, or pass tag_field=")
+        lists = {name: list(map(str, v)) for name, v in fields.items() if is_flat(v)}
+        for name, values in lists.items():
+            # JSON can spell half of a surrogate pair, which no encoding can write.
+            if _SURROGATE.search(name) or any(map(_SURROGATE.search, values)):
+                what = f"{shown(name)} contains half of a surrogate pair"
+                raise Malformed(number, what, "write the character itself, in UTF-8")
+            if len(values) != len(words):
+                what = f"{len(words)} {token_field} but {len(values)} {name[:40]}"
+                raise Malformed(number, what, "give one value a token in every list")
+        words = lists.pop(token_field)
+        return sentence_of(words, lists.pop(tag_field, None), lists)
+
+    return parse_each(([line] for line in lines), parse)
+
 
 #: where Prodigy, doccano and spaCy have the spans of a text
 SPANS = ("spans", "label", "labels", "entities")
@@ -145,3 +214,8 @@ def _iob2(number: int, places: Sequence[tuple[int, int]], spans) -> list[str]:
             raise Malformed(number, what, "move its borders to those of tokens")
         tag_span(tags, inside.start, inside.stop, label)
     return tags
+
+
+def json_line(fields: Mapping) -> str:
+    """An object on a line."""
+    return json.dumps(fields, ensure_ascii=False) + "\n"

@@ -3,7 +3,6 @@
 import csv as rows_of
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from keras_tagging.data.headers import header_of
 from keras_tagging.data.named_columns import field_of
 from keras_tagging.data.records import (
     Line,
@@ -14,6 +13,7 @@ from keras_tagging.data.records import (
     sentence_of,
     unread,
 )
+from keras_tagging.data.rows import header_of
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils import limits
 

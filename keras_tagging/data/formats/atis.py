@@ -1,4 +1,4 @@
-"""CNTK's text format (CTF), the format of ATIS in CNTK's examples."""
+"""The formats of ATIS: lines of words and labels, and CNTK's text format (CTF)."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,12 +8,43 @@ from keras_tagging.data.records import (
     Line,
     Malformed,
     Record,
+    check_count,
     is_blank,
     parse_each,
     sentence_of,
+    split_blanks,
 )
 from keras_tagging.data.sentence import Sentence
 from keras_tagging.utils.limits import INTEGER_DIGITS
+
+
+def atis(lines: Iterable[Line]) -> Iterator[Sentence | Malformed]:
+    """`BOS words EOS`, a tab and a label for each of them; one sentence a line.
+
+    An empty line is an empty sentence. BOS and EOS are dropped with their labels, and
+    so is an intent in the place of EOS's label.
+    """
+
+    def parse(record: list[Line]) -> Sentence:
+        [(number, line)] = record
+        if is_blank(line):
+            return Sentence([], [])
+        words, tab, labels = line.partition("\t")
+        if not tab:
+            what = "no tab between the words and the labels"
+            raise Malformed(number, what, "write BOS words EOS, a tab, the labels")
+        words, labels = split_blanks(words), split_blanks(labels)
+        check_count(max(len(words), len(labels)))
+        if words[:1] != ["BOS"] or words[1:][-1:] != ["EOS"]:
+            what = "the words are not between BOS and EOS"
+            raise Malformed(number, what, "write BOS words EOS, a tab, the labels")
+        if len(words) != len(labels):
+            what = f"{len(words)} words but {len(labels)} labels, BOS and EOS included"
+            raise Malformed(number, what, "give one label a word")
+        return sentence_of(words[1:-1], labels[1:-1])
+
+    return parse_each(([line] for line in lines), parse)
+
 
 _ROW = re.compile(r"[ \t]*([0-9]+)[ \t]*(\|.*)")
 # A bar that is part of the text is written `#|`. The possessive plus keeps the pattern

@@ -1,14 +1,14 @@
-r"""CCGbank's derivations, as its `.auto` files hold them (Hockenmaier & Steedman 2007).
+"""CCGbank's derivations, `.auto` (Hockenmaier & Steedman 2007), and C&C's `pipe`.
 
-An `ID=` line, then the derivation on one line: `(<T category head count> nodes )` is an
-inner node, `(<L category modified-pos pos word predicate>)` a leaf.
+In `.auto` an `ID=` line, then the derivation on one line: `(<T category head count>
+nodes )` is an inner node, `(<L category modified-pos pos word predicate>)` a leaf.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator
 
 from keras_tagging.ccg.auto import Leaf, parse_line
-from keras_tagging.ccg.categories import NotCCG
+from keras_tagging.ccg.categories import CategoryError, NotCCG, as_read
 from keras_tagging.ccg.derivation import Derivation
 from keras_tagging.ccg.words import in_text
 from keras_tagging.data.records import (
@@ -19,8 +19,26 @@ from keras_tagging.data.records import (
     is_blank,
     parse_each,
     sentence_of,
+    split_blanks,
 )
 from keras_tagging.data.sentence import Sentence
+
+
+def category_at(line: int, text: str, notation: str | None) -> str:
+    """The category that a reader returns, in normal form.
+
+    With `notation=None` it is the text as it stands, but for the errors of the
+    published treebank.
+
+    Raises:
+        Malformed: if the text is not a category, or the notation is unknown.
+    """
+    try:
+        return as_read(text, notation)
+    except CategoryError as error:
+        raise Malformed(line, error.what, error.remedy) from None
+    except ValueError as error:
+        raise Malformed(line, str(error), "pass categories= with one") from None
 
 
 def derivations(
@@ -129,3 +147,47 @@ def derivation_of(
         raise Malformed(number, str(error), "pass categories= with one") from None
     header = record[0][1] if len(record) == 2 else ""
     return Derivation.of_line(line, header, categories, len(leaves)), leaves
+
+
+def pipe(
+    lines: Iterable[Line], *, categories: str | None = None
+) -> Iterator[Sentence | Malformed]:
+    """`word|pos|category` items separated by blanks, one sentence a line.
+
+    Items are split from the right, so a word may contain bars. An empty line is an
+    empty sentence. The comment with which files of the C&C tools begin, and the blank
+    line after it, are skipped. Column: `pos`.
+
+    Args:
+        categories: "ccgbank" or "pmb" for CCG categories in normal form in this
+            notation; one that cannot be parsed is malformed.
+    """
+
+    def parse(record: list[Line]) -> Sentence:
+        [(number, line)] = record
+        items = split_blanks(line)
+        check_count(len(items))
+        items = [item.rsplit("|", 2) for item in items]
+        for position, item in enumerate(items, 1):
+            if len(item) != 3 or not all(item):
+                what = f"item {position}, {'|'.join(item)[:60]!r}, is not word|pos|tag"
+                raise Malformed(number, what, "give all three, without blanks inside")
+        words, pos, tags = zip(*items, strict=True) if items else ((), (), ())
+        tags = [category_at(number, tag, categories) for tag in tags]
+        return sentence_of(words, tags, {"pos": pos})
+
+    return parse_each(([line] for line in _without_preface(lines)), parse)
+
+
+def _without_preface(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines after C&C's preface: comments, and the blank line behind them."""
+    has_preface = False
+    lines = iter(lines)
+    for number, line in lines:
+        is_comment = isinstance(line, str) and line.startswith("#")
+        if not is_comment or split_blanks(line)[0].count("|") > 1:
+            if not (has_preface and is_blank(line)):
+                yield number, line
+            break
+        has_preface = True
+    yield from lines

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 
 from keras_tagging.ccg.words import escaped
-from keras_tagging.data.derivations import derivation_of
+from keras_tagging.data.formats.ccgbank import derivation_of
 from keras_tagging.data.normalisation import shown, to_nfc
 from keras_tagging.data.records import (
     Line,
@@ -34,9 +34,6 @@ FIELDS = {
     "deprel": DEPREL,
     "lemma": LEMMA,
 }
-
-#: the column of named entities: NER in MISC
-NER = "ner"
 
 #: the tags are the categories of the derivations in these comments
 AUTO = "auto"
@@ -232,7 +229,7 @@ def _check_heads(rows: list[Row], trees: bool) -> None:
 
 
 def _check_tree(rows: list[Row]) -> None:
-    from keras_tagging.data.projectivity import find_cycle  # parsing imports data
+    from keras_tagging.data.trees import find_cycle  # parsing imports data
 
     for word, (number, cells) in enumerate(rows, 1):
         if cells[HEAD] == "_":
