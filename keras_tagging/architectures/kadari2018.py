@@ -34,7 +34,7 @@ FAST = {
     "epochs": 10,
 }
 #: all characters of a word, and more epochs, which need more noise: see
-#: docs/results/recipes.rst
+#: docs/results/kadari2018.rst
 BEST = {
     "character_network": "lstm",
     "label_smoothing": 0.1,

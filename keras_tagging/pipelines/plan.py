@@ -15,13 +15,13 @@ from keras_tagging.vectors.languages import TRAINABLE, LanguageWords
 ARCHITECTURES = {"segmenter": "segmenter", "tagger": "bigru", "parser": "ffn-parser"}
 ARCHITECTURES |= {name: name for name in CCG_PARSERS} | {ENTITIES: "bilstm-crf"}
 TAGGER = {"units": 200, "label_smoothing": 0.1, "unknown_rate": 0.5}
-# jackknifing, folds=4, brought nothing on EWT: see docs/results/raw-text.rst
+# jackknifing, folds=4, brought nothing on EWT: see docs/results/models.rst
 FOLDS = {"folds": 1, "tagger_epochs": 6}
 # 8 nodes above an encoder are as accurate as 18, and quicker: same page
 PARSER = {"encoder": "bilstm", "beam_width": 4, "epochs": 10}
 PARSER |= {"system": "arc-standard-core", "affix_dim": 32}
 #: batches that a part learns from at least, in at most so many epochs: with 16 and 10
-#: epochs of 400 sentences UPOS and LAS are lower (docs/results/small-corpora.rst)
+#: epochs of 400 sentences UPOS and LAS are lower (docs/results/models.rst)
 BATCHES, MOST_EPOCHS = {"tagger": 1500, "parser": 800}, 60
 #: what a pipeline changes in a recipe, by architecture
 SETTINGS = {
@@ -33,7 +33,7 @@ SETTINGS = {
     "paper": dict.fromkeys(PARSERS, FOLDS),
 }
 #: and, where it takes installed vectors and word classes, in "fast": these know more of
-#: words that training lacks than characters do (docs/results/raw-text.rst)
+#: words that training lacks than characters do (docs/results/models.rst)
 WITH_WORDS = {"bigru": {"units": 150, "character_network": None}}
 #: half of the hidden units and of the hypotheses: as accurate, and a third quicker
 WITH_WORDS |= dict.fromkeys(
