@@ -30,7 +30,7 @@ import pandas as pd
 
 import keras_tagging
 from keras_tagging.metrics import paired_permutation
-from keras_tagging.models.run_folder import take_folds
+from keras_tagging.models.files.run_folder import take_folds
 from keras_tagging.vectors import train_vectors
 
 SYSTEMS = ["ffn", "lstm", "lstm:all", "elman", "elman:all", "gru", "gru:all"]

@@ -204,7 +204,7 @@ def small_taggers():
         sizes = {"units": 8, "word_dim": 4, "num_layers": 1, **WORDS_ONLY}
         return keras_tagging.build(architecture, seed=seed, **sizes)
 
-    with mock.patch("keras_tagging.models.parser.new_tagger", small):
+    with mock.patch("keras_tagging.models.parser.parser.new_tagger", small):
         yield
 
 

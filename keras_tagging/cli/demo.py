@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from keras_tagging.cli.output import figures, levels_table, progress, summary
-from keras_tagging.models.run_files import lock_run
+from keras_tagging.models.files.run_files import lock_run
 from keras_tagging.utils.startup import start_program
 
 # "visits" and "attack" may be nouns or verbs, and "that" has several categories.
@@ -33,7 +33,7 @@ def demo(
     import tensorflow as tf
 
     import keras_tagging
-    from keras_tagging.models.run_folder import save_run
+    from keras_tagging.models.files.run_folder import save_run
 
     corpus = keras_tagging.load_corpus("demo")
     print(summary(corpus))

@@ -70,7 +70,7 @@ class Lessons:
             return None
         text = CorpusFiles(self.unlabelled) if self.unlabelled else None
         model = load_model(self.teacher, part=kind.name)
-        from keras_tagging.models.teachers import Teacher, digest_of
+        from keras_tagging.models.distillation import Teacher, digest_of
 
         def watch(sentences):
             return watched(sentences, len(sentences))

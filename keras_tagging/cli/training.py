@@ -30,7 +30,7 @@ from keras_tagging.cli.start import Start
 from keras_tagging.cli.talk import say
 from keras_tagging.cli.teaching import Lessons
 from keras_tagging.corpora.labels import refuse_one_label
-from keras_tagging.models.run_files import (
+from keras_tagging.models.files.run_files import (
     METADATA,
     MODEL,
     can_go_on,
@@ -151,7 +151,7 @@ def train_model(
     if kind.learns == "tags" and tagged and not chosen.get("tags"):
         refuse_one_label(data.train, data, source.reading.options)
     start_program()
-    from keras_tagging.models.run_folder import take_folds, train_run
+    from keras_tagging.models.files.run_folder import take_folds, train_run
     from keras_tagging.training import share_batches
 
     if fitting.devices is not None:
@@ -213,7 +213,7 @@ def finish(out: Path) -> None:
             f"{out} holds a finished model: choose another --out, or give --force"
         )
     start_program()
-    from keras_tagging.models.run_folder import complete
+    from keras_tagging.models.files.run_folder import complete
 
     complete(out)
     tidy(out)

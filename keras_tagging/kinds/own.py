@@ -5,7 +5,7 @@ from keras_tagging.kinds.kind import Kind, register
 TAGGER = register(
     Kind(
         name="tagger",
-        model="keras_tagging.models.tagger:Tagger",
+        model="keras_tagging.models.tagger.tagger:Tagger",
         architectures=(
             "keras_tagging.architectures.kadari2018:BIGRU",
             "keras_tagging.architectures.wu2016:SKIP_BILSTM",
@@ -21,7 +21,7 @@ TAGGER = register(
         ),
         runtime="keras_tagging.runtime.models:OnnxTagger",
         graph="keras_tagging.onnx.answers:tag_graph",
-        ensemble="keras_tagging.models.tagger_ensemble:TaggerEnsemble",
+        ensemble="keras_tagging.models.tagger.ensemble:TaggerEnsemble",
         learns="tags",
         command="tag",
         route="tag",
@@ -34,7 +34,7 @@ TAGGER = register(
 PARSER = register(
     Kind(
         name="parser",
-        model="keras_tagging.models.parser:Parser",
+        model="keras_tagging.models.parser.parser:Parser",
         architectures=(
             "keras_tagging.architectures.elkaref2017:FFN_PARSER",
             "keras_tagging.architectures.elkaref2017:LSTM_PARSER",
@@ -43,7 +43,7 @@ PARSER = register(
         ),
         runtime="keras_tagging.runtime.models:OnnxParser",
         graph="keras_tagging.onnx.answers:tree_graph",
-        ensemble="keras_tagging.models.parser_ensemble:ParserEnsemble",
+        ensemble="keras_tagging.models.parser.ensemble:ParserEnsemble",
         learns="trees",
         command="parse",
         route="parse",
@@ -73,7 +73,7 @@ OF_DERIVATIONS = {
 CCG_PARSER = register(
     Kind(
         name="ccg-parser",
-        model="keras_tagging.models.ccg_parser:CCGParser",
+        model="keras_tagging.models.ccg.ccg_parser:CCGParser",
         architectures=("keras_tagging.architectures.yoshikawa2017:CCG_PARSER",),
         runtime="keras_tagging.runtime.ccg_parser:OnnxCCGParser",
         graph="keras_tagging.onnx.answers:derivation_graph",
@@ -83,7 +83,7 @@ CCG_PARSER = register(
 CCG_SHIFT_REDUCE = register(
     Kind(
         name="ccg-shift-reduce",
-        model="keras_tagging.models.shift_reduce_parser:ShiftReduceParser",
+        model="keras_tagging.models.ccg.shift_reduce_parser:ShiftReduceParser",
         architectures=("keras_tagging.architectures.zhang2011:CCG_SHIFT_REDUCE",),
         runtime="keras_tagging.runtime.ccg_parser:OnnxShiftReduceParser",
         graph="keras_tagging.onnx.answers:moves_graph",
@@ -93,7 +93,7 @@ CCG_SHIFT_REDUCE = register(
 SEGMENTER = register(
     Kind(
         name="segmenter",
-        model="keras_tagging.models.segmenter:Segmenter",
+        model="keras_tagging.models.segmenter.segmenter:Segmenter",
         architectures=("keras_tagging.architectures.straka2017:SEGMENTER",),
         runtime="keras_tagging.runtime.segmenter:OnnxSegmenter",
         graph="keras_tagging.onnx.answers:segment_graph",

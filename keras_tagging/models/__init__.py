@@ -5,13 +5,14 @@ from keras_tagging.utils.lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "ccg_parser": ["CCGParser"],
+        "ccg.ccg_parser": ["CCGParser"],
+        "ccg.shift_reduce_parser": ["ShiftReduceParser"],
         "ensemble": ["Ensemble"],
-        "factory": ["build", "load"],
-        "parser": ["Parser"],
-        "segmenter": ["Segmenter"],
+        "factory": ["build"],
+        "files.loading": ["load"],
+        "parser.parser": ["Parser"],
+        "segmenter.segmenter": ["Segmenter"],
         "sentence_model": ["SentenceModel"],
-        "shift_reduce_parser": ["ShiftReduceParser"],
-        "tagger": ["Tagger"],
+        "tagger.tagger": ["Tagger"],
     },
 )

@@ -11,7 +11,7 @@ import numpy as np
 from keras_tagging import kinds
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.models.calls import SentenceCalls
-from keras_tagging.models.ensemble_files import load_members, save_ensemble
+from keras_tagging.models.files.ensemble import load_members, save_ensemble
 from keras_tagging.utils import limits
 
 NOT_TRAINED = (
@@ -189,12 +189,12 @@ class Ensemble(SentenceCalls):
     def export(self, filepath, *, format="onnx", top_k=5, int8=False):
         """Write one ONNX file, whose graph runs all members on the same words.
 
-        It is a file of the members' kind: see :func:`keras_tagging.models.export`.
+        It is a file of the members' kind: see `models.files.export`.
 
         Raises:
             ValueError: as there, and for any other format.
         """
-        from keras_tagging.models.export import export  # which takes seconds
+        from keras_tagging.models.files.export import export  # which takes seconds
 
         if format != "onnx":
             raise ValueError(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from keras_tagging import training
 from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
+from keras_tagging.models.distillation import check_text, with_text
 from keras_tagging.models.fit_input import Weights, development, digest_of, held_out
-from keras_tagging.models.text_batches import check_text, with_text
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from keras_tagging.data.named_columns import check_labelled
 from keras_tagging.data.sentence import as_sentences
 from keras_tagging.encoding.batching import EncodedSentences, TrainingBatches
 from keras_tagging.encoding.tokens_to_ids import TokenFeatures
-from keras_tagging.models import building, saved_config, saving
+from keras_tagging.models import building
 from keras_tagging.models.calls import SentenceCalls
+from keras_tagging.models.files import saved_config, saving
 from keras_tagging.models.given_vectors import GivenVectors
 from keras_tagging.models.report import Report, without_nan
 from keras_tagging.models.shrinking import shrunk
@@ -391,9 +392,9 @@ class SentenceModel(SentenceCalls):
     def export(self, filepath, *, format="tf_saved_model", top_k=5, **kwargs):
         """Write a SavedModel, or an ONNX file with `format="onnx"`.
 
-        See :func:`keras_tagging.models.export.export`.
+        See :func:`keras_tagging.models.files.export.export`.
         """
-        from keras_tagging.models.export import export  # which takes seconds
+        from keras_tagging.models.files.export import export  # which takes seconds
 
         self._require_network()
         export(self, filepath, format=format, top_k=top_k, **kwargs)

@@ -7,7 +7,7 @@ from keras import ops
 
 from keras_tagging.data.normalisation import to_nfc
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.models.half_precision import half
+from keras_tagging.models.files.half_precision import half
 from keras_tagging.utils.checks import check_choice
 from keras_tagging.vectors.coverage import Words, count_words
 

@@ -96,7 +96,7 @@ def saving(folder: Path) -> Iterator[None]:
 
 def _write(pipeline, partial: Path, half_precision: bool) -> None:
     """Write the files of a pipeline into an empty folder."""
-    from keras_tagging.models.half_precision import halve
+    from keras_tagging.models.files.half_precision import halve
 
     for name, model in pipeline.parts.items():
         path = partial / f"{name}.keras"
@@ -155,7 +155,7 @@ def _check_strangers(folder: Path, files: str, parts: Collection[str]) -> None:
 
 def _list(pipeline, parts: dict, files: str = "keras", words=None, **more) -> str:
     """The text of `pipeline.json`."""
-    from keras_tagging.models.metadata import versions
+    from keras_tagging.models.files.metadata import versions
 
     content = {"files": files, "parts": parts, "versions": versions(), **more}
     if words:
@@ -184,8 +184,8 @@ def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
         from keras_tagging.runtime.loading import read, words_of_folder
     else:
         start_keras()
-        from keras_tagging.models.factory import read
-        from keras_tagging.models.shared_words import words_of_folder
+        from keras_tagging.models.files.loading import read
+        from keras_tagging.models.files.shared_words import words_of_folder
 
     if files := content.get("words"):
         read = partial(read, words=words_of_folder(folder, files))
@@ -216,7 +216,7 @@ def export_pipeline(
             holds a pipeline that was saved, or models that would be taken for parts,
             or as in `models.export`.
     """
-    from keras_tagging.models.export import check_onnx, export
+    from keras_tagging.models.files.export import check_onnx, export
 
     check_known("format", format, list(FORMATS))
     if not any(hasattr(model, "export") for model in pipeline.parts.values()):

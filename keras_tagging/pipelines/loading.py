@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from keras_tagging.models.run_files import ENSEMBLE, MODEL, model_file
+from keras_tagging.models.files.run_files import ENSEMBLE, MODEL, model_file
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.runtime.folder import PIPELINE, holds_parts
 from keras_tagging.runtime.pipeline import stages
@@ -63,14 +63,14 @@ def load(path, *, safe_mode: bool = True):
         )
     start_keras()
     if saved and not has_model:
-        from keras_tagging.models.saved_model import load_saved
+        from keras_tagging.models.files.saved_model import load_saved
 
         if "" in saved:
             return load_saved(path)
         return Pipeline(**{name: load_saved(x) for name, x in saved.items()})
-    from keras_tagging.models import factory
+    from keras_tagging.models.files import loading
 
-    return factory.load(path)
+    return loading.load(path)
 
 
 def saved_models(folder: Path) -> dict[str, Path]:

@@ -118,7 +118,7 @@ def write_words(
     Raises:
         ValueError: if one is too large for that.
     """
-    from keras_tagging.models.half_precision import half
+    from keras_tagging.models.files.half_precision import half
 
     arrays = {}
     for feature, names in shared.items():
@@ -246,7 +246,7 @@ def write_for_keras(folder: Path, parts, half_precision: bool) -> dict[str, dict
     Returns:
         The file with its checksum; {} if no words are shared.
     """
-    from keras_tagging.models.shared_words import thin
+    from keras_tagging.models.files.shared_words import thin
 
     shared = shared_parts(parts)
     if not shared:

@@ -8,11 +8,11 @@ import keras
 
 from keras_tagging.data.named_columns import field_of, with_labels
 from keras_tagging.data.sentence import NER, Corpus, Sentence
-from keras_tagging.models.factory import load
-from keras_tagging.models.jackknife import jackknife
+from keras_tagging.models.files.loading import load
+from keras_tagging.models.files.run_files import STATE, is_finished, tidy
+from keras_tagging.models.files.run_folder import train_run
 from keras_tagging.models.report import without_nan
-from keras_tagging.models.run_files import STATE, is_finished, tidy
-from keras_tagging.models.run_folder import train_run
+from keras_tagging.models.tagger.jackknife import jackknife
 from keras_tagging.pipelines.loading import load as load_any
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.pipelines.plan import (

@@ -7,8 +7,8 @@ from keras import ops
 
 import keras_tagging
 from keras_tagging.encoding.vocabulary import FIRST_ID
-from keras_tagging.models import table_pretraining as pretrain
-from keras_tagging.models import tagger
+from keras_tagging.models.tagger import pretraining as pretrain
+from keras_tagging.models.tagger import tagger
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

@@ -210,7 +210,7 @@ def test_bootstrap(program, failing, parser_dir, treebank, tmp_path, monkeypatch
     assert [row[6] for row in rows if row[0]].count("0") == 2
 
     made = []
-    where = "keras_tagging.models.run_folder.train_run"
+    where = "keras_tagging.models.files.run_folder.train_run"
     monkeypatch.setattr(where, lambda model, *_, **__: made.append(model))
     args = ["--corpus", treebank, "--out", tmp_path / "lstm", *TINY]
     args += ["--bootstrap", ffn_dir, "--gates", "i,o"]
@@ -240,7 +240,7 @@ def test_a_parser_learns_from_a_parser(
     program, failing, parser_dir, treebank, tmp_path, monkeypatch
 ):
     taught = []
-    where = "keras_tagging.models.run_folder.train_run"
+    where = "keras_tagging.models.files.run_folder.train_run"
     monkeypatch.setattr(where, lambda *_, teacher, **__: taught.append(teacher))
     text = tmp_path / "text.conllu"
     text.write_text((treebank / "dev.conllu").read_text("utf-8"), "utf-8")

@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from keras_tagging import Ensemble, load
-from keras_tagging.models.teachers import digest_of
+from keras_tagging.models.distillation import digest_of
 
 pytestmark = [
     pytest.mark.usefixtures("eagerly"),

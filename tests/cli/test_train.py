@@ -85,7 +85,7 @@ def test_killed_run_goes_on(tiny, program, corpus_dir, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("keras_tagging.models.run_folder.save_run", interrupted)
+        patch.setattr("keras_tagging.models.files.run_folder.save_run", interrupted)
         code, _, err = program(*args, tmp_path / "killed")
     assert code == 130
     assert err.endswith("keras-tagging: error: interrupted\n")

@@ -213,7 +213,7 @@ class _Tagger:
 
 def _jackknife(keep):
     from keras_tagging import Sentence
-    from keras_tagging.models.jackknife import jackknife
+    from keras_tagging.models.tagger.jackknife import jackknife
 
     sentences = [Sentence(["a"] * n, ["X"] * n) for n in (1, 2, 3, 4)]
     found = jackknife(sentences, _Tagger, folds=2, keep=keep)

@@ -11,7 +11,7 @@ from hostile.harness import address_space, limit_memory, peak, reset_peak
 from hostile.saved_models import KINDS, archived, members, refused, whole, written
 
 import keras_tagging
-from keras_tagging.models.model_file import CONFIG, WEIGHTS
+from keras_tagging.models.files.model_file import CONFIG, WEIGHTS
 from keras_tagging.utils import limits
 
 

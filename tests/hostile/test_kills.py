@@ -22,8 +22,8 @@ from keras_tagging.data.records import CorpusError
 from keras_tagging.experiments.reproduction.jobs import Job
 from keras_tagging.experiments.reproduction.schedule import run_jobs
 from keras_tagging.experiments.reproduction.store import Store
-from keras_tagging.models import export as exporting
-from keras_tagging.models.run_files import lock_run
+from keras_tagging.models.files import export as exporting
+from keras_tagging.models.files.run_files import lock_run
 from preparing.script import write_splits
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -212,7 +212,7 @@ LOCKING = """
 import sys
 from pathlib import Path
 sys.argv[0] = "keras-tagging"  # which does not import Keras at once
-from keras_tagging.models.run_files import lock_run
+from keras_tagging.models.files.run_files import lock_run
 
 with lock_run(Path(sys.argv[1])):
     print("locked", flush=True)

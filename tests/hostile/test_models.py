@@ -16,7 +16,7 @@ from models.parsers import TINY as SMALL
 
 import keras_tagging
 from keras_tagging import cli
-from keras_tagging.models.model_file import CONFIG
+from keras_tagging.models.files.model_file import CONFIG
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

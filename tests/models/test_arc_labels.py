@@ -6,7 +6,7 @@ from models.parsers import TRAIN, build, random_parser
 import keras_tagging
 from keras_tagging import Sentence, runtime
 from keras_tagging.data.trees import arc_labels, trees_of
-from keras_tagging.models.saved_config import checked_config
+from keras_tagging.models.files.saved_config import checked_config
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

@@ -18,7 +18,7 @@ from reference import characters, coupled_lstm, skip_stack
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.architectures import PARSERS, TAGGERS, architecture
-from keras_tagging.models.saved_config import checked_config
+from keras_tagging.models.files.saved_config import checked_config
 
 SMALL = {"character_units": 3, "character_embedding_dim": 4, "max_characters": 8}
 WORDS = ["the", "Dog", "unheard-of", "barks", "ß", "the", "wife\\/mother-in-law"]

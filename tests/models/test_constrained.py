@@ -13,7 +13,7 @@ from reference import crf as reference
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.metrics import is_consistent
-from keras_tagging.models.saved_config import checked_config
+from keras_tagging.models.files.saved_config import checked_config
 
 TAGS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 WORDS = "a b c d e".split()

@@ -12,7 +12,7 @@ from reference import crf as reference
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.layers import CRF
-from keras_tagging.models import tagger as tagger_module
+from keras_tagging.models.tagger import tagger as tagger_module
 
 SMALLER = TINY | WORDS_ONLY
 SENTENCES = [s.tokens for s in random_sentences(12, 5, longest=4)] + [[], ["zebra"]]

@@ -15,8 +15,8 @@ from models.parsers import DEV, TRAIN, build, equal, weights
 import keras_tagging
 from keras_tagging import Tagger
 from keras_tagging.architectures import resolve_settings
-from keras_tagging.models import jackknife as module
-from keras_tagging.models.run_folder import take_folds
+from keras_tagging.models.files.run_folder import take_folds
+from keras_tagging.models.tagger import jackknife as module
 
 pytestmark = pytest.mark.usefixtures("eagerly", "small_taggers")
 

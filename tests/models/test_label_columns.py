@@ -11,7 +11,7 @@ from models.columns import NAMES, columned
 
 import keras_tagging
 from keras_tagging import Sentence
-from keras_tagging.models.saved_config import checked_config
+from keras_tagging.models.files.saved_config import checked_config
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

@@ -17,7 +17,7 @@ import keras_tagging
 from keras_tagging import Pipeline, runtime
 from keras_tagging.cli import main
 from keras_tagging.cli.loading import load_model
-from keras_tagging.models.half_precision import half, halve
+from keras_tagging.models.files.half_precision import half, halve
 from keras_tagging.pipelines import loading
 from keras_tagging.utils import limits, named_models
 from keras_tagging.utils.named_models import find_model, installed_models

@@ -30,7 +30,7 @@ from keras_tagging import Parser, Sentence
 from keras_tagging.architectures import PARSERS
 from keras_tagging.data.trees import check_tree, is_projective
 from keras_tagging.encoding import batching
-from keras_tagging.models import parser
+from keras_tagging.models.parser import parser
 from keras_tagging.training.settings import FitSettings
 
 

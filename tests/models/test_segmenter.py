@@ -11,7 +11,7 @@ from keras_tagging import Sentence
 from keras_tagging.architectures.parser_network import ENCODERS
 from keras_tagging.data.surface import Surface
 from keras_tagging.data.surfaces import text_of
-from keras_tagging.models.saved_config import checked_config, least_weights
+from keras_tagging.models.files.saved_config import checked_config, least_weights
 from keras_tagging.segmenting.segmentation import LABELS
 from keras_tagging.segmenting.symbols import TextStream
 

@@ -209,7 +209,7 @@ def hand_count(model, sentences, known_words):
 
 @pytest.mark.parametrize("budget", [1, 9, 4096])
 def test_evaluate_equals_a_hand_count(tagger, train_sentences, monkeypatch, budget):
-    monkeypatch.setattr("keras_tagging.models.tagger.PREDICTION_TOKENS", budget)
+    monkeypatch.setattr("keras_tagging.models.tagger.tagger.PREDICTION_TOKENS", budget)
     known = {word for s in train_sentences for word in s.tokens} | {"1999"}
     sentences = GOLD + random_sentences(6, 9)
     best = tagger.tag([["the"], ["the", "dog"]])

@@ -21,9 +21,9 @@ from models.parsers import (
 import keras_tagging
 from keras_tagging import Ensemble, Sentence, SoftTargets
 from keras_tagging.data import Corpus
-from keras_tagging.models.parser_moves import move_column
-from keras_tagging.models.run_folder import train_run
-from keras_tagging.models.teachers import Teacher
+from keras_tagging.models.distillation import Teacher
+from keras_tagging.models.files.run_folder import train_run
+from keras_tagging.models.parser.moves import move_column
 from keras_tagging.transitions import gold_moves, legal_outputs, transition_system
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -195,7 +195,7 @@ def test_a_run_that_was_killed_goes_on(teacher, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("keras_tagging.models.run_folder.save_run", killed)
+        patch.setattr("keras_tagging.models.files.run_folder.save_run", killed)
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path / "killed", 1)
     assert [*(tmp_path / "killed").glob("teacher-*.npz")]

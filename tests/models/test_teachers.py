@@ -11,9 +11,9 @@ from models.columns import columned
 import keras_tagging
 from keras_tagging import Ensemble, Sentence, SoftTargets
 from keras_tagging.data import Corpus
-from keras_tagging.models import run_folder
-from keras_tagging.models.run_folder import train_run
-from keras_tagging.models.teachers import Teacher, digest_of
+from keras_tagging.models.distillation import Teacher, digest_of
+from keras_tagging.models.files import run_folder
+from keras_tagging.models.files.run_folder import train_run
 from keras_tagging.utils.stored import sha256_of
 
 pytestmark = pytest.mark.usefixtures("eagerly")

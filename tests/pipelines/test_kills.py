@@ -17,8 +17,8 @@ from hostile.programs import program
 
 import keras_tagging
 from keras_tagging import Pipeline
-from keras_tagging.models import factory
-from keras_tagging.models.metadata import metadata_path
+from keras_tagging.models.files import loading
+from keras_tagging.models.files.metadata import metadata_path
 from keras_tagging.pipelines import PipelinePlan
 from keras_tagging.utils.atomic import replacing, replacing_together
 
@@ -92,7 +92,7 @@ def command_line(tmp_path, monkeypatch):
         "fold_tagger": lambda plan, _: Part("tagger", plan.seed),
     }.items():
         monkeypatch.setattr(PipelinePlan, name, build)
-    monkeypatch.setattr(factory, "read", Part.read)
+    monkeypatch.setattr(loading, "read", Part.read)
     monkeypatch.setattr(Pipeline, "scores", lambda *_: {})
     corpus = tmp_path / "corpus"
     corpus.mkdir()

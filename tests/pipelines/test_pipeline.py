@@ -23,7 +23,7 @@ from keras_tagging import Pipeline, Sentence, runtime
 from keras_tagging.data.surface import Surface, spaced
 from keras_tagging.encoding import batching
 from keras_tagging.metrics import chunk_scores
-from keras_tagging.models import factory
+from keras_tagging.models.files import loading
 from keras_tagging.runtime.folder import content_of, list_of, read_pipeline
 from keras_tagging.utils.atomic import locked, replacing
 
@@ -525,13 +525,13 @@ def test_a_link_leads_nowhere_else(saved, tmp_path):
 def test_a_file_that_is_replaced_after_its_check(saved, monkeypatch):
     """The bytes that were checked are those that are loaded."""
     path = saved[0] / "tagger.keras"
-    whole, check = path.read_bytes(), factory.check_model_file
+    whole, check = path.read_bytes(), loading.check_model_file
 
     def checked(stream):
         check(stream)
         path.write_bytes(b"another")
 
-    monkeypatch.setattr(factory, "check_model_file", checked)
+    monkeypatch.setattr(loading, "check_model_file", checked)
     for model in (path, saved[0]):
         path.write_bytes(whole)
         keras_tagging.load(model)

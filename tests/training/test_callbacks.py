@@ -7,7 +7,7 @@ from conftest import TINY, WORDS_ONLY, spoil
 
 import keras_tagging
 from keras_tagging.encoding import batching
-from keras_tagging.models.run_folder import train_run
+from keras_tagging.models.files.run_folder import train_run
 from keras_tagging.training import TagLoss, TrainingLog
 from keras_tagging.training.run import Plan, plan_callbacks
 from keras_tagging.training.settings import FitSettings

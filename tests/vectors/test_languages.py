@@ -231,7 +231,7 @@ def test_train_says_what_it_takes_and_goes_on_with_it(
 ):
     """Without training: the folder has the state of a killed run."""
     built = []
-    run = "keras_tagging.models.run_folder.train_run"
+    run = "keras_tagging.models.files.run_folder.train_run"
     monkeypatch.setattr(run, lambda model, *_, **__: built.append(model) or {})
     text = "".join(f"{i}\t{w}\t_\t{t}" + "\t_" * 6 + "\n" for i, w, t in ROWS) + "\n"
     (tmp_path / "en_my-ud-train.conllu").write_text(text)

@@ -14,7 +14,7 @@ from keras_tagging.experiments.analysis.common import (
 )
 from keras_tagging.experiments.analysis.predictions import parsed_tokens
 from keras_tagging.experiments.analysis.sections import Analysis, Section
-from keras_tagging.models.tag_input import in_words, with_gold_tags
+from keras_tagging.models.parser.tag_input import in_words, with_gold_tags
 
 FIGURES = ["uas", "las"]
 PUNCTUATION = {

@@ -18,7 +18,7 @@ from keras_tagging.experiments.analysis.common import (
 from keras_tagging.experiments.analysis.predictions import reads_words, tagged_tokens
 from keras_tagging.experiments.analysis.sections import Analysis, Section
 from keras_tagging.metrics import chunk_scores, looks_like_chunks
-from keras_tagging.models.report import unknown_tags
+from keras_tagging.models.tagger.report import unknown_tags
 
 FIGURES = ["accuracy"]
 CONFIDENT = 100  # errors to list

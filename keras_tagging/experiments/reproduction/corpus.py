@@ -13,7 +13,7 @@ from keras_tagging.data.sentence import as_sentences
 from keras_tagging.data.trees import trees_of
 from keras_tagging.experiments.papers.table import Table
 from keras_tagging.metrics import attachment_scores
-from keras_tagging.models.metadata import versions
+from keras_tagging.models.files.metadata import versions
 
 CLASSES = "word_class"  # the column that can be learnt
 

@@ -1,0 +1,1 @@
+"""CCG parsers: by a chart, and by moves."""

@@ -1,0 +1,289 @@
+"""The shift-reduce CCG parser: sentences in, derivations out, by moves."""
+
+from collections import UserDict
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from keras_tagging import training
+from keras_tagging.architectures.output import run_network
+from keras_tagging.ccg.grammar import of_fragments
+from keras_tagging.encoding.batching import ids_of
+from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
+from keras_tagging.kinds.derivations import gold_tags
+from keras_tagging.kinds.moves import DerivingByMoves, MoveSearch
+from keras_tagging.layers.transition_scorer import KerasEngine
+from keras_tagging.models.calls import QUIET
+from keras_tagging.models.ccg.ccg_parser import CCGParser
+from keras_tagging.transitions import Supertags, derivation_moves
+
+PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 14 rows of tables
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class ShiftReduceParser(DerivingByMoves, CCGParser):
+    """A CCG parser that takes sentences and builds derivations by moves.
+
+    :func:`keras_tagging.build` makes them: `build("ccg-shift-reduce")`. The `network`
+    gives logits of each word's categories, and vectors that the `scorer` reads, a
+    :class:`keras_tagging.layers.TransitionScorer` of the rules of the training
+    sentences. These need derivations, as `.auto` files have them.
+
+    Its figures are those of `CCGParser` but for those of heads: `accuracy` is that of
+    the best categories by the network alone. That of labelled brackets selects the best
+    epoch.
+
+    Args:
+        architecture, settings, grammar: as in `CCGParser`.
+        **kwargs: as there.
+    """
+
+    figures = figures_in_training = DerivingByMoves.figures
+    default_monitor = "val_labelled"
+
+    def __init__(self, architecture, settings, grammar=None, **kwargs):
+        self.scorer = self.supertags = None
+        # not a dict, which Keras would search for layers
+        self._others = UserDict()
+        super().__init__(architecture, settings, grammar=grammar, **kwargs)
+
+    # Network
+
+    @property
+    def search(self) -> MoveSearch:
+        """How derivations are searched for, by its settings."""
+        return MoveSearch(self.beam_width, self.head_weight)
+
+    @property
+    def beam_width(self) -> int:
+        """Hypotheses kept in the search; 1 is greedy. You may set it."""
+        return self.settings["beam_width"]
+
+    @beam_width.setter
+    def beam_width(self, width):
+        self._set_search(beam_width=width)
+
+    @property
+    def beta(self) -> float:
+        """A word has the categories with p >= beta * max p. You may set it."""
+        return self.settings["beta"]
+
+    @beta.setter
+    def beta(self, beta):
+        self._set_search(beta=beta)
+
+    @property
+    def head_weight(self) -> float:
+        """Weight of the heads that sentences have; 0 reads none. You may set it."""
+        return float(self.settings["head_weight"])
+
+    @head_weight.setter
+    def head_weight(self, weight):
+        self._set_search(head_weight=weight)
+
+    def _set_search(self, **changes):
+        self.settings = self.settings.replaced(**changes)
+        self._take_supertags()
+        self.__dict__.pop("decoder", None)
+        self._others.clear()
+        self.predict_function = None  # it was compiled with the old search
+
+    def _take_supertags(self):
+        if self.scorer is not None:
+            task = self.settings.task
+            self.supertags = Supertags(
+                self.tags, self.scorer.rules, task.beta, task.tag_weight
+            )
+
+    def _restore(self, vocabularies):
+        super()._restore(vocabularies)
+        self._take_supertags()
+
+    def _new_network(self):
+        network, self.scorer = self.settings.network.build(
+            self.settings,
+            self.features,
+            self.vocabularies,
+            self.grammar,
+            seed=self.seed,
+            vector_dim=self.vector_dim,
+        )
+        return network
+
+    def call(self, inputs, training=False):
+        """Logits of categories and of all moves, or the moves that are found.
+
+        Args:
+            inputs: ids `(batch, words, features)`, nodes `(batch, time, num_nodes)` and
+                labels `(batch, time, num_labels)`, as the transition system has them;
+                or the ids alone. With a character network, a dict of ids and letters in
+                place of the ids.
+
+        Returns:
+            A dict of `tags`, logits `(batch, words, tags)`, and `moves`, logits
+            `(batch, time, outputs)`; for ids alone `moves` and `scores` of hypotheses,
+            as `transitions.Supertags.search` gives them.
+        """
+        if isinstance(inputs, (tuple, list)):
+            tokens, nodes, labels = inputs
+            found = run_network(self.network, tokens, training=training)
+            logits = self.scorer(found["states"], nodes, labels, training=training)
+            return {"tags": found["tags"], "moves": logits}
+        ids = ids_of(inputs)
+        lengths = ops.sum(ops.cast(ids[:, :, 0] > 0, "int32"), 1)
+        found = run_network(self.network, inputs)
+        moves, scores = self.supertags.search(
+            KerasEngine(),
+            self.scorer,
+            self.scorer.scoring(found["states"], self.beam_width),
+            found["tags"],
+            lengths,
+            ops.shape(ids)[1],
+            self.beam_width,
+        )
+        return {"tags": found["tags"], "moves": moves, "scores": scores}
+
+    # Training
+
+    def _with_rules(self, derivations):
+        """Those without fragments: no moves join these, so training leaves them out."""
+        return (x for x in derivations if not of_fragments(x))
+
+    def targets(self, sentences):
+        """The numbers of the categories of all tokens, `(tokens,)`."""
+        ids = {tag: i for i, tag in enumerate(self.tags)}
+        tags = (tag for s in sentences if len(s) for tag in gold_tags(s))
+        return np.array([ids.get(tag, -1) for tag in tags], "int32")
+
+    def batches(self, sentences, fitting):
+        moves, chosen = self._gold_moves(sentences)
+        names = self.features.names
+        return MoveBatches(
+            self.encode([sentences[i] for i in chosen], targets=True),
+            EncodedMoves.of(self.scorer.system, self.scorer.outputs, moves),
+            chosen,
+            word_column=names.index("word") if "word" in names else None,
+            **self.batching(fitting),
+        )
+
+    def _gold_moves(self, sentences):
+        """The moves of the sentences that have some, and the places of these.
+
+        Raises:
+            ValueError: if none has; with what is wrong with the first one.
+        """
+        chosen, wrong = [], []
+        for place, sentence in enumerate(sentences):
+            try:
+                if len(sentence):
+                    self.scorer.rules.moves(sentence.derivation)
+                    chosen.append(place)
+            except ValueError as error:
+                wrong.append(f"sentence {place + 1}: {error}")
+        if wrong and not chosen:
+            raise ValueError(wrong[0])
+        self.metadata["left_out"] = {"sentences": len(wrong), "first": wrong[:1]}
+        derivations = [sentences[i].derivation for i in chosen]
+        return derivation_moves(self.scorer.system, derivations), chosen
+
+    def dataset(self, batches):
+        """The data for training, with any backend; one pass is one epoch."""
+        tokens = training.token_signature(self.features)
+        system = self.scorer.system
+        nodes, labels = (
+            tf.TensorSpec((None, None, size), tf.int32)
+            for size in (system.num_nodes, system.num_labels)
+        )
+        targets, mask = (tf.TensorSpec((None, None), x) for x in (tf.int32, tf.float32))
+        data = training.streamed(
+            batches, tokens, nodes, labels, targets, mask, targets, mask
+        )
+
+        def arranged(tokens, nodes, labels, moves, of_moves, tags, of_words):
+            return (tokens, nodes, labels), (moves, tags), (of_moves, of_words)
+
+        return data.map(arranged)
+
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        """The mean cross-entropy of moves, plus that of categories."""
+        named = zip(("moves", "tags"), y, sample_weight, strict=True)
+        # copies: on PyTorch, Keras multiplies them in place by the mask of the logits
+        parts = (
+            compiled(None, targets, y_pred[name], 1.0 * mask)
+            for name, targets, mask in named
+        )
+        return sum(parts)
+
+    def penalised(self, loss, sample_weight):
+        return super().penalised(loss, sample_weight[0])
+
+    def evaluator(self, sentences, calls=QUIET):
+        sentences = self.annotated(sentences)
+        return lambda: self.measured(sentences, calls or QUIET)
+
+    # Derivations
+
+    @property
+    def batch_tokens(self):
+        return PREDICTION_TOKENS
+
+    def derive(self, sentences, *, beta=None, nbest=None, beam_width=None):
+        """Find the derivations of sentences.
+
+        Every sentence gets one: where the moves leave several constituents, its root
+        has the category `FRAG`, and they are its children. Where sentences have a
+        column `head` with a tree, and `head_weight` is above 0, derivations that agree
+        with it are better: see `transitions.agreement`.
+
+        Args:
+            sentences: as in `CCGParser.derive`.
+            beta: a word has the categories with p >= beta * max p; by default that of
+                the model.
+            nbest: give so many derivations, if there are, each with its score. The
+                search then keeps as many hypotheses, and the best one may be another.
+            beam_width: hypotheses kept in the search; by default those of the model.
+
+        Returns:
+            As `CCGParser.derive`: the score is the log probability of all moves, plus
+            the agreement with the heads times `head_weight`. Derivations without
+            fragments go before others.
+
+        Raises:
+            ValueError: for a `beta` outside of (0, 1], an `nbest` below 1, a beam that
+                cannot be, or heads that are no tree.
+        """
+        own = self.settings.task
+        width = own.beam_width if beam_width is None else beam_width
+        changes = {
+            "beta": own.beta if beta is None else beta,
+            "beam_width": max(width, nbest) if nbest else width,
+        }
+        other = self._searching(changes)
+        return super(ShiftReduceParser, other).derive(sentences, nbest=nbest)
+
+    def _searching(self, changes) -> "ShiftReduceParser":
+        """The same model with another search: it shares the network."""
+        self._require_network()
+        settings = self.settings.replaced(**changes)
+        if settings.flat() == self.settings.flat():
+            return self
+        key = tuple(changes.values()), id(self.network)
+        if key not in self._others:
+            other = type(self).from_config(
+                {**self.get_config(), "settings": settings.flat()}
+            )
+            other.network, other.scorer = self.network, self.scorer
+            self._others.clear()  # one is enough, and each has a compiled function
+            self._others[key] = other
+        return self._others[key]
+
+    def answers_of(self, outputs, names):
+        tags = np.asarray(outputs["tags"])
+        moves, scores = (np.asarray(outputs[name]) for name in ("moves", "scores"))
+        every = np.broadcast_to(scores[:, None], (*moves.shape[:2], scores.shape[1]))
+        found = {"tag_scores": tags, "moves": moves, "move_scores": every}
+        if "tags" in names:
+            found["tags"] = np.array(self.tags, object)[tags.argmax(-1)]
+        return [found[name] for name in names]

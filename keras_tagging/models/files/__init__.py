@@ -1,0 +1,1 @@
+"""The files of models: saved, checked, loaded, exported."""

@@ -1,0 +1,95 @@
+"""Models from their files, which may come from a stranger."""
+
+import io
+import warnings
+import zipfile
+from contextlib import contextmanager
+from functools import partial
+
+import keras
+import numpy as np
+
+from keras_tagging.models.files.model_file import check_model_file
+from keras_tagging.models.files.run_files import model_file
+from keras_tagging.models.files.shared_words import shared_in, tables_beside, whole
+from keras_tagging.utils.named_models import find_model
+
+
+def load(path):
+    """Load a model saved by `model.save`, or an installed one by its name.
+
+    A folder stands for its `model.keras`. A path that exists goes before a name.
+    `keras_tagging.load` reads the folder of a pipeline too.
+
+    The file is checked before Keras reads it: it cannot run code, open other files, or
+    take more memory than some multiple of its size. A part of a pipeline may have its
+    words in `words.npz` beside it, which is then read and checked too.
+
+    Raises:
+        ValueError: if there is no such file or installed model, or the file is damaged
+            or holds another model.
+        OSError: if the file cannot be opened.
+    """
+    path = model_file(find_model(path))
+    return read(path, path.read_bytes())
+
+
+def read(path, content: bytes, words=None):
+    """The model in the bytes of a file: see `load`.
+
+    Args:
+        path: of the file; errors name it.
+        content: the bytes.
+        words: function that gives the words of the pipeline that the model is a part
+            of; by default those in the folder of the file.
+
+    Raises:
+        ValueError: if they are damaged or hold another model; it names the path.
+    """
+    # keras.saving takes no bytes, and a path may lead to another file after the check
+    from keras.src.saving.saving_lib import load_model
+
+    with _naming(path):
+        shared = shared_in(content)
+    tables = (words or partial(tables_beside, path))(shared) if shared else None
+    with _naming(path):
+        if shared:
+            content = whole(content, shared, tables)
+        stream = io.BytesIO(content)
+        check_model_file(stream)
+        with warnings.catch_warnings():
+            # a model of half precision has no state of its optimizer
+            warnings.filterwarnings("ignore", "Skipping variable loading for opt")
+            model = load_model(stream)
+        check_numbers(model)
+        return model
+
+
+@contextmanager
+def _naming(path):
+    """Errors are one line with the path, and the remedy."""
+    try:
+        yield
+    # A damaged or malicious file can raise anything.
+    except Exception as error:
+        remedy = "; copy the file again from where it was saved, or train the model "
+        remedy += "again"
+        if "install" in str(error):  # the file is whole, and needs another package
+            remedy = ""
+        raise ValueError(f"{path}: {_reason(error)}{remedy}") from error
+
+
+def check_numbers(model: keras.Model) -> None:
+    """Refuse a model whose answers would be nonsense, such as one that has diverged."""
+    for variable in model.weights:
+        if not np.isfinite(keras.ops.convert_to_numpy(variable)).all():
+            raise ValueError("has weights that are no numbers, but NaN or infinite")
+
+
+def _reason(error: Exception) -> str:
+    """An error in one short line, with its type if the text alone says little."""
+    text = " ".join(str(error).split())
+    text = text if len(text) <= 300 else f"{text[:297]}..."
+    if isinstance(error, zipfile.BadZipFile):
+        return f"is damaged, cut short or no .keras file ({text})"
+    return text if type(error) is ValueError else f"{type(error).__name__}: {text}"

@@ -1,0 +1,1 @@
+"""Dependency parsers: moves, training, and trees."""

@@ -1,0 +1,399 @@
+"""The dependency parser: sentences in, trees out."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import partial
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from keras_tagging import training
+from keras_tagging.architectures.output import run_network
+from keras_tagging.data.sentence import Corpus, Sentence, as_sentences
+from keras_tagging.data.trees import arc_labels, trainable, trees_of
+from keras_tagging.encoding.batching import ids_of
+from keras_tagging.encoding.move_batches import EncodedMoves, MoveBatches
+from keras_tagging.encoding.vocabulary import Inventory, count_vocabulary
+from keras_tagging.kinds.parsing import FIGURES, PREDICTED, Parsing
+from keras_tagging.metrics import AttachmentScores, attachment_scores
+from keras_tagging.models import building
+from keras_tagging.models.calls import QUIET
+from keras_tagging.models.counts import tree_counts
+from keras_tagging.models.distillation import measured_targets, soft_loss
+from keras_tagging.models.files.serving import tree_answer
+from keras_tagging.models.given_vectors import GivenVectors
+from keras_tagging.models.known_labels import refuse_unknown
+from keras_tagging.models.parser import moves as parser_moves
+from keras_tagging.models.parser.bootstrap import bootstrap
+from keras_tagging.models.parser.report import tree_report
+from keras_tagging.models.parser.tag_input import gold_column, tag_input, with_tags
+from keras_tagging.models.sentence_model import SentenceModel
+from keras_tagging.models.tagger.jackknife import (
+    Jackknifed,
+    copied,
+    jackknife,
+    new_tagger,
+    tagged_in,
+)
+from keras_tagging.models.tagger.tagger import Tagger
+
+PREDICTION_TOKENS = 1024  # padded tokens in one call; each needs 18 rows of tables
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class Parser(Parsing, SentenceModel):
+    """A transition-based dependency parser that takes sentences.
+
+    :func:`keras_tagging.build` makes parsers. The `network` computes a vector for each
+    token, and the `scorer` scores moves: see
+    :class:`keras_tagging.layers.TransitionScorer`. Trees are columns of sentences:
+    `head` ("0" is ROOT) and `deprel`.
+
+    By default the parser expects gold tags, at prediction time too. Its `figures` are
+    the shares of words with the right head (`uas`), head and label (`las`) and label
+    (`label_accuracy`), and of trees that are right without and with labels (`ucm`,
+    `lcm`).
+
+    Args:
+        architecture, settings: see `SentenceModel`.
+        **kwargs: arguments of `SentenceModel`.
+        tagger: configuration of the parser's own tagger; for `from_config`.
+        arc_labels: the output of `data.trees.arc_labels`; for `from_config`.
+    """
+
+    inventories = ("labels",)
+    tagger_class = Tagger
+    counting_options = ("punctuation", "subtypes")
+    report_options = (*counting_options, "tables")
+    missing_column = (
+        "tag it first, name the column of a file in columns by --option "
+        "'columns={{\"{name}\": 1}}', or train a parser that needs no tags "
+        "(--tags predicted, or --tags None)"
+    )
+    figures = FIGURES
+    default_monitor = "val_las"
+
+    def __init__(self, architecture, settings, tagger=None, arc_labels=None, **kwargs):
+        self.scorer = self.tagger = None
+        self.arc_labels = arc_labels and tuple(map(tuple, arc_labels))
+        self.jackknifed = Jackknifed()
+        super().__init__(architecture, settings, **kwargs)
+        if tagger:
+            self.own(self.tagger_class.from_config(tagger))
+
+    def own(self, tagger):
+        """Set the trained tagger whose tags the parser reads."""
+        tagger.trainable = False
+        self.tagger = tagger
+
+    # Vocabularies and network
+
+    @property
+    def labels(self) -> list[str]:
+        """The dependency labels; the first has id 1."""
+        self._require_network()
+        return self._inventory.names
+
+    @property
+    def size(self) -> str:
+        """The numbers of labels and parameters, in words."""
+        labels = f"{len(self.labels)} dependency labels"
+        return f"{labels}, {self.count_params():,} parameters"
+
+    @property
+    def input_columns(self):
+        return tuple(name for name in self.features.columns if name != PREDICTED)
+
+    @property
+    def beam_width(self) -> int:
+        """Hypotheses kept in parsing; 1 is greedy. You may set it."""
+        return self.settings["beam_width"]
+
+    @beam_width.setter
+    def beam_width(self, width):
+        self.settings = self.settings.replaced(beam_width=width)
+        if self.scorer is not None:
+            self.scorer.beam_width = width
+        self.predict_function = None  # it was compiled with the old width
+
+    def adapt(self, sentences: Iterable[Sentence]) -> None:
+        """Count words, tags and dependency labels, and build the network.
+
+        Args:
+            sentences: training sentences with trees.
+
+        Raises:
+            ValueError: if the model has vocabularies already, or there are no trees.
+        """
+        building.refuse_second_adapt(self)
+        sentences = as_sentences(sentences)
+        trees_and_labels = trees_of(sentences)
+        if self.settings.task.tags == "gold":
+            self.settings = self.settings.replaced(tags=gold_column(sentences))
+            self.features = self._new_features()
+        if self.settings.task.tags == "predicted":  # they have the gold inventory
+            column = gold_column(sentences)
+            tags = (s.columns.get(column, []) for s in sentences)
+            sentences = with_tags(sentences, tags)
+        _, trees, _ = trainable(trees_and_labels, self.settings.task.treatment)
+        labels = count_vocabulary(d for _, deprels in trees for d in deprels)
+        if not labels:
+            raise ValueError("no tree to learn: no training sentence has a token")
+        self.arc_labels = arc_labels(trees) if self.settings["constrained"] else None
+        vocabularies = building.count_features(self, sentences)
+        building.build_network(self, vocabularies | {"labels": labels})
+
+    def _columns(self):
+        tags, columns = self.settings.task.tags, self.settings.features.columns
+        if tags in (None, "gold"):
+            return columns
+        return *columns, PREDICTED if tags == "predicted" else tags
+
+    def _restore(self, vocabularies):
+        self._vocabularies = tuple(vocabularies.items())
+        self._inventory = Inventory(vocabularies["labels"], first_id=1)
+        words = {k: list(v) for k, v in vocabularies.items() if k != "labels"}
+        self.features.set_vocabularies(words)
+        ids = self._inventory.ids
+        of_arcs = self.arc_labels and [[ids[x] for x in of] for of in self.arc_labels]
+        self.network, self.scorer = self.settings.network.build(
+            self.settings,
+            self.features,
+            len(ids),
+            seed=self.seed,
+            arc_labels=of_arcs,
+            vector_dim=self.vector_dim,
+        )
+        self.built = True
+
+    def take_over(self, other: "Parser") -> None:
+        """Take the vocabularies of another parser, and the settings tied to them."""
+        theirs = other.settings
+        taken = asdict(theirs.features) | asdict(theirs.letters)
+        names = ["tags", "embeddings", "vectors", "nonprojective"]
+        names += ["trainable", "trainable_vectors"]
+        if theirs.task.embeddings is not None or self.given_vectors:
+            names.append("word_dim")
+        taken |= {name: theirs[name] for name in names}
+        self.settings = self.settings.replaced(**taken)
+        self.given_vectors, self.vector_dim = GivenVectors(), other.vector_dim
+        self.training_words = other.training_words
+        self.features = self._new_features()
+        if self.settings["constrained"]:
+            self.arc_labels = other.arc_labels
+        self._restore(other.vocabularies)
+        self.optimizer.build(self.trainable_variables)
+
+    def bootstrap(self, ffn: "Parser", gates="all") -> None:
+        """Start from a trained feed-forward parser: see `models.bootstrap`."""
+        bootstrap(self, ffn, gates)
+
+    def retarget(self, sentences, **options):
+        """Raise a ValueError: only taggers are fine-tuned.
+
+        Args:
+            sentences: as in `Tagger.retarget`.
+            **options: as there.
+        """
+        raise ValueError(
+            "a parser cannot be retargeted: build one for these sentences; a recurrent "
+            "one can start from a trained ffn-parser, see bootstrap"
+        )
+
+    def call(self, inputs, training=False):
+        """Logits of all moves, or trees.
+
+        Args:
+            inputs: ids `(batch, words, features)`, nodes `(batch, time, num_nodes)` and
+                labels `(batch, time, num_labels)`, as the transition system has them;
+                or the ids alone. With a character network, a dict of ids and letters in
+                place of the ids.
+
+        Returns:
+            Logits `(batch, time, outputs)`; for ids alone the output of
+            `TransitionScorer.parse`, a dict of `heads` and `labels`, `(batch, words)`
+            int32.
+        """
+        if isinstance(inputs, (tuple, list)):
+            tokens, nodes, labels = inputs
+            vectors = run_network(self.network, tokens, training=training)
+            return self.scorer(vectors, nodes, labels, training=training)
+        lengths = ops.sum(ops.cast(ids_of(inputs)[:, :, 0] > 0, "int32"), 1)
+        vectors = run_network(self.network, inputs)
+        heads, labels = self.scorer.parse(vectors, lengths)
+        return {"heads": heads, "labels": labels}
+
+    # Training
+
+    def annotated(self, sentences):
+        sentences = as_sentences(sentences)
+        trees_of(sentences)
+        return sentences
+
+    def check_weights(self, weights):
+        if not weights.of_sentences:
+            raise ValueError(
+                "a parser learns the moves that build a tree, which are no classes or "
+                "tokens: give sample_weight, one number a sentence"
+            )
+
+    def check_development(self, sentences):
+        labels = dict.fromkeys(d for s in sentences for d in s.columns["deprel"])
+        refuse_unknown("dependency labels", labels, self.labels, "development")
+
+    def prepared(self, sentences, keep, verbose):
+        """Add jackknifed tags, if the parser reads predicted ones."""
+        task = self.settings.task
+        if task.tags != "predicted":
+            self.metadata["tags"] = tag_input(self) or {}
+            return sentences
+        column = gold_column(sentences)
+        self.metadata["tags"] = {"column": column}
+        self.metadata["tags"] = tag_input(self)
+        # a tagger from another parser has drawn the folds with its own seed
+        seed = self.tagger.seed if self.tagger else self.seed
+        new = partial(new_tagger, task.tagger, seed)
+        gold = tagged_in(sentences, column)
+
+        def say(what):
+            if verbose:
+                print(f"Tags for the parser: {what}", flush=True)
+
+        def begin(fold, tagger):
+            say(f"fold {fold + 1} of {min(task.folds, len(gold))}")
+            return ()
+
+        fingerprint = Corpus(sentences).fingerprint()
+        if self.jackknifed.fingerprint != fingerprint:
+            options = {"folds": task.folds, "epochs": task.tagger_epochs}
+            options |= {"keep": keep, "verbose": verbose, "begin": begin}
+            self.jackknifed = Jackknifed(fingerprint, jackknife(gold, new, **options))
+        if self.tagger is None:
+            say("a tagger of all sentences")
+            tagger = new()
+            tagger.fit(gold, epochs=task.tagger_epochs, verbose=verbose)
+            self.own(copied(tagger))
+        return with_tags(sentences, self.jackknifed.tags)
+
+    def encode(self, sentences):
+        """The ids of all tokens of the sentences; missing tags are predicted."""
+        return super().encode(self.tagged(sentences))
+
+    def prepare_input(self, sentences):
+        return self.tagged(sentences)
+
+    def tagged(self, sentences):
+        """The sentences with the tags of the parser's own tagger, if it has one."""
+        if self.tagger and not all(PREDICTED in s.columns for s in sentences):
+            words = [s.tokens for s in sentences]
+            sentences = with_tags(sentences, self.tagger.tag(words))
+        return sentences
+
+    def batches(self, sentences, fitting):
+        chosen, crossing, moves = parser_moves.moves_of(self, sentences)
+        treated = {"skip": "left out", "lift": "lifted", "keep": "learnt as they are"}
+        self.metadata["nonprojective"] = {
+            "sentences": crossing,
+            "treatment": treated[self.settings.task.treatment],
+        }
+        sentences = [sentences[i] for i in chosen]
+        names = self.features.names
+        return MoveBatches(
+            self.encode(sentences),
+            EncodedMoves.of(self.scorer.system, self.scorer.outputs, moves),
+            chosen,
+            word_column=names.index("word") if "word" in names else None,
+            **self.batching(fitting),
+        )
+
+    def dataset(self, batches):
+        """The data for training, with any backend; one pass is one epoch."""
+        tokens = training.token_signature(self.features)
+        nodes, labels = (
+            tf.TensorSpec((None, None, size), tf.int32)
+            for size in (self.scorer.system.num_nodes, self.scorer.system.num_labels)
+        )
+        targets = training.target_signature(
+            batches, tf.TensorSpec((None, None), tf.int32)
+        )
+        mask = tf.TensorSpec((None, None), tf.float32)
+        data = training.streamed(batches, tokens, nodes, labels, targets, mask)
+        return data.map(lambda *parts: (parts[:3], *parts[3:]))
+
+    def check_pupil(self):
+        """A parser can learn from any teacher of the same transition system."""
+
+    def taught(self, batches, teaching, given):
+        """See `Tagger`."""
+        parser_moves.taught(self, batches, teaching)
+
+    def text_batches(self, sentences, teacher, lesson, like):
+        """See `Tagger`."""
+        return parser_moves.parsed_text(self, sentences, teacher, lesson, like)
+
+    move_labels = property(parser_moves.move_labels)
+    predict_moves = parser_moves.predict_moves
+
+    def batch_loss(self, compiled, y, y_pred, sample_weight):
+        """See `models.distillation`."""
+        return soft_loss(self, compiled, y, y_pred, sample_weight)
+
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        """The compiled metrics of the moves."""
+        gold = measured_targets(y)
+        return super().compute_metrics(x, gold, y_pred, sample_weight)
+
+    def get_config(self):
+        tagger = self.tagger.get_config() if self.tagger else None
+        own = super().get_config()
+        return {**own, "tagger": tagger, "arc_labels": self.arc_labels}
+
+    # Trees
+
+    @property
+    def batch_tokens(self):
+        return PREDICTION_TOKENS
+
+    def evaluator(self, sentences, calls=QUIET, **options):
+        sentences = self.annotated(sentences)
+
+        def figures():
+            scores = self._scores(sentences, calls, **options)
+            return {name: float(getattr(scores, name)) for name in FIGURES}
+
+        return figures
+
+    def scores(self, sentences, **options) -> AttachmentScores:
+        """The scores of `evaluate`, with the tables of `AttachmentScores`."""
+        return self._scores(self.annotated(sentences), **options)
+
+    def report(self, sentences, **options):
+        """Figures and tables: see `models.report.tree_report`."""
+        return tree_report(self, sentences, **options)
+
+    def counts(self, sentences, figures, **options):
+        """The counts behind figures, unit by unit: see `models.counts`."""
+        return tree_counts(self, sentences, figures, **options)
+
+    def _scores(self, sentences, calls=QUIET, **options):
+        trees = self.predictions(sentences, calls)
+        heads, deprels = ([tree[i] for tree in trees] for i in (0, 1))
+        return attachment_scores(sentences, heads, deprels, **options)
+
+    def answers_of(self, outputs, names):
+        labels = np.array(["", *self.labels], object)
+        deprels = labels[np.asarray(outputs["labels"])]
+        found = {"heads": np.asarray(outputs["heads"]), "deprels": deprels}
+        return [found[name] for name in names]
+
+    # Serving
+
+    def serving(self, top_k):
+        """The function from ids and their mask to the outputs that `export` lists."""
+        return tree_answer(self, self.labels)
+
+    @property
+    def served_layers(self):
+        return [self.network, self.scorer]

@@ -1,0 +1,289 @@
+"""The segmenter: raw text in, tokens and sentences out."""
+
+from collections.abc import Iterable, Iterator
+
+import keras
+import numpy as np
+
+from keras_tagging.data.sentence import Sentence, as_sentences
+from keras_tagging.data.surfaces import check_surfaces, document_of
+from keras_tagging.kinds.figures import segment_figures
+from keras_tagging.metrics.segmentation import SegmentationScores, segmentation_scores
+from keras_tagging.models import building
+from keras_tagging.models.calls import QUIET
+from keras_tagging.models.report import Report, without_nan
+from keras_tagging.models.sentence_model import SentenceModel
+from keras_tagging.runtime.segmenter import LEXICON, LISTS
+from keras_tagging.segmenting.characters import (
+    CharacterFeatures,
+    encoded_apart,
+    needs_lexicon,
+)
+from keras_tagging.segmenting.multiword import MultiwordSplitter, analyses_of, usual_of
+from keras_tagging.segmenting.segmentation import LABELS, Segmentation, targets_of
+from keras_tagging.segmenting.symbols import symbols_of
+from keras_tagging.segmenting.windows import WindowBatches
+
+FIGURES = ("loss", "token_f1", "word_f1", "sentence_f1", "f1")
+#: the vocabulary of tokens that have several words whatever the network says
+USUAL = "usual_multiword"
+
+
+@keras.saving.register_keras_serializable("keras_tagging")
+class Segmenter(SentenceModel):
+    """A model that finds the tokens, words and sentences of raw text.
+
+    :func:`keras_tagging.build` makes segmenters. The network reads the characters of a
+    window of the text and tells of each whether a token ends behind it, whether the
+    token has several words, and whether its sentence ends there, too: the five labels
+    of `segmenting.segmentation`. It learns from sentences with a `surface`, such as
+    those that CoNLL-U gives with `surface=True`.
+
+    Args:
+        architecture, settings: see `SentenceModel`.
+        spaces: whether tokens of training have white space inside; for `from_config`.
+        vocabularies: those of the characters and of multiword tokens; for
+            `from_config`.
+        **kwargs: arguments of `SentenceModel`.
+    """
+
+    kind = "segmenter"
+    inventories = ("tags", "multiword", USUAL)
+    column_names = ("surface",)
+    figures = FIGURES
+    default_monitor = "val_f1"
+
+    def __init__(
+        self, architecture, settings, spaces=False, vocabularies=None, **kwargs
+    ):
+        self.spaces = spaces
+        self.splitter = MultiwordSplitter(())
+        self.passes = 1  # over the text in an epoch of training
+        if isinstance(vocabularies, dict):  # earlier files lack it
+            vocabularies = {USUAL: [], LEXICON: [], **vocabularies}
+        super().__init__(architecture, settings, vocabularies=vocabularies, **kwargs)
+
+    @property
+    def size(self) -> str:
+        """The numbers of characters, multiword tokens and parameters, in words.
+
+        After `adapt` also what follows from the corpus: a lexicon, and the passes over
+        a small text.
+        """
+        sizes = {name: len(words) for name, words in self._vocabularies}
+        found = [f"{sizes['character']:,} characters"]
+        if sizes[LEXICON]:
+            found.append(f"a lexicon of {sizes[LEXICON]:,} words")
+        found.append(f"{sizes['multiword']:,} multiword tokens")
+        found.append(f"{self.count_params():,} parameters")
+        if self.passes > 1:
+            found.append(f"{self.passes} passes over the text in an epoch")
+        return ", ".join(found)
+
+    # Vocabularies and network
+
+    def _new_features(self):
+        return CharacterFeatures()
+
+    def adapt(self, sentences: Iterable[Sentence]) -> None:
+        """Count characters and multiword tokens, and build the network.
+
+        Args:
+            sentences: training sentences with surfaces.
+
+        Raises:
+            ValueError: if the model has vocabularies already, or there are no tokens.
+        """
+        building.refuse_second_adapt(self)
+        sentences = self.annotated(sentences)
+        text, surfaces = document_of(sentences)
+        if not surfaces:
+            raise ValueError("no training sentence has a token: nothing to learn from")
+        self.spaces = any(
+            any(map(str.isspace, token)) for s in surfaces for token in s.tokens
+        )
+        wanted = self.settings.task.lexicon
+        if wanted is None:
+            wanted = needs_lexicon(surfaces)
+        words = (token for surface in surfaces for token in surface.tokens)
+        symbols = symbols_of(text)
+        self.features.adapt(symbols, words if wanted else ())
+        vocabularies = {
+            "tags": list(LABELS),
+            "multiword": analyses_of(sentences),
+            USUAL: usual_of(sentences),
+        }
+        vocabularies = {**self.features.vocabularies, **vocabularies}
+        building.build_network(self, vocabularies)
+        nothing = np.zeros((len(symbols), 1), "int32")
+        batches = self._windows(nothing, nothing[:, 0], self.settings.fitting)
+        self.passes = batches.passes
+
+    def _restore(self, vocabularies):
+        if tuple(vocabularies["tags"]) != LABELS:
+            raise ValueError(f"the labels of a segmenter are {', '.join(LABELS)}")
+        self._vocabularies = tuple(vocabularies.items())
+        usual = vocabularies[USUAL]
+        self.splitter = MultiwordSplitter(vocabularies["multiword"], usual)
+        own = {name: list(vocabularies[name]) for name in ("character", LEXICON)}
+        self.features.set_vocabularies(own)
+        self.network = self.settings.network.build(
+            self.features, LABELS, seed=self.seed
+        )
+        self.built = True
+
+    def get_config(self):
+        return {**super().get_config(), "spaces": self.spaces}
+
+    # Training
+
+    def annotated(self, sentences):
+        sentences = as_sentences(sentences)
+        check_surfaces(sentences)
+        return sentences
+
+    def batches(self, sentences, fitting):
+        text, surfaces = document_of(sentences)
+        # the text is a ring, in which its end is that of a paragraph
+        symbols = symbols_of(text.rstrip() + "\n\n")
+        ids = encoded_apart(self.features, symbols, surfaces)
+        return self._windows(ids, targets_of(symbols, surfaces), fitting)
+
+    def _windows(self, ids, targets, fitting):
+        return WindowBatches(
+            ids,
+            targets,
+            window=self.settings.task.window,
+            min_batches=self.settings.task.min_batches,
+            **self.batching(fitting),
+        )
+
+    # Segmentation
+
+    def segment(
+        self, text: str | Iterable[str], lines: bool = False
+    ) -> Iterator[Sentence]:
+        """Find the sentences of a text, one after the other, in constant memory.
+
+        Args:
+            text: a text, or strings that are one when they are joined, such as the
+                lines of a file. It may be of any length: the network reads some 60,000
+                characters ahead. However it is cut, the sentences are the same.
+            lines: whether each line with a word is one sentence, which is not split.
+
+        Yields:
+            Sentences whose tokens are the words of the text, each with its `surface`.
+            Every character but white space is part of one token. The text stays as it
+            is: nothing is normalised.
+
+        Raises:
+            ValueError: without vocabularies, or, during the iteration, for anything but
+                strings.
+        """
+        self._require_network()
+        return self.segmentation.segment(text, lines)
+
+    def segment_each(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        """The sentences of each text as `segment` finds them, but in less time.
+
+        Args:
+            texts: strings. Those that are short are read together.
+        """
+        self._require_network()
+        return self.segmentation.segment_each(texts)
+
+    @property
+    def segmentation(self) -> Segmentation:
+        """The way from text to sentences, by its network."""
+        return Segmentation(
+            self.features,
+            self.splitter,
+            self.spaces,
+            self.settings.task.context,
+            lambda ids: np.asarray(self.predict_on_batch(ids)),
+            multiple=self.length_multiple,
+        )
+
+    def predictions(self, sentences, calls=QUIET) -> list[Sentence]:
+        """The sentences that the text of these sentences has by the network."""
+        return list(self.segment(document_of(sentences)[0]))
+
+    def annotate(self, sentences):
+        """The sentences of the text of these sentences, one after the other."""
+        yield from self.segment(document_of(sentences)[0])
+
+    # Evaluation
+
+    def evaluator(self, sentences, calls=QUIET):
+        """A function that evaluates the model, with its weights at that time."""
+        sentences = self.annotated(sentences)
+        return lambda: segment_figures(self.segmentation, sentences)
+
+    def scores(self, sentences) -> SegmentationScores:
+        """The scores of `evaluate`, with precision and recall."""
+        sentences = self.annotated(sentences)
+        return segmentation_scores(sentences, self.predictions(sentences))
+
+    def report(self, sentences) -> Report:
+        """The figures, and a table of precision and recall."""
+        import pandas as pd
+
+        scores = self.scores(sentences)
+        units = ("tokens", "words", "multiwords", "sentences")
+        rows = [
+            {
+                "unit": unit,
+                "gold": counts.gold,
+                "predicted": counts.found,
+                "precision": counts.precision,
+                "recall": counts.recall,
+                "f1": counts.f1,
+            }
+            for unit in units
+            for counts in [getattr(scores, unit)]
+        ]
+        figures = without_nan(self.evaluate(sentences, return_dict=True))
+        return Report(figures, {"segmentation": pd.DataFrame(rows)})
+
+    def counts(self, sentences, figures, **options):
+        """Not for segmenters: two of them do not have the same units.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(
+            "two segmenters cannot be compared unit by unit, as each finds other "
+            "tokens and sentences: compare the figures of evaluate"
+        )
+
+    # Serving
+
+    served_layers = ()
+
+    def described(self, top_k=5):
+        names = (*LISTS, *((LEXICON,) if self.vocabularies[LEXICON] else ()))
+        lists = {name: list(self.vocabularies[name]) for name in names}
+        context = self.settings.task.context
+        return lists | {"spaces": self.spaces, "context": context}
+
+    def export(self, filepath, *, format="tf_saved_model", int8=False):
+        """Write an ONNX file, which `keras_tagging.runtime` runs without TensorFlow.
+
+        The file holds the network, from ids of characters to logits, and describes
+        what turns text into the ones and the others into sentences.
+
+        Args:
+            filepath: the name of the file, which ends in .onnx.
+            format: "onnx".
+            int8: see :func:`keras_tagging.models.files.export.export`, which says
+                what is raised, too.
+
+        Raises:
+            ValueError: for a SavedModel.
+        """
+        if format == "tf_saved_model":
+            raise ValueError(
+                "a segmenter reads text of any length, which no SavedModel does: "
+                'export it as NAME.onnx, with format="onnx"'
+            )
+        super().export(filepath, format=format, int8=int8)

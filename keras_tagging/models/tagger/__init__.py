@@ -1,0 +1,1 @@
+"""Taggers: what they learn, how they learn it, and what they predict."""

@@ -1,0 +1,119 @@
+"""Several taggers as one: the mean of the probabilities of each label."""
+
+import math
+
+from keras import ops
+
+from keras_tagging.architectures.output import run_network
+from keras_tagging.data.named_columns import by_column
+from keras_tagging.encoding.batching import ids_of
+from keras_tagging.kinds.tagging import Tagging
+from keras_tagging.layers import ChunkDecoder
+from keras_tagging.models.calls import QUIET
+from keras_tagging.models.ensemble import Ensemble
+from keras_tagging.models.tagger.figures import figures, normal_words
+from keras_tagging.models.tagger.loss import logits_of
+from keras_tagging.models.tagger.tagger import Tagger
+
+
+class TaggerEnsemble(Tagging, Ensemble):
+    """An ensemble of taggers: see `Ensemble`."""
+
+    report_options = Tagger.report_options
+
+    def __init__(self, members, **kwargs):
+        super().__init__(members, **kwargs)
+        first = self.members[0]
+        self.rules = first.rules
+        self.label_columns = tuple(first.label_columns)
+        # for each member and column, its place among the member's own, and the order
+        # in which its labels are those of the first
+        self._places = [
+            [_place(column, model) for column in first.label_columns]
+            for model in self.members
+        ]
+        self._decoders = [
+            ChunkDecoder(column.labels, column.scheme, from_logits=True)
+            if column.scheme
+            else None
+            for column in first.label_columns
+        ]
+
+    # the answers of a tagger are those of its columns, whatever computes them
+    column, report, counts = Tagger.column, Tagger.report, Tagger.counts
+    multi_tagging = Tagger.multi_tagging
+    network_outputs, answers_of = Tagger.network_outputs, Tagger.answers_of
+
+    def call(self, inputs, training=False):
+        """The joined outputs of the networks, for the tokens that each reads."""
+        pairs = zip(self.members, inputs, strict=True)
+        outputs = [run_network(model.network, tokens) for model, tokens in pairs]
+        return self.joined(outputs, ids_of(inputs[0])[:, :, 0] > 0)
+
+    def joined(self, outputs, real):
+        """The outputs of the networks as one: see `architectures.output`.
+
+        The logits are the logarithms of mean probabilities.
+
+        Args:
+            outputs: of the network of each member.
+            real: `(batch, time)`, False in the padding.
+        """
+        found = []
+        for i, decoder in enumerate(self._decoders):
+            logs = []
+            for model, own, places in zip(
+                self.members, outputs, self._places, strict=True
+            ):
+                place, order = places[i]
+                logits = logits_of(model.label_columns[place].part(own))
+                log = ops.log_softmax(ops.cast(logits, "float32"))
+                logs.append(log if order is None else ops.take(log, order, axis=-1))
+            mean = ops.logsumexp(ops.stack(logs, 0), 0) - math.log(len(logs))
+            if decoder is not None:
+                mean = {"logits": mean, "tags": decoder(mean, mask=real)}
+            found.append(mean)
+        return by_column(self.column_names, found)
+
+    def described(self, top_k=5):
+        about = super().described(top_k)
+        return about | {"rules": self.rules and self.rules.config()}
+
+    def evaluator(self, sentences, calls=QUIET):
+        """A function that evaluates the ensemble."""
+        sentences, first = self.annotated(sentences), self.members[0]
+        gold = first.encode(sentences, targets=True)
+        words = normal_words(first, sentences, gold)
+        own = self.encode(sentences)
+
+        def evaluate():
+            batches = self.network_outputs(own, calls)
+            columns = self.label_columns, self.rules
+            return figures(sentences, gold, batches, *columns, words)
+
+        return evaluate
+
+
+def _place(column, model):
+    """The place of a column among those of a tagger, and the order of its labels.
+
+    The order is None if the labels are in that of the column.
+    """
+    names = list(model.column_names)
+    if column.name not in names:
+        lacks, *has = (
+            name or "a single column of tags" for name in [column.name, *names]
+        )
+        raise ValueError(
+            "the taggers of an ensemble have the same columns, and one lacks "
+            f"{lacks}: it has {', '.join(has)}; train them with the same tags="
+        )
+    own = model.label_columns[names.index(column.name)]
+    if set(own.labels) != set(column.labels):
+        other = sorted(set(own.labels) ^ set(column.labels))
+        raise ValueError(
+            f"the labels in {column.name or 'tags'!r} differ ({', '.join(other[:5])}): "
+            "join taggers that learnt the same labels"
+        )
+    order = [own.ids[label] for label in column.labels]
+    return names.index(column.name), None if order == sorted(order) else order

@@ -1,0 +1,193 @@
+"""Fine-tuning: a tagger for other sentences that starts from trained weights."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from keras import ops
+
+from keras_tagging.data.normalisation import flat_strings
+from keras_tagging.encoding.column_rules import ColumnRules
+from keras_tagging.encoding.label_column import is_inventory
+from keras_tagging.encoding.vocabulary import FIRST_ID
+from keras_tagging.models.tagger.learnt_columns import columns_to_learn, schemes_of
+from keras_tagging.training.settings import FitSettings, OptimizerSettings
+from keras_tagging.utils.suggestions import check_known
+
+#: further keywords, beside those of training, that do not change shapes of weights
+FREE = ("dropout", "layer_dropout", "constrained", "consistent", "monitor")
+# metadata of the first tagger that the new one keeps
+KEPT = ("training_sentences", "corpus", "scores")
+#: the axes with one entry for each tag, by the name of the weight
+TAG_AXES = {
+    "label_embeddings": (0,),
+    "output_kernel": (1,),
+    "output_bias": (0,),
+    "transitions": (0, 1),
+    "start": (0,),
+    "end": (0,),
+}
+LOGITS_AXES = {"kernel": (1,), "bias": (0,)}
+
+
+def retargeted(model, sentences, keep_labels, frozen, seed, changes):
+    """The tagger that `Tagger.retarget` returns.
+
+    Args:
+        model: a `Tagger` with vocabularies.
+        sentences: training sentences with tags.
+        keep_labels, frozen, seed, changes: as in `Tagger.retarget`.
+    """
+    if isinstance(frozen, str):
+        raise ValueError(f"frozen={frozen!r} is a string: give a list, [{frozen!r}]")
+    _check_changes(model, changes)
+    settings = model.settings.replaced(**changes)
+
+    def known(inventories):
+        pairs = zip(model.label_columns, inventories, strict=True)
+        return [_labels(old, new, keep_labels) for old, new in pairs]
+
+    columns = columns_to_learn(sentences, settings, known)
+    _check_labels(model, columns)
+
+    # the words of training come before words that are only in the vectors
+    counted = _counted(model, sentences)
+    before = model.vocabularies
+    vocabularies = {
+        name: _joined(words, counted.get(name, ()))
+        for name, words in before.items()
+        if not is_inventory(name)
+    }
+    if "word" in before:
+        trained = before["word"][: model.training_words]
+        trained = _joined(trained, counted["word"])
+        vocabularies["word"] = _joined(trained, before["word"])
+    new = type(model)(
+        model.architecture,
+        settings,
+        training_words=len(trained) if "word" in before else 0,
+        chunk_scheme=schemes_of(columns),
+        frozen=frozen,
+        seed=seed,
+        vocabularies={**vocabularies, **{c.vocabulary: c.labels for c in columns}},
+        vector_dim=model.vector_dim,
+        metadata={
+            "started_from": {k: v for k, v in model.metadata.items() if k in KEPT}
+        },
+    )
+    _carry_weights(model, new)
+    if settings.task.consistent:
+        new.rules = ColumnRules.learnt(sentences, new.label_columns)
+    new.optimizer.build(new.trainable_variables)
+    return new
+
+
+def freeze(network, names: Sequence[str]) -> None:
+    """Exclude layers from training.
+
+    Raises:
+        ValueError: if there is no layer of this name with weights.
+    """
+    layers = {layer.name: layer for layer in network.layers if layer.weights}
+    for name in names:
+        check_known("layer to freeze", name, sorted(layers))
+        layers[name].trainable = False
+
+
+def _check_changes(model, changes) -> None:
+    owners = model.settings.architecture.keywords
+    free = {name for name in FREE if name in owners}
+    free |= {k for k, o in owners.items() if o in (OptimizerSettings, FitSettings)}
+    for name in changes:
+        check_known(f"{model.architecture} keyword", name, sorted(owners))
+        if name not in free:
+            raise ValueError(
+                f"{name}={changes[name]!r} is part of the network, which is kept: "
+                f"you may change {', '.join(sorted(free))}"
+            )
+
+
+def _labels(old, labels: list[str], keep: bool | None) -> list[str]:
+    """The inventory of a column: that of new sentences, after the old one if it stays.
+
+    Args:
+        old: the `LabelColumn` of the first tagger.
+        labels: those of the new sentences.
+        keep: `keep_labels` of `Tagger.retarget`.
+    """
+    if keep is None:
+        keep = not old.ids.keys().isdisjoint(labels)
+    return _joined(old.labels, labels) if keep else labels
+
+
+def _check_labels(model, columns) -> None:
+    reads = getattr(model.settings.label_options, "label_input", None)
+    if reads in ("probabilities", "one-hot") and columns[0].labels != model.tags:
+        raise ValueError(
+            f"a network with label_input={reads!r} has a weight for each tag that it "
+            f"reads, so it keeps its {len(model.tags)} tags: train a new one, or one "
+            "with label_input='embedding'"
+        )
+
+
+def _counted(model, sentences) -> dict[str, list[str]]:
+    """The vocabularies of the sentences alone."""
+    features = model._new_features()
+    strings = flat_strings(sentences, features.columns)
+    features.adapt(strings, lengths=list(map(len, sentences)))
+    return features.vocabularies
+
+
+def _joined(words: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The words, followed by the others that are not among them."""
+    return list(dict.fromkeys([*words, *others]))
+
+
+def _carry_weights(old, new) -> None:
+    """Copy all weights; in tables and outputs, the rows of names that both have."""
+    rows = {
+        name: _sources(
+            old.vocabularies[name], words, 0 if is_inventory(name) else FIRST_ID
+        )
+        for name, words in new.vocabularies.items()
+    }
+    outputs = {
+        column.layer(name): column.vocabulary
+        for column in new.label_columns
+        for name in ("logits", "crf")
+    }
+    for source, target in zip(old.network.weights, new.network.weights, strict=True):
+        if "int" in str(source.dtype):  # the state of a generator of random numbers
+            continue
+        layer = source.path.split("/")[0]
+        axes = _axes(layer, source.name, outputs)
+        values = [ops.convert_to_numpy(weight) for weight in (source, target)]
+        picks = [
+            rows[axes[axis]] if axis in axes else np.arange(size)
+            for axis, size in enumerate(source.shape)
+        ]
+        here = [np.flatnonzero(pick >= 0) for pick in picks]
+        there = [pick[index] for pick, index in zip(picks, here, strict=True)]
+        value = np.array(values[1])
+        value[np.ix_(*here)] = values[0][np.ix_(*there)]
+        target.assign(value)
+
+
+def _axes(layer: str, weight: str, outputs) -> dict[int, str]:
+    """The vocabulary of each axis that has one.
+
+    Args:
+        layer, weight: their names.
+        outputs: the inventory of each output layer.
+    """
+    if weight == "embeddings" and layer == "character_network":
+        return {0: "letters"}
+    if weight == "embeddings" and layer != "capital_embedding":
+        return {0: layer.removesuffix("_embedding")}
+    axes = LOGITS_AXES if layer.split("_")[0] == "logits" else TAG_AXES
+    return dict.fromkeys(axes.get(weight, ()), outputs.get(layer, "tags"))
+
+
+def _sources(old: Sequence[str], new: Sequence[str], first: int) -> np.ndarray:
+    """The row of the old table for each row of the new one; -1 if there is none."""
+    ids = {name: i for i, name in enumerate(old, first)}
+    return np.array([*range(first), *(ids.get(name, -1) for name in new)], int)
