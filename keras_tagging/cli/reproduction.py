@@ -21,6 +21,7 @@ from keras_tagging.cli.options import (
 )
 from keras_tagging.cli.talk import note
 from keras_tagging.utils.startup import start_program
+from keras_tagging.utils.tables import aligned
 
 
 def reproduce(
@@ -42,8 +43,7 @@ def reproduce(
         str | None, typer.Option(metavar="FILE|NAME|train|none")
     ] = None,
     punctuation: Literal["keep", "ptb", "unicode"] | None = None,
-    jobs: Count = None,
-    engine: Literal["local", "ray"] = "local",
+    jobs: Annotated[int, typer.Option(min=1)] = 2,
     out: Folder = None,
     report: bool = False,
     dry_run: bool = False,
@@ -51,8 +51,8 @@ def reproduce(
     """Train the systems of a published table on a corpus, and compare the figures.
 
     Each system is trained several times; each row and seed is a job. DIR has a result
-    for each finished job, its model in jobs/ROW.SEED, and report.md, .tex, .csv,
-    report.pairs.csv (tests of pairs of rows) and report-plot.png. After a kill, the
+    for each finished job, its model in jobs/ROW.SEED, and report.md, report.csv (all
+    runs), report.pairs.csv (tests of pairs of rows) and report.png. After a kill, the
     same command continues with the first unfinished epoch of every job, and ends with
     the same figures; it also runs failed jobs again. With other --rows or more --seeds
     it adds to the results. With the papers' own settings and a corpus of their size, a
@@ -80,17 +80,12 @@ def reproduce(
             the table has none: a file, or a name that the command vectors lists. By
             default gensim trains them on the training sentences.
         punctuation: For parsers, as in evaluate; by default as in the paper.
-        jobs: Number of jobs at once; by default 2, or the number of cores of the Ray
-            cluster.
-        engine: Processes here, or the Ray cluster in RAY_ADDRESS. All its machines need
-            the package, and --out and the corpus under the same paths.
+        jobs: Number of jobs at once.
         out: By default PAPER-table-N.
         report: Only write the report of DIR.
         dry_run: Only check the options and list the jobs.
     """
     from keras_tagging.experiments import papers
-    from keras_tagging.experiments.papers.table import Settings
-    from keras_tagging.experiments.reproduction import listing
     from keras_tagging.experiments.reproduction.store import Store
 
     store = Store(out or f"{paper}-table-{table}")
@@ -104,20 +99,25 @@ def reproduce(
         what = "PAPER" if paper is None else "--table"
         unused = {"table": table, "corpus": corpus, "dry_run": dry_run}
         refuse(f"without {what} there is no", unused)
-        known = papers.PAPERS
-        print(listing.papers(known) if paper is None else listing.tables(known[paper]))
+        print(list_papers() if paper is None else list_tables(paper))
         return
     published = papers.table(paper, table)
     start_program()
-    if isinstance(published, Settings):
+    if isinstance(published, papers.Settings):
         from keras_tagging.experiments.reproduction.report import settings_markdown
 
         print(settings_markdown(published))
         return
     from keras_tagging.experiments.reproduction import corpus as corpora
-    from keras_tagging.experiments.reproduction import settings as checks
-    from keras_tagging.experiments.reproduction.plan import make_plan
+    from keras_tagging.experiments.reproduction import jobs as checks
+    from keras_tagging.experiments.reproduction.plan import (
+        add_corpus,
+        jobs_table,
+        make_plan,
+        summary,
+    )
 
+    checks.check_table_options(published, punctuation, dev_share)
     trees = corpora.is_of_parsers(published)
     files = {"dev": dev, "test": test, "errors": reading.errors, "trees": trees}
     scaled = scale_pairs(scale) | pairs("--set", settings)
@@ -127,21 +127,55 @@ def reproduce(
         "table": table,
         "corpus": corpus,
         "reading": corpora.reading(corpus, reading.format, reading.options, **files),
-        "dev_share": checks.check_dev_share(published, dev_share),
+        "dev_share": dev_share,
         "recipe": recipe,
         "settings": checks.check_scale(published, scaled),
         "epochs": epochs,
         "embeddings": source,
         "embeddings checksum": checks.embeddings_checksum(source),
-        "punctuation": checks.check_punctuation(published, punctuation),
+        "punctuation": punctuation or published.punctuation,
     }
     plan = make_plan(published, info, store, rows, range(1, seeds + 1))
-    if dry_run:
-        print_plan(plan, named=bool(rows))
-    elif corpus is None:
+    if corpus is None and not dry_run:
         raise ValueError("--corpus is missing: name the corpus to train and measure on")
-    else:
-        run(plan, named=bool(rows), engine=engine, workers=jobs)
+    data = add_corpus(plan, named=bool(rows)) if corpus is not None else None
+    if dry_run:
+        of_corpus = ("corpus", "reading") if data is None else ()
+        store.check({k: v for k, v in info.items() if k not in of_corpus})
+        print(f"{summary(plan, data)}\n\n{jobs_table(plan)}")
+        return
+    with store.locked():
+        store.open(info)
+        log(summary(plan, data, jobs))
+        del data
+        run(plan, jobs)
+
+
+def list_papers() -> str:
+    """The papers that have tables here."""
+    from keras_tagging.experiments.papers import PAPERS
+
+    lines = [["paper", "tables", ""]]
+    for name, module in PAPERS.items():
+        title = module.__doc__.splitlines()[0].partition(" of ")[2]
+        title = title.partition(", :cite:")[0]
+        lines.append([name, ", ".join(map(str, module.TABLES)), title])
+    return aligned(lines)
+
+
+def list_tables(paper: str) -> str:
+    """The tables of a paper."""
+    from keras_tagging.experiments.papers import PAPERS, Settings
+
+    lines = [["table", "rows", "figures", "measured on", "caption"]]
+    for number, table in PAPERS[paper].TABLES.items():
+        ours = figures = corpus = ""
+        if not isinstance(table, Settings):
+            ours = str(sum(row.architecture is not None for row in table.rows))
+            measured = [f"{column.split} {column.figure}" for column in table.columns]
+            figures, corpus = ", ".join(dict.fromkeys(measured)), table.corpus
+        lines.append([str(number), ours, figures, corpus, table.caption])
+    return aligned(lines)
 
 
 def scale_pairs(scale: str | None) -> dict:
@@ -158,23 +192,6 @@ def scale_pairs(scale: str | None) -> dict:
                 "units=128,layers=3, or --set for a value that has a comma"
             )
     return pairs("--scale", items)
-
-
-def print_plan(plan, named: bool) -> None:
-    """Print the jobs that a run would start."""
-    from keras_tagging.experiments.reproduction.plan import (
-        add_corpus,
-        jobs_table,
-        summary,
-    )
-
-    corpus, info = None, plan.info
-    if info["corpus"] is None:
-        info = {k: v for k, v in info.items() if k not in ("corpus", "reading")}
-    else:
-        corpus = add_corpus(plan, named)
-    plan.store.check(info)
-    print(f"{summary(plan, corpus)}\n\n{jobs_table(plan)}")
 
 
 def print_report(store, paper: str | None, table: int | None) -> None:
@@ -194,53 +211,31 @@ def print_report(store, paper: str | None, table: int | None) -> None:
     published = papers.table(info["paper"], info["table"])
     page, *others = write_report(published, info, results, store.folder)
     print(page.read_text(encoding="utf-8"), flush=True)
-    *others, last = [path.name for path in others]
-    log(f"Written to {', '.join([str(page), *others])} and {last}")
+    log(f"Written to {', '.join([str(page), *(path.name for path in others)])}")
     log(f"models: {store.model('ROW.SEED')}")
 
 
-def run(plan, named: bool, engine: str, workers: int | None) -> None:
+def run(plan, workers: int) -> None:
     """Run the unfinished jobs of a plan, and print the report.
 
     Raises:
         typer.Exit: with code 1, if a job failed.
     """
-    from keras_tagging.experiments.reproduction.plan import add_corpus, summary
-    from keras_tagging.experiments.reproduction.progress import Progress
-    from keras_tagging.experiments.reproduction.schedule import run_jobs
+    from keras_tagging.experiments.reproduction.run import run_jobs
 
-    corpus = add_corpus(plan, named)
     store = plan.store
-    with store.locked():
-        store.open(plan.info)
-        runner = start_engine(engine, store, workers)
-        log(summary(plan, corpus, runner.workers))
-        del corpus
-        try:
-            with Progress(plan.jobs, store, plan.epochs, runner.workers) as progress:
-                failed = run_jobs(plan.jobs, store, runner, progress)
-        except KeyboardInterrupt:
-            log(
-                "The same command continues with the first unfinished epoch of each job"
-            )
-            raise
-        for job, reason in failed.items():
-            text = f"{job}: {reason} (see {store.failure(job)})"
-            sys.stderr.write(one_line("failed", text))
-        if any(map(store.done, plan.jobs)):
-            print_report(store, None, None)
+    try:
+        failed = run_jobs(plan.jobs, store, workers, plan.epochs)
+    except KeyboardInterrupt:
+        log("The same command continues with the first unfinished epoch of each job")
+        raise
+    for job, reason in failed.items():
+        text = f"{job}: {reason} (see {store.failure(job)})"
+        sys.stderr.write(one_line("failed", text))
+    if any(map(store.done, plan.jobs)):
+        print_report(store, None, None)
     if failed:
         raise typer.Exit(1)
-
-
-def start_engine(name: str, store, workers: int | None):
-    if name == "local":
-        from keras_tagging.experiments.reproduction.engines import LocalEngine, cores
-
-        return LocalEngine(store, workers or min(2, cores()))
-    from keras_tagging.experiments.reproduction.ray_engine import RayEngine
-
-    return RayEngine(store, workers)
 
 
 def log(text: str) -> None:

@@ -5,11 +5,10 @@ import pytest
 import tensorflow as tf
 
 from keras_tagging.experiments import papers
-from keras_tagging.experiments.reproduction import schedule
-from keras_tagging.experiments.reproduction.engines import LocalEngine
+from keras_tagging.experiments.reproduction import run
+from keras_tagging.experiments.reproduction.run import Runner
 from keras_tagging.experiments.reproduction.store import Store
 
-ENGINES = "keras_tagging.experiments.reproduction.engines"
 SMALL = ["--recipe", "fast", "--epochs", 1, "--seeds", 2]
 SMALL += ["--scale", "units=4,word_dim=4"]
 GRU = ["reproduce", "kadari2018", "--table", 3]
@@ -22,31 +21,28 @@ def devices():
 
 
 @pytest.fixture
-def engine(monkeypatch):
+def runner(monkeypatch):
     """In place of the processes: gives results, but for seeds that are to fail."""
-    monkeypatch.setattr(schedule, "PAUSE", 0)
 
-    class FakeEngine(LocalEngine):
+    class FakeRunner(Runner):
         fails, started = {}, []
 
         def start(self, job):
             self.started.append(job)
-            ended, reason = Future(), self.fails.get(job.seed)
+            self.futures[job.name] = Future()
+            reason = self.fails.get(job.seed)
             if isinstance(reason, BaseException):
-                ended.set_exception(reason)
-            elif reason is None:
+                self.futures[job.name].set_exception(reason)
+                return self.futures[job.name]
+            if reason is None:
                 info = self.store.read_info()
                 table = papers.table(info["paper"], info["table"])
                 self.store.write(job, result(job, table.columns))
-                ended.set_result(0)
-            else:
-                self.store.log(job).parent.mkdir(parents=True, exist_ok=True)
-                self.store.log(job).write_text(f"{reason}\n")
-                ended.set_result(1)
-            return ended
+            self.futures[job.name].set_result(reason)
+            return self.futures[job.name]
 
-    monkeypatch.setattr(f"{ENGINES}.LocalEngine", FakeEngine)
-    return FakeEngine
+    monkeypatch.setattr(run, "Runner", FakeRunner)
+    return FakeRunner
 
 
 def result(job, columns):
@@ -89,24 +85,24 @@ def test_dry_run(program, tmp_path):
     _, out, _ = program(
         "reproduce", "wu2016", "--table", 2, *args, "--dry-run", "--out", tmp_path
     )
-    assert "30 jobs: 10 rows x 3 seeds, 30 still to run, in " in out
+    assert "jobs: 30 (rows: 10, seeds: 3), 30 still to run, in " in out
     assert "paper recipe, units=8, num_layers=2, dropout=0.25, " in out
     assert "can take days" in out
     lines = out.partition("\n\n")[2].splitlines()
     assert lines[0].split() == ["row", "to", "run", "done", "architecture", "settings"]
     assert len(lines) == 11
     [line] = [line for line in lines if line.startswith("to the gates")]
-    assert line.endswith(
-        "skip='gates' gate=None num_layers=2 units=8 dropout=0.25; pretrained vectors"
-    )
+    words = "skip='gates' gate=None num_layers=2 units=8 dropout=0.25 vectors='train'"
+    assert line.endswith(words)
     args = ["--rows", "bootstrapped i gate, r", "--seeds", 1, "--dry-run"]
     _, out, _ = program("reproduce", "elkaref2017", "--table", 4, *args)
     assert "so they run too: FFN baseline, random\n\n" in out
-    assert out.splitlines()[-1].endswith("gate i from 'FFN baseline, random'")
+    words = "bootstrap='FFN baseline, random' gates=('i',)"
+    assert out.splitlines()[-1].endswith(words)
     assert not (tmp_path / "reproduction.json").exists()
 
 
-def test_a_dry_run_reads_the_folder_and_the_corpus(program, failing, engine, tmp_path):
+def test_a_dry_run_reads_the_folder_and_the_corpus(program, failing, runner, tmp_path):
     args = [*GRU, *SMALL, "--out", tmp_path]
     program(*args, "--corpus", "demo")
     more = ["--seeds", 3, "--dry-run"]
@@ -119,7 +115,7 @@ def test_a_dry_run_reads_the_folder_and_the_corpus(program, failing, engine, tmp
     assert "units is 4 there, 8 here" in failing(*other)
     (tmp_path / "a.conll").write_text("a\tX\n\nb\tY\n")
     assert "has no development" in failing(*args, "--corpus", tmp_path / "a.conll")
-    assert len(engine.started) == 2
+    assert len(runner.started) == 2
 
 
 @pytest.mark.parametrize(
@@ -130,16 +126,16 @@ def test_a_dry_run_reads_the_folder_and_the_corpus(program, failing, engine, tmp
         (["wu2016", "--corpus", "demo"], "without --table there is no --corpus"),
         (["wu2016", "--table", 9], "Known: 1, 2, 3, 4"),
         (["wu2016", "--table", 2], "--corpus is missing"),
-        (["wu2016", "--table", 2, "--rows", "to the"], "could be 'to the gates', 'to"),
+        (["wu2016", "--table", 2, "--rows", "to the"], "fits 7 of the rows"),
         (["wu2016", "--table", 3, "--scale", "layers=2"], "num_layers=2: the rows of"),
         (["wu2016", "--table", 2, "--scale", "units=0"], "row 'H-LSTM': units=0"),
         (
             ["wu2016", "--table", 2, "--scale", "units"],
             "write --scale units=128,layers",
         ),
-        (["wu2016", "--table", 2, "--scale", "unit=3"], "did you mean 'units'? For"),
-        (["wu2016", "--table", 2, "--scale", "layer=3"], "did you mean 'layers'?"),
-        (["wu2016", "--table", 2, "--scale", "zzz=3"], "'zzz'. For all: keras-tagging"),
+        (["wu2016", "--table", 2, "--scale", "unit=3"], "did you mean 'units'? Known"),
+        (["wu2016", "--table", 2, "--scale", "layer=3"], "did you mean 'num_layers'?"),
+        (["wu2016", "--table", 2, "--scale", "zzz=3"], "unknown keyword 'zzz'. Known"),
         (["wu2016", "--table", 2, "--embeddings", "no.txt"], "no.txt"),
         (["wu2016", "--table", 2, "--corpus", "no.conll"], "no.conll"),
         (["wu2016", "--table", 2, "--punctuation", "ptb"], "is for parsers"),
@@ -163,43 +159,43 @@ def test_errors_are_one_line(failing, args, part, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["only.conll"]
 
 
-def test_jobs_run_and_the_report_is_printed(program, engine, tmp_path):
+def test_jobs_run_and_the_report_is_printed(program, runner, tmp_path):
     args = [*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path]
     code, out, err = program(*args)
     assert code == 0
     assert "1-best accuracy on the test set" in out and "| GRU" in out
-    assert "2 jobs: 1 row x 2 seeds, 2 still to run" in err
-    assert "fast recipe, units=4, word_dim=4, 1 epoch\n" in err
-    assert f"Logs: {tmp_path}/jobs/*/log.txt\n" in err
+    assert "jobs: 2 (rows: 1, seeds: 2), 2 still to run" in err
+    assert "fast recipe, units=4, word_dim=4, epochs: 1\n" in err
+    assert f"2 at once, logs: {tmp_path}/jobs/*/log.txt\n" in err
     assert "days" not in err
     written, models = err.splitlines()[-2:]
-    assert written.startswith(f"Written to {tmp_path}/report.md, report.tex, report.c")
+    assert written.startswith(f"Written to {tmp_path}/report.md, report.csv, report.p")
     assert models == f"models: {tmp_path}/jobs/ROW.SEED/model.keras"
-    assert "Vectors: word2vec, trained by gensim" in err
+    assert "Pretrained vectors: train\n" in err
     info = json.loads((tmp_path / "reproduction.json").read_text())
     assert info["settings"] == {"units": 4, "word_dim": 4}
     assert info["sentences"] == {"train": 2000, "dev": 400, "test": 400}
-    assert [job.name for job in engine.started] == ["gru.1", "gru.2"]
+    assert [job.name for job in runner.started] == ["gru.1", "gru.2"]
     # more seeds add to what is there
     program(*args, "--seeds", 3)
-    assert [job.name for job in engine.started] == ["gru.1", "gru.2", "gru.3"]
+    assert [job.name for job in runner.started] == ["gru.1", "gru.2", "gru.3"]
     again = program("reproduce", "--report", "--out", tmp_path)
     assert again[0] == 0 and "| GRU" in again[1]
     written = {path.name for path in tmp_path.iterdir()}
-    assert {"report.md", "report.tex", "report.csv"} < written
+    assert {"report.md", "report.csv", "report.png"} < written
 
 
-def test_other_options_are_refused(program, failing, engine, tmp_path):
+def test_other_options_are_refused(program, failing, runner, tmp_path):
     args = [*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path]
     program(*args)
     assert "with other epochs: 1 there, 2 here" in failing(*args, "--epochs", 2)
     message = failing(*args, "--set", "dropout=0.1")
     assert "with other settings: dropout is not given there, 0.1 here; " in message
-    assert len(engine.started) == 2
+    assert len(runner.started) == 2
 
 
-def test_a_failure_is_told_and_the_rest_is_reported(program, engine, tmp_path):
-    engine.fails = {1: "no luck"}
+def test_a_failure_is_told_and_the_rest_is_reported(program, runner, tmp_path):
+    runner.fails = {1: "no luck"}
     args = [*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path]
     code, out, err = program(*args)
     assert code == 1
@@ -207,14 +203,14 @@ def test_a_failure_is_told_and_the_rest_is_reported(program, engine, tmp_path):
     assert f"keras-tagging: failed: GRU, seed 1: no luck (see {failure})\n" in err
     assert "no luck" in (tmp_path / "report.md").read_text()
     assert Store(tmp_path).read_info()["paper"] == "kadari2018"
-    engine.fails = {}
+    runner.fails = {}
     code, _, err = program(*args)
     assert code == 0 and "1 still to run" in err
     assert not failure.exists()
 
 
-def test_an_interrupt_says_how_to_go_on(program, engine, tmp_path):
-    engine.fails = {1: KeyboardInterrupt()}
+def test_an_interrupt_says_how_to_go_on(program, runner, tmp_path):
+    runner.fails = {1: KeyboardInterrupt()}
     code, _, err = program(*GRU, "--corpus", "demo", *SMALL, "--out", tmp_path)
     assert code == 130
     *_, told, last = err.splitlines()
@@ -222,7 +218,7 @@ def test_an_interrupt_says_how_to_go_on(program, engine, tmp_path):
     assert last == "keras-tagging: error: interrupted"
 
 
-def test_rows_that_a_corpus_cannot_have(program, failing, engine, tmp_path):
+def test_rows_that_a_corpus_cannot_have(program, failing, runner, tmp_path):
     args = ["reproduce", "dinarelli2016", "--table", 4, "--corpus", "demo"]
     args += [*SMALL, "--out", tmp_path]
     message = failing(*args, "--rows", "I-RNN, forward, classes")
@@ -231,5 +227,5 @@ def test_rows_that_a_corpus_cannot_have(program, failing, engine, tmp_path):
     code, out, err = program(*args)
     assert code == 0
     assert len([x for x in err.splitlines() if x.startswith("Left out: ")]) == 12
-    assert "24 jobs: 12 rows x 2 seeds" in err
+    assert "jobs: 24 (rows: 12, seeds: 2)" in err
     assert "not measured: E-RNN, forward, classes" in out

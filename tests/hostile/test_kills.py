@@ -20,7 +20,7 @@ import keras_tagging
 from keras_tagging import Sentence, load_corpus
 from keras_tagging.data.records import CorpusError
 from keras_tagging.experiments.reproduction.jobs import Job
-from keras_tagging.experiments.reproduction.schedule import run_jobs
+from keras_tagging.experiments.reproduction.run import run_jobs
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.models.files import export as exporting
 from keras_tagging.models.files.run_files import lock_run
@@ -300,13 +300,6 @@ def test_prepared_splits_are_not_mixed(tmp_path, before):
             assert names(folder) == {"out"}
 
 
-class Idle:
-    """An engine that is not asked for anything."""
-
-    def close(self):
-        pass
-
-
 def test_a_result_is_written_before_its_state_is_removed(tmp_path):
     job = Job("A row", 1, "a-row")
     store = Store(tmp_path / "store")
@@ -320,6 +313,6 @@ def test_a_result_is_written_before_its_state_is_removed(tmp_path):
         copy = Store(folder)
         assert copy.done(job) or (copy.training(job.name) / "resume.npz").exists()
         if copy.done(job):
-            assert not run_jobs([job], copy, Idle(), None)
+            assert not run_jobs([job], copy, 1, {"A row": 1})
             assert content(folder) == content(store.folder)
     assert store.done(job) and not state.exists() and not store.failure(job).exists()

@@ -1,8 +1,8 @@
 """Measuring the systems of a published table: see `keras-tagging reproduce`.
 
-`jobs` lists the jobs of a table. `work` runs one job in a process of its own; `engines`
-and `ray_engine` start these processes, and `schedule` decides when. `store` keeps the
-results, and `report` compares them with the published figures.
+`jobs` and `plan` say what there is to run. `work` runs one job in a process of its own,
+and `run` starts these processes. `store` keeps the results, and `report` compares them
+with the published figures.
 """
 
 from keras_tagging.experiments.reproduction.store import read_results

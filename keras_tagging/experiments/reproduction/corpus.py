@@ -77,13 +77,7 @@ def hold_out_dev(corpus: Corpus, table: Table, share: float | None, seed: int) -
     """
     if table.held_out is not None:
         corpus.train, corpus.dev = corpus.train + corpus.dev, []
-        try:
-            hold_out(corpus, table.held_out, seed)
-        except ValueError:
-            raise ValueError(
-                f"{corpus.name}: {len(corpus.train)} sentences are too few to hold out "
-                f"{table.held_out}, as the table does"
-            ) from None
+        hold_out(corpus, table.held_out, seed)
     elif share is not None:
         hold_out(corpus, share, 0)
 
@@ -115,9 +109,6 @@ def lacking(corpus: Corpus, column: str) -> bool:
         for sentence in sentences
         if sentence.tokens
     )
-
-
-# Checks, before days of training
 
 
 def check_corpus(corpus: Corpus, table: Table, punctuation: str) -> None:
@@ -168,23 +159,21 @@ def missing_columns(corpus: Corpus, settings: Mapping[str, Mapping]) -> dict[str
     Returns:
         The reason for each such row, by its name.
     """
+    reasons = {}
     columns = {name for keywords in settings.values() for name in keywords["columns"]}
-    reasons = {name: _reason_missing(corpus, name) for name in sorted(columns)}
+    for name in columns:
+        if not lacking(corpus, name):
+            continue
+        reasons[name] = f"the corpus has no column {name!r}"
+        if name == CLASSES:
+            try:
+                WordClasses.learn(corpus.train)
+                del reasons[name]
+            except ValueError as error:
+                reasons[name] += f", and none can be learnt: {error}"
     return {
         row: reasons[name]
         for row, keywords in settings.items()
         for name in keywords["columns"]
-        if reasons[name]
+        if name in reasons
     }
-
-
-def _reason_missing(corpus: Corpus, column: str) -> str | None:
-    if not lacking(corpus, column):
-        return None
-    if column != CLASSES:
-        return f"the corpus has no column {column!r}"
-    try:
-        WordClasses.learn(corpus.train)
-    except ValueError as error:
-        return f"the corpus has no column {column!r}, and none can be learnt: {error}"
-    return None

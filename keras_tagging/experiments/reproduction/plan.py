@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from keras_tagging.data import Corpus
-from keras_tagging.experiments.papers.table import Row, Table
+from keras_tagging.experiments.papers.table import Table
 from keras_tagging.experiments.reproduction import corpus as corpora
-from keras_tagging.experiments.reproduction.jobs import Job, choose_rows, make_jobs
-from keras_tagging.experiments.reproduction.report_facts import describe_vectors
-from keras_tagging.experiments.reproduction.settings import (
+from keras_tagging.experiments.reproduction.jobs import (
+    Job,
     check_settings,
+    choose_rows,
+    make_jobs,
     settings_of,
-    takes_vectors,
 )
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.utils.tables import aligned
@@ -41,17 +41,6 @@ class Plan:
     def epochs(self) -> dict[str, int]:
         """The number of epochs of each row, by its name."""
         return {row: settings["epochs"] for row, settings in self.settings.items()}
-
-    def row(self, name: str) -> Row:
-        return next(row for row in self.table.rows if row.name == name)
-
-    def takes_vectors(self, name: str) -> bool:
-        """Whether the words of a row start from pretrained vectors."""
-        return takes_vectors(self.row(name), self.table, self.info["embeddings"])
-
-    def keywords(self, name: str) -> dict:
-        """The keywords of `build` for a row."""
-        return settings_of(self.row(name), self.info)
 
 
 def make_plan(
@@ -122,50 +111,42 @@ def summary(
     table, info, jobs = plan.table, plan.info, plan.jobs
     todo = [job for job in jobs if not plan.store.done(job)]
     rows, seeds = ({getattr(job, name) for job in jobs} for name in ("row", "seed"))
-    epochs = {plan.epochs[job.row] for job in jobs}
-    epochs = " to ".join(map(str, sorted({min(epochs), max(epochs)})))
+    epochs = sorted({plan.epochs[job.row] for job in jobs})
     scaled = "".join(f", {k}={v!r}" for k, v in info["settings"].items())
     lines = [
         f"{table.paper}, Table {table.number}: {table.caption} ({table.corpus})",
-        f"{counted(len(jobs), 'job')}: {counted(len(rows), 'row')} x "
-        f"{counted(len(seeds), 'seed')}, {len(todo)} still to run, "
-        f"{f'{workers} at once, ' if workers else ''}in {plan.store.folder}",
-        f"{info['recipe']} recipe{scaled}, {epochs} epoch{'s' * (epochs != '1')}",
+        f"jobs: {len(jobs)} (rows: {len(rows)}, seeds: {len(seeds)}), "
+        f"{len(todo)} still to run, in {plan.store.folder}",
+        f"{info['recipe']} recipe{scaled}, epochs: {' to '.join(map(str, epochs))}",
     ]
     if corpus is not None:
         sizes = ", ".join(f"{len(part):,} {name}" for name, part in corpus.splits())
         lines.append(f"{corpus.name}: {sizes} sentences")
-    if any(map(plan.takes_vectors, rows)):
-        lines.append(f"Vectors: {describe_vectors(info['embeddings'])}")
+    if info["embeddings"]:
+        lines.append(f"Pretrained vectors: {info['embeddings']}")
     if workers and todo:
-        lines.append(f"Logs: {plan.store.folder}/jobs/*/log.txt")
-    if info["recipe"] == "paper" and sum(plan.epochs[job.row] for job in todo) > 1:
+        lines.append(f"{workers} at once, logs: {plan.store.folder}/jobs/*/log.txt")
+    if info["recipe"] == "paper" and todo:
         lines.append("The paper's settings can take days; --recipe fast is quicker")
     return "\n".join([*lines, *plan.notes])
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 def jobs_table(plan: Plan) -> str:
     """A table of the rows: seeds to run, seeds done, architecture and settings."""
-    rows = [["row", "to run", "done", "architecture", "settings"]]
-    for name in plan.settings:
-        seeds = {True: [], False: []}
-        for job in plan.jobs:
-            if job.row == name:
-                seeds[plan.store.done(job)].append(str(job.seed))
-        if not any(seeds.values()):  # left out
+    lines = [["row", "to run", "done", "architecture", "settings"]]
+    for row in plan.table.rows:
+        jobs = [job for job in plan.jobs if job.row == row.name]
+        if not jobs:
             continue
-        row = plan.row(name)
-        settings = [" ".join(f"{k}={v!r}" for k, v in plan.keywords(name).items())]
-        if plan.takes_vectors(name) and plan.info["embeddings"] != "none":
-            settings.append("pretrained vectors")
+        seeds: dict[bool, list[str]] = {False: [], True: []}
+        for job in jobs:
+            seeds[plan.store.done(job)].append(str(job.seed))
+        settings = settings_of(row, plan.info)
+        if row.vectors:
+            settings["vectors"] = plan.info["embeddings"]
         if row.bootstrap:
-            gates = "all gates" if row.gates == "all" else f"gate {' '.join(row.gates)}"
-            settings.append(f"{gates} from {row.bootstrap!r}")
-        numbers = [" ".join(seeds[False]), " ".join(seeds[True])]
-        described = "; ".join(filter(None, settings))
-        rows.append([name, *numbers, row.architecture, described])
-    return aligned(rows)
+            settings |= {"bootstrap": row.bootstrap, "gates": row.gates}
+        words = " ".join(f"{k}={v!r}" for k, v in settings.items())
+        numbers = map(" ".join, seeds.values())
+        lines.append([row.name, *numbers, row.architecture, words])
+    return aligned(lines)

@@ -1,38 +1,44 @@
-"""Published figures beside measured ones: a page as Markdown and LaTeX, CSV, a plot."""
+"""The report of a reproduction: published figures beside measured ones."""
 
-from collections.abc import Mapping, Sequence
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from scipy.stats import spearmanr
 
 from keras_tagging.architectures import resolve_settings
-from keras_tagging.experiments import documents
-from keras_tagging.experiments.documents import INSTALL
-from keras_tagging.experiments.papers.table import Settings, Table
-from keras_tagging.experiments.reproduction import report_facts as facts
-from keras_tagging.experiments.reproduction import report_plot
-from keras_tagging.experiments.reproduction import report_statistics as statistics
-from keras_tagging.experiments.reproduction import report_tables as tables
-from keras_tagging.experiments.reproduction.report_templates import (
-    LATEX,
-    MARKDOWN,
-    Grid,
-    Line,
-    render,
-)
-from keras_tagging.metrics.counts import BY_TOKENS
+from keras_tagging.experiments import papers
+from keras_tagging.experiments.comparison import p_value
+from keras_tagging.experiments.papers.table import Column, Row, Settings, Table
+from keras_tagging.experiments.reproduction.corpus import is_of_parsers
+from keras_tagging.experiments.reproduction.jobs import check_settings
+from keras_tagging.metrics import holm
+from keras_tagging.metrics.counts import figure_of
+from keras_tagging.metrics.significance import is_limit
+from keras_tagging.utils.atomic import replacing
+from keras_tagging.utils.spreadsheets import without_formulas
 
-
-def markdown(table: Table, info: Mapping, results: Sequence[Mapping]) -> str:
-    """Return the report of a reproduction as Markdown, without its plot.
-
-    Args:
-        table: the table that was reproduced.
-        info, results: as returned by `reproduction.read_results`.
-    """
-    frame, pairs = _statistics(table, results)
-    variables = _variables(table, info, results, frame, pairs)
-    return render(MARKDOWN, "report.j2", **variables)
+RESAMPLES = 9999
+LEVEL = 0.05  # of significance
+ALL_TESTED = 2  # a table with more columns is tested in one of them
+SHOWN = 30  # pairs of rows on the page
+NONE = "\N{EN DASH}"  # a cell without a figure
+MEASURED = ["row", "seed", "column", "published", "measured", "tags_a_word"]
+TRAINING = ["best_epoch", "epochs", "seconds", "parameters"]
+# settings that the page tells otherwise
+UNLISTED = {"embeddings", "vectors", "jit_compile", "tags"}
+TEST = """\
+A paired permutation test (approximate randomisation, {resamples:,} resamples) exchanges
+the answers of two rows at random, word by word for accuracy and sentence by sentence
+for F1 and attachment scores, those of all seeds that both have together; the statistic
+is the difference of the mean figures. p tells how far these sentences bear out a
+difference between these trained models, not how far other seeds would. Holm's
+correction is for all pairs of a column. Sentences are the stricter choice for accuracy:
+`keras_tagging.compare(..., units="sentences")`."""
 
 
 def write_report(
@@ -41,32 +47,243 @@ def write_report(
     """Write the report of a reproduction. Each file is replaced as a whole.
 
     Args:
-        table, info, results: as for `markdown`.
+        table: the table that was reproduced.
+        info, results: as returned by `reproduction.read_results`.
         folder: the folder of the reproduction, which also lists the jobs that failed.
-            The files are report.md and report.tex; report.csv, with a line for each row
-            and column; report.pairs.csv, with a line for each pair of rows and column;
-            report-plot.png and report-plot.pdf, if matplotlib is installed.
+            The files are report.md; report.csv, with a line for each run and column of
+            the table; report.pairs.csv, with a line for each tested pair of rows;
+            report.png, if matplotlib is installed.
 
     Returns:
         The files, report.md first.
     """
     folder = Path(folder)
-    frame, pairs = _statistics(table, results)
-    plots = report_plot.draw(table, frame, folder)
-    variables = _variables(table, info, results, frame, pairs, folder)
-    variables["plot"] = report_plot.STEM if plots else ""
-    contents = {
-        "report.md": render(MARKDOWN, "report.j2", **variables),
-        "report.tex": render(LATEX, "report.j2", **variables),
-        "report.csv": frame,
-    }
-    tested = [part for part in pairs.values() if part is not None]
+    runs = runs_of(table, results)
+    columns = tested_columns(table)
+    tested = {column.name: pairs(table, results, column) for column in columns}
+    plots = draw(table, runs, folder / "report.png")
+    text = markdown(table, info, results, tested, folder)
+    with replacing(folder / "report.md") as partial:
+        # a lone surrogate, which may come from JSON, has no UTF-8 form
+        partial.write_text(text, encoding="utf-8", errors="replace")
+    frames = {"report.csv": runs}
     if tested:
-        contents["report.pairs.csv"] = pd.concat(tested)
-    for name, content in contents.items():
-        write = documents.write if isinstance(content, str) else documents.write_csv
-        write(folder / name, content)
-    return [*(folder / name for name in contents), *plots]
+        frames["report.pairs.csv"] = pd.concat(tested.values())
+    for name, frame in frames.items():
+        with replacing(folder / name) as partial:
+            without_formulas(frame).to_csv(partial, index=False, lineterminator="\n")
+    return [folder / "report.md", *(folder / name for name in frames), *plots]
+
+
+# Figures and tests
+
+
+def runs_of(table: Table, results: Sequence[Mapping]) -> pd.DataFrame:
+    """The measured figures, with a line for each run and column of the table.
+
+    Columns: `row`, `seed`, `column`; `published` and `measured`, nan if there is no
+    figure; `tags_a_word`, for `word` figures: the average number of assigned tags;
+    `best_epoch`, `epochs`, `seconds`, `parameters`.
+
+    Raises:
+        ValueError: if the table has no row of the name in a result.
+    """
+    names = [row.name for row in table.rows]
+    for result in results:
+        if result["row"] not in names:
+            raise ValueError(
+                f"a result of {result['row']!r}, which is not a row of Table "
+                f"{table.number} of {table.paper}"
+            )
+    records = []
+    for result in sorted(results, key=lambda r: (names.index(r["row"]), r["seed"])):
+        row = table.rows[names.index(result["row"])]
+        for column, published in zip(table.columns, row.published, strict=True):
+            counts = result["evidence"][column.name]
+            # results of earlier versions have two counts
+            assigned = counts[2:] if column.figure == "word" else []
+            record = {"row": row.name, "seed": result["seed"], "column": column.name}
+            record |= {"published": published}
+            record |= {"measured": result["figures"][column.name]}
+            record |= {"tags_a_word": np.mean(assigned) if assigned else np.nan}
+            records.append(record | {name: result[name] for name in TRAINING})
+    frame = pd.DataFrame(records, columns=[*MEASURED, *TRAINING])
+    return frame.astype(dict.fromkeys(MEASURED[3:], float))
+
+
+def means_of(runs: pd.DataFrame) -> pd.DataFrame:
+    """Published figures beside `mean`, `std` and `count` of those of the seeds.
+
+    The index has the row and the column; the standard deviation has n - 1 in the
+    denominator, and is nan for one seed.
+    """
+    groups = runs.groupby(["row", "column"], sort=False)
+    means = groups["measured"].agg(["mean", "std", "count"])
+    return means.join(groups[["published", "tags_a_word"]].mean())
+
+
+def tested_columns(table: Table) -> tuple[Column, ...]:
+    """The columns in which rows are compared: all of them if there are at most two.
+
+    Otherwise the first column of test sentences, or the first of all. More tests of the
+    same models would say little more, and each needs a correction. Development
+    sentences that each seed holds out for itself are not tested.
+    """
+    columns = [c for c in table.columns if table.held_out is None or c.split == "test"]
+    if len(table.columns) <= ALL_TESTED:
+        return tuple(columns)
+    test = [column for column in columns if column.split == "test"]
+    return tuple((test or columns)[:1])
+
+
+def pairs(table: Table, results: Sequence[Mapping], column: Column) -> pd.DataFrame:
+    """Test which measured rows differ in a column: all pairs, the smallest p first.
+
+    A pair is tested on the seeds that both rows have, see `metrics.paired_permutation`.
+
+    Returns:
+        A line for each pair, with `column`; `better` and `worse`, the names of the
+        rows; `difference` of their means over the shared seeds, not negative; `seeds`;
+        `ahead`, the number of seeds in which the better row is ahead; `p`; `holm`, p
+        corrected for all pairs of the column; `published_difference`, nan if a figure
+        is missing.
+    """
+    counts: dict[str, dict] = {}
+    for result in results:
+        if result["figures"][column.name] is not None:
+            # the third count of `word`, which some results lack, is not tested
+            used = 3 if column.figure == "f1" else 2
+            rows = np.array(result["evidence"][column.name][:used]).T
+            counts.setdefault(result["row"], {})[result["seed"]] = rows
+    figure, index = figure_of(column.figure), table.columns.index(column)
+    published = {r.name: r.published[index] for r in table.rows if r.name in counts}
+    records = []
+    for names in combinations(published, 2):
+        seeds = sorted(set(counts[names[0]]) & set(counts[names[1]]))
+        if not seeds:
+            continue
+        both = [np.stack([counts[name][seed] for seed in seeds]) for name in names]
+        by_seed = [figure(part.sum(1)) for part in both]
+        # the last digits of a mean depend on the order of the seeds
+        gap = round(float(by_seed[0].mean() - by_seed[1].mean()), 9)
+        sign = 1 if gap >= 0 else -1
+        better, worse = names[::sign]
+        ahead = int((sign * (by_seed[0] - by_seed[1]).round(9) > 0).sum())
+        p = p_value(*both, column.figure, resamples=RESAMPLES)
+        records.append((column.name, better, worse, abs(gap), len(seeds), ahead, p))
+    header = ["column", "better", "worse", "difference", "seeds", "ahead", "p"]
+    frame = pd.DataFrame(records, columns=header)
+    frame["holm"] = holm(frame["p"])
+    figures = pd.Series(published, dtype=float)
+    gaps = frame["better"].map(figures) - frame["worse"].map(figures)
+    frame["published_difference"] = gaps.round(9)
+    by = {"by": ["p", "difference"], "ascending": [True, False], "kind": "stable"}
+    return frame.sort_values(**by, ignore_index=True)
+
+
+def ranking(means: pd.DataFrame) -> str:
+    """How far the ranking of the rows agrees with the published one, in words.
+
+    Args:
+        means: the lines of one column of `means_of`.
+    """
+    both = means[["mean", "published"]].dropna().round(9)
+    if len(both) < 2:
+        return "fewer than two measured rows with a published figure: no ranking."
+    figures = both.to_numpy()
+    first, second = np.triu_indices(len(both), 1)
+    ours, theirs = np.sign(figures[first] - figures[second]).T
+    words = f"{(ours == theirs).sum()} of {len(ours)} pairs of rows stand in the "
+    words += f"published order, {(ours * theirs < 0).sum()} in the opposite one. "
+    if len(both) > 2 and (np.ptp(figures, axis=0) > 0).all():
+        rho = number(spearmanr(*figures.T).statistic)
+        words += f"Spearman's rho = {rho} over {len(both)} rows. "
+    best = [" and ".join(both.index[both[k] == both[k].max()]) for k in both]
+    return words + f"The best row is {best[0]}, the published one {best[1]}."
+
+
+def draw(table: Table, runs: pd.DataFrame, path: Path) -> list[Path]:
+    """Draw published and measured figures beside each other, with matplotlib.
+
+    Bars are a standard deviation of the seeds to either side.
+
+    Returns:
+        The file; none without matplotlib.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return []
+    means = means_of(runs)
+    rows = list(means.index.unique(0))
+    size = (9, 0.6 + (0.7 + 0.23 * len(rows)) * len(table.columns))
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(len(table.columns), 2, sharey=True, squeeze=False)
+    for column, (left, right) in zip(table.columns, grid, strict=True):
+        part = means.xs(column.name, level=1).reindex(rows)
+        left.plot(part["published"], range(len(rows)), "o", color="#b2593a")
+        style = {"fmt": "o", "color": "#1f5a8c", "capsize": 2.5}
+        error = part["std"].fillna(0)
+        right.errorbar(part["mean"], range(len(rows)), xerr=error, **style)
+        for axes, kind in ((left, "published"), (right, "measured")):
+            axes.set_title(f"{column.name}, {kind}", parse_math=False)
+            axes.grid(axis="both", color="0.9", linewidth=0.7)
+        # a name such as PRP$ is not a formula
+        left.set_yticks(range(len(rows)), rows, parse_math=False)
+        left.set_ylim(len(rows) - 0.5, -0.5)
+    with replacing(path) as partial:
+        figure.savefig(partial, dpi=160)
+    return [path]
+
+
+# The page
+
+
+def markdown(
+    table: Table,
+    info: Mapping,
+    results: Sequence[Mapping],
+    tested: Mapping[str, pd.DataFrame],
+    folder: Path,
+) -> str:
+    """The report as Markdown; `tested` has the output of `pairs` by column."""
+    means, corpus = means_of(runs_of(table, results)), Path(str(info["corpus"])).name
+    rows = [row for row in table.rows if row.name in means.index.unique(0)]
+    ours = [row.name for row in table.rows if row.architecture]
+    absent = [name for name in ours if name not in {row.name for row in rows}]
+    failures = sorted((folder / "failures").glob("[!.]*.txt"))
+    runs = [{**info, **result} for result in results] or [info]
+    machines = dict.fromkeys(run["machine"] for run in runs)
+    versions = dict.fromkeys(in_words(run["versions"]) for run in runs)
+    parts = [
+        f"# {plain(title(table))}",
+        f"Published figures are of {plain(table.corpus)}, measured ones of "
+        f"{plain(corpus)}. They can be compared as far as corpus, splits "
+        "and settings are the same. Settings are listed where they differ in some row.",
+        grid(["", "Paper", "Here"], differences(table, rows, info, results), left=3),
+        f"Rows not measured: {plain('; '.join(absent))}." if absent else "",
+        *(f"Failed: {plain(_first_line(path))}" for path in failures),
+        "## Figures",
+        "In per cent: mean ± standard deviation of n seeds; for several tags a word, "
+        "their number in brackets. In bold face the best measured mean.",
+        _figures(table, means),
+        plain(table.note or ""),
+        "![Published and measured figures](report.png)",
+        "## Ranking",
+        "\n".join(
+            f"- {plain(name)}: {plain(ranking(part.droplevel(1)))}"
+            for name, part in means.groupby(level=1, sort=False)
+        ),
+        "## Which rows differ",
+        TEST.format(resamples=RESAMPLES).replace("\n", " "),
+        *(_pairs(name, frame) for name, frame in tested.items() if len(frame)),
+        "## The runs",
+        "All runs are in report.csv, all pairs of rows in report.pairs.csv. Machine: "
+        f"{plain('; or '.join(machines))}. Versions: {plain('; or '.join(versions))}. "
+        f"Fingerprint of the corpus: {plain(info['fingerprint'])}.",
+        f"```\n{command(table, rows, info, results, folder)}\n```",
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def settings_markdown(table: Settings) -> str:
@@ -74,53 +291,172 @@ def settings_markdown(table: Settings) -> str:
     ours = resolve_settings(table.architecture, "paper", {})
     lines = []
     for name, published, keyword, value in table.rows:
-        here = facts.in_words(ours[keyword])
-        same = "yes" if ours[keyword] == value else f"no: {facts.in_words(value)}"
-        lines.append(Line([name, published, keyword, here, same]))
+        here = in_words(ours[keyword])
+        same = "yes" if ours[keyword] == value else f"no: {in_words(value)}"
+        lines.append(list(map(plain, (name, published, keyword, here, same))))
     header = ["Setting", "Published", "Keyword", "Paper recipe", "As we read the paper"]
-    grid = Grid(header, lines, left=len(header))
-    variables = {"title": facts.title(table), "table": table, "settings": grid}
-    return render(MARKDOWN, "settings.j2", **variables)
+    parts = [f"# {plain(title(table))}", grid(header, lines, len(header))]
+    return "\n\n".join([*parts, plain(table.note or "")]).strip() + "\n"
 
 
-def _statistics(table, results):
-    """The figures, and for each tested column the pairs of rows."""
-    columns = statistics.tested_columns(table)
-    pairs = {column: statistics.pairs(table, results, column) for column in columns}
-    return statistics.figures(table, results), pairs
+def title(table: Table | Settings) -> str:
+    """The heading of a report, with the authors and the year of the paper."""
+    module = papers.PAPERS.get(table.paper)
+    authors = re.search(r" of (.+?), :cite:", (module and module.__doc__) or "")
+    paper = authors[1] if authors else table.paper
+    return f"{paper}, Table {table.number}: {table.caption}"
 
 
-def _variables(table, info, results, frame, pairs, folder=None) -> dict:
-    """The variables of report.j2."""
-    compared = facts.same_corpus(table, info)
-    runs = [{**info, **result} for result in results] or [info]
-    agreements = [statistics.agreement(frame, column) for column in table.columns]
-    ranked = [agreement for agreement in agreements if agreement.rows > 1]
-    others = ", ".join(a.column for a in agreements if a.rows < 2)
-    tested = [part for part in pairs.values() if part is not None]
-    return {
-        "title": facts.title(table),
-        "table": table,
-        "info": info,
-        "same_corpus": compared,
-        "corpus_name": facts.corpus_name(info),
-        "scale": facts.scale(table, info, results),
-        "differences": facts.differences(table, info, results),
-        "missing": facts.missing(table, results, folder),
-        "figures": tables.figures(table, frame, compared),
-        "side_by_side": tables.are_side_by_side(table),
-        "tags_a_word": tables.tags_a_word(table, frame),
-        "plot": None,
-        "no_plot": f"No plot: it needs matplotlib, {INSTALL}.",
-        "agreements": ranked + [others] * bool(ranked and others),
-        "ranking": tables.ranking(table, frame),
-        "seeds": sorted({n for part in tested for n in part["seeds"]}),
-        "by_tokens": any(column.figure in BY_TOKENS for column in pairs),
-        "tested": [tables.pairs(column.name, part) for column, part in pairs.items()],
-        "resamples": statistics.RESAMPLES,
-        "level": statistics.LEVEL,
-        "runs": tables.runs(table, results),
-        "machines": list(dict.fromkeys(run["machine"] for run in runs)),
-        "versions": list(dict.fromkeys(facts.in_words(r["versions"]) for r in runs)),
-        "command": facts.command(table, info, results, folder),
-    }
+def differences(
+    table: Table, rows: Sequence[Row], info: Mapping, results: Sequence[Mapping]
+) -> list[list[str]]:
+    """The conditions in the paper and here; settings only where they differ.
+
+    Args:
+        rows: the measured rows.
+    """
+    sizes = ", ".join(f"{n:,} {name}" for name, n in info["sentences"].items())
+    lines = [
+        ("Corpus", table.corpus, Path(str(info["corpus"])).name),
+        ("Sentences", "", sizes),
+        ("Recipe", "paper", info["recipe"]),
+    ]
+    paper = check_settings(rows, {"recipe": "paper", "settings": {}, "epochs": None})
+    here = check_settings(rows, info)
+    both = [(paper[row.name], here[row.name]) for row in rows]
+    for name in sorted({name for settings, _ in both for name in settings} - UNLISTED):
+        values = [(a[name], b[name]) for a, b in both if name in a]
+        if changed := [(a, b) for a, b in values if a != b]:
+            lines.append((name, *map(_alternatives, zip(*changed, strict=True))))
+    if is_of_parsers(table):
+        lines.append(("punctuation", table.punctuation, info["punctuation"]))
+    if classes := {result["classes"] for result in results} - {None}:
+        lines.append(("Word classes", "", _alternatives(classes)))
+    return [[plain(cell) or NONE for cell in line] for line in lines]
+
+
+def _figures(table: Table, means: pd.DataFrame) -> str:
+    """Published figures beside measured ones, a line for each row of the table."""
+    means = means.round({"mean": 9})
+    best = means["mean"].groupby(level=1).agg(["max", "count"])
+    notes = list(dict.fromkeys(row.note for row in table.rows if row.note))
+    lines, group = [], ""
+    for row in table.rows:
+        if row.group != group:
+            group = row.group
+            lines.append([f"**{plain(group)}**", *[""] * (2 * len(table.columns) + 1)])
+        name = plain(row.name)
+        if row.citation:
+            name += f" \\[{row.citation}\\]"
+        if row.note:
+            name += f"[^{notes.index(row.note) + 1}]"
+        cells, n = [], 0
+        for column, published in zip(table.columns, row.published, strict=True):
+            cell = NONE
+            if (row.name, column.name) in means.index:
+                mean = means.loc[(row.name, column.name)]
+                n = max(n, int(mean["count"]))
+                cell = number(mean["mean"])
+                if mean["count"] > 1:
+                    cell += f" \N{PLUS-MINUS SIGN} {number(mean['std'])}"
+                most, rows = best.loc[column.name]
+                if rows > 1 and mean["mean"] == most:
+                    cell = f"**{cell}**"
+                if not pd.isna(mean["tags_a_word"]):
+                    cell += f" ({number(mean['tags_a_word'])})"
+            cells += [number(published), cell]
+        lines.append([name, *cells, str(n or NONE)])
+    header = ["System"]
+    for column in table.columns:
+        header += [plain(f"{column.name} {kind}") for kind in ("published", "measured")]
+    footnotes = (f"[^{i}]: {plain(note)}" for i, note in enumerate(notes, 1))
+    return "\n\n".join([grid([*header, "n"], lines), *footnotes])
+
+
+def _pairs(name: str, pairs: pd.DataFrame) -> str:
+    """The pairs of rows in one column: how many differ, and which."""
+    sure = pairs[pairs["holm"] < LEVEL]
+    always = (sure["ahead"] == sure["seeds"]).sum()
+    gaps = sure["published_difference"]
+    text = (
+        f"{plain(name)}: {len(sure)} of {len(pairs)} pairs differ at the level of "
+        f"{LEVEL} after the correction, {always} with the same row ahead in all seeds; "
+        f"{(gaps > 0).sum()} in the published direction and {(gaps < 0).sum()} in the "
+        f"opposite one. The {min(SHOWN, len(pairs))} with the smallest p:"
+    )
+    lines = []
+    for pair in pairs.head(SHOWN).to_dict("records"):
+        # the test cannot give a smaller one
+        limit = "\N{LESS-THAN OR EQUAL TO} " * is_limit(pair["p"], RESAMPLES)
+        gaps = (number(pair[k], "+.2f") for k in ("difference", "published_difference"))
+        ps = (f"{limit}{pair[k]:.4f}" for k in ("p", "holm"))
+        ahead = f"{pair['ahead']} of {pair['seeds']}"
+        lines.append([plain(pair["better"]), plain(pair["worse"]), *gaps, ahead, *ps])
+    header = ["Better", "Worse", "difference", "published", "seeds ahead", "p", "Holm"]
+    return f"{text}\n\n{grid(header, lines, left=2)}"
+
+
+def command(
+    table: Table,
+    rows: Sequence[Row],
+    info: Mapping,
+    results: Sequence[Mapping],
+    folder: Path,
+) -> str:
+    """The command that repeats the measurement."""
+    reading = info["reading"]
+    every_row = len(rows) == sum(row.architecture is not None for row in table.rows)
+    options = [
+        *((name, info[name]) for name in ("corpus", "recipe", "epochs", "embeddings")),
+        *((name, reading[name]) for name in ("dev", "test", "format", "errors")),
+        *(("option", f"{k}={v}") for k, v in reading["options"].items()),
+        *(("set", f"{k}={v}") for k, v in info["settings"].items()),
+        ("dev-share", info["dev_share"]),
+        ("punctuation", info["punctuation"] if is_of_parsers(table) else None),
+        *(("rows", row.name) for row in rows if not every_row),
+        ("seeds", max((result["seed"] for result in results), default=None)),
+        ("out", folder),
+    ]
+    start = f"keras-tagging reproduce {table.paper} --table {table.number}"
+    words = [f"--{k} {shlex.quote(str(v))}" for k, v in options if v is not None]
+    return " \\\n    ".join([start, *words])
+
+
+def _first_line(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+
+
+def _alternatives(values: Iterable) -> str:
+    """The different values in words, such as "100 or 300"."""
+    return " or ".join(dict.fromkeys(map(in_words, sorted(values, key=str))))
+
+
+def in_words(value) -> str:
+    """The value of a setting in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or value == ():
+        return "none"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k} {in_words(v)}" for k, v in value.items())
+    if isinstance(value, tuple | list):
+        return ", ".join(map(in_words, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def number(value, form: str = ".2f") -> str:
+    """A figure in a cell, with a proper minus."""
+    return NONE if pd.isna(value) else f"{value:{form}}".replace("-", "\N{MINUS SIGN}")
+
+
+def plain(text: str) -> str:
+    """Text that Markdown prints as it is, in a table too."""
+    text = re.sub(r"[\\`*\[\]<>|~$]", r"\\\g<0>", " ".join(str(text).split()))
+    # h_t stays: between letters it is not emphasis
+    return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)
+
+
+def grid(header: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> str:
+    """A table in Markdown; so many columns are aligned left, the others right."""
+    marks = ["---" if i < left else "---:" for i in range(len(header))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, marks, *lines))

@@ -20,7 +20,10 @@ RESULT = dict.fromkeys(("settings", "figures", "evidence"), dict)
 RESULT |= dict.fromkeys(("seed", "best_epoch", "epochs", "parameters"), int)
 RESULT |= {"row": str, "seconds": int | float}
 CHECKSUM = "embeddings checksum"
-CONTENT = ("sentences", "training fingerprint", "fingerprint")  # of the corpus
+MAY_DIFFER = ("corpus", "versions", "machine")
+# what a checksum is of
+CONTENT = {CHECKSUM: "vectors in the file of --embeddings"}
+CONTENT |= {"fingerprint": "sentences", "training fingerprint": "training sentences"}
 
 
 class Store:
@@ -81,10 +84,10 @@ class Store:
         if not self.check(info, whole=True):
             _write(self.folder / INFO, info)
             return False
-        known = self.read_info()
-        if known.get("reading") != info.get("reading"):
+        stored = self.read_info()
+        if stored.get("reading") != info.get("reading"):
             moved = {key: info.get(key) for key in ("corpus", "reading")}
-            _write(self.folder / INFO, known | moved)
+            _write(self.folder / INFO, stored | moved)
         return True
 
     def check(self, info: dict, whole: bool = False) -> bool:
@@ -103,35 +106,22 @@ class Store:
         path = self.folder / INFO
         if not path.exists():
             return False
-        known = _read(path)
+        stored = _read(path)
         info = json.loads(json.dumps(info))
         if whole:
-            info = dict.fromkeys(known) | info
+            info = dict.fromkeys(stored) | info
         for key, now in info.items():
-            before = known.get(key)
+            before = stored.get(key)
             if key == "reading":
                 before, now = _placeless(before), _placeless(now)
-            if key in CONTENT and before != now:
-                split = "training " if key.startswith("training") else ""
-                counts = f" ({_difference(before, now)})" if key == CONTENT[0] else ""
-                raise ValueError(
-                    f"{self.folder} holds a reproduction on another corpus: its "
-                    f"{split}sentences are not these{counts}; put them back, or give "
-                    "another --out"
-                )
-            if key == CHECKSUM:
-                if key in known and before != now:  # version 0.4.0 did not write it
-                    raise ValueError(
-                        f"{self.folder} holds a reproduction with other vectors: the "
-                        f"file {info['embeddings']} has changed; put it back, or give "
-                        "another --out"
-                    )
+            # version 0.4.0 did not write the checksum
+            if key in MAY_DIFFER or (key == CHECKSUM and key not in stored):
                 continue
-            if key not in ("corpus", "versions", "machine") and before != now:
+            if before != now:
                 raise ValueError(
-                    f"{self.folder} holds a reproduction with other {key}: "
-                    f"{_difference(before, now)}; give the same options as there, or "
-                    "another --out"
+                    f"{self.folder} holds a reproduction with other "
+                    f"{CONTENT.get(key, key)}: {_difference(before, now)}; give the "
+                    "same as there, or another --out"
                 )
         return True
 

@@ -28,8 +28,13 @@ from keras_tagging.experiments.reproduction.corpus import (
     read_corpus,
     surroundings,
 )
-from keras_tagging.experiments.reproduction.jobs import Job, make_jobs, slugs
-from keras_tagging.experiments.reproduction.settings import settings_of, takes_vectors
+from keras_tagging.experiments.reproduction.jobs import (
+    Job,
+    make_jobs,
+    settings_of,
+    slugs,
+    takes_vectors,
+)
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.metrics.counts import figure_of
 from keras_tagging.models.files.metadata import metadata_path

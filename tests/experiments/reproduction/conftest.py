@@ -11,7 +11,7 @@ from keras_tagging import load_corpus
 from keras_tagging.data import write
 from keras_tagging.experiments.papers.table import Column, Row, Table
 from keras_tagging.experiments.reproduction import corpus as corpora
-from keras_tagging.experiments.reproduction.engines import arguments
+from keras_tagging.experiments.reproduction.run import arguments
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.vectors import WordVectors, named, save_vectors
 

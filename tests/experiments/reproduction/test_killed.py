@@ -16,8 +16,8 @@ from hostile.programs import program as run_here
 
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.reproduction import read_results
-from keras_tagging.experiments.reproduction.engines import MODULE, arguments
 from keras_tagging.experiments.reproduction.jobs import choose_rows, make_jobs
+from keras_tagging.experiments.reproduction.run import MODULE, arguments
 from keras_tagging.experiments.reproduction.store import Store
 from keras_tagging.experiments.reproduction.work import run_job
 
@@ -138,8 +138,7 @@ def test_a_killed_job_and_a_killed_program_go_on(
     # here: the processes of its jobs take seconds enough to start
     code, printed, told = run_here(*program[3:])
     assert code == 0, told
-    assert "goes on after epoch" in told
-    assert "2 jobs: 1 row x 2 seeds, 2 still to run, 2 at once" in told
+    assert "2 still to run" in told
     for job in JOBS:
         same(store, expected, job)
     info, results = read_results(store.folder)

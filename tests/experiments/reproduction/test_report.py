@@ -1,4 +1,4 @@
-"""The page of a report, and its files."""
+"""The report of made-up results, worked out by hand."""
 
 import re
 import shlex
@@ -11,19 +11,12 @@ from experiments.reproduction.made_up import TEST, cells, make_info, make_table,
 
 from keras_tagging.experiments import papers
 from keras_tagging.experiments.papers.table import Column, Row, Settings, Table
-from keras_tagging.experiments.reproduction import report_facts, report_statistics
+from keras_tagging.experiments.reproduction import report
 from keras_tagging.experiments.reproduction.report import (
-    markdown,
+    pairs,
+    plain,
     settings_markdown,
     write_report,
-)
-from keras_tagging.experiments.reproduction.report_facts import same_corpus
-from keras_tagging.experiments.reproduction.report_templates import (
-    Grid,
-    Line,
-    column_format,
-    escape_latex,
-    escape_markdown,
 )
 from keras_tagging.metrics.counts import figure_of
 
@@ -42,288 +35,150 @@ def table():
 
 @pytest.fixture
 def results():
-    found = [result("A", seed, right) for seed, right in ((1, 8), (2, 9))]
-    return [*found, result("B", 1, 7), result("C", 1, 7), result("C", 2, 7)]
+    runs = [result("A", seed, right) for seed, right in ((1, 8), (2, 9))]
+    return [*runs, result("B", 1, 7), result("C", 1, 7), result("C", 2, 7)]
 
 
-def test_the_figures_of_the_page(table, results):
-    text = markdown(table, make_info(table, corpus="ccgbank"), results)
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """The page that `write_report` writes, without the plot, which takes long."""
+
+    def of(table, results, **changes):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "matplotlib.figure", None)
+            paths = write_report(table, make_info(table, **changes), results, tmp_path)
+        return paths[0].read_text(encoding="utf-8")
+
+    return of
+
+
+def line(text, start):
+    return next(line for line in text.splitlines() if line.startswith(start))
+
+
+def test_figures(page, table, results):
+    text = page(table, results)
     assert text.startswith("# Wu et al. (2016), Table 9: Made up\n")
-    assert cells(text, r"Xu \[xu2015\]")[1:] == ["93.00", "–", "–", "–"]
-    assert cells(text, "A[^1]")[1:] == ["90.00", "**85.00 ± 7.07**", "−5.00", "2"]
-    assert cells(text, "B")[1:] == ["92.00", "70.00", "−22.00", "1"]
-    assert cells(text, "C[^1]")[1:] == ["–", "70.00 ± 0.00", "–", "2"]
-    assert cells(text, "D")[1:] == ["91.00", "–", "–", "–"]
-    assert text.count("[^1]: A slip.") == 1 and "[^2]" not in text
-    assert "Mind this." in text
-    assert "| **Ours** |" in text
-
-
-def test_no_differences_from_figures_of_another_corpus(table, results, tmp_path):
-    write_report(table, make_info(table), results, tmp_path)
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert cells(text, "System")[1:] == ["Test published", "Test measured", "n"]
+    # the standard deviation is not 5, which is with n
     assert cells(text, "A[^1]")[1:] == ["90.00", "**85.00 ± 7.07**", "2"]
-    assert "minus published" not in text
-    tex = (tmp_path / "report.tex").read_text(encoding="utf-8")
-    figures = tex.partition("subsection*{Figures}")[2].partition("subsection*")[0]
-    assert "measured" in figures and "difference" not in figures
-    tidy = pd.read_csv(tmp_path / "report.csv").set_index("row")
-    assert tidy.loc["A", "difference"] == -5
+    assert cells(text, r"Xu \[xu2015\]")[1:] == ["93.00", "–", "–"]
+    assert cells(text, "B")[1:] == ["92.00", "70.00", "1"]
+    assert cells(text, "C[^1]")[1:] == ["–", "70.00 ± 0.00", "2"]
+    assert cells(text, "D")[1:] == ["91.00", "–", "–"]
+    assert text.count("[^1]: A slip.") == 1 and "[^2]" not in text
+    assert "Mind this." in text and "| **Ours** |" in text
+    assert "Rows not measured: D." in text
 
 
-def test_csv_has_no_formulas(tmp_path):
-    table = make_table(90.0, names=["=A()"])
-    write_report(table, make_info(table), [result("=A()", 1, 8)], tmp_path)
-    assert "'=A()" in (tmp_path / "report.csv").read_text(encoding="utf-8").split(",")
-
-
-def test_what_the_page_says_first(table, results):
-    info = make_info(table, settings={"units": 7}, recipe="fast")
-    results[0]["classes"] = "learnt"
-    text = markdown(table, info, results)
-    assert (
-        "**Measured on another corpus than the paper's, going by its name: on demo"
-        in text
-    )
-    assert text.index("Measured on another") < text.index("| Corpus |")
-    assert (
-        "only which rows are better. The recipe (fast) and the scale (units 7, epochs "
-        "4) are not the paper's.**"
-    ) in text
+def test_conditions(page, table, results, tmp_path):
+    results[0] |= {"classes": "learnt", "machine": "a cluster"}
+    (tmp_path / "failures").mkdir()
+    (tmp_path / "failures" / "b.2.txt").write_text("B, seed 2: killed\n\nlog\n")
+    text = page(table, results, settings={"units": 7}, recipe="fast")
     assert cells(text, "Corpus")[1:] == ["CCGbank", "demo"]
     assert cells(text, "Sentences")[1:] == ["–", "1,200 train, 30 dev, 20 test"]
     assert cells(text, "Recipe")[1:] == ["paper", "fast"]
     assert cells(text, "units")[1:] == ["300", "7"]
     assert cells(text, "learning_rate")[1] == "0.01"  # of the paper's recipe
-    assert cells(text, "Epochs")[2] == "4"
-    assert "| Punctuation |" not in text and "| tags |" not in text
-    assert cells(text, "Pretrained vectors")[2].startswith("word2vec, trained")
-    assert cells(text, "Word classes")[2].startswith("learnt")
-    assert cells(text, "Seeds")[2] == "1, 2"
-    assert "keras 3.15.0" in text and "Linux, 2 cores" in text and "0a1b" in text
-
-
-def test_a_corpus_that_may_be_the_papers(table, results):
-    info = make_info(table, corpus="/data/CCG-bank/rebank", settings={"units": 300})
-    text = markdown(table, info, results)
-    assert "**Measured on a corpus that is called as the" in text
-    assert "are the same. The scale (epochs 4) is not the paper's.**" in text
-    text = markdown(table, {**info, "epochs": None}, results)
-    assert "are the same.**" in text
-
-
-@pytest.mark.parametrize(
-    ("corpus", "same"),
-    [
-        ("CCGbank", True),
-        ("prepared/ccgbank_1.2.tgz", True),
-        ("/disk/prepared/ccgbank/train.conll", True),
-        ("/disk/myccgbank", False),
-        ("/disk/ccgbankish", False),
-        ("/ccgbank/usb/my.conll", False),  # where something else is mounted
-        ("/disk/ccgbank/a/b/my.conll", False),
-    ],
-)
-def test_the_papers_corpus_by_its_name(table, corpus, same):
-    assert same_corpus(table, make_info(table, corpus=corpus)) == same
-
-
-def test_all_machines_and_versions_are_told(table, results):
-    other = {"machine": "a cluster", "versions": {"keras": "3.99"}}
-    text = markdown(table, make_info(table), [results[0] | other, *results[1:]])
+    assert cells(text, "epochs")[2] == "4"
+    assert cells(text, "Word classes")[2] == "learnt"
     assert "Machine: a cluster; or Linux, 2 cores." in text
-    assert "Versions: keras 3.99; or keras" in text
-
-
-def test_settings_that_are_the_papers_are_not_listed(table, results):
-    text = markdown(table, make_info(table, embeddings="none"), results)
+    assert "keras 3.15.0" in text and "0a1b" in text
+    assert "Failed: B, seed 2: killed" in text
+    text = page(table, results)
     assert "| units |" not in text and "| learning_rate |" not in text
-    assert cells(text, "Pretrained vectors")[2] == "none: random ones"
 
 
-@pytest.mark.parametrize("tags", ["gold", "predicted"])
-def test_tags_and_punctuation_of_parsers(tags):
+def test_punctuation_of_parsers(page):
     table = papers.table("elkaref2017", 3)
-    columns = table.columns
-    results = [result("FFN baseline, random", 1, 8, columns)]
-    settings = {"tags": tags} if tags == "predicted" else {}
-    info = make_info(table, settings=settings)
-    text = markdown(table, info, results)
-    assert cells(text, "tags")[1:] == ["predicted", tags]
-    ptb = "ptb: words tagged \\`\\` '' : , . do not count"
-    assert cells(text, "Punctuation")[1:] == [ptb, ptb]
-    assert "tags are predicted; here they are gold, unless --set" in text
-    assert "tags predicted" not in text and "--punctuation" not in text
-    text = markdown(table, {**info, "punctuation": "keep"}, results)
-    assert cells(text, "Punctuation")[1:] == [ptb, "keep: all words count"]
+    results = [result("FFN baseline, random", 1, 8, table.columns)]
+    text = page(table, results, punctuation="keep")
+    assert cells(text, "punctuation")[1:] == ["ptb", "keep"]
     assert "--punctuation keep" in text
 
 
-def test_what_is_missing(table, results, tmp_path):
-    (tmp_path / "failures").mkdir()
-    (tmp_path / "failures" / "b.2.txt").write_text("B, seed 2: killed\n\nlog\n")
-    write_report(table, make_info(table), results, tmp_path)
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "- Rows not measured: D." in text
-    assert "- B: without seed 2." in text
-    assert "- Failed: B, seed 2: killed" in text
-    assert r"\item{} Failed: B, seed 2: killed" in (tmp_path / "report.tex").read_text()
-
-
-def test_the_command(table, results):
-    info = make_info(table, corpus="my corpus", settings={"units": 7}, dev_share=0.1)
-    info["reading"] |= {"test": "t.txt", "options": {"tag_column": 4}}
-    words = shlex.split(" ".join(report_facts.command(table, info, results, "out")))
+def test_the_command(page, table, results, tmp_path):
+    reading = make_info(table)["reading"]
+    reading |= {"test": "t.txt", "options": {"tag_column": 4}}
+    changes = {"corpus": "my corpus", "settings": {"units": 7}, "dev_share": 0.1}
+    text = page(table, results, reading=reading, **changes)
+    words = shlex.split(text.split("```")[1].replace("\\\n", ""))
     assert words[:5] == ["keras-tagging", "reproduce", "wu2016", "--table", "9"]
-    options = [*zip(words[5::2], words[6::2], strict=True)]
-    assert options == [
+    assert [*zip(words[5::2], words[6::2], strict=True)] == [
         ("--corpus", "my corpus"),
+        ("--recipe", "paper"),
+        ("--epochs", "4"),
+        ("--embeddings", "train"),
         ("--test", "t.txt"),
+        ("--errors", "raise"),
         ("--option", "tag_column=4"),
+        ("--set", "units=7"),
         ("--dev-share", "0.1"),
         *(("--rows", name) for name in "ABC"),
         ("--seeds", "2"),
-        ("--epochs", "4"),
-        ("--recipe", "paper"),
-        ("--set", "units=7"),
-        ("--embeddings", "train"),
-        ("--out", "out"),
+        ("--out", str(tmp_path)),
     ]
 
 
-def test_many_columns_stand_below_one_another():
-    columns = tuple(Column(f"{i} WORD", "word", "dev", 0.1) for i in range(3))
-    table = make_table(90.0, columns=columns)
-    results = [result("A", 1, 8, columns), result("A", 2, 9, columns)]
-    text = markdown(table, make_info(table), results)
-    assert "| difference |" not in text
-    assert "\n\nFewer than two measured rows with a published figure: no rank" in text
-    text = markdown(table, make_info(table, corpus="ccgbank"), results)
-    assert cells(text, "A")[1:] == ["published", "–", "–", "90.00", ""]
-    lines = text.splitlines()
-    place = next(i for i, line in enumerate(lines) if line.startswith("| A | publ"))
-    assert lines[place + 1] == "|  | mean | 85.00 | 85.00 | 85.00 | 2 |"
-    assert lines[place + 2] == "|  | sd | 7.07 | 7.07 | 7.07 |  |"
-    assert lines[place + 3] == "|  | difference | – | – | −5.00 |  |"
-
-
-def test_tags_a_word():
+def test_tags_a_word(page):
     columns = (Column("0.1 WORD", "word", "dev", 0.1), Column("S", "sent", "dev", 0.1))
-    table = make_table(90.0, 80.0, 70.0, columns=columns)
+    table = make_table(90.0, 80.0, columns=columns)
     results = [result("A", 1, 8, columns), result("A", 2, 9, columns)]
     results += [result("B", 1, 7, columns), result("B", 2, 7, columns)]
-    for found, more in zip(results, ([3] * 10, [1] * 5 + [4] * 5), strict=False):
-        found["evidence"]["0.1 WORD"].append(more)
-    frame = report_statistics.figures(table, results)
-    assert frame["tags_a_word"].dropna().tolist() == [2.75]  # of 3 and 2.5
-    text = markdown(table, make_info(table), results)
-    grid = text.partition("How many tags a word")[2].partition("## Ranking")[0]
-    assert cells(grid, "System")[1:] == ["tags a word 0.1 WORD"]
-    assert cells(grid, "A")[1:] == ["2.75"]
-    assert cells(grid, "B")[1:] == ["–"]  # results with two counts
-    assert "| C |" not in grid
-    del results[1]["evidence"]["0.1 WORD"][2]
-    mixed = markdown(table, make_info(table), results)
-    grid = mixed.partition("How many tags a word")[2]
-    assert cells(grid, "A")[1:] == ["3.00"]
-    pairs = [
-        page.partition("## Which rows differ")[2].partition("## The runs")[0]
-        for page in (text, mixed)
+    before = page(table, results)  # results with two counts
+    assert cells(before, "A")[2:4] == ["**85.00 ± 7.07**", "90.00"]
+    for run, more in zip(results, ([3] * 10, [1] * 5 + [4] * 5), strict=False):
+        run["evidence"]["0.1 WORD"].append(more)
+    text = page(table, results)
+    assert cells(text, "A")[2] == "**85.00 ± 7.07** (2.75)"  # of 3 and 2.5
+    assert cells(text, "B")[2] == "70.00 ± 0.00"
+    tests = [
+        t.partition("## Which rows differ")[2].split("```")[0] for t in (before, text)
     ]
-    assert pairs[0] == pairs[1] and "| 2 of 2 |" in pairs[0]
-
-
-def test_other_tables_have_no_tags_a_word(table, results):
-    assert "tags a word" not in markdown(table, make_info(table), results)
-
-
-# Files
+    assert tests[0] == tests[1] and "| 2 of 2 |" in tests[0]
 
 
 def test_the_files(table, results, tmp_path):
     paths = write_report(table, make_info(table), results, tmp_path)
-    names = ["report.md", "report.tex", "report.csv", "report.pairs.csv"]
-    names += ["report-plot.png", "report-plot.pdf"]
+    names = ["report.md", "report.csv", "report.pairs.csv", "report.png"]
     assert [path.name for path in paths] == names
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
-    tidy = pd.read_csv(tmp_path / "report.csv").set_index("row")
-    assert tidy.loc["A", ["published", "mean", "n"]].tolist() == [90, 85, 2]
+    runs = pd.read_csv(tmp_path / "report.csv")
+    assert runs["row"].tolist() == ["A", "A", "B", "C", "C"]
+    assert runs["measured"].tolist() == [80, 90, 70, 70, 70]
+    assert runs["published"].tolist()[:3] == [90, 90, 92]
+    assert runs.loc[0, ["seed", "best_epoch", "parameters"]].tolist() == [1, 3, 1234]
     assert len(pd.read_csv(tmp_path / "report.pairs.csv")) == 3
-    assert (tmp_path / "report-plot.png").read_bytes().startswith(b"\x89PNG")
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "](report-plot.png)" in text and f"--out {tmp_path}" in text
+    assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_without_matplotlib(table, results, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    paths = write_report(table, make_info(table), results, tmp_path)
-    assert [path.suffix for path in paths] == [".md", ".tex", ".csv", ".csv"]
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert r"No plot: it needs matplotlib, pip install 'keras-tagging\[plots\]'" in text
-
-
-NAME = "a|b_c d_ 50% & [x] *y* $z^2$ ~ <h> #1 {u} back\\slash"
-
-
-def test_names_are_printed_as_they_are_in_markdown():
-    assert escape_markdown(NAME) == (
+def test_names_are_printed_as_they_are(page, tmp_path):
+    assert plain("a|b_c d_ 50% & [x] *y* $z^2$ ~ <h> #1 {u} back\\slash") == (
         r"a\|b_c d\_ 50% & \[x\] \*y\* \$z^2\$ \~ \<h\> #1 {u} back\\slash"
     )
+    table = make_table(90.0, names=["=A_ [B] *"])
+    text = page(table, [result("=A_ [B] *", 1, 9)])
+    assert cells(text, r"=A\_ \[B\] \*")[2] == "90.00"
+    # no spreadsheet takes it for a formula
+    assert "\n'=A_ [B] *," in (tmp_path / "report.csv").read_text("utf-8")
 
 
-def test_names_are_printed_as_they_are_in_latex():
-    assert escape_latex(NAME) == (
-        r"a\textbar{}b\_c d\_ 50\% \& [x] *y* \$z\textasciicircum{}2\$ "
-        r"\textasciitilde{} \textless{}h\textgreater{} \#1 \{u\} "
-        r"back\textbackslash{}slash"
-    )
-    found = escape_latex("Søgaard − 1 ± 2 – β --set")
-    assert found == (
-        r"Søgaard \ensuremath{-} 1 \ensuremath{\pm} 2 \textendash{} "
-        r"[greek small letter beta] -{}-set"
-    )
+def test_results_of_another_table(table, tmp_path):
+    with pytest.raises(ValueError, match="'Z', which is not a row of Table 9"):
+        write_report(table, make_info(table), [result("Z", 1, 5)], tmp_path)
 
 
-def test_values_are_escaped_once_in_either_form(tmp_path):
-    table = make_table(90.0, 80.0, names=["A_ 5%", "[B] *"], note="At 5% or_ more")
-    results = [result("A_ 5%", 1, 9), result("[B] *", 1, 8)]
-    write_report(table, make_info(table, fingerprint="<h>"), results, tmp_path)
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert cells(text, r"A\_ 5%")[2] == "**90.00**"
-    assert cells(text, r"\[B\] \*")[1] == "80.00"
-    assert "\n\nAt 5% or\\_ more\n\n" in text and r"corpus: \<h\>." in text
-    assert 'units="sentences"' in text  # words of the template
-    tex = (tmp_path / "report.tex").read_text(encoding="utf-8")
-    assert r"A\_ 5\% & 90.00 & \textbf{90.00} & 1\\" in tex
-    assert "\n{}[B] * & 80.00" in tex  # else an option of the line before
-    assert "\n\nAt 5\\% or\\_ more\n\n" in tex
-    assert r"corpus: \textless{}h\textgreater{}." in tex
-    assert r"units=\textquotedbl{}sentences\textquotedbl{}" in tex
-
-
-def test_columns_of_text_wrap_in_latex():
-    line = Line(["short", "long " * 40, "1"])
-    assert column_format(Grid(["A", "B", "C"], [line], left=2)) == (
-        r">{\raggedright\arraybackslash}p{0.067\linewidth}"
-        r">{\raggedright\arraybackslash}p{0.844\linewidth}r"
-    )
-    assert column_format(Grid(["A", "B"], [Line(["short", "1"])])) == "lr"
-    wide = Grid(["A"] * 31, [Line(["12.34"] * 31)])  # than a page
-    assert column_format(wide) == "l" + "r" * 30
-
-
-def every_table():
-    for name, module in papers.PAPERS.items():
-        for number, table in module.TABLES.items():
-            if isinstance(table, Table):
-                yield pytest.param(table, id=f"{name}-{number}")
-
-
-@pytest.mark.parametrize("table", list(every_table()))
-def test_every_table_of_the_papers(table, tmp_path, monkeypatch):
-    """All lines of a table have as many cells, in LaTeX too; nothing is unprintable."""
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # plots take long
+@pytest.mark.parametrize(
+    "table",
+    [
+        pytest.param(table, id=f"{name}-{number}")
+        for name, module in papers.PAPERS.items()
+        for number, table in module.TABLES.items()
+        if isinstance(table, Table)
+    ],
+)
+def test_every_table_of_the_papers(table, page):
+    """All lines of a table have as many cells."""
     results, rng = [], np.random.default_rng(0)
     for row in table.rows:
         if row.architecture:
@@ -335,36 +190,11 @@ def test_every_table_of_the_papers(table, tmp_path, monkeypatch):
                 one["figures"][column.name] = figure
                 one["evidence"][column.name] = counts.T.tolist()
             results.append(one)
-    write_report(table, make_info(table), results, tmp_path)
-    lines = (tmp_path / "report.md").read_text(encoding="utf-8").splitlines()
+    lines = page(table, results).splitlines()
     grids = "\n".join(line if line.startswith("|") else "" for line in lines)
     for grid in re.findall(r"(?:\|.*\n)+", grids + "\n"):
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in grid.splitlines()}
         assert len(widths) == 1
-    tex = (tmp_path / "report.tex").read_text(encoding="utf-8")
-    assert tex.count("{") - tex.count("\\{") == tex.count("}") - tex.count("\\}")
-    assert " letter " not in tex  # a letter that LaTeX lacks, by its name
-    for columns, body in re.findall(
-        r"\\begin\{longtable\}\{@\{\}([^\n]*)@\{\}\}\n(.*?)\\end\{longtable\}",
-        tex,
-        re.S,
-    ):
-        width = len(re.sub(r">\{.*?\\arraybackslash\}|\{.*?\}", "", columns))
-        body = body.partition("\\bottomrule\\endlastfoot\n")[2]
-        for line in body.splitlines():
-            if not line.startswith("\\multicolumn"):
-                assert len(re.findall(r"(?<!\\)&", line)) == width - 1
-
-
-def test_the_plot_of_figures_far_apart_has_scales_of_their_own(table, results):
-    from keras_tagging.experiments.reproduction.report_plot import _panels
-
-    frame = report_statistics.figures(table, results).set_index("row")
-    names = [name for name, _, _ in _panels(TEST, frame)]
-    assert names == ["Test"]
-    frame["mean"] -= 60
-    names = [name for name, _, _ in _panels(TEST, frame)]
-    assert names == ["Test, published", "Test, measured"]
 
 
 def test_settings_beside_the_recipe():
@@ -372,6 +202,110 @@ def test_settings_beside_the_recipe():
     assert text.startswith("# Kadari et al. (2018), Table 1")
     assert cells(text, "Hidden dimension")[1:] == ["300", "units", "300", "yes"]
     rows = (("Units", "301", "units", 301), ("Rate", "0.01", "learning_rate", 0.01))
-    other = Settings("kadari2018", 1, "Made up", "bigru", rows)
-    found = settings_markdown(other)
-    assert cells(found, "Units")[3:] == ["300", "no: 301"]
+    text = settings_markdown(Settings("kadari2018", 1, "Made up", "bigru", rows))
+    assert cells(text, "Units")[3:] == ["300", "no: 301"]
+
+
+# Rankings
+
+
+@pytest.mark.parametrize(
+    ("published", "rights", "pairs", "rho", "best"),
+    [
+        # 1 - 6 * 2 / (4 * 15)
+        ([94.0, 93.0, 92.0, 91.0], [8, 9, 7, 6], "5 of 6", "0.80 over 4", ("B", "A")),
+        ([91.0, 93.0, 92.0], [5, 7, 6], "3 of 3", "1.00 over 3", ("B", "B")),
+        ([91.0, 93.0, 92.0], [6, 4, 5], "0 of 3", "−1.00 over 3", ("A", "B")),
+        # ties: ranks 1.5, 1.5, 3
+        ([93.0, 92.0, 91.0], [8, 8, 6], "2 of 3", "0.87 over 3", ("A and B", "A")),
+        (
+            [93.0, 93.0, 91.0, 90.0],
+            [9, 9, 7, 6],
+            "6 of 6",
+            "1.00 over 4",
+            ("A and B",) * 2,
+        ),
+        ([93.0, 92.0, 91.0], [8, 8, 8], "0 of 3", None, ("A and B and C", "A")),
+        ([93.0, 92.0], [8, 7], "1 of 1", None, ("A", "A")),
+    ],
+)
+def test_rankings(page, published, rights, pairs, rho, best):
+    table = make_table(*published)
+    names = [row.name for row in table.rows[1:]]
+    runs = [result(n, 1, right) for n, right in zip(names, rights, strict=True)]
+    words = line(page(table, runs), "- Test: ")
+    assert f"{pairs} pairs of rows stand in the published order" in words
+    assert (f"Spearman's rho = {rho} rows" in words) == (rho is not None)
+    assert ("Spearman" in words) == (rho is not None)
+    assert words.endswith(f"best row is {best[0]}, the published one {best[1]}.")
+
+
+def test_columns_without_a_ranking(page):
+    columns = (Column("Dev", "accuracy", "dev"), TEST)
+    table = make_table(90.0, 80.0, columns=columns)
+    text = page(table, [result(row, 1, 9, columns) for row in "AB"])
+    assert "- Dev: fewer than two measured rows with a published figure" in text
+    assert "- Test: 0 of 1 pairs" in text
+
+
+# Pairs of rows
+
+
+def test_pairs_of_rows(page):
+    """A has 9 tokens right, B 8 of these, C 1: p is 2 / 2 ** n; Holm: times 3, 2, 1."""
+    table = make_table(90.0, None, 92.0)
+    results = [result("A", 1, 9), result("B", 1, 8), result("C", 1, 1)]
+    frame = pairs(table, results, TEST)
+    assert frame["better"].tolist() == ["A", "B", "A"]
+    assert frame["worse"].tolist() == ["C", "C", "B"]
+    assert frame["p"].tolist() == pytest.approx([2 / 256, 2 / 128, 1])
+    assert frame["holm"].tolist() == pytest.approx([6 / 256, 4 / 128, 1])
+    assert frame["difference"].tolist() == pytest.approx([80, 70, 10])
+    assert frame["published_difference"].tolist()[0] == -2
+    text = page(table, results)
+    words = line(text, "Test: ")
+    assert "2 of 3 pairs differ" in words
+    assert "0 in the published direction and 1 in the opposite one" in words
+    expected = ["+80.00", "−2.00", "1 of 1", "0.0078", "0.0234"]
+    assert cells(text, "A | C")[2:] == expected
+
+
+def test_pairs_are_tested_on_the_seeds_that_both_have():
+    table = make_table(90.0, 80.0)
+    results = [result("A", seed, right) for seed, right in ((1, 9), (2, 5), (3, 1))]
+    results += [result("B", seed, right) for seed, right in ((1, 6), (2, 5), (4, 10))]
+    [pair] = pairs(table, results, TEST).to_dict("records")
+    assert (pair["better"], pair["seeds"]) == ("A", 2)
+    assert pair["ahead"] == 1  # seed 2 ties
+    assert pair["difference"] == pytest.approx(15)  # of 70 and 55
+    assert pair["p"] == pytest.approx(2 / 8)
+
+
+def test_the_least_p_is_a_limit(page):
+    table = make_table(90.0, 80.0, 70.0)
+    results = []
+    for row, right in (("A", 0.9), ("B", 0.1), ("C", 0.1)):
+        one = result(row, 1, 1)
+        one["evidence"] = {"Test": [[1] * 40, [i < 40 * right for i in range(40)]]}
+        results.append(one)
+    text = page(table, results)
+    assert cells(text, "A | B")[5:] == ["≤ 0.0001", "≤ 0.0003"]
+    assert cells(text, "B | C")[5:] == ["1.0000", "1.0000"]
+
+
+def test_nothing_to_test(page):
+    table = make_table(90.0, 80.0)
+    results = [result("A", 1, 9), result("B", 2, 8)]
+    assert len(pairs(table, results, TEST)) == 0
+    assert "pairs differ" not in page(table, results)
+
+
+def test_tested_columns():
+    dev = Column("Dev", "accuracy", "dev")
+    many = [Column(f"{i}", "word", "test" if i else "dev", 0.1) for i in range(3)]
+    for columns, tested in (((dev, TEST), (dev, TEST)), (many, (many[1],))):
+        table = make_table(1.0, columns=tuple(columns))
+        assert report.tested_columns(table) == tested
+    # each seed holds out sentences of its own
+    table = make_table(1.0, columns=(dev, TEST), held_out=0.18)
+    assert report.tested_columns(table) == (TEST,)

@@ -4,8 +4,7 @@ import re
 import pytest
 
 from keras_tagging.experiments.reproduction import read_results
-from keras_tagging.experiments.reproduction.jobs import Job
-from keras_tagging.experiments.reproduction.settings import embeddings_checksum
+from keras_tagging.experiments.reproduction.jobs import Job, embeddings_checksum
 from keras_tagging.experiments.reproduction.store import Store
 
 JOB = Job("A row", 1, "a-row")
@@ -53,11 +52,11 @@ def test_another_corpus_or_reading_is_refused(store):
     store.open(found)
     moved = {**READING, "path": "/there/c"}
     for change, part in (
-        ({"fingerprint": "g"}, "its sentences are not these; put them back"),
-        ({"training fingerprint": "g"}, "its training sentences are not these; put"),
-        ({"sentences": {"train": 2}}, "are not these (train is 3 there, 2 here); put"),
+        ({"fingerprint": "g"}, "other sentences: 'f' there, 'g' here"),
+        ({"training fingerprint": "g"}, "other training sentences: 't' there"),
+        ({"sentences": {"train": 2}}, "other sentences: train is 3 there, 2 here"),
     ):
-        with pytest.raises(ValueError, match=f"on another corpus: .*{re.escape(part)}"):
+        with pytest.raises(ValueError, match=re.escape(part)):
             store.open({**found, "reading": moved, **change})
     otherwise = {**moved, "options": {"columns": [1]}}
     with pytest.raises(ValueError, match="other reading: options is columns is"):
@@ -77,7 +76,7 @@ def test_other_vectors_in_the_same_file_are_refused(store, tmp_path):
     assert later.open(now)
     path.write_text("a 1 3\n")
     now["embeddings checksum"] = embeddings_checksum(str(path))
-    with pytest.raises(ValueError, match=r"other vectors: the file .*v\.txt has chan"):
+    with pytest.raises(ValueError, match="other vectors in the file of --embeddings"):
         later.open(now)
     assert embeddings_checksum("train") is embeddings_checksum(None) is None
 
