@@ -1,6 +1,5 @@
 """The command that analyses the errors of a model: analyse."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,7 +8,8 @@ import typer
 from keras_tagging import kinds
 from keras_tagging.cli.inputs import with_columns
 from keras_tagging.cli.loading import Reading, load_model, refuse_others
-from keras_tagging.cli.options import BeamWidth, CorpusPath, Folder, Run, one_line
+from keras_tagging.cli.messages import warn
+from keras_tagging.cli.options import BeamWidth, CorpusPath, Folder, Run
 from keras_tagging.cli.output import percentages
 
 
@@ -71,7 +71,7 @@ def analyse(
         **counting,
     )
     for warning in analysis.warnings:
-        sys.stderr.write(one_line("warning", warning))
+        warn(warning)
     print(percentages(analysis.overall, ["value", "low", "high"]))
     if csv is not None:
         analysis.to_csv(csv)

@@ -1,18 +1,22 @@
-"""Commands that read sentences and write what models say: tag, parse, annotate."""
+"""Commands that read sentences and write what models say: tag, parse, derive, annotate.
 
+They read and write in constant memory, and a file appears when it is whole.
+"""
+
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import IO, Annotated, Literal
 
 import typer
 
-from keras_tagging.cli.destinations import Out, destinations, written
 from keras_tagging.cli.inputs import Input, read_input, read_text, with_columns
 from keras_tagging.cli.jobs import at_work
 from keras_tagging.cli.loading import load_pipeline
+from keras_tagging.cli.messages import remark, warn
 from keras_tagging.cli.options import (
     BeamWidth,
     Errors,
@@ -21,16 +25,80 @@ from keras_tagging.cli.options import (
     Jobs,
     Options,
     RunOrOnnx,
-    one_line,
     pairs,
     refuse,
 )
 from keras_tagging.cli.progress import applied
 from keras_tagging.cli.sharded import Sharding, annotate_shards
 from keras_tagging.cli.supertagged import OUTPUTS
-from keras_tagging.cli.talk import note
-from keras_tagging.cli.tasks import Annotating, Parsing, Tagging
+from keras_tagging.cli.tasks import Annotating, Deriving, Parsing, Tagging
 from keras_tagging.data.readers import source_name
+from keras_tagging.utils.atomic import written_to
+
+Out = Annotated[
+    str | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="PATH",
+        help="Write a file, which appears when it is whole; or, into a folder, a file "
+        "for each input. By default standard output.",
+    ),
+]
+#: endings of the files in a folder; that of any other --output is its name
+SUFFIXES = dict.fromkeys(("text", "candc", "easyccg", "tree"), ".txt")
+SUFFIXES |= {"spans": ".tsv", "brat": ".ann"}
+
+
+def destinations(files: Sequence[str], out: str | None, output: str) -> list:
+    """The path to write for each input, or None for standard output.
+
+    Args:
+        files: the inputs.
+        out: a file, or a folder: one that exists, or whose name ends in a slash, or
+            that of several inputs.
+        output: the --output.
+
+    Raises:
+        ValueError: if two would be one, an input would be replaced, or there are
+            several inputs without a folder.
+    """
+    if out is None:
+        if len(files) > 1:
+            raise ValueError(
+                f"{files[1]}: is a second file, which needs --out with the folder that "
+                "gets a file for each"
+            )
+        return [None]
+    folder = Path(out)
+    if len(files) == 1 and not folder.is_dir() and not out.endswith(("/", os.sep)):
+        paths = [folder]
+    elif "-" in files:
+        raise ValueError(f"--out {out}: standard input has no name: name a file")
+    elif folder.is_file():
+        raise ValueError(f"--out {out}: is a file, and several inputs need a folder")
+    else:
+        suffix = SUFFIXES.get(output, f".{output}")
+        paths = [folder / f"{Path(file).stem}{suffix}" for file in files]
+    if twice := {str(path) for path in paths if paths.count(path) > 1}:
+        raise ValueError(f"{min(twice)}: several files would be written there")
+    replaced = {Path(file).resolve() for file in files if file != "-"}
+    for path in paths:
+        if path.resolve() in replaced:
+            raise ValueError(f"{path}: would be replaced: give another --out")
+    return paths
+
+
+@contextmanager
+def written(path: Path | None, encoding: str) -> Iterator[IO[str]]:
+    """The stream to write to; without a path, or with -, it is standard output."""
+    if path is None or str(path) == "-":
+        sys.stdout.reconfigure(encoding=encoding, newline="\n")
+        yield sys.stdout
+        return
+    with written_to(path) as partial:
+        with open(partial, "w", encoding=encoding, newline="\n") as file:
+            yield file
 
 
 def write_results(task, inputs: Iterable[Input], paths: list, jobs: int) -> int:
@@ -43,16 +111,16 @@ def write_results(task, inputs: Iterable[Input], paths: list, jobs: int) -> int:
     """
     empty = 0
     with at_work(task, jobs) as work:
-        for given, path in zip(inputs, paths, strict=True):
-            if work.remark and given.is_text:
-                note(one_line("note", work.remark))
-            with written(path, given.encoding) as stream:
+        for source, path in zip(inputs, paths, strict=True):
+            if work.remark and source.is_text:
+                remark(work.remark)
+            with written(path, source.encoding) as stream:
                 stream.write(work.preface)
-                write, items = work.writer(), given.items
+                writer, items = work.writer(), source.items
                 if work.model is not None:
                     items = with_columns(work.model, items, itemgetter(0))
-                for _, result in applied(work.results, items, given.source):
-                    text = write(result)
+                for _, result in applied(work.results, items, source.source):
+                    text = writer.write(result)
                     stream.write(text)
                     empty += not text
     return empty
@@ -107,25 +175,20 @@ def tag(
         beta: Give every tag with p >= beta * max p, with p; 0 gives all tags.
         probabilities: Give the tag's probability too.
     """
-    if output in ("text", "conllu") and (beta is not None or probabilities):
-        raise ValueError(f"--output {output} has no place for probabilities: use jsonl")
-    if output == "csv" and beta is not None:
-        raise ValueError("--output csv has no place for several tags: use jsonl")
-    if output in OUTPUTS:
-        refuse(
-            f"--output {output} has probabilities with --beta, and no",
-            {"probabilities": probabilities},
-        )
-    elif output != "conllu":
-        refuse(f"with --output {output} there is no", {"column": column})
+    no_place = f"--output {output} is not jsonl, and has no"
+    if output in ("text", "conllu", "csv"):
+        refuse(no_place, {"beta": beta})
+    if output in ("text", "conllu", *OUTPUTS):
+        refuse(no_place, {"probabilities": probabilities})
+    if output not in ("conllu", *OUTPUTS):
+        refuse(no_place, {"column": column})
     options, keep = pairs("--option", option), output == "conllu"
     paths = destinations([file], out, output)
-    given = read_input(file, format, options, "tag", errors, keep=keep)
+    sentences = read_input(file, format, options, "tag", errors, keep=keep)
     task = Tagging(run, output, beta, probabilities, column, beam_width)
-    empty = write_results(task, [given], paths, jobs)
+    empty = write_results(task, [sentences], paths, jobs)
     if empty and output in OUTPUTS:
-        what = f"{empty:,} sentences without tokens are left out"
-        sys.stderr.write(one_line("warning", what))
+        warn(f"{empty:,} sentences without tokens are left out")
 
 
 def parse(
@@ -155,21 +218,57 @@ def parse(
             after comments is a numbered row with tabs, otherwise 'text'.
     """
     paths = destinations([file], out, "conllu")
-    given = read_input(file, format, pairs("--option", option), "parse")
-    write_results(Parsing(run, beam_width), [given], paths, jobs)
+    sentences = read_input(file, format, pairs("--option", option), "parse")
+    write_results(Parsing(run, beam_width), [sentences], paths, jobs)
 
 
-@contextmanager
-def own_encoding() -> Iterator[None]:
-    """Errors of readers name --encoding, where other commands have --option."""
-    try:
-        yield
-    except ValueError as error:
-        message = str(error).replace("pass encoding= with", "pass --encoding with")
-        raise ValueError(message) from error
+def derive(
+    run: RunOrOnnx,
+    file: InputFile = "-",
+    format: str | None = None,
+    option: Options = None,
+    errors: Errors = "raise",
+    output: Annotated[Literal["auto", "jsonl", "json", "html", "tree"], Form] = "auto",
+    out: Out = None,
+    beta: float | None = None,
+    nbest: Annotated[int | None, typer.Option(min=1, max=1000)] = None,
+    beam_width: BeamWidth = None,
+    jobs: Jobs = 1,
+) -> None:
+    """Find the CCG derivations of sentences.
+
+    Text has one sentence a line, with blanks between tokens, also for a pipeline, whose
+    CCG parser is used: annotate takes raw text. Every sentence gets a derivation: where
+    the grammar has none for the whole, its root has the category FRAG, and its children
+    are the fewest parts that have one. A single part is the derivation, though no root
+    of training may have its category.
+
+    Examples:
+        keras-tagging derive runs/ccg sentences.txt > sentences.auto
+        keras-tagging derive runs/ccg --output tree < sentences.txt
+        keras-tagging derive en-ccg sentences.txt --nbest 3 --output jsonl
+        keras-tagging derive runs/ccg sentences.txt --output html > derivations.html
+        keras-tagging derive runs/ccg sentences.txt --output html --beta 0.01
+
+    Args:
+        format: By default recognised; standard input is 'text', and so are files that
+            end in .txt or have no ending.
+        output: The format of CCGbank; JSON with a sentence a line (jsonl, or json for
+            short); a page with the derivations as tables; or the usual drawing as text.
+        beta: A word has the categories with p >= beta * max p; by default that of the
+            model.
+        nbest: Give so many derivations of each sentence, if there are.
+    """
+    if format is None and Path(file).suffix.lower() in ("", ".txt"):
+        format = "text"
+    paths = destinations([file], out, output)
+    options = pairs("--option", option)
+    sentences = read_input(file, format, options, "derive", errors, keep=False)
+    task = Deriving(run, output, beta, nbest, beam_width)
+    if empty := write_results(task, [sentences], paths, jobs):
+        remark(f"sentences without tokens are left out: {empty:,}")
 
 
-@own_encoding()
 def annotate(
     run: Annotated[Path, typer.Argument(metavar="MODEL")],
     *,
@@ -249,16 +348,18 @@ def annotate(
         engine: Spread the work over processes and machines with Ray.
     """
     if engine == "ray":
-        own = {"jobs": jobs > 1, "probabilities": probabilities, "parts": parts}
-        own["input lines"] = input == "lines"
-        refuse("--engine ray has --workers, and no", own)
+        single = {"jobs": jobs > 1, "probabilities": probabilities, "parts": parts}
+        single["input lines"] = input == "lines"
+        refuse("--engine ray has --workers, and no", single)
         folder = out and Path(out)
         annotate_shards(run, files, input, output, encoding, folder, sharding)
         return
     refuse("without --engine ray there is no", vars(sharding))
-    if probabilities and output not in ("jsonl", "csv"):
-        what = f"--output {output} has no place for probabilities"
-        raise ValueError(f"{what}: use jsonl, or csv")
+    if output not in ("jsonl", "csv"):
+        refuse(
+            f"--output {output} is not jsonl or csv, and has no",
+            {"probabilities": probabilities},
+        )
     if output in ("spans", "brat") and input == "conllu":
         raise ValueError(
             f"--output {output} has offsets in a text, which --input conllu is not: "
@@ -271,49 +372,52 @@ def annotate(
         source_name(file)  # raises if there is none; before the models: they are slow
     paths = destinations(files, out, output)
     pipeline = load_pipeline(run, None if jobs == 1 else 1, parts)
-    if input != "conllu":
-        refuse_columns(run, pipeline, f"--input {input}")
-    if input in ("text", "lines") and pipeline.segmenter is None:
-        what = f"{run} has no segmenter: a line of the text is a sentence, with blanks "
-        note(one_line("note", what + "between its words"))
-    if output in ("spans", "brat") and not pipeline.gives_spans:
-        raise ValueError(
-            f"{run} has no tagger with chunk tags (B-X, I-X, O), which --output "
-            f"{output} needs: use conllu or jsonl"
-        )
-    if output in ("auto", "tree") and not pipeline.gives_derivations:
-        raise ValueError(
-            f"{run} has no CCG parser, which --output {output} needs: use conllu or "
-            "jsonl"
-        )
+    check_pipeline(run, pipeline, input, output)
     if probabilities:
         pipeline.check_probabilities()
     keeps = input == output == "conllu"
     inputs = (annotated_input(file, input, encoding, pipeline, keeps) for file in files)
-    given = pipeline if jobs == 1 else None
-    task = Annotating(run, output, keeps, given, probabilities, parts)
+    loaded = pipeline if jobs == 1 else None
+    task = Annotating(run, output, keeps, loaded, probabilities, parts)
     write_results(task, inputs, paths, jobs)
 
 
 def annotated_input(file: str, kind: str, encoding, pipeline, keeps: bool) -> Input:
     """The input of `annotate`, segmented; with `keeps` its lines of CoNLL-U too."""
-    found, source = read_text(file, kind, encoding)
+    content, source = read_text(file, kind, encoding)
     if kind == "conllu":
-        items = ((block.sentence, block if keeps else None) for block in found)
+        items = ((block.sentence, block if keeps else None) for block in content)
     else:
-        sentences = pipeline.sentences(found, lines=kind == "lines")
+        sentences = pipeline.sentences(content, lines=kind == "lines")
         items = ((sentence, None) for sentence in sentences)
     return Input(items, source)
 
 
-def refuse_columns(run: Path, pipeline, input: str) -> None:
-    """Refuse text for a model that reads columns of annotated sentences."""
-    if not pipeline.input_columns:
-        return
-    remedy = "use --input conllu"
-    if pipeline.tagger is None:
-        remedy += ", or a pipeline that has a tagger"
-    raise ValueError(
-        f"{run} reads the column {pipeline.input_columns[0]!r}, which {input} does not "
-        f"have: {remedy}"
-    )
+def check_pipeline(run: Path, pipeline, input: str, output: str) -> None:
+    """Refuse a pipeline that cannot read the --input, or lacks what --output writes.
+
+    Raises:
+        ValueError: naming the remedy.
+    """
+    if input != "conllu" and pipeline.input_columns:
+        remedy = "use --input conllu"
+        if pipeline.tagger is None:
+            remedy += ", or a pipeline that has a tagger"
+        raise ValueError(
+            f"{run} reads the column {pipeline.input_columns[0]!r}, which --input "
+            f"{input} does not have: {remedy}"
+        )
+    if input in ("text", "lines") and pipeline.segmenter is None:
+        remark(
+            f"{run} has no segmenter: a line of the text is a sentence, with blanks "
+            "between its words"
+        )
+    lacks = ""
+    if output in ("spans", "brat") and not pipeline.gives_spans:
+        lacks = "tagger with chunk tags (B-X, I-X, O)"
+    if output in ("auto", "tree") and not pipeline.gives_derivations:
+        lacks = "CCG parser"
+    if lacks:
+        raise ValueError(
+            f"{run} has no {lacks}, which --output {output} needs: use conllu or jsonl"
+        )

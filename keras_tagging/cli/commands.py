@@ -11,7 +11,7 @@ from typing import Annotated, get_args, get_origin
 
 import typer
 
-from keras_tagging.cli.talk import Talk
+from keras_tagging.cli.messages import Verbosity
 
 #: 128 and SIGPIPE: the exit code of programs whose output nobody reads to its end
 BROKEN_PIPE = 141
@@ -23,19 +23,22 @@ def command(function: Callable) -> Callable:
     The help of an option is its entry in the section "Args" of the docstring. A
     parameter of a dataclass stands for an option per field, with the defaults of its
     own default, or else of the fields. A bool that is False by default is a flag
-    without an opposite. Every command has the options of `Talk`.
+    without an opposite. Every command has the options of `Verbosity`.
     """
     text, helps = sections(function.__doc__)
     own = inspect.signature(function, eval_str=True).parameters.values()
-    talk = inspect.Parameter(
-        "talk", inspect.Parameter.KEYWORD_ONLY, annotation=Talk, default=Talk()
+    verbosity = inspect.Parameter(
+        "verbosity",
+        inspect.Parameter.KEYWORD_ONLY,
+        annotation=Verbosity,
+        default=Verbosity(),
     )
-    parameters = [*own, talk]
+    parameters = [*own, verbosity]
 
     @wraps(function)
     def run(**values):
         given = gathered(parameters, values)
-        given.pop("talk").begin()
+        given.pop("verbosity").begin()
         try:
             return function(**given)
         except BrokenPipeError as error:  # of which click makes an exit with 1

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from keras_tagging.cli.loading import Reading
-from keras_tagging.cli.options import CORPUS, Dev, File, Test, in_options
-from keras_tagging.cli.talk import note
+from keras_tagging.cli.messages import note
+from keras_tagging.cli.options import CORPUS, Dev, File, Test
 from keras_tagging.corpora import PUBLIC, describe
 from keras_tagging.corpora.plots import figure_class, plot_description
 from keras_tagging.data import Corpus
@@ -112,7 +112,6 @@ def describe_corpus(
     options = reading.options
     encoding = options.get("encoding")
     description = describe(data, vectors=known, encoding=encoding, options=options)
-    description.remarks = list(map(in_options, description.remarks))
     print(description)
     if plot is not None:
         note(f"Written to {plot_description(description, plot)}\n")

@@ -1,7 +1,6 @@
 """The command that evaluates a model: evaluate."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,12 +16,12 @@ from keras_tagging.cli.loading import (
     load_model,
     refuse_others,
 )
+from keras_tagging.cli.messages import warn
 from keras_tagging.cli.options import (
     BeamWidth,
     CorpusPath,
     Entities,
     Run,
-    one_line,
     refuse,
 )
 from keras_tagging.cli.output import (
@@ -138,7 +137,7 @@ def evaluate(
 
         report = exported_report(model, sentences, **options)
     if report.warning:
-        sys.stderr.write(one_line("warning", report.warning))
+        warn(report.warning)
     if as_json:
         content = {"corpus": corpus, "split": split, **report.counting}
         content["figures"] = report.figures

@@ -8,8 +8,8 @@ import typer
 
 from keras_tagging import kinds
 from keras_tagging.cli.loading import load_model, set_beam
-from keras_tagging.cli.options import BeamWidth, Run, one_line, refuse
-from keras_tagging.cli.talk import note, say
+from keras_tagging.cli.messages import remark, show
+from keras_tagging.cli.options import BeamWidth, Run, refuse
 
 AXES = ("batch", "time", "k")  # of a SavedModel's inputs and outputs
 
@@ -48,11 +48,6 @@ def export(
             f"--int8 is of ONNX files: give a name that ends in .onnx, not {out}, or, "
             "for a pipeline, --onnx"
         )
-    if out.suffix[1:].isalpha() and out.suffix != ".onnx" and not out.is_dir():
-        raise ValueError(
-            f"{out}: {out.suffix} is no form of a model: name a file NAME.onnx, or a "
-            "folder"
-        )
     options = {} if top_k is None else {"top_k": top_k}
     if int8:
         options["int8"] = True
@@ -69,11 +64,11 @@ def export(
         refuse(f"{run} holds a {kind}, which has no", {"top_k": top_k})
     if out.suffix != ".onnx":
         model.export(out, format="tf_saved_model", **options)
-        say(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
+        show(f"Written to {out}: serve it with TensorFlow\n{signature(out)}")
         return
     model.export(out, format="onnx", **options)
     written = f"Written to {out}: for keras-tagging {kind.command} and ONNX Runtime"
-    say(written, onnx_signature(out))
+    show(written, onnx_signature(out))
 
 
 def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
@@ -85,9 +80,9 @@ def export_parts(pipeline, out: Path, format: str, options: Mapping) -> None:
         )
     left_out = pipeline.export(out, format=format, **options)
     for name, reason in left_out.items():
-        note(one_line("note", f"the {name} is left out: {reason}"))
+        remark(f"the {name} is left out: {reason}")
     written = ", ".join(name for name in pipeline.parts if name not in left_out)
-    say(f"Written to {out}: {written}")
+    show(f"Written to {out}: {written}")
 
 
 def signature(folder) -> str:
@@ -118,6 +113,6 @@ def onnx_signature(file) -> str:
         )
 
     graph = onnx.load(file, load_external_data=False).graph
-    given = {constant.name for constant in graph.initializer}
-    needed = [value for value in graph.input if value.name not in given]
+    constants = {constant.name for constant in graph.initializer}
+    needed = [value for value in graph.input if value.name not in constants]
     return f"takes {listed(needed)}\ngives {listed(graph.output)}"

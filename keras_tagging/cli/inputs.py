@@ -8,8 +8,8 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
+from keras_tagging.cli.messages import note
 from keras_tagging.cli.progress import Source
-from keras_tagging.cli.talk import note
 from keras_tagging.corpora.entities import with_named_entities
 from keras_tagging.data import detect_format, read
 from keras_tagging.data.conllu import read_blocks
@@ -103,9 +103,6 @@ def read_input(
     Raises:
         ValueError: if there is no such file, or an option does not fit the format.
     """
-    own = options.keys() & {"format", "errors", "skipped", "path"}
-    if own:
-        raise ValueError(f"--option {min(own)}: a format has no such option")
     stream = file
     if format is None:
         stream, format = recognise(file, options, keep)

@@ -58,10 +58,10 @@ class Reading:
                 )
             options["surface"] = True
         load = load_treebank if trees else load_corpus
-        found = load(corpus, self.format or default, **options)
+        data = load(corpus, self.format or default, **options)
         if derivations:
-            refuse_underived(found)
-        return found
+            refuse_underived(data)
+        return data
 
     def split(self, corpus, split: str, **reading) -> tuple[Corpus, list]:
         """Load a corpus, and return it with the sentences of a split.
@@ -97,7 +97,7 @@ def kinds_reading(names: Iterable[str]) -> dict[str, bool]:
     from keras_tagging.runtime.pipeline import kind_of_part
 
     each = [kinds.find(kind_of_part(name) or name).reading for name in names]
-    return {name: any(own[name] for own in each) for name in ("trees", "surfaces")}
+    return {key: any(x[key] for x in each) for key in ("trees", "surfaces")}
 
 
 def load_model(
@@ -127,22 +127,19 @@ def load_model(
     if is_onnx(path):
         if command is None:
             raise ValueError(
-                f"{run} was exported as ONNX, for tag, parse, derive, annotate and "
-                "evaluate: this command needs the run, or the .keras file, that it "
-                "came from"
+                f"{run} was exported as ONNX: this command needs the run, or the "
+                ".keras file, that it came from"
             )
         if beam_width is not None:
             raise ValueError(
-                f"{run} was exported as ONNX, and has no --beam-width: its beam is "
-                "that of the model when it was exported (keras-tagging export RUN "
-                f"NAME.onnx --beam-width {beam_width}, or model.beam_width in Python)"
+                f"{run} was exported as ONNX, with its beam: give --beam-width to "
+                "export"
             )
         from keras_tagging import runtime
 
         return_large_blocks()
         model = runtime.load(path, threads=threads)
     else:
-        refuse_reproduction(path)
         refuse_no_model(path)
         start_program(one_thread=command is not None)
         import keras_tagging
@@ -160,7 +157,11 @@ def load_model(
     elif command not in (None, kind.command, "annotate"):
         raise ValueError(f"{run} holds a {kind}: keras-tagging {kind.command} {run}")
     elif kind.composed and not pipeline:
-        raise ValueError(f"{run} holds a pipeline: {single(model, path, part)}")
+        needed = part or "single model"
+        raise ValueError(
+            f"{run} holds a pipeline, and a {needed} is needed: "
+            f"{single_of(model, path, part)}"
+        )
     set_beam(run, searched, beam_width)
     return model
 
@@ -181,8 +182,8 @@ def set_beam(run: Path, model, beam_width: int | None) -> None:
     model.beam_width = beam_width
 
 
-def single(pipeline, folder: Path, part: str | None) -> str:
-    """Say what to give in the place of a pipeline, where a single model is needed.
+def single_of(pipeline, folder: Path, part: str | None) -> str:
+    """The file to give in the place of a pipeline, where a single model is needed.
 
     Args:
         pipeline: the pipeline.
@@ -190,28 +191,8 @@ def single(pipeline, folder: Path, part: str | None) -> str:
         part: the kind of the model; None for any.
     """
     names = [k for k, x in pipeline.parts.items() if part in (None, x.kind)]
-    if not names:
-        return f"a {part} is needed, and it has none"
-    first = folder / f"{names[0]}.keras"
-    if part is None:
-        others = "".join(f", or {name}.keras" for name in names[1:])
-        return f"a single model is needed: name {first}{others} beside it"
-    return f"a single model is needed: give its {part}, {first}"
-
-
-def refuse_reproduction(run: Path) -> None:
-    """Refuse the folder of a reproduction, whose models are in subfolders.
-
-    Raises:
-        ValueError: if it is one; the message names the folder of a model.
-    """
-    if not (run / "reproduction.json").is_file():
-        return
-    models = sorted(run.glob("jobs/*/model.keras"))
-    hint = f", such as {models[0].parent}" if models else "; there are none yet"
-    raise ValueError(
-        f"{run} holds a reproduction: its models are in {run}/jobs/ROW.SEED{hint}"
-    )
+    files = [str(folder / f"{name}.keras") for name in names]
+    return f"name {' or '.join(files)}" if files else "it has none"
 
 
 def refuse_others(run: Path, model, options: dict) -> dict:
@@ -227,10 +208,6 @@ def refuse_others(run: Path, model, options: dict) -> dict:
     return {k: v for k, v in options.items() if v is not None and v is not False}
 
 
-def _names(parts: str) -> list[str]:
-    return [name.strip() for name in parts.split(",")]
-
-
 def load_pipeline(run: Path, threads: int | None = None, parts: str | None = None):
     """A pipeline, or the pipeline of a single model.
 
@@ -243,4 +220,6 @@ def load_pipeline(run: Path, threads: int | None = None, parts: str | None = Non
     from keras_tagging.runtime.pipeline import pipeline_of
 
     pipeline = pipeline_of(model)
-    return pipeline if parts is None else pipeline.only(_names(parts))
+    if parts is None:
+        return pipeline
+    return pipeline.only([name.strip() for name in parts.split(",")])

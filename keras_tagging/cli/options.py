@@ -1,7 +1,6 @@
-"""Options that commands share, and what they say of those that do not fit."""
+"""Options that commands share."""
 
 import ast
-import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -97,24 +96,6 @@ Recipe = Annotated[
         help="Fast settings, those of the best figures, or the paper's.",
     ),
 ]
-
-
-def one_line(kind: str, message) -> str:
-    message = in_options(" ".join(str(message).splitlines()))
-    return f"keras-tagging: {kind}: {message}\n"
-
-
-def in_options(message: str) -> str:
-    """A message with Python keywords replaced by options of the command.
-
-    For instance --format 'text' for format='text', --tags None for tags=None, --option
-    separator= for separator=, or --set constrained=True.
-    """
-    own = r"\b(format|dev|test|errors|tags|monitor)=(?=$|[' ;,)])('?)"
-    message = re.sub(own, lambda m: f"--{m[1]} '" if m[2] else f"--{m[1]}", message)
-    message = re.sub(r"\b(tags|seed|beta)=(?=None\b|-?[0-9])", r"--\1 ", message)
-    message = re.sub(r"\b(constrained=(True|False))\b", r"--set \1", message)
-    return re.sub(r"(?<=pass )(\w+)=|(?<=; )(tag)=", r"--option \1\2=", message)
 
 
 def pairs(name: str, items: list[str] | None) -> dict:

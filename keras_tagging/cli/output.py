@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping
 
 from keras_tagging import kinds
-from keras_tagging.cli.talk import is_quiet
+from keras_tagging.cli.messages import is_quiet
 from keras_tagging.data import Corpus
 from keras_tagging.utils.tables import aligned
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from keras_tagging.cli.loading import Reading
+from keras_tagging.cli.messages import note, one_line
 from keras_tagging.cli.options import (
     CORPUS,
     Count,
@@ -15,11 +16,9 @@ from keras_tagging.cli.options import (
     Pairs,
     Recipe,
     Test,
-    one_line,
     pairs,
     refuse,
 )
-from keras_tagging.cli.talk import note
 from keras_tagging.utils.startup import start_program
 from keras_tagging.utils.tables import aligned
 

@@ -7,7 +7,7 @@ from zipfile import is_zipfile
 
 import typer
 
-from keras_tagging.cli.talk import is_quiet
+from keras_tagging.cli.messages import is_quiet
 from keras_tagging.utils import limits
 
 INSTALL = "pip install 'keras-tagging[serve]'"

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from keras_tagging.cli.messages import show
 from keras_tagging.cli.options import Count
 from keras_tagging.cli.progress import steps_shown
-from keras_tagging.cli.talk import say
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def annotate_shards(
             counts[step][place] += number
     done, (whole, sentences, words) = counts["annotated"][0], counts["checked"]
     before = f", {whole - done:,} of them before" if done < whole else ""
-    say(
+    show(
         f"{out}: {whole:,} shards{before}; {sentences:,} sentences, {words:,} words, "
         "each checked to be there once"
     )

@@ -1,6 +1,7 @@
-"""The work of `tag`, `parse` and `annotate`, in this process or in another one."""
+"""The work of `tag`, `parse`, `derive` and `annotate`, in this process or another."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import tee
@@ -8,6 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from types import SimpleNamespace
 
+from keras_tagging import kinds
 from keras_tagging.cli.loading import load_model, load_pipeline
 from keras_tagging.cli.supertagged import OUTPUTS, SupertagWriter
 from keras_tagging.data.annotation import (
@@ -15,6 +17,7 @@ from keras_tagging.data.annotation import (
     AutoWriter,
     BratWriter,
     ConlluWriter,
+    as_auto,
     as_drawing,
     as_json,
     as_spans,
@@ -33,33 +36,14 @@ SENTENCES = {"jsonl": as_json, "text": as_tagged_text, "spans": as_spans}
 SENTENCES |= {"html": as_html, "tree": as_drawing}
 
 
-def as_it_is() -> Callable:
-    """The function that writes a text."""
-    return str
+class TextWriter:
+    """The writer of results that are texts."""
 
-
-def csv_writer(columns: Sequence[str], probable: Sequence[str]) -> Callable:
-    """The function that writes sentences as CSV."""
-    return CsvWriter(columns, probable).write
-
-
-def brat_writer() -> Callable:
-    """The function that writes the entities of sentences for brat."""
-    return BratWriter().write
-
-
-def auto_writer() -> Callable:
-    """The function that writes the derivations of sentences."""
-    return AutoWriter().write
-
-
-def conllu_writer() -> Callable:
-    """The function that writes sentences of raw text."""
-    return ConlluWriter().write
+    write = staticmethod(str)
 
 
 #: the --output of `annotate` whose writers go from sentence to sentence
-ANSWERS = {"brat": brat_writer, "auto": auto_writer}
+ANSWERS = {"brat": BratWriter, "auto": AutoWriter, "conllu": ConlluWriter}
 
 
 @dataclass(frozen=True)
@@ -73,8 +57,7 @@ class Work:
         preface: what stands before all results.
         model: what the command needs to know of the model; it can be sent to another
             process.
-        writer: makes the function from a result to its text, for those that follow each
-            other in one output.
+        writer: makes the object that writes results as text, one after the other.
         remark: what the user should know of sentences that are lines of text.
     """
 
@@ -82,7 +65,7 @@ class Work:
     entries: int = 1
     preface: str = ""
     model: SimpleNamespace | None = None
-    writer: Callable[[], Callable] = as_it_is
+    writer: Callable = TextWriter
     remark: str = ""
 
 
@@ -128,15 +111,15 @@ class Tagging:
 
         elif self.output == "csv":
             names = [name or "tags" for name in model.column_names]
-            probable = names if self.probabilities else ()
+            probable = names if self.probabilities else []
 
             def write(sentence, block, tags):
-                given = tags if isinstance(tags, dict) else {"tags": tags}
-                values = {}
-                for name in probable:
-                    values[name] = [p for _, p in given[name]]
-                    given = given | {name: [tag for tag, _ in given[name]]}
-                return Sentence(sentence.tokens, columns=given, probabilities=values)
+                columns = tags if isinstance(tags, dict) else {"tags": tags}
+                pairs = {name: columns[name] for name in probable}
+                labels = {name: [tag for tag, _ in pairs[name]] for name in pairs}
+                values = {name: [p for _, p in pairs[name]] for name in pairs}
+                columns = columns | labels
+                return Sentence(sentence.tokens, columns=columns, probabilities=values)
 
             tag = partial(model.tag, probabilities=self.probabilities)
             return as_csv(names, partial(results, tag, write), probable)
@@ -166,8 +149,8 @@ class Parsing:
         """The task with its model: see `Tagging.load`."""
         model = load_model(self.run, self.beam_width, "parse", threads=threads)
         names = ("kind", "input_columns", "missing_column")
-        known = SimpleNamespace(**{name: getattr(model, name) for name in names})
-        return Work(partial(results, model.parse, self._write), model=known)
+        about = SimpleNamespace(**{name: getattr(model, name) for name in names})
+        return Work(partial(results, model.parse, self._write), model=about)
 
     @staticmethod
     def _write(sentence, block, tree) -> str:
@@ -176,6 +159,78 @@ class Parsing:
         tags = None if "xpos" in columns else columns.get("predicted_tag")
         write = block.with_trees if block else partial(as_conllu, sentence)
         return write(columns["head"], columns["deprel"], tags)
+
+
+@dataclass(frozen=True)
+class Deriving:
+    """The task of `derive`.
+
+    Args:
+        run, output, beta, nbest, beam_width: as in the command.
+    """
+
+    run: Path
+    output: str
+    beta: float | None = None
+    nbest: int | None = None
+    beam_width: int | None = None
+
+    def load(self, threads: int | None = None) -> Work:
+        """The task with its model: see `Tagging.load`."""
+        model = load_model(
+            self.run, self.beam_width, "derive", threads=threads, beta=self.beta
+        )
+        parser, remark = model, ""
+        if kinds.of(model).composed:
+            parser = model.derivation_parser
+            if model.segmenter is not None:
+                remark = (
+                    "a line is a sentence, with blanks between its words; for running "
+                    f"text: keras-tagging annotate {self.run} --output {self.output}"
+                )
+        derive = partial(model.derive, beta=self.beta, nbest=self.nbest or 1)
+        return Work(
+            partial(results, derive, answer),
+            len(parser.tags),
+            preface_of(model) if self.output == "html" else "",
+            writer=partial(DerivationsWriter, self.output),
+            remark=remark,
+        )
+
+
+class DerivationsWriter:
+    """The derivations of sentences, those of each from the best on, as `derive` writes.
+
+    Args:
+        output: as in the command.
+    """
+
+    def __init__(self, output: str):
+        self.output, self.count = output, 0
+
+    def write(self, derivations: list[tuple[Sentence, float]]) -> str:
+        """The text of the next sentence; "" for one without tokens, but in JSON."""
+        self.count += 1
+        words = derivations[0][0].tokens
+        if self.output == "jsonl":
+            scored = [
+                {"score": score, **sentence.derivation.to_dict()}
+                for sentence, score in derivations
+                if words
+            ]
+            content = {"tokens": list(words), "derivations": scored}
+            return json.dumps(content, ensure_ascii=False) + "\n"
+        text = ""
+        for rank, (sentence, score) in enumerate(derivations, 1):
+            title = f"{rank} of {len(derivations)}, score {score:.2f}"
+            several = len(derivations) > 1 and bool(words)
+            if self.output == "html":
+                text += f"<p>{title}</p>\n" * several + as_html(sentence)
+            elif self.output == "tree":
+                text += f"# {title}\n" * several + as_drawing(sentence)
+            elif words:
+                text += as_auto(sentence.derivation, self.count, rank)
+        return text
 
 
 @dataclass(frozen=True)
@@ -203,39 +258,38 @@ class Annotating:
         annotate = partial(annotated, pipeline, self.probabilities)
         if self.output == "csv":
             probable = pipeline.probability_columns if self.probabilities else ()
-            return as_csv(
-                pipeline.columns, partial(results, annotate, answer), probable
-            )
-        if self.output in ANSWERS:
-            writer = ANSWERS[self.output]
-            return Work(partial(results, annotate, answer), writer=writer)
-        if self.output != "conllu":
-            form = SENTENCES[self.output]
-            write = partial(results, annotate, lambda _s, _b, found: form(found))
-            if self.output != "html":
-                return Work(write)
-            return Work(write, preface=preface(language_of(pipeline.metadata)))
-        if not self.keeps:  # in the first process: sentences are numbered
-            return Work(partial(results, annotate, answer), writer=conllu_writer)
-        columns = conllu_columns(pipeline.columns)
+            work = partial(results, annotate, answer)
+            return as_csv(pipeline.columns, work, probable)
+        if self.keeps:
+            columns = conllu_columns(pipeline.columns)
 
-        def write(sentence, block, found):
-            return block.with_columns(columns(found), comments_of(found))
+            def write(_, block, sentence):
+                return block.with_columns(columns(sentence), comments_of(sentence))
 
-        return Work(partial(results, annotate, write))
+            return Work(partial(results, annotate, write))
+        if self.output in ANSWERS:  # in the first process: sentences are numbered
+            work = partial(results, annotate, answer)
+            return Work(work, writer=ANSWERS[self.output])
+        form = SENTENCES[self.output]
+        before = preface_of(pipeline) if self.output == "html" else ""
+        write = partial(results, annotate, lambda _, block, sentence: form(sentence))
+        return Work(write, preface=before)
 
 
-def as_csv(
-    columns: Sequence[str], results: Callable, probable: Sequence[str] = ()
-) -> Work:
+def preface_of(model) -> str:
+    """What stands before the sentences of a page."""
+    return preface(language_of(getattr(model, "metadata", {})))
+
+
+def as_csv(columns: Iterable[str], results: Callable, probable=()) -> Work:
     """The work whose results are sentences, which are written as CSV."""
-    writer = partial(csv_writer, columns, probable)
-    return Work(results, preface=CsvWriter(columns, probable).header, writer=writer)
+    writer = partial(CsvWriter, columns, probable)
+    return Work(results, preface=writer().header, writer=writer)
 
 
-def answer(sentence, block, found):
+def answer(sentence, block, given):
     """The `write` of `results` that gives what the model says."""
-    return found
+    return given
 
 
 def results(answer: Callable, write: Callable, items: Iterable) -> Iterator:
@@ -251,8 +305,8 @@ def results(answer: Callable, write: Callable, items: Iterable) -> Iterator:
     else:
         ahead, items = tee(items)
         sentences = map(itemgetter(0), ahead)
-    for item, found in zip(items, answer(sentences), strict=True):
-        yield write(*item, found)
+    for item, answered in zip(items, answer(sentences), strict=True):
+        yield write(*item, answered)
 
 
 def annotated(pipeline, probabilities: bool, sentences: Iterable) -> Iterable:
@@ -280,17 +334,13 @@ def check_output(model, output: str, beta) -> None:
     Raises:
         ValueError: naming another one.
     """
-    if len(names := model.column_names) < 2:
-        return
-    if output == "text":
+    names = model.column_names
+    if len(names) > 1 and (
+        output == "text" or (output == "conll" and beta is not None)
+    ):
         raise ValueError(
-            f"--output text has one tag a word, and this model gives "
-            f"{', '.join(names)}: use conll, conllu or jsonl"
-        )
-    if output == "conll" and beta is not None:
-        raise ValueError(
-            f"--output conll has no place for several {' and '.join(names)} of a word: "
-            "use jsonl"
+            f"--output {output} has no place for all that this model gives, "
+            f"{', '.join(names)}: use jsonl"
         )
 
 

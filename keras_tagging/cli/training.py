@@ -1,5 +1,6 @@
 """The command that trains: train."""
 
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -8,27 +9,33 @@ import typer
 
 from keras_tagging import kinds
 from keras_tagging.architectures import architecture
-from keras_tagging.cli.checks import LANGUAGE, check_names, check_there, check_values
 from keras_tagging.cli.config import ConfigFile, also
-from keras_tagging.cli.fitting import SINGLE, Data, Fitting, told
-from keras_tagging.cli.options import (
-    Entities,
-    Pairs,
-    Recipe,
-    pairs,
-    refuse,
-)
+from keras_tagging.cli.loading import holds_derivations, kinds_reading
+from keras_tagging.cli.messages import show
+from keras_tagging.cli.options import Entities, Pairs, Recipe, pairs, refuse
 from keras_tagging.cli.output import (
     figures,
     next_commands,
     progress,
+    scores_table,
     summary,
     untrainable,
 )
-from keras_tagging.cli.progress import epoch_bars
-from keras_tagging.cli.start import Start
-from keras_tagging.cli.talk import say
-from keras_tagging.cli.teaching import Lessons
+from keras_tagging.cli.progress import PipelineProgress, epoch_bars
+from keras_tagging.cli.training_options import (
+    LANGUAGE,
+    SINGLE,
+    Data,
+    Distillation,
+    Fitting,
+    Parts,
+    Start,
+    check_plan,
+    check_there,
+    check_values,
+    settings_by_part,
+    words_line,
+)
 from keras_tagging.corpora.labels import refuse_one_label
 from keras_tagging.models.files.run_files import (
     METADATA,
@@ -38,6 +45,8 @@ from keras_tagging.models.files.run_files import (
     lock_run,
     tidy,
 )
+from keras_tagging.pipelines import run_files as pipeline_files
+from keras_tagging.pipelines.plan import PipelinePlan
 from keras_tagging.utils.startup import start_program
 from keras_tagging.vectors.languages import TRAINABLE, LanguageWords, words_of_run
 
@@ -55,7 +64,7 @@ def train(
     entities: Entities = None,
     segmenter: str | None = None,
     start: Start,
-    lessons: Lessons,
+    distillation: Distillation,
     fitting: Fitting,
 ) -> None:
     """Train a model and keep its best epoch on the development sentences.
@@ -105,15 +114,13 @@ def train(
     context.with_resource(lock_run(out))
     settings = also(context, "settings", settings)
     if arch == "pipeline":
-        from keras_tagging.cli.parts import Chosen, train_parts
-
-        refuse(SINGLE, vars(start) | vars(lessons))
-        chosen = Chosen(parts, entities, segmenter)
-        train_parts(out, source, chosen, recipe, settings, fitting)
+        refuse(SINGLE, vars(start) | vars(distillation))
+        chosen = Parts(parts, entities, segmenter)
+        train_pipeline(out, source, chosen, recipe, settings, fitting)
     else:
-        own = {"parts": parts, "entities": entities, "segmenter": segmenter}
-        refuse(f"{arch} is a single model, and has no", own)
-        train_model(arch, out, source, recipe, settings, start, lessons, fitting)
+        of_pipelines = {"parts": parts, "entities": entities, "segmenter": segmenter}
+        refuse(f"{arch} is a single model, and has no", of_pipelines)
+        train_model(arch, out, source, recipe, settings, start, distillation, fitting)
 
 
 def train_model(
@@ -123,7 +130,7 @@ def train_model(
     recipe: str,
     settings: list[str] | None,
     start: Start,
-    lessons: Lessons,
+    distillation: Distillation,
     fitting: Fitting,
 ) -> None:
     """Train a single model in a folder, or go on with it, and print its figures."""
@@ -135,15 +142,15 @@ def train_model(
         raise ValueError("--tensorboard needs: pip install tensorboard")
     kind = kinds.find(architecture(arch).kind)
     start.check(arch, kind, recipe)
-    lessons.check(arch, kind)
-    for run in (start.init, start.bootstrap, lessons.teacher):
+    distillation.check(arch, kind)
+    for run in (start.init, start.bootstrap, distillation.teacher):
         check_there(run)
     chosen = pairs("--set", settings) | start.settings(kind)
-    check_names(arch, chosen)
+    architecture(arch).check_keywords(chosen, others=[LANGUAGE])
     language = chosen.pop(LANGUAGE, None)
     if start.is_from_another:
-        own = {"set language": language}
-        refuse("the model to start from has its own words: there is no", own)
+        another = "the model to start from has its own words: there is no"
+        refuse(another, {"set language": language})
     if start.init is None and not going_on:
         check_values(arch, recipe, language, chosen)
     data = source.load(fitting.seed, **kind.reading)
@@ -157,29 +164,30 @@ def train_model(
     if fitting.devices is not None:
         share_batches(fitting.devices)
 
-    other, teacher = start.other(arch), lessons.load(kind)
+    other, teacher = start.other(arch), distillation.load(kind)
     words = LanguageWords()
     if other is None:
         words = words_of_run(out, going_on, recipe, language, data.language)
     keywords = architecture(arch).keywords
-    known = words.settings(keywords, chosen)
+    taken = words.settings(keywords, chosen)
     frozen = words.frozen(recipe, keywords, chosen)
-    chosen |= known | frozen
+    chosen |= taken | frozen
     model, lines = start.model(other, arch, data, recipe, fitting.seed, chosen)
-    if known:
-        model.metadata["words"] = words.about(known)
-        lines.append(told(words, known, f"--set {TRAINABLE}=True" if frozen else None))
+    if taken:
+        model.metadata["words"] = words.about(taken)
+        trains = f"--set {TRAINABLE}=True" if frozen else None
+        lines.append(words_line(words, taken, trains))
     if teacher is not None:
         lines += [str(teacher), *teacher.check(model)]
     if start.bootstrap is not None:
         take_folds(start.bootstrap, out)
-    say(*lines, summary(data))
+    show(*lines, summary(data))
     settings_of = f"{recipe} recipe" if start.init is None else "fine-tuned"
-    say(f"{arch}, {settings_of}, seed {fitting.seed}: {model.size}")
+    show(f"{arch}, {settings_of}, seed {fitting.seed}: {model.size}")
     if not data.dev:
-        say("No development sentences (see --dev-share): the last epoch is kept")
+        show("No development sentences (see --dev-share): the last epoch is kept")
     if going_on:
-        say(f"Continuing the run in {out} (--no-resume starts again)")
+        show(f"Continuing the run in {out} (--no-resume starts again)")
     with epoch_bars() as callbacks:
         scores = train_run(
             model,
@@ -194,11 +202,60 @@ def train_model(
             **fitting.limits,
         )
     if skipped := untrainable(model):
-        say(skipped)
+        show(skipped)
     if scores:
-        say(f"\n{figures(scores, model.lower_is_better)}")
+        show(f"\n{figures(scores, model.lower_is_better)}")
     commands = next_commands(out, source.unseen(data), source.reading, model)
-    say(f"\nWritten to {out}. Next:", commands)
+    show(f"\nWritten to {out}. Next:", commands)
+
+
+def train_pipeline(
+    out: Path,
+    source: Data,
+    chosen: Parts,
+    recipe: str,
+    settings: list[str] | None,
+    fitting: Fitting,
+) -> None:
+    """Train the parts of a pipeline in a folder, and print its figures from text."""
+    single = ("monitor", "tensorboard", "devices")
+    refuse(SINGLE, {name: getattr(fitting, name) for name in single})
+    if pipeline_files.is_finished(out) and not fitting.force:
+        pipeline_files.end_run(out)
+        raise ValueError(
+            f"{out} holds a finished pipeline: choose another --out, or give --force"
+        )
+    language = pairs("--set", settings).get(LANGUAGE)
+    settings = [text for text in settings or () if not text.startswith(f"{LANGUAGE}=")]
+    by_part = settings_by_part(settings)
+    derived = holds_derivations(source.corpus, source.reading.format)
+    named = chosen.named(source.corpus, derived)
+    plan = PipelinePlan(named, settings=by_part, recipe=recipe, seed=fitting.seed)
+    again = fitting.force or not fitting.resume
+    going_on = not again and (out / pipeline_files.OPTIONS).exists()
+    if not going_on:
+        check_plan(plan, language)
+    wanted = kinds_reading(plan.parts)
+    default = None if derived else "conllu"
+    data = source.load(fitting.seed, chosen.entities, default=default, **wanted)
+    start_program()
+    from keras_tagging import pipelines
+
+    words = words_of_run(out, going_on, recipe, language, data.language)
+    plan = replace(plan, words=words)
+    show(summary(data))
+    if taken := plan.taken():
+        trains = [f"--set {part}.{TRAINABLE}=True" for part in plan.frozen()]
+        show(words_line(words, taken, " ".join(trains) or None))
+    if not data.dev:
+        show("No development sentences (see --dev-share): the last epochs are kept")
+    with PipelineProgress(plan.stages(data, fitting.epochs)) as bars:
+        options = {"again": again, "segmenter": chosen.segmenter, **fitting.limits}
+        pipeline = pipelines.train_pipeline(data, out, plan, bars, **options)
+    for split, sentences in data.splits():
+        if split != "train":
+            show(f"\n{split}\n{scores_table(pipeline.scores(sentences))}")
+    show(f"\nWritten to {out}. Next:\n  keras-tagging annotate {out} FILE")
 
 
 def finish(out: Path) -> None:
@@ -217,4 +274,4 @@ def finish(out: Path) -> None:
 
     complete(out)
     tidy(out)
-    say(f"{out} holds a finished model; wrote its missing {METADATA}")
+    show(f"{out} holds a finished model; wrote its missing {METADATA}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keras_tagging.cli.destinations import destinations, written
+from keras_tagging.cli.annotation import destinations, written
 
 
 def test_a_file_or_a_folder(tmp_path):
@@ -29,10 +29,10 @@ def test_a_file_or_a_folder(tmp_path):
     [
         (["a", "b"], None, "csv", "b: is a second file, which needs --out"),
         (["a", "-"], "x", "csv", "standard input has no name"),
-        (["a.txt", "b/a.text"], "x", "csv", "a.txt and b/a.text would both be"),
+        (["a.txt", "b/a.text"], "x", "csv", "x/a.csv: several files would be written"),
         (["a.txt"], "a.txt", "csv", "a.txt: would be replaced"),
         (["x/a.csv", "b"], "x", "csv", "x/a.csv: would be replaced"),
-        (["a", "b"], __file__, "csv", "is a file, and 2 inputs need a folder"),
+        (["a", "b"], __file__, "csv", "is a file, and several inputs need a folder"),
     ],
 )
 def test_nothing_is_lost(files, out, output, part):

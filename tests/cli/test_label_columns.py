@@ -183,10 +183,10 @@ def test_other_outputs(program, run_of_three):
 
 def test_what_has_no_place(failing, folder, run_of_three, run_of_one, tmp_path):
     for args, message in {
-        ("--output", "text"): "--output text has one tag a word, and this model gives",
-        ("--beta", "0.1"): "no place for several upos and xpos and feats of a word",
-        ("--output", "conllu", "--beta", "0.1"): "--output conllu has no place for",
-        ("--column", "xpos"): "with --output conll there is no --column",
+        ("--output", "text"): "--output text has no place for all",
+        ("--beta", "0.1"): "no place for all",
+        ("--output", "conllu", "--beta", "0.1"): "is not jsonl, and has no --beta",
+        ("--column", "xpos"): "is not jsonl, and has no --column",
         (
             "--output",
             "conllu",

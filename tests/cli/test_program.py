@@ -116,7 +116,7 @@ def test_options_reach_the_reader(program, tmp_path):
     assert "all 3 tokens have the label '1'; there is nothing to learn" in out
     path.write_text("a,B-X,O\nb,I-X,O\n\nc,B-X,O\nd,O,O\n")
     _, out, _ = program("describe", path, *args)
-    assert "column 1 looks like IOB2: pass --option tag_column=1" in out
+    assert "column 1 looks like IOB2: pass tag_column=1" in out
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from keras_tagging.cli import progress
 from keras_tagging.cli.progress import Source, applied, epoch_bars
 from keras_tagging.data import read
 
@@ -33,7 +32,6 @@ def streams(monkeypatch):
         monkeypatch.setenv("TERM", "xterm")
         monkeypatch.setattr(sys, "stdout", Terminal(out))
         monkeypatch.setattr(sys, "stderr", Terminal(err))
-        monkeypatch.setattr(progress, "INTERVAL", 0.0)
         return sys.stderr
 
     return make
@@ -50,7 +48,7 @@ def test_nothing_is_shown(streams, tmp_path, out, err):
     path = tmp_path / "x.txt"
     path.write_text("a\n")
     source = Source(str(path))
-    assert source.stream == str(path) and source.share() is None
+    assert source.stream == str(path) and source.position() is None
     assert list(applied(doubled, range(3), source)) == [(0, 0), (1, 2), (2, 4)]
     with epoch_bars() as callbacks:
         assert callbacks == []
@@ -58,46 +56,18 @@ def test_nothing_is_shown(streams, tmp_path, out, err):
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_the_share_of_a_file(streams, tmp_path, monkeypatch, suffix):
+def test_the_share_of_a_file(streams, tmp_path, suffix):
     terminal = streams(False, True)
     path = tmp_path / f"x.txt{suffix}"
     rows = b"the dog barks\n" * 50
     path.write_bytes(gzip.compress(rows) if suffix else rows)
     source = Source(str(path))
-    assert source.share() == 0
-    shares = []
-    update = progress._update
-
-    def watched(display, task, *rest):
-        update(display, task, *rest)
-        shares.append(display.tasks[0].completed)
-
-    monkeypatch.setattr(progress, "_update", watched)
+    assert source.position() == 0
     pairs = applied(lambda s: map(len, s), read(source.stream, "text"), source)
     assert [n for _, n in pairs] == [3] * 50
-    assert source.share() == 1
+    assert source.position() == source.size == path.stat().st_size
     assert source.stream.closed
-    # one sentence was read ahead at most, but the whole of the small file
-    assert shares == pytest.approx([1.0] * 50)
     assert "50 sentences" in terminal.getvalue()
-
-
-def test_what_is_read_ahead_is_not_done(streams, tmp_path, monkeypatch):
-    streams(False, True)
-    path = tmp_path / "x.txt"
-    path.write_text("a b\n" * 4)
-    source = Source(str(path))
-    shares = []
-    update = progress._update
-
-    def watched(display, task, *rest):
-        update(display, task, *rest)
-        shares.append(display.tasks[0].completed)
-
-    monkeypatch.setattr(progress, "_update", watched)
-    sentences = read(source.stream, "text")
-    list(applied(lambda items: iter([*items]), sentences, source))
-    assert shares == [0.25, 0.5, 0.75, 1.0]
 
 
 def test_a_file_is_named_as_ever(streams, tmp_path):
@@ -159,7 +129,7 @@ def test_inside_an_epoch(streams):
         options = {"epochs": 2, "batch_size": 2, "verbose": 2, "callbacks": callbacks}
         model.fit(random_sentences(6, 1), **options)
     shown = terminal.getvalue()
-    assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 2  # the cursor
+    assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1  # the cursor
     assert "epoch 2/2" in shown and "3/3 batches" in shown
     assert "Epoch 2/2" in sys.stdout.getvalue()
     assert "epoch 2/2" not in sys.stdout.getvalue()

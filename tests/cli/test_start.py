@@ -10,10 +10,13 @@ from typer.testing import CliRunner
 
 from keras_tagging import cli, kinds
 from keras_tagging.cli.commands import command as as_command
-from keras_tagging.cli.fitting import Data
 from keras_tagging.cli.loading import Reading, holds_derivations, kinds_reading
-from keras_tagging.cli.parts import Chosen, settings_by_part
-from keras_tagging.cli.start import Start
+from keras_tagging.cli.training_options import (
+    Data,
+    Parts,
+    Start,
+    settings_by_part,
+)
 from keras_tagging.data import Corpus, Sentence
 
 
@@ -80,19 +83,19 @@ def test_which_corpora_have_derivations(tmp_path):
 
 
 def test_parts_by_the_corpus():
-    assert Chosen().named("x", True) == ("ccg-parser",)
-    assert Chosen().named("x", False) == ("segmenter", "tagger", "parser")
-    own = Chosen(segmenter="en")
+    assert Parts().named("x", True) == ("ccg-parser",)
+    assert Parts().named("x", False) == ("segmenter", "tagger", "parser")
+    own = Parts(segmenter="en")
     assert own.named("x", False) == ("tagger", "parser")
     own = ("tagger", "ccg-shift-reduce")
-    assert Chosen(",".join(own)).named("x", True) == own
+    assert Parts(",".join(own)).named("x", True) == own
     wrong = {
         "no text to learn": ("segmenter", True),
         "no derivations": ("ccg-parser", False),
     }
     for message, (parts, derived) in wrong.items():
         with pytest.raises(ValueError, match=message):
-            Chosen(parts).named("x", derived)
+            Parts(parts).named("x", derived)
 
 
 def test_settings_of_parts():

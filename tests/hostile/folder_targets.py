@@ -288,7 +288,7 @@ def check_training(data: bytes) -> str:
 def check_start(data: bytes) -> str:
     """Begins a fine-tuning from a model, or refuses it."""
     from keras_tagging import Corpus, Sentence
-    from keras_tagging.cli.start import Start
+    from keras_tagging.cli.training_options import Start
 
     path = Path("input.keras")
     path.write_bytes(data)

@@ -1,4 +1,4 @@
-"""Notes, progress and the log: all that the program says beside its results."""
+"""What the program says beside its results: notes, errors and the log."""
 
 import logging
 import sys
@@ -11,7 +11,7 @@ _quiet = False
 
 
 @dataclass(frozen=True)
-class Talk:
+class Verbosity:
     """The options of every command.
 
     Args:
@@ -42,7 +42,7 @@ def is_quiet() -> bool:
     return _quiet
 
 
-def say(*lines: str) -> None:
+def show(*lines: str) -> None:
     """Print lines about a training or an export, whose results are files."""
     if not _quiet:
         print(*lines, sep="\n", flush=True)
@@ -52,3 +52,18 @@ def note(text: str) -> None:
     """Write a line that nobody needs to standard error."""
     if not _quiet:
         sys.stderr.write(text)
+
+
+def remark(text: str) -> None:
+    """Write a note about the input or the model to standard error."""
+    note(one_line("note", text))
+
+
+def warn(text: str) -> None:
+    """Write a warning to standard error."""
+    sys.stderr.write(one_line("warning", text))
+
+
+def one_line(kind: str, message) -> str:
+    """The line of an error, a warning or a note."""
+    return f"keras-tagging: {kind}: {' '.join(str(message).splitlines())}\n"

@@ -1,0 +1,505 @@
+"""Options of train: the corpus, where a model starts, its teacher, how it is fitted.
+
+Options are checked before Keras is imported, which takes seconds.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from keras_tagging.architectures import architecture
+from keras_tagging.cli.loading import Reading, load_model
+from keras_tagging.cli.options import (
+    CorpusPath,
+    Count,
+    Dev,
+    Epochs,
+    File,
+    Folder,
+    Test,
+    pairs,
+    refuse,
+)
+from keras_tagging.cli.progress import is_shown
+from keras_tagging.corpora.entities import add_entities
+from keras_tagging.corpora.loading import hold_out
+from keras_tagging.data import Corpus, CorpusFiles
+from keras_tagging.kinds import PARSER, TAGGER, Kind
+from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS
+from keras_tagging.utils.named_models import find_model
+from keras_tagging.vectors.languages import (
+    WITH_WORDS,
+    LanguageWords,
+    installed_for,
+    language_of_words,
+)
+
+SINGLE = "train pipeline trains several models, and has no"
+#: beside the keywords of an architecture: the language whose words it takes
+LANGUAGE = "language"
+#: keywords that are refused without vectors or word classes, which the language of a
+#: corpus that has not been read may bring
+NEED_WORDS = ("trainable_vectors", "class_prefixes")
+#: keywords whose values are names or files
+OF_FILES = ("embeddings", "vectors", "word_classes")
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How a model is fitted, and what becomes of an earlier run.
+
+    Args:
+        seed: For weights, dropout and order.
+        patience: Stop after this many epochs without improvement.
+        monitor: The figure that selects the best epoch: val_accuracy, ...
+        resume: Continue the run that was stopped in DIR.
+        tensorboard: Write events to DIR/tensorboard.
+        force: Replace the finished model in DIR.
+        devices: Devices that share each batch, those of all machines together; needs
+            JAX (KERAS_BACKEND=jax).
+    """
+
+    epochs: Epochs = None
+    seed: int = 0
+    patience: Count = None
+    monitor: str | None = None
+    resume: bool = True
+    tensorboard: bool = False
+    force: bool = False
+    devices: Count = None
+
+    @property
+    def limits(self) -> dict:
+        """Arguments of `fit` that a pipeline has too."""
+        return {"epochs": self.epochs, "patience": self.patience}
+
+
+@dataclass(frozen=True)
+class Data:
+    """The corpus of a training.
+
+    Args:
+        dev_share: Share of the training sentences to use for development.
+    """
+
+    corpus: CorpusPath
+    dev: Dev = None
+    test: Test = None
+    reading: Reading = Reading()
+    dev_share: float | None = None
+
+    def load(self, seed: int, entities: str | None = None, **wanted):
+        """The corpus, whose development sentences are held out if that is asked for.
+
+        Args:
+            seed: of the share that is held out.
+            entities: a corpus with those of its sentences.
+            wanted: as in `Reading.corpus`.
+        """
+        data = self.reading.corpus(self.corpus, dev=self.dev, test=self.test, **wanted)
+        if entities is not None:
+            add_entities(data, entities)
+        if self.dev_share is not None:
+            hold_out(data, self.dev_share, seed)
+        return data
+
+    def unseen(self, data) -> str | None:
+        """The corpus that a model has not seen, for `evaluate --corpus`."""
+        if self.test or data.test:
+            return self.test or self.corpus
+        if data.dev and self.dev_share is None:
+            return self.dev or f"{self.corpus} --split dev"
+        return None
+
+
+#: what `Start` has only with another option
+NEEDED = {
+    "init": ("freeze", "keep_labels"),
+    "bootstrap": ("gates",),
+    "embeddings": ("corpus_words",),
+}
+
+
+@dataclass(frozen=True)
+class Start:
+    """The starting point of a model, beside its settings.
+
+    Args:
+        tags: Columns that a tagger learns together, such as upos,xpos,feats; or the
+            tags that a parser reads.
+        bootstrap: Start a recurrent parser from this ffn-parser.
+        gates: The gates that start from it: 'all', or some, such as i,j.
+        init: Start from this tagger: fine-tuning.
+        freeze: With --init: a layer that is not trained.
+        keep_labels: With --init: whether tags that the corpus lacks stay; by default if
+            it has any of the tagger's.
+        embeddings: Initial vectors of the word embeddings: a file, or a name that
+            `vectors` shows.
+        corpus_words: From --embeddings, load only the words of this corpus (all
+            splits), for files that do not fit in memory.
+    """
+
+    tags: Annotated[str | None, typer.Option(metavar="COLUMNS|gold|predicted|None")] = (
+        None
+    )
+    bootstrap: Folder = None
+    gates: str | None = None
+    init: Folder = None
+    freeze: Annotated[list[str] | None, typer.Option(metavar="LAYER")] = None
+    keep_labels: bool | None = None
+    embeddings: File = None
+    corpus_words: bool = False
+
+    def check(self, arch: str, kind: Kind, recipe: str) -> None:
+        """Refuse options that do not go together, or that a kind of models lacks.
+
+        Raises:
+            ValueError: naming the option.
+        """
+        another = "the model to start from has its own: there is no"
+        if self.init is not None:
+            refuse(another, self._of("embeddings"))
+            refuse(another, {"recipe": recipe != "fast"})
+        if self.bootstrap is not None:
+            refuse(another, self._of("tags", "embeddings"))
+        for name, others in NEEDED.items():
+            if getattr(self, name) is None:
+                refuse(f"without --{name} there is no", self._of(*others))
+        lacking = {"bootstrap", "init", "tags", "embeddings"} - {*kind.options}
+        reason = f"{arch} is a {kind.name}, and a {kind.name} has no"
+        refuse(reason, self._of(*sorted(lacking)))
+
+    def _of(self, *names: str) -> dict:
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def is_from_another(self) -> bool:
+        """Whether it is another model."""
+        return self.init is not None or self.bootstrap is not None
+
+    def settings(self, kind: Kind) -> dict:
+        """The keywords of `build` that follow: tags and embeddings."""
+        keywords = {}
+        if self.tags is not None:
+            keywords["tags"] = self.tags.split(",")
+            if kind.learns == "trees":  # which reads tags
+                keywords = pairs("--tags", [f"tags={self.tags}"])
+        if self.embeddings is not None:
+            keywords["embeddings"] = self.embeddings
+        return keywords
+
+    def other(self, arch: str):
+        """The model that another one starts from, or None.
+
+        Raises:
+            ValueError: if there is none, or its architecture is another one.
+        """
+        if self.init is None:
+            return self.bootstrap and load_model(self.bootstrap, part=PARSER.name)
+        model = load_model(self.init, part=TAGGER.name)
+        if model.architecture != arch:
+            raise ValueError(f"{self.init} holds a {model.architecture}, not a {arch}")
+        return model
+
+    def model(
+        self, other, arch: str, data: Corpus, recipe: str, seed: int, settings: dict
+    ):
+        """The model, which has its vocabularies, and lines about what it starts from.
+
+        Args:
+            other: as `other` gives it.
+            arch: the name of the architecture.
+            data: what it learns from.
+            recipe, seed, settings: of `build`, those of `settings` included.
+        """
+        import keras_tagging
+
+        if self.init is not None:
+            options = {"keep_labels": self.keep_labels, "frozen": self.freeze or ()}
+            model = other.retarget(data.train, seed=seed, **options, **settings)
+            return model, [f"Starts from {self.init}: {news(other, model)}"]
+        if self.corpus_words:
+            settings = self._with_vectors(arch, data, recipe, settings)
+        model = keras_tagging.build(arch, recipe=recipe, seed=seed, **settings)
+        lines = []
+        if self.embeddings is not None:
+            vectors = model.given_vectors.embeddings
+            lines.append(vectors_summary(vectors, model, data.train))
+        if other is None:
+            model.adapt(data.train)
+            return model, lines
+        gates = "all" if self.gates in (None, "all") else self.gates.split(",")
+        model.bootstrap(other, gates)
+        model.metadata["bootstrap"]["path"] = str(self.bootstrap)
+        started = ", ".join(model.metadata["bootstrap"]["gates"])
+        return model, [*lines, f"Starts from {self.bootstrap}, gates {started}"]
+
+    def _with_vectors(self, arch, data, recipe, settings) -> dict:
+        """The settings with the vectors of the words of a corpus."""
+        from keras_tagging.vectors import load_vectors
+
+        chosen = architecture(arch).settings(recipe, **settings)
+        vectors = load_vectors(
+            self.embeddings,
+            vocabulary=[s for _, sentences in data.splits() for s in sentences],
+            normalise=normalisation(chosen.features.normalise),
+        )
+        return {**settings, "embeddings": vectors}
+
+
+def normalisation(name: str | None) -> str | None:
+    """That of vectors whose words are looked up after a normalisation."""
+    return None if name == "dinarelli" else name
+
+
+def news(source, model) -> str:
+    """A line about the words and tags that a tagger has beside its initial ones."""
+    columns = zip(model.label_columns, source.label_columns, strict=True)
+    labels = [({*new.labels}, {*old.labels}) for new, old in columns]
+    new_tags = sum(len(new - old) for new, old in labels)
+    kept = sum(len(new & old) for new, old in labels)
+    before = sum(len(old) for _, old in labels)
+    words = len(model.vocabularies.get("word", ()))
+    words -= len(source.vocabularies.get("word", ()))
+    return f"{words:,} new words, {new_tags} new tags, and {kept} of its {before} tags"
+
+
+def vectors_summary(vectors, model, sentences) -> str:
+    """A line about the number of vectors, and the share of tokens that have one."""
+    from keras_tagging.vectors import coverage
+
+    normalise = normalisation(model.settings["normalise"])
+    share = coverage(sentences, vectors, normalise).tokens
+    return (
+        f"{len(vectors.words):,} vectors of {vectors.matrix.shape[1]} numbers: "
+        f"{share:.1%} of the training tokens have one"
+    )
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """The teacher of a model.
+
+    Args:
+        teacher: Learn from the probabilities of this model or ensemble too
+            (distillation): the --out of train, a folder of an ensemble, a .keras file,
+            or the name of an installed model.
+        teacher_weight: The share of the teacher in the loss; the rest is of the gold
+            annotation. By default 0.5.
+        temperature: Above 1, what the teacher thinks of improbable labels counts more.
+            By default 1.
+        unlabelled: A file of sentences without annotation, which the teacher annotates:
+            each epoch learns from as much of it as of the corpus. A sentence a line
+            with blanks between its tokens, or any format of a corpus. Once or several
+            times.
+    """
+
+    teacher: Annotated[Path | None, typer.Option(metavar="MODEL")] = None
+    teacher_weight: Annotated[float | None, typer.Option(min=0, max=1)] = None
+    temperature: float | None = None
+    unlabelled: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None
+
+    def check(self, arch: str, kind: Kind) -> None:
+        """Refuse options that do not go together, or that a kind of models lacks.
+
+        Raises:
+            ValueError: naming the option.
+        """
+        if self.teacher is None:
+            refuse("without --teacher there is no", vars(self))
+        elif "teacher" not in kind.options:
+            raise ValueError(
+                f"{arch} is a {kind.name}, and a {kind.name} has no --teacher"
+            )
+        CorpusFiles(self.unlabelled or ())  # raises if there is no such file
+
+    def load(self, kind: Kind):
+        """The `models.teachers.Teacher`, or None.
+
+        Args:
+            kind: that of the model that learns.
+
+        Raises:
+            ValueError: if there is no such model, or no such file of text.
+        """
+        if self.teacher is None:
+            return None
+        text = CorpusFiles(self.unlabelled) if self.unlabelled else None
+        model = load_model(self.teacher, part=kind.name)
+        from rich.console import Console
+        from rich.progress import track
+
+        from keras_tagging.models.teachers import Teacher, digest_of
+
+        def watch(sentences):
+            console = Console(stderr=True)
+            options = {"transient": True, "disable": not is_shown()}
+            return track(sentences, "", console=console, **options)
+
+        return Teacher(
+            model,
+            str(self.teacher),
+            digest_of(self.teacher),
+            0.5 if self.teacher_weight is None else self.teacher_weight,
+            1.0 if self.temperature is None else self.temperature,
+            watch,
+            text,
+        )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Which parts a pipeline gets.
+
+    Args:
+        parts, entities, segmenter: as in the command.
+    """
+
+    parts: str | None = None
+    entities: str | None = None
+    segmenter: str | None = None
+
+    def named(self, corpus, derived: bool) -> tuple[str, ...]:
+        """The parts to train.
+
+        Args:
+            corpus: that they learn from.
+            derived: whether it has derivations.
+
+        Raises:
+            ValueError: if a part has nothing to learn from.
+        """
+        if self.parts is None:
+            named = CCG_PARSERS[:1] if derived else PARTS
+            if self.segmenter is not None:
+                named = tuple(name for name in named if name != "segmenter")
+        else:
+            named = tuple(self.parts.split(","))
+        if self.entities is not None:
+            named += (ENTITIES,)
+        elif ENTITIES in named:
+            raise ValueError(
+                f"--parts {self.parts}: give the corpus of the entities, --entities"
+            )
+        if derived and "segmenter" in named:
+            raise ValueError(
+                f"{corpus} has derivations, and no text to learn a segmenter from: "
+                "leave that part out, or take that of another model, --segmenter en"
+            )
+        if {*CCG_PARSERS} & {*named} and not derived:
+            raise ValueError(
+                f"{corpus} has no derivations, from which a CCG parser learns: give "
+                ".auto files"
+            )
+        return named
+
+
+def settings_by_part(settings: list[str] | None) -> dict[str, dict]:
+    """The values of --set PART.KEY=VALUE, by part.
+
+    Raises:
+        ValueError: for one without a part.
+    """
+    chosen: dict[str, dict] = {}
+    for name, value in pairs("--set", settings).items():
+        part, dot, key = name.partition(".")
+        if not dot:
+            raise ValueError(
+                f"--set {name}: name the part of the pipeline, --set tagger.{name}=... "
+                f"({LANGUAGE}= alone is of all parts)"
+            )
+        if key == "architecture":
+            architecture(str(value))  # raises if there is none
+        chosen.setdefault(part, {})[key] = value
+    return chosen
+
+
+def check_there(run: Path | None) -> None:
+    """Refuse a model that is neither a file or folder nor installed.
+
+    Raises:
+        ValueError: if there is no such model.
+    """
+    if run is not None and not find_model(run).exists():
+        raise ValueError(f"{run}: no such model; train writes model.keras in its --out")
+
+
+def check_values(
+    arch: str, recipe: str, language: str | None, settings: Mapping
+) -> None:
+    """Refuse values that settings cannot have, or that contradict each other.
+
+    Args:
+        arch, recipe: as in the command.
+        language: that was given; None if the corpus tells it.
+        settings: the other settings.
+
+    Raises:
+        ValueError: naming the setting.
+        OSError: if there is no such file of vectors or word classes.
+    """
+    check_files(settings)
+    entry, words = architecture(arch), words_before(recipe, language)
+    settings = checkable(settings, recipe, language)
+    entry.settings(recipe, words.settings(entry.keywords, settings), **settings)
+
+
+def check_plan(plan, language: str | None) -> None:
+    """The same for the parts of a pipeline.
+
+    Args:
+        plan: a `PipelinePlan`, whose words are not yet known.
+        language: that was given.
+    """
+    for part in plan.parts:
+        check_files(plan.settings.get(part, {}))
+    settings = {
+        part: checkable(values, plan.recipe, language)
+        for part, values in plan.settings.items()
+    }
+    words = words_before(plan.recipe, language)
+    plan = replace(plan, settings=settings, words=words)
+    for part in plan.parts:
+        plan.keywords(part)
+
+
+def check_files(settings: Mapping) -> None:
+    """Refuse files of vectors and word classes that are not there; names may be any.
+
+    Raises:
+        OSError: naming the file.
+    """
+    for source in (settings.get(name) for name in OF_FILES):
+        path = Path(source) if isinstance(source, str) else Path()
+        if (path.suffix or len(path.parts) > 1) and not path.exists():
+            raise FileNotFoundError(f"{path}: there is no such file; check the path")
+
+
+def words_before(recipe: str, language: str | None) -> LanguageWords:
+    """The words that a recipe takes, as far as is known before the corpus is read.
+
+    Raises:
+        ValueError: as in `vectors.languages`.
+    """
+    code = language_of_words(recipe, language, "")
+    return installed_for(code, required=language is not None)
+
+
+def checkable(settings: Mapping, recipe: str, language: str | None) -> dict:
+    """The settings that can be checked before the corpus tells its language."""
+    waiting = NEED_WORDS if language is None and recipe in WITH_WORDS else ()
+    return {name: value for name, value in settings.items() if name not in waiting}
+
+
+def words_line(words, keywords: Iterable[str], trains: str | None = None) -> str:
+    """The line that says which installed words are taken.
+
+    Args:
+        words: the `LanguageWords`.
+        keywords, trains: as in `LanguageWords.told`.
+    """
+    line = words.told(keywords, "--set language= turns them off", trains)
+    return line[0].upper() + line[1:]
