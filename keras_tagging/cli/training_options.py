@@ -317,7 +317,7 @@ class Distillation:
         CorpusFiles(self.unlabelled or ())  # raises if there is no such file
 
     def load(self, kind: Kind):
-        """The `models.teachers.Teacher`, or None.
+        """The `models.distillation.Teacher`, or None.
 
         Args:
             kind: that of the model that learns.
@@ -332,7 +332,7 @@ class Distillation:
         from rich.console import Console
         from rich.progress import track
 
-        from keras_tagging.models.teachers import Teacher, digest_of
+        from keras_tagging.models.distillation import Teacher, digest_of
 
         def watch(sentences):
             console = Console(stderr=True)
