@@ -14,9 +14,9 @@ from keras_tagging.data.trees import heads_of
 from keras_tagging.kinds.derivations import FIGURES, OF_WORDS, Deriving
 from keras_tagging.kinds.kind import Output
 from keras_tagging.transitions import RuleTables
-from keras_tagging.transitions.agreement import Tree, agreement
-from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
+from keras_tagging.transitions.agreement import DependencyTree, agreement
 from keras_tagging.transitions.search import FORBIDDEN
+from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
 from keras_tagging.utils.limits import MODEL_STEPS
 
 OUTPUTS = {
@@ -110,12 +110,12 @@ class MoveDecoder:
             tags: `(words, tags)`, logits of the categories.
             beta: None: the moves have been found.
             nbest: how many, at most.
-            heads: of the words, a tree, as `transitions.agreement.Tree` takes it; None
-                for none.
+            heads: of the words, as `transitions.agreement.DependencyTree` takes them;
+                None for none.
         """
         own = moves.reshape(1, len(words), -1)
         own, built, parts = self._hypotheses(own, np.array([len(words)]))
-        tree = Tree(heads) if heads is not None and self.head_weight else None
+        tree = DependencyTree(heads) if heads is not None and self.head_weight else None
         ranked = []
         for place, score in enumerate(scores[0].tolist()):
             if place and (score < FORBIDDEN / 2 or not built[0, place]):

@@ -6,10 +6,12 @@ from keras_tagging.transitions.arc_standard_core import ARC_STANDARD_CORE
 from keras_tagging.transitions.gold_moves import Moves, gold_moves, legal_outputs
 from keras_tagging.transitions.joint import JointScorer
 from keras_tagging.transitions.node_table import NODES
-from keras_tagging.transitions.promises import check
-from keras_tagging.transitions.rule_tables import RuleTables
 from keras_tagging.transitions.search import NumPy, search
-from keras_tagging.transitions.shift_reduce import ccg_system, derivation_moves
+from keras_tagging.transitions.shift_reduce import (
+    RuleTables,
+    ccg_system,
+    derivation_moves,
+)
 from keras_tagging.transitions.supertags import Supertags
 from keras_tagging.transitions.swap import ARC_STANDARD_WITH_SWAP
 from keras_tagging.transitions.system import (
@@ -39,7 +41,6 @@ __all__ = [
     "Supertags",
     "TransitionSystem",
     "ccg_system",
-    "check",
     "check_tree",
     "derivation_moves",
     "gold_moves",

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT, RuleTables
+from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT, RuleTables
 
 
-class Tree:
+class DependencyTree:
     """A dependency tree, as far as derivations are compared with it.
 
     Args:
@@ -41,7 +41,10 @@ class Tree:
 
 
 def agreement(
-    tree: Tree, rules: RuleTables, actions: Iterable[int], labels: Iterable[int]
+    tree: DependencyTree,
+    rules: RuleTables,
+    actions: Iterable[int],
+    labels: Iterable[int],
 ) -> int:
     """Count what a tree says for the pairs that moves join.
 
@@ -65,13 +68,13 @@ def agreement(
             stack.append((end, end, category))
             end += 1
             continue
-        begin, head, known = stack.pop()
+        begin, head, last = stack.pop()
         if action == REDUCE:
             begin, left, before = stack.pop()
             arcs = (tree.heads[left], tree.heads[head])
             count += (begin, end) in tree.subtrees
             count += arcs[0] == head or arcs[1] == left
-            if rules.heads[rules.pairs[before, known], label] != 2:
+            if rules.heads[rules.pairs[before, last], label] != 2:
                 head = left
         stack.append((begin, head, category))
     return count

@@ -31,10 +31,10 @@ from keras_tagging.transitions.system import (
     Action,
     Cases,
     TransitionSystem,
-    own,
+    register,
 )
 
-SHIFT, LEFT_ARC, RIGHT_ARC = range(3)
+SHIFT, LEFT_ARC, RIGHT_ARC, SWAP = range(4)  # the last one of `swap` alone
 ZERO, ONE = np.int32(0), np.int32(1)
 FRONT, BEHIND = MORE + 1, MORE + 2  # b_0, and the node behind it
 #: by move: the fields of s_0, s_1 and b_0, which has none before SHIFT; the nodes that
@@ -94,9 +94,9 @@ def advance(configuration, actions, labels, xp=np) -> Configuration:
     front = xp.expand_dims(configuration.front, 1)
     more = xp.concatenate([nothing, front, front + 1], 1)
     cases = actions * 6 + case_of(configuration, xp)
-    found = picked(configuration, labels, more, SOURCES, cases, xp)
-    nodes = written(configuration.nodes, found[:, 21:24], found[:, :21], xp)
-    return Configuration(nodes, found[:, 24], found[:, 25], configuration.lengths)
+    values = picked(configuration, labels, more, SOURCES, cases, xp)
+    nodes = written(configuration.nodes, values[:, 21:24], values[:, :21], xp)
+    return Configuration(nodes, values[:, 24], values[:, 25], configuration.lengths)
 
 
 def features(configuration, xp=np):
@@ -111,26 +111,34 @@ def ahead(configuration, count, xp):
     return xp.where(nodes <= last, nodes, NONE)
 
 
-def oracle(heads, labels) -> tuple[list[int], list[int]]:
+def oracle(heads, labels, swaps=lambda *_: False) -> tuple[list[int], list[int]]:
     """The moves that build a projective tree, and their labels.
 
-    LEFT_ARC comes as early as possible, RIGHT_ARC once s_0 has all its children, and
-    SHIFT otherwise.
+    LEFT_ARC and RIGHT_ARC come once the dependent has all its children, and SHIFT
+    otherwise.
+
+    Args:
+        heads, labels: of the words.
+        swaps: function of s_0, s_1 and b_0 (None if there is none): whether `swap.SWAP`
+            comes in place of SHIFT.
     """
     head_of, label_of = [-1, *heads], [0, *labels]
     pending = children_of(heads)  # not yet attached
-    stack, front = [0], 1
+    stack, buffer = [0], [*range(len(heads), 0, -1)]  # both with the next one last
     actions, of_actions = [], []
-    while front < len(head_of) or len(stack) > 1:
+    while buffer or len(stack) > 1:
         s0, s1 = stack[-1], stack[-2] if len(stack) > 1 else -1
-        if s1 > 0 and head_of[s1] == s0:
+        dependent = 0
+        if s1 > 0 and head_of[s1] == s0 and not pending[s1]:
             action, dependent = LEFT_ARC, stack.pop(-2)
         elif s0 > 0 and head_of[s0] == s1 and not pending[s0]:
             action, dependent = RIGHT_ARC, stack.pop()
+        elif s1 > 0 and swaps(s0, s1, buffer[-1] if buffer else None):
+            action = SWAP
+            buffer.append(stack.pop(-2))
         else:
-            action, dependent = SHIFT, 0
-            stack.append(front)
-            front += 1
+            action = SHIFT
+            stack.append(buffer.pop())
         if dependent:
             pending[head_of[dependent]] -= 1
         actions.append(action)
@@ -146,7 +154,7 @@ def children_of(heads) -> list[int]:
     return counts
 
 
-ARC_STANDARD = own(
+ARC_STANDARD = register(
     TransitionSystem(
         name="arc-standard",
         actions=(

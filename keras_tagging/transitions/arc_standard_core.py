@@ -22,7 +22,7 @@ from keras_tagging.transitions.arc_standard import (
     SHIFT,
 )
 from keras_tagging.transitions.node_table import CORE, CORE_LABELS, NONE, ROOT
-from keras_tagging.transitions.system import Cases, own
+from keras_tagging.transitions.system import Cases, register
 
 #: the columns of `view`: the nodes and labels of `CORE`; what adds up to the case of a
 #: configuration, which is two for s_1 = ROOT, four for a word, and one for an empty
@@ -114,14 +114,14 @@ def initial(lengths, width, xp=np) -> View:
     last = xp.where(following == NONE, empty, none)
     static = xp.stack([xp.minimum(words, 2) * 2, following, last], 2)
     fields = xp.zeros((batch, width, len(TABLE) - 3), "int32")
-    given = {
+    values = {
         "s0": xp.ones_like(lengths),
         "b0": xp.where(lengths > 0, np.int32(ROOT + 1), none),
         "empty": xp.where(lengths > 0, none, empty),
         "s0 is": xp.ones_like(lengths) * 2,
     }
     nothing = xp.zeros_like(lengths)
-    view = xp.stack([given.get(name, nothing) for name in VIEW], 1)
+    view = xp.stack([values.get(name, nothing) for name in VIEW], 1)
     return View(view, xp.concatenate([fields, static], 2))
 
 
@@ -139,9 +139,9 @@ def advance(state, actions, labels, xp=np) -> View:
     batch, width = xp.shape(table)[:2]
     numbers = xp.expand_dims(xp.arange(batch, dtype="int32"), 1)
     rows = view[:, STACK_AND_BUFFER] + numbers * width
-    found = xp.take(xp.reshape(table, (-1, len(TABLE))), rows, axis=0)
-    found = xp.reshape(found, (-1, 2 * len(TABLE)))
-    values = xp.concatenate([view, xp.expand_dims(labels, 1), found], 1)
+    of_nodes = xp.take(xp.reshape(table, (-1, len(TABLE))), rows, axis=0)
+    of_nodes = xp.reshape(of_nodes, (-1, 2 * len(TABLE)))
+    values = xp.concatenate([view, xp.expand_dims(labels, 1), of_nodes], 1)
     picks = xp.take(PICKS, actions * 6 + case_of(state, xp), axis=0)
     after = xp.take_along_axis(values, picks, axis=1)
     count = len(VIEW)
@@ -165,7 +165,7 @@ def tree(state, xp=np):
     return state.table[:, 2:, HEAD] - 1, state.table[:, 2:, LABEL]
 
 
-ARC_STANDARD_CORE = own(
+ARC_STANDARD_CORE = register(
     replace(
         ARC_STANDARD,
         name="arc-standard-core",

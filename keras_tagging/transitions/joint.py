@@ -35,8 +35,8 @@ class JointScorer:
         self._orders = [None] * len(self.scorers)
         if labels is not None:
             self._orders = [
-                _order(labels[0], own, scorer.outputs, self.outputs)
-                for own, scorer in zip(labels, self.scorers, strict=True)
+                _order(labels[0], names, scorer.outputs, self.outputs)
+                for names, scorer in zip(labels, self.scorers, strict=True)
             ]
 
     @property
@@ -46,14 +46,14 @@ class JointScorer:
 
     def arc_masks(self):
         """See `TransitionScorer.arc_masks`: what any of the scorers allows."""
-        found = [scorer.arc_masks() for scorer in self.scorers]
-        if any(masks is None for masks in found):
+        masks = [scorer.arc_masks() for scorer in self.scorers]
+        if any(pair is None for pair in masks):
             return None
-        found = [
-            masks if order is None else [mask[order[1]] for mask in masks]
-            for masks, order in zip(found, self._orders, strict=True)
+        masks = [
+            pair if order is None else [mask[order[1]] for mask in pair]
+            for pair, order in zip(masks, self._orders, strict=True)
         ]
-        return [np.any(masks, 0) for masks in zip(*found, strict=True)]
+        return [np.any(masks_of_all, 0) for masks_of_all in zip(*masks, strict=True)]
 
     def search(self, engine, parts: Sequence[tuple[Callable, list]], lengths, width):
         """The trees: see `transitions.search`.
@@ -63,7 +63,7 @@ class JointScorer:
             parts: the function `score` of each scorer, and its initial states.
             lengths, width: as there.
         """
-        states = [state for _, own in parts for state in own]
+        states = [state for _, initial in parts for state in initial]
         return search(
             engine,
             self.system,
@@ -81,10 +81,10 @@ class JointScorer:
 
         def score(nodes, labels, states):
             logs, after, begin = [], [], 0
-            for (own, initial), order in zip(parts, self._orders, strict=True):
+            for (score_one, initial), order in zip(parts, self._orders, strict=True):
                 end = begin + len(initial)
-                given = labels if order is None else xp.take(order[0], labels, axis=0)
-                logits, new = own(nodes, given, states[begin:end])
+                renamed = labels if order is None else xp.take(order[0], labels, axis=0)
+                logits, new = score_one(nodes, renamed, states[begin:end])
                 if order is not None:
                     logits = xp.take(logits, order[1], axis=1)
                 logs.append(engine.log_softmax(logits))
@@ -100,20 +100,20 @@ class JointScorer:
         return score
 
 
-def _order(first, own, outputs, all_outputs):
+def _order(first, names, outputs, all_outputs):
     """The ids of a scorer's labels, and its outputs, in the order of the first one.
 
     None if they are the same.
     """
-    if set(first) != set(own):
+    if set(first) != set(names):
         raise ValueError(
             "the labels of the parsers differ "
-            f"({', '.join(sorted(set(first) ^ set(own))[:5])}): join parsers that "
+            f"({', '.join(sorted(set(first) ^ set(names))[:5])}): join parsers that "
             "have the same"
         )
-    if list(first) == list(own):
+    if list(first) == list(names):
         return None
-    ids = {label: i for i, label in enumerate(own, 1)}
+    ids = {label: i for i, label in enumerate(names, 1)}
     labels = np.array([0, *map(ids.get, first)], "int32")
     moves = zip(outputs.actions.tolist(), outputs.labels.tolist(), strict=True)
     places = {move: i for i, move in enumerate(moves)}

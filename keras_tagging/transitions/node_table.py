@@ -95,10 +95,10 @@ def features_of(configuration, buffer, xp=np):
         The nodes `(batch, 18)` in the order of `NODES`, NONE for a missing node; and
         the labels `(batch, 12)` of the last 12, 0 for a missing node.
     """
-    stack, known = stack_top(configuration, xp)
+    stack, top_fields = stack_top(configuration, xp)
     # of s_0, then of s_1
-    right = xp.reshape(known[:, :, RIGHT1 : RIGHT2 + 1], (-1, 4))
-    left = xp.reshape(known[:, :, LEFT1 : LEFT2 + 1], (-1, 4))
+    right = xp.reshape(top_fields[:, :, RIGHT1 : RIGHT2 + 1], (-1, 4))
+    left = xp.reshape(top_fields[:, :, LEFT1 : LEFT2 + 1], (-1, 4))
     children = xp.concatenate([right, left], 1)
     of_children = rows(configuration.nodes, children, xp)
     fields = xp.reshape(of_children, (-1, 56))
@@ -126,8 +126,8 @@ def core_of(configuration, front, xp=np):
         The nodes `(batch, 8)` in the order of `CORE`, NONE for a missing node; and the
         labels `(batch, 4)` of the last 4, 0 for a missing node.
     """
-    stack, known = stack_top(configuration, xp)
-    children = xp.concatenate([known[:, :, RIGHT1], known[:, :, LEFT1]], 1)
+    stack, top_fields = stack_top(configuration, xp)
+    children = xp.concatenate([top_fields[:, :, RIGHT1], top_fields[:, :, LEFT1]], 1)
     labels = rows(configuration.nodes, children, xp)[:, :, LABEL]
     return xp.concatenate([stack, front, children], 1), labels
 
@@ -147,9 +147,9 @@ def picked(configuration, labels, more, sources, cases, xp=np):
             the fields of s_0 and s_1.
         cases: `(batch,)`, of each move.
     """
-    stack, known = stack_top(configuration, xp)
-    known, width = xp.reshape(known, (-1, 14)), int(sources.max()) + 1
-    values = xp.concatenate([known, stack, xp.expand_dims(labels, 1), more], 1)
+    stack, top_fields = stack_top(configuration, xp)
+    top_fields, width = xp.reshape(top_fields, (-1, 14)), int(sources.max()) + 1
+    values = xp.concatenate([top_fields, stack, xp.expand_dims(labels, 1), more], 1)
     first = xp.arange(xp.shape(configuration.top)[0], dtype="int32") * width
     places = xp.take(sources, cases, axis=0) + xp.expand_dims(first, 1)
     return xp.take(xp.reshape(values, (-1,)), places, axis=0)

@@ -151,13 +151,13 @@ def search(
     shapes = [(None, *shape) for shape in system.fields] + [(None, beam_width)]
     shapes += [tuple(x.shape) for x in states]
     values = engine.loop(step, values, most, shapes)
-    found = system.result(type(system.fields)(*values[:fields]), xp)
+    trees = system.result(type(system.fields)(*values[:fields]), xp)
     if ranked:
-        return (*found, values[fields])
+        return (*trees, values[fields])
     if beam_width > 1:
         best = xp.arange(batch, dtype="int32") * beam_width
-        found = (xp.take(x, best, axis=0) for x in found)
-    return tuple(found)
+        trees = (xp.take(x, best, axis=0) for x in trees)
+    return tuple(trees)
 
 
 def allowed_outputs(system, outputs, masks=None) -> Callable:
@@ -185,10 +185,10 @@ def allowed_outputs(system, outputs, masks=None) -> Callable:
 
     def allowed(state, may, xp):
         root = None if masks is None else system.from_root(state, xp)
-        found = product(may, root, xp)
+        outputs = product(may, root, xp)
         if system.legal_outputs is not None:
-            found = found & system.legal_outputs(state, xp)
-        return found
+            outputs = outputs & system.legal_outputs(state, xp)
+        return outputs
 
     return allowed
 
@@ -209,11 +209,11 @@ def allowance(system, outputs, masks=None) -> np.ndarray:
     actions = len(system.actions)
     of_action = outputs.actions == np.arange(actions)[:, None]
     root, word = (True, True) if masks is None else masks
-    found = np.stack([of_action & word, of_action & root]).astype("float32")
-    found[1] -= found[0]  # an arc from ROOT has both flags
-    found[:, :, 0] *= actions + 1
-    found[0, :, 0] -= 1
-    return found.reshape(2 * actions, -1)[: actions if masks is None else None]
+    flags = np.stack([of_action & word, of_action & root]).astype("float32")
+    flags[1] -= flags[0]  # an arc from ROOT has both flags
+    flags[:, :, 0] *= actions + 1
+    flags[0, :, 0] -= 1
+    return flags.reshape(2 * actions, -1)[: actions if masks is None else None]
 
 
 def log_probabilities(engine, logits, allowed):

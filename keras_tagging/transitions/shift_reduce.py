@@ -14,20 +14,191 @@ last word, and the last constituents that it took from its left and its right.
 left then, they are fragments, as in that paper.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from keras_tagging.ccg.auto import FRAGMENTS, Leaf, Node
+from keras_tagging.ccg.categories import category_of
+from keras_tagging.ccg.derivation import Derivation
+from keras_tagging.ccg.grammar import Grammar, head_of, of_fragments
+from keras_tagging.ccg.words import escaped
 from keras_tagging.transitions.gold_moves import Moves, replayed
 from keras_tagging.transitions.node_table import rows, stack_top, written
-from keras_tagging.transitions.rule_tables import (
-    CATEGORIES,
-    CHANGED,
-    WHOLES,
-    RuleTables,
-)
 from keras_tagging.transitions.system import Action, TransitionSystem
+from keras_tagging.utils.limits import RULE_TABLE
+
+SHIFT, REDUCE, UNARY, FINISH = range(4)
+#: the sets of labels: all categories, results of pairs, results of one category
+CATEGORIES, WHOLES, CHANGED = "categories", "wholes", "changed"
+
+
+class RuleTables:
+    """The rules of a grammar as a parser needs them.
+
+    A category, a pair of categories that have a rule, and a label of each set are
+    numbers from 1; 0 is none. Only pairs that training has are known: of these nearly
+    all have one result, and combinators would make categories that no rule goes on
+    with.
+
+    Args:
+        grammar: its rules; counts do not matter here.
+        changes: how often a constituent may change its category, one change after the
+            other.
+
+    Raises:
+        ValueError: if there are so many categories that a table would be larger than
+            `limits.RULE_TABLE`.
+
+    Attributes:
+        categories: their names.
+        labels: by set, the categories that are labels, by their numbers.
+        category: `(actions, labels + 1)`, the category that a move makes.
+        pairs: `(categories + 1, categories + 1)`, the number of each pair.
+        heads: `(pairs + 1, wholes + 1)`: 0 if a pair does not become it, 1 if the head
+            is then the left one of the pair, 2 if it is the right one.
+        changed: `(categories + 1, changed + 1)` bool, what a category may change into.
+    """
+
+    def __init__(self, grammar: Grammar, changes: int = 2):
+        self.changes = changes
+        names = {*grammar.roots}.union(*grammar.rules, *grammar.rules.values())
+        self.categories = sorted(names)
+        self._ids = {name: i for i, name in enumerate(self.categories, 1)}
+        of_sizes = {1: {}, 2: {}}
+        for parts, wholes in grammar.rules.items():
+            of_sizes[len(parts)][parts] = wholes
+        self.labels = {CATEGORIES: [*self._ids.values()]}
+        for name, size in ((WHOLES, 2), (CHANGED, 1)):
+            wholes = sorted(set().union(*of_sizes[size].values()))
+            self.labels[name] = [self._ids[whole] for whole in wholes]
+        self._places = {
+            name: {category: i for i, category in enumerate(ids, 1)}
+            for name, ids in self.labels.items()
+        }
+        width = len(names) + 1
+        self.pairs = _zeros(width, width)
+        self.heads = _zeros(len(of_sizes[2]) + 1, len(self.labels[WHOLES]) + 1)
+        self.changed = _zeros(width, len(self.labels[CHANGED]) + 1).astype(bool)
+        for number, (pair, wholes) in enumerate(of_sizes[2].items(), 1):
+            self.pairs[tuple(self._ids[part] for part in pair)] = number
+            for whole in wholes:
+                place = self._places[WHOLES][self._ids[whole]]
+                self.heads[number, place] = 1 + head_of(*pair, whole)
+        for (part,), wholes in of_sizes[1].items():
+            for whole in wholes:
+                place = self._places[CHANGED][self._ids[whole]]
+                self.changed[self._ids[part], place] = True
+        self.category = _zeros(4, width)
+        for action, name in ((SHIFT, CATEGORIES), (REDUCE, WHOLES), (UNARY, CHANGED)):
+            ids = self.labels[name]
+            self.category[action, 1 : len(ids) + 1] = ids
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of labels of each set."""
+        return {name: len(ids) for name, ids in self.labels.items()}
+
+    def id_of(self, category: str) -> int:
+        """The number of a category in any notation; 0 if the grammar has none."""
+        number = self._ids.get(category)
+        return number or self._ids.get(str(category_of(category) or category), 0)
+
+    def moves(self, derivation: Derivation) -> tuple[list[int], list[int]]:
+        """The actions that build a derivation, and their labels.
+
+        Raises:
+            ValueError: if the grammar lacks a step of it, it changes a category too
+                often, or it is one of fragments.
+        """
+        if of_fragments(derivation):
+            raise ValueError("no moves join fragments: leave the derivation out")
+        moves, changes = [], 0
+        waiting = [(derivation.root, False)]  # nodes, and whether their children's
+        while waiting:  # moves are there
+            node, ready = waiting.pop()
+            parts = () if isinstance(node, Leaf) else node.children
+            if parts and not ready:
+                waiting.append((node, True))
+                waiting += [(child, False) for child in reversed(parts)]
+                continue
+            moves.append(self._move(node.category, [part.category for part in parts]))
+            changes = changes + 1 if moves[-1][0] == UNARY else 0
+            if changes > self.changes:
+                raise ValueError(
+                    f"a category changes more than {self.changes} times to become "
+                    f"{node.category}: leave the derivation out, or allow more changes"
+                )
+        actions, labels = zip(*moves, (FINISH, 0), strict=True)
+        return [*actions], [*labels]
+
+    def _move(self, whole: str, parts: list[str]) -> tuple[int, int]:
+        """The action and the label that make a category of others, or of a word."""
+        ids, label = [self.id_of(part) for part in parts], self.id_of(whole)
+        action, has_rule = SHIFT, label
+        if parts:
+            action = UNARY if len(parts) == 1 else REDUCE
+            name = CHANGED if len(parts) == 1 else WHOLES
+            label = self._places[name].get(label, 0)
+            if len(parts) == 1:
+                has_rule = self.changed[ids[0], label]
+            else:
+                has_rule = len(parts) == 2 and self.heads[self.pairs[*ids], label]
+        if not has_rule:
+            rule = f"{' '.join(parts)} => {whole}" if parts else f"the category {whole}"
+            raise ValueError(
+                f"the grammar does not have {rule}: learn it from this derivation too, "
+                "or leave the derivation out"
+            )
+        return action, label
+
+    def derivation(
+        self,
+        actions: Iterable[int],
+        labels: Iterable[int],
+        words: Sequence[str],
+        pos: Sequence[str] | None = None,
+    ) -> Derivation:
+        """The derivation that moves build.
+
+        If several constituents are left, they are the children of a root of the
+        category "FRAG": fragments.
+
+        Args:
+            actions, labels: of the moves, in their order. What comes after FINISH does
+                not count.
+            words: the words of the sentence, at least one; those of the derivation are
+                `ccg.words.escaped`.
+            pos: the part of speech of each; by default "X".
+        """
+        stack: list[Node | Leaf] = []
+        rest = iter(zip(words, pos or ["X"] * len(words), strict=True))
+        for action, label in zip(actions, labels, strict=True):
+            if action == FINISH:
+                break
+            name = self.categories[self.category[action, label] - 1]
+            if action == SHIFT:
+                word, tag = map(escaped, next(rest))
+                stack.append(Leaf(name, tag, tag, word, name))
+            elif action == UNARY:
+                stack.append(Node(name, 0, (stack.pop(),)))
+            else:
+                right, left = stack.pop(), stack.pop()
+                head = head_of(left.category, right.category, name)
+                stack.append(Node(name, head, (left, right)))
+        root = stack[0] if len(stack) == 1 else Node(FRAGMENTS, 0, tuple(stack))
+        return Derivation(root)
+
+
+def _zeros(rows: int, columns: int) -> np.ndarray:
+    if rows * columns > RULE_TABLE:
+        raise ValueError(
+            f"a table of the grammar has {rows:,} rows of {columns:,}: leave out rare "
+            "rules of it"
+        )
+    return np.zeros((rows, columns), "int32")
+
 
 # The fields of a node: the node below it on the stack; its category; the first and the
 # last word; how often its category has changed; and the head words of the last
@@ -97,25 +268,25 @@ class _Functions:
         none = xp.zeros_like(lengths)
         return State(nodes, moves, none, none, none + 2, lengths)
 
-    def pair(self, known, xp):
+    def pair(self, fields, xp):
         """The number of the pair of s_1 and s_0, from their fields."""
-        places = known[:, 1, CATEGORY] * self.width + known[:, 0, CATEGORY]
+        places = fields[:, 1, CATEGORY] * self.width + fields[:, 0, CATEGORY]
         return xp.take(self.pairs, places, axis=0)
 
     def legal(self, state, xp=np):
         """Whether SHIFT, REDUCE, UNARY and FINISH are legal: `(batch, 4)` bool."""
-        _, known = stack_top(state, xp)
+        _, fields = stack_top(state, xp)
         shift = state.front <= state.lengths + 1
-        reduce = self.pair(known, xp) > 0
-        unary = xp.take(self.may_change, known[:, 0, CATEGORY], axis=0)
-        unary = unary & (known[:, 0, CHANGES] < self.changes)
+        reduce = self.pair(fields, xp) > 0
+        unary = xp.take(self.may_change, fields[:, 0, CATEGORY], axis=0)
+        unary = unary & (fields[:, 0, CHANGES] < self.changes)
         return xp.stack([shift, reduce, unary, (state.top > 0) & ~shift & ~reduce], 1)
 
     def legal_outputs(self, state, xp=np):
         """The outputs that the rules allow now: `(batch, outputs)` bool."""
-        _, known = stack_top(state, xp)
-        reduce = xp.take(self.of_pairs, self.pair(known, xp), axis=0)
-        unary = xp.take(self.of_tops, known[:, 0, CATEGORY], axis=0)
+        _, fields = stack_top(state, xp)
+        reduce = xp.take(self.of_pairs, self.pair(fields, xp), axis=0)
+        unary = xp.take(self.of_tops, fields[:, 0, CATEGORY], axis=0)
         shift = xp.take(self.shifts, xp.zeros_like(state.front), axis=0)  # all
         return xp.concatenate([shift, reduce, unary, shift[:, :1]], 1)
 
@@ -123,10 +294,10 @@ class _Functions:
         """The state after a legal move."""
         may = self.legal(state, xp)
         shift, reduce, unary, finish = (may[:, i] & (actions == i) for i in range(4))
-        stack, known = stack_top(state, xp)
-        s0, s1, of0, of1 = stack[:, 0], stack[:, 1], known[:, 0], known[:, 1]
+        stack, before = stack_top(state, xp)
+        s0, s1, of0, of1 = stack[:, 0], stack[:, 1], before[:, 0], before[:, 1]
         front, none = state.front, xp.zeros_like(s0)
-        places = self.pair(known, xp) * self.wholes + xp.where(reduce, labels, none)
+        places = self.pair(before, xp) * self.wholes + xp.where(reduce, labels, none)
         right = xp.take(self.heads, places, axis=0) == 2  # the head is s_0
 
         def chosen(shifted, reduced, changed):
@@ -167,11 +338,11 @@ class _Functions:
 
     def features(self, state, xp=np):
         """The nodes `(batch, 14)` of `NODES` and labels `(batch, 7)` of `LABELS`."""
-        stack, known = stack_top(state, xp)
+        stack, fields = stack_top(state, xp)
         ahead = xp.arange(3, dtype="int32") + xp.expand_dims(state.front, 1)
         last = xp.expand_dims(state.lengths, 1) + 1
         ahead = xp.where(ahead <= last, ahead, 0)
-        inside = xp.take(xp.reshape(known, (-1, 14)), INSIDE, axis=1)
+        inside = xp.take(xp.reshape(fields, (-1, 14)), INSIDE, axis=1)
         nodes = xp.concatenate([stack, ahead, inside], 1)
         read = rows(state.nodes, xp.take(nodes, READ, axis=1), xp)
         return nodes, read[:, :, CATEGORY]

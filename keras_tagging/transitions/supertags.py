@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from keras_tagging.transitions.rule_tables import CATEGORIES, RuleTables
 from keras_tagging.transitions.search import LARGEST, search
-from keras_tagging.transitions.shift_reduce import FRONT
+from keras_tagging.transitions.shift_reduce import CATEGORIES, FRONT, RuleTables
 
 
 class Supertags:
@@ -71,10 +70,10 @@ class Supertags:
         first = xp.reshape(xp.tile(first, (1, beam)), (-1,)) * words
 
         def scored(nodes, labels, states):
-            found, states = score(nodes, labels, states)
+            logits, states = score(nodes, labels, states)
             # without a next word SHIFT is not legal, whatever stands there
             rows = xp.maximum(nodes[:, FRONT] - 2, 0) + first
-            shift, others = found[:, :shifts], found[:, shifts:]
+            shift, others = logits[:, :shifts], logits[:, shifts:]
             # a NaN spreads to all categories, for which the search has a rule
             total = shift - engine.log_softmax(shift)
             chosen = engine.log_softmax(shift + xp.take(table, rows, axis=0))

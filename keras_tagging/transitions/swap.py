@@ -24,8 +24,10 @@ from keras_tagging.transitions.arc_standard import (
     LEFT_ARC,
     RIGHT_ARC,
     SHIFT,
+    SWAP,
     children_of,
 )
+from keras_tagging.transitions.arc_standard import oracle as arc_standard_moves
 from keras_tagging.transitions.node_table import (
     BELOW,
     CORE,
@@ -46,9 +48,8 @@ from keras_tagging.transitions.node_table import (
     stack_top,
     written,
 )
-from keras_tagging.transitions.system import Action, own
+from keras_tagging.transitions.system import Action, register
 
-SWAP = 3
 #: as in arc-standard; b_0 may have been on the stack before: it keeps its children
 FRONT = [*range(MORE + 1, MORE + 8)]
 SOURCES = np.array(
@@ -139,38 +140,17 @@ def steps(length):
 def oracle(heads, labels) -> tuple[list[int], list[int]]:
     """The moves that build a tree, and their labels.
 
-    LEFT_ARC and RIGHT_ARC come once the dependent has all its children. SWAP comes if
-    s_0 goes before s_1 in the projective order of the words, unless b_0 belongs to the
-    maximal projective component of s_0; SHIFT otherwise.
+    As in arc-standard, but SWAP comes if s_0 goes before s_1 in the projective order of
+    the words, unless b_0 belongs to the maximal projective component of s_0.
     """
-    head_of, label_of = [-1, *heads], [0, *labels]
     place = projective_order(heads)
     component = projective_components(heads)
-    pending = children_of(heads)
-    stack, buffer = [0], list(range(len(heads), 0, -1))  # both with the next one last
-    actions, of_actions = [], []
-    while buffer or len(stack) > 1:
-        s0, s1 = stack[-1], stack[-2] if len(stack) > 1 else -1
-        dependent = 0
-        if s1 > 0 and head_of[s1] == s0 and not pending[s1]:
-            action, dependent = LEFT_ARC, stack.pop(-2)
-        elif s0 > 0 and head_of[s0] == s1 and not pending[s0]:
-            action, dependent = RIGHT_ARC, stack.pop()
-        elif (
-            s1 > 0
-            and place[s0] < place[s1]
-            and not (buffer and component[s0] == component[buffer[-1]])
-        ):
-            action = SWAP
-            buffer.append(stack.pop(-2))
-        else:
-            action = SHIFT
-            stack.append(buffer.pop())
-        if dependent:
-            pending[head_of[dependent]] -= 1
-        actions.append(action)
-        of_actions.append(label_of[dependent])
-    return actions, of_actions
+
+    def swaps(s0, s1, b0):
+        together = b0 is not None and component[s0] == component[b0]
+        return place[s0] < place[s1] and not together
+
+    return arc_standard_moves(heads, labels, swaps)
 
 
 def projective_order(heads) -> list[int]:
@@ -224,7 +204,7 @@ def projective_components(heads) -> list[int]:
     return above
 
 
-ARC_STANDARD_WITH_SWAP = own(
+ARC_STANDARD_WITH_SWAP = register(
     replace(
         ARC_STANDARD,
         name="swap",
@@ -240,7 +220,7 @@ ARC_STANDARD_WITH_SWAP = own(
         nonprojective=True,
     )
 )
-SWAP_CORE = own(
+SWAP_CORE = register(
     replace(
         ARC_STANDARD_WITH_SWAP,
         name="swap-core",

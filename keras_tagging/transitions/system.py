@@ -6,11 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_tagging.utils.installed import offered, only
 from keras_tagging.utils.suggestions import nearest
 
-#: installed packages offer systems under this group of entry points
-GROUP = "keras_tagging.transition_systems"
 DEPRELS = "labels"  # the set of the dependency labels, which every parser has
 
 
@@ -52,9 +49,9 @@ class Cases:
     @classmethod
     def of_system(cls, system: "TransitionSystem") -> "Cases | None":
         """The cases that both functions of a system are of, or None."""
-        found = getattr(system.legal, "__self__", None)
-        fits = isinstance(found, cls) and system.from_root == found.from_root
-        return found if fits else None
+        cases = getattr(system.legal, "__self__", None)
+        fits = isinstance(cases, cls) and system.from_root == cases.from_root
+        return cases if fits else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +62,6 @@ class TransitionSystem:
     sentence, and the array library as `xp`: NumPy, `keras.ops` in a graph, or that of
     an ONNX graph. A state is a named tuple of int32 arrays. Nodes are row numbers: 0 is
     no node, 1 is ROOT, i + 1 is word i. Labels count from 1; 0 is no label.
-    `check` tries all this out.
 
     Args:
         name: of the system; models and settings name it so.
@@ -170,60 +166,31 @@ class Outputs:
         return self._first[actions] + np.maximum(labels, 1) - 1
 
 
-_OWN: dict[str, TransitionSystem] = {}
-_REGISTERED: dict[str, TransitionSystem] = {}
-
-
-def own(system: TransitionSystem) -> TransitionSystem:
-    """Offer a system of this package."""
-    _OWN[system.name] = system
-    return system
+_SYSTEMS: dict[str, TransitionSystem] = {}
 
 
 def register(system: TransitionSystem) -> TransitionSystem:
-    """Offer a system by its name, in place of an earlier one of yours.
-
-    Raises:
-        ValueError: if this package has a system of that name.
-    """
-    if system.name in _OWN:
-        raise ValueError(f"{system.name!r} is a system of this package: name it anew")
-    _REGISTERED[system.name] = system
+    """Offer a system by its name, in place of an earlier one of that name."""
+    _SYSTEMS[system.name] = system
     return system
 
 
 def transition_systems() -> list[str]:
-    """The names of all systems: of this package, registered, and installed ones."""
-    return [*_OWN, *sorted({*_REGISTERED, *offered(GROUP)} - {*_OWN})]
+    """The names of all systems: those of this package, then others."""
+    return [*_SYSTEMS]
 
 
 def transition_system(name: str) -> TransitionSystem:
     """The system of a name.
 
     Raises:
-        ValueError: if there is none, or what an installed package offers cannot be
-            imported, is none, or clashes with another one's.
+        ValueError: if there is none.
     """
-    for found in (_OWN, _REGISTERED):
-        if name in found:
-            return found[name]
-    entries = offered(GROUP).get(name)
-    if entries is None:
+    if name not in _SYSTEMS:
         near = nearest(name, transition_systems())
         raise ValueError(
-            f"system={name!r}: known are {', '.join(map(repr, transition_systems()))}; "
+            f"system={name!r}: known are {', '.join(map(repr, _SYSTEMS))}; "
             + (f"did you mean {near!r}? " if near else "")
-            + "install or register any other first"
+            + "install or import what registers any other"
         )
-    try:
-        system = only(entries).load()
-    except Exception as error:  # of somebody else's module
-        raise ValueError(
-            f"system={name!r}: {entries[0].value} cannot be used: {error}; mend or "
-            "uninstall that package"
-        ) from error
-    if not isinstance(system, TransitionSystem) or system.name != name:
-        raise ValueError(
-            f"system={name!r}: {entries[0].value} is no transition system of this name"
-        )
-    return register(system)
+    return _SYSTEMS[name]

@@ -200,8 +200,8 @@ def test_a_file_of_a_system_that_is_not_installed(tmp_path, monkeypatch):
     model = keras_tagging.build("ffn-parser", system="there", tags=None)
     model.adapt([Sentence(["a", "dog"], None, TREE)])
     model.save(tmp_path / "model.keras")
-    monkeypatch.delitem(transitions.system._REGISTERED, "there")
-    with pytest.raises(ValueError, match="install or register") as told:
+    monkeypatch.delitem(transitions.system._SYSTEMS, "there")
+    with pytest.raises(ValueError, match="install or import what registers") as told:
         keras_tagging.load(tmp_path / "model.keras")
     assert "copy the file" not in str(told.value)
     (tmp_path / "model.keras").write_bytes(b"PK")

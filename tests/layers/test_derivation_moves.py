@@ -19,7 +19,7 @@ def test_derivations_are_learnt_by_heart(monkeypatch):
     gold = derivations()
     tables = RuleTables(Grammar.from_derivations(gold))
     system = ccg_system(tables)
-    monkeypatch.setitem(system_module._REGISTERED, "ccg", system)
+    monkeypatch.setitem(system_module._SYSTEMS, "ccg", system)
     keras.utils.set_random_seed(0)
     cell, settings, _ = CELLS["gru"]
     scorer = TransitionScorer(

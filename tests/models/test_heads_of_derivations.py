@@ -16,7 +16,7 @@ from keras_tagging.ccg import Derivation, Grammar
 from keras_tagging.data.records import sentence_of
 from keras_tagging.kinds.moves import MoveDecoder, MoveSearch, search_of_moves
 from keras_tagging.metrics.derivations import brackets_of
-from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
+from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
 
 WORDS = ["a", "b", "c"]
 #: the same categories, branching to the left and to the right

@@ -22,7 +22,7 @@ from keras_tagging.kinds.moves import (
     search_of_moves,
 )
 from keras_tagging.metrics.derivations import derivation_counts, scores_of
-from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT
+from keras_tagging.transitions.shift_reduce import FINISH, REDUCE, SHIFT
 
 SETTINGS = {"units": 12, "num_layers": 1, "word_dim": 12, "move_units": 16}
 SETTINGS |= {"dropout": 0.0, "layer_dropout": 0.0, "move_dropout": 0.0, "seed": 1}

@@ -10,7 +10,7 @@ from keras_tagging.ccg import Derivation, Grammar, Leaf
 from keras_tagging.ccg.auto import FRAGMENTS, Node
 from keras_tagging.ccg.grammar import head_of
 from keras_tagging.transitions import RuleTables
-from keras_tagging.transitions.agreement import Tree, agreement
+from keras_tagging.transitions.agreement import DependencyTree, agreement
 
 
 def counted(derivation, heads):
@@ -60,7 +60,7 @@ def test_it_is_that_of_the_nodes():
         moves = rules.moves(derivation)
         for _ in range(100):
             heads = random_tree(rng, len(derivation))
-            found = agreement(Tree(heads), rules, *moves)
+            found = agreement(DependencyTree(heads), rules, *moves)
             assert found == counted(derivation, heads)
             seen.add(found)
     assert {*range(1, 6)} <= seen
@@ -74,7 +74,7 @@ def test_fragments_and_moves_behind_the_end():
     labels += [labels[0], 0, labels[0]]
     whole = Derivation(Node(FRAGMENTS, 0, parts))
     for heads, expected in (([2, 0, 2], 1), ([2, 3, 0], 2), ([3, 3, 0], 0)):
-        assert agreement(Tree(heads), rules, actions, labels) == expected
+        assert agreement(DependencyTree(heads), rules, actions, labels) == expected
         assert counted(whole, heads) == expected
 
 
@@ -88,4 +88,4 @@ def test_fragments_and_moves_behind_the_end():
     ],
 )
 def test_subtrees(heads, expected):
-    assert Tree(heads).subtrees == expected
+    assert DependencyTree(heads).subtrees == expected

@@ -2,21 +2,15 @@
 
 import keras
 import numpy as np
-import onnxruntime
 import pytest
 from ccg.sentences import derivations
-from cells.cases import named_weights
 from keras import ops
-from onnx import helper
+from transitions.engines import by_onnx, numpy_score
 
 from keras_tagging.ccg import Grammar
 from keras_tagging.cells import FeedForwardCell
 from keras_tagging.data.trees import check_tree
 from keras_tagging.layers import TransitionScorer
-from keras_tagging.onnx.arrays import Array, Arrays
-from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
-from keras_tagging.onnx.layers import LAYERS
-from keras_tagging.onnx.tracing import Tracer
 from keras_tagging.onnx.transitions import parsed
 from keras_tagging.transitions import (
     DEPRELS,
@@ -30,7 +24,7 @@ from keras_tagging.transitions import (
 )
 from keras_tagging.transitions import system as system_module
 
-LENGTHS = [5, 1, 3, 7, 2, 4, 6, 0]
+LENGTHS = [5, 1, 3, 5, 2, 4, 5, 0]
 SIZE, UNITS, LABELS = 3, 5, 2
 EVERY = pytest.mark.parametrize(
     "system", ["arc-standard", "arc-standard-core", "swap-core", "swap"]
@@ -58,57 +52,30 @@ def make_scorer(system, width, seed=0, labels=LABELS, **options):
 
 
 def by_numpy(scorer, tokens, engine=None):
-    weights, beam = named_weights(scorer), scorer.beam_width
-    weights = {name: w.astype("float32") for name, w in weights.items()}
-    boundary = np.broadcast_to(weights["boundary"], (len(tokens), 2, SIZE))
-    vectors = np.repeat(np.concatenate([boundary, tokens], 1), beam, 0)
-    each = np.arange(len(vectors))[:, None]
-
-    def score(nodes, labels, states):
-        parts = vectors[each, nodes], weights["label_embeddings"][labels]
-        x = np.concatenate([part.reshape(len(vectors), -1) for part in parts], 1)
-        hidden = np.maximum(x @ weights["kernel"] + weights["bias"], 0)
-        return hidden @ weights["output_kernel"], states
-
     return search(
         engine or NumPy(),
         scorer.system,
         scorer.outputs,
-        score,
+        numpy_score(scorer, tokens, scorer.beam_width),
         [],
         np.array(LENGTHS, "int32"),
         tokens.shape[1] + 2,
-        beam,
+        scorer.beam_width,
         scorer.arc_masks(),
     )
 
 
-def by_keras(scorer, tokens):
-    given = map(ops.convert_to_tensor, (tokens, np.array(LENGTHS, "int32")))
-    return [ops.convert_to_numpy(part) for part in scorer.parse(*given)]
-
-
-def by_onnx(scorer, tokens):
-    builder = Builder()
-    xp = Arrays(builder)
-    inputs = {"tokens": Array(xp, "tokens", "float32", (None, None, SIZE))}
-    inputs["lengths"] = Array(xp, "lengths", "int32", (None,))
-    joint, tracer = JointScorer([scorer]), Tracer(xp, LAYERS)
-    found = parsed(tracer, joint, [inputs["tokens"]], inputs["lengths"])
-    made = helper.make_graph(
-        builder.nodes(),
-        "search",
-        [value_info(x.name, x.dtype, x.shape) for x in inputs.values()],
-        [value_info(x.name, x.dtype, (None, None)) for x in found],
-        builder.initializers,
-    )
-    opsets = [helper.make_opsetid(*item) for item in OPSETS.items()]
-    made = helper.make_model(made, ir_version=IR_VERSION, opset_imports=opsets)
-    session = onnxruntime.InferenceSession(
-        made.SerializeToString(), None, ["CPUExecutionProvider"]
-    )
+def by_others(scorer, tokens):
+    """The trees by Keras, and by ONNX Runtime."""
     lengths = np.array(LENGTHS, "int32")
-    return session.run(None, {"tokens": tokens, "lengths": lengths})
+    given = map(ops.convert_to_tensor, (tokens, lengths))
+    yield [ops.convert_to_numpy(part) for part in scorer.parse(*given)]
+    if keras.backend.backend() == "tensorflow":  # which alone exports
+        joint = JointScorer([scorer])
+        yield by_onnx(
+            lambda tracer, x, n: parsed(tracer, joint, [x], n),
+            {"tokens": tokens, "lengths": lengths},
+        )
 
 
 class LastFirst(NumPy):
@@ -128,10 +95,7 @@ def test_equal_scores_have_one_order(system, width, options):
     for seed in range(2):
         scorer, tokens = make_scorer(system, width, seed, **options)
         expected = by_numpy(scorer, tokens)
-        engines = [by_keras]
-        if keras.backend.backend() == "tensorflow":  # which alone exports
-            engines.append(by_onnx)
-        for found in (engine(scorer, tokens) for engine in engines):
+        for found in by_others(scorer, tokens):
             for one, other in zip(expected, found, strict=True):
                 np.testing.assert_array_equal(one, other)
         heads, labels = expected
@@ -147,13 +111,10 @@ def test_equal_scores_have_one_order(system, width, options):
 @pytest.mark.parametrize("width", [1, 3])
 def test_labels_that_are_legal_by_a_grammar(monkeypatch, width):
     tables = RuleTables(Grammar.from_derivations(derivations()))
-    monkeypatch.setitem(system_module._REGISTERED, "ccg", ccg_system(tables))
+    monkeypatch.setitem(system_module._SYSTEMS, "ccg", ccg_system(tables))
     scorer, tokens = make_scorer("ccg", width, labels=len(tables.categories))
     expected = by_numpy(scorer, tokens)
-    engines = [by_keras]
-    if keras.backend.backend() == "tensorflow":  # which alone exports
-        engines.append(by_onnx)
-    for found in (engine(scorer, tokens) for engine in engines):
+    for found in by_others(scorer, tokens):
         for one, other in zip(expected, found, strict=True):
             np.testing.assert_array_equal(one, other)
     for *moves, n in zip(*expected, LENGTHS, strict=True):
@@ -177,7 +138,7 @@ def test_words_that_are_swapped_forever():
     kernel[:, -1] = 1e3
     scorer.output_kernel.assign(kernel)
     scorer.cell.bias.assign(np.full(UNITS, 99.0))
-    for heads, n in zip(by_keras(scorer, tokens)[0], LENGTHS, strict=True):
+    for heads, n in zip(next(by_others(scorer, tokens))[0], LENGTHS, strict=True):
         check_tree(heads[:n])
 
 

@@ -1,11 +1,10 @@
 """CCG derivations by moves, beside a stack of plain Python."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from ccg.sentences import TV, VP, derivations, noun
 from ccg.trees import chain, leaf, tree
+from transitions.conformance import XP
 
 from keras_tagging.ccg import Derivation, Grammar
 from keras_tagging.metrics import derivation_scores
@@ -15,18 +14,24 @@ from keras_tagging.transitions import (
     RuleTables,
     ccg_system,
     derivation_moves,
-    rule_tables,
     search,
+    shift_reduce,
 )
-from keras_tagging.transitions.promises import FUNCTIONS
-from keras_tagging.transitions.rule_tables import FINISH, REDUCE, SHIFT, UNARY
-from keras_tagging.transitions.shift_reduce import BELOW, CATEGORY, FIRST, LAST
+from keras_tagging.transitions.shift_reduce import (
+    BELOW,
+    CATEGORY,
+    FINISH,
+    FIRST,
+    LAST,
+    REDUCE,
+    SHIFT,
+    UNARY,
+)
 
 GRAMMAR = Grammar.from_derivations(derivations())
 TABLES = RuleTables(GRAMMAR)
 SYSTEM = ccg_system(TABLES)
 OUTPUTS = Outputs(SYSTEM, {})
-XP = SimpleNamespace(**{name: getattr(np, name) for name in FUNCTIONS})
 LENGTHS = np.repeat(np.arange(9, dtype="int32"), 30)
 
 
@@ -195,7 +200,7 @@ def test_steps_that_a_grammar_lacks():
 
 
 def test_tables_have_a_limit(monkeypatch):
-    monkeypatch.setattr(rule_tables, "RULE_TABLE", 100)
+    monkeypatch.setattr(shift_reduce, "RULE_TABLE", 100)
     with pytest.raises(ValueError, match="leave out rare rules"):
         RuleTables(GRAMMAR)
 

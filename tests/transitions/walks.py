@@ -41,11 +41,11 @@ def as_lists(configuration, i, name="arc-standard"):
     last = int(configuration.lengths[i])
 
     def chain(node):
-        found = []
+        words = []
         while node != NONE:
-            found.append(node - 1)
+            words.append(node - 1)
             node = int(nodes[node, BELOW])
-        return found
+        return words
 
     arcs = {
         (int(nodes[word + 1, HEAD]) - 1, word, int(nodes[word + 1, LABEL]))
@@ -89,29 +89,3 @@ def random_walk(lengths, seed, name="arc-standard"):
             for one, action, label in zip(theirs, actions, labels, strict=True)
         ]
     yield ours, theirs, [None] * len(theirs), [0] * len(theirs)
-
-
-def replayed(system, moves):
-    """Heads and labels of the trees that moves make, all of which must be legal.
-
-    Args:
-        system: a `TransitionSystem`.
-        moves: from `gold_moves`; a sentence has as many words as labelled moves.
-    """
-    lengths = np.array([(some.labels > 0).sum() for some in moves], "int32")
-    state = system.initial(lengths, int(lengths.max()) + 2, np)
-    for step in range(max(len(some.actions) for some in moves) + 1):
-        going = np.array([step < len(some.actions) for some in moves])
-        given = np.zeros((2, len(moves)), "int32")
-        for i in np.flatnonzero(going):
-            given[:, i] = moves[i].actions[step], moves[i].labels[step]
-        legal = system.legal(state, np)
-        assert (legal.any(1) == going).all()
-        assert legal[going, given[0, going]].all()
-        labelled = np.array([action.labels is not None for action in system.actions])
-        assert ((given[1] > 0) == labelled[given[0]]).all()
-        state = system.advance(state, *given, np)
-    return [
-        [part[i, :n].tolist() for part in system.result(state, np)]
-        for i, n in enumerate(lengths)
-    ]
