@@ -61,7 +61,7 @@ class Kind:
         architectures: places of each `Architecture` that `build` finds.
         runtime: place of the class that runs its ONNX files, an `OnnxModel`; None if
             there are none.
-        graph: place of the function that computes its ONNX file: see `onnx.answers`.
+        graph: place of the function that computes its ONNX file: see `onnx.graphs`.
         ensemble: place of the class of its ensembles, an `Ensemble`; None if there are
             none.
         reads: "tokens", or "text" if its models find the tokens themselves.

@@ -20,7 +20,7 @@ TAGGER = register(
             "keras_tagging.architectures.lample2016:BILSTM_CRF",
         ),
         runtime="keras_tagging.runtime.models:OnnxTagger",
-        graph="keras_tagging.onnx.answers:tag_graph",
+        graph="keras_tagging.onnx.graphs:tag_graph",
         ensemble="keras_tagging.models.tagger.ensemble:TaggerEnsemble",
         learns="tags",
         command="tag",
@@ -42,7 +42,7 @@ PARSER = register(
             "keras_tagging.architectures.elkaref2017:GRU_PARSER",
         ),
         runtime="keras_tagging.runtime.models:OnnxParser",
-        graph="keras_tagging.onnx.answers:tree_graph",
+        graph="keras_tagging.onnx.graphs:tree_graph",
         ensemble="keras_tagging.models.parser.ensemble:ParserEnsemble",
         learns="trees",
         command="parse",
@@ -76,7 +76,7 @@ CCG_PARSER = register(
         model="keras_tagging.models.ccg.ccg_parser:CCGParser",
         architectures=("keras_tagging.architectures.yoshikawa2017:CCG_PARSER",),
         runtime="keras_tagging.runtime.ccg_parser:OnnxCCGParser",
-        graph="keras_tagging.onnx.answers:derivation_graph",
+        graph="keras_tagging.onnx.graphs:derivation_graph",
         **OF_DERIVATIONS,
     )
 )
@@ -86,7 +86,7 @@ CCG_SHIFT_REDUCE = register(
         model="keras_tagging.models.ccg.shift_reduce_parser:ShiftReduceParser",
         architectures=("keras_tagging.architectures.zhang2011:CCG_SHIFT_REDUCE",),
         runtime="keras_tagging.runtime.ccg_parser:OnnxShiftReduceParser",
-        graph="keras_tagging.onnx.answers:moves_graph",
+        graph="keras_tagging.onnx.graphs:moves_graph",
         **OF_DERIVATIONS,
     )
 )
@@ -96,7 +96,7 @@ SEGMENTER = register(
         model="keras_tagging.models.segmenter.segmenter:Segmenter",
         architectures=("keras_tagging.architectures.straka2017:SEGMENTER",),
         runtime="keras_tagging.runtime.segmenter:OnnxSegmenter",
-        graph="keras_tagging.onnx.answers:segment_graph",
+        graph="keras_tagging.onnx.graphs:segment_graph",
         reads="text",
         learns="surfaces",
         stage=0,

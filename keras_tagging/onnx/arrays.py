@@ -5,15 +5,16 @@ library as an argument, as `keras_tagging.transitions` does, builds a graph.
 """
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from keras_tagging.onnx.builder import TYPES, Builder, value_info
-from keras_tagging.onnx.items import item
 
 #: dtypes that ONNX Runtime computes in, for those that it does not
 PLAIN = {"float16": "float32", "bfloat16": "float32", "float64": "float32"}
 PLAIN |= {"int8": "int32", "int16": "int32", "uint8": "int32"}
+LAST = np.iinfo("int64").max
 
 
 def _operator(function, swapped=False):
@@ -33,6 +34,20 @@ def _elementwise(operation, dtype=None):
         return self.node(operation, *self._same(x, y), dtype=dtype)
 
     return compute
+
+
+class Cut(NamedTuple):
+    """A part of an array, from one place to another along an axis."""
+
+    array: Any
+    axis: int
+    start: int
+    end: int
+
+    def is_before(self, other: "Cut", axis: int) -> bool:
+        """Whether another one begins where this one ends, along this axis."""
+        same = self.array.name == other.array.name
+        return same and self.axis == other.axis == axis and self.end == other.start
 
 
 class Array:
@@ -74,8 +89,8 @@ class Arrays:
     Args:
         builder: of the graph.
         int8: whether recurrent layers compute with weights of 8 bits.
-        shared: features of the model whose vectors or ids are inputs of the graph: see
-            `runtime.shared_words`.
+        shared: what is an input of the graph in the place of words, with its columns of
+            ids: see `runtime.shared_words.columns_of`.
 
     Attributes:
         product: a function that `matmul` leaves products with weights to, or None.
@@ -84,7 +99,44 @@ class Arrays:
     product = None
 
     def __init__(self, builder: Builder, int8: bool = False, shared=()):
-        self.builder, self.int8, self.shared = builder, int8, tuple(shared)
+        self.builder, self.int8, self.shared = builder, int8, dict(shared)
+
+    # Inputs and outputs
+
+    def input(self, name: str, dtype: str, axes: Sequence) -> "Array":
+        """An input of the graph; axes of unknown length have names."""
+        self.builder.input(name, dtype, axes)
+        shape = tuple(n if isinstance(n, int) else None for n in axes)
+        return Array(self, name, dtype, shape)
+
+    def switch(self, name: str) -> "Array":
+        """A boolean input that need not be given, and is then True."""
+        self.builder.switch(name)
+        return Array(self, name, "bool", ())
+
+    def output(self, name: str, x: "Array", axes: Sequence) -> None:
+        """An output of the graph, which is an array of it."""
+        self.builder.output(name, x.name, x.dtype, axes)
+
+    def body(self, inputs: Sequence["Array"], make, loops: bool = False):
+        """The graph inside a loop or a branch: see `Builder.body`.
+
+        Args:
+            inputs: what it is given.
+            make: function that gives its outputs, each with its shape. One may be an
+                output twice, or come from outside.
+            loops: whether it is computed more than once.
+        """
+
+        def outputs():
+            taken: set[str] = set()
+            return [
+                value_info(self.builder.body_output(x.name, taken), x.dtype, shape)
+                for x, shape in make()
+            ]
+
+        values = [value_info(x.name, x.dtype, x.shape) for x in inputs]
+        return self.builder.body(values, outputs, loops)
 
     # Nodes
 
@@ -334,21 +386,19 @@ class Arrays:
 
     def branches(self, condition, then, otherwise, shapes) -> list[Array]:
         """The same for functions that give as many arrays as there are shapes."""
-        kept = []
+        dtypes = []
 
         def body(function):
             def make():
-                found = [self.node("Identity", x) for x in function()]
-                kept[:] = [x.dtype for x in found]
-                given = zip(found, shapes, strict=True)
-                return [value_info(x.name, x.dtype, shape) for x, shape in given]
+                arrays = [self.asarray(x) for x in function()]
+                dtypes[:] = [x.dtype for x in arrays]
+                return zip(arrays, shapes, strict=True)
 
-            return self.builder.body([], make)
+            return self.body([], make)
 
         bodies = {"then_branch": body(then), "else_branch": body(otherwise)}
         names = self.builder.node("If", [condition.name], len(shapes), **bodies)
-        given = zip(names, kept, shapes, strict=True)
-        return [Array(self, *some) for some in given]
+        return [Array(self, *x) for x in zip(names, dtypes, shapes, strict=True)]
 
     # Made of nothing
 
@@ -369,3 +419,43 @@ class Arrays:
     def arange(self, count, dtype="int32"):
         ends = (np.array(0), count, np.array(1))
         return self.node("Range", *(self.asarray(n, dtype) for n in ends))
+
+
+def item(xp: "Arrays", x: Array, key) -> Array:
+    """`x[key]` of an `Array`: slices, numbers, arrays of places, None and Ellipsis."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if Ellipsis in [k for k in keys if k is Ellipsis]:
+        place = next(i for i, k in enumerate(keys) if k is Ellipsis)
+        axes = [*range(place), None, *range(place + 1 - len(keys), 0)]
+    else:
+        axes = list(range(len(keys)))
+    new = [axis for axis, part in zip(axes, keys, strict=True) if part is None]
+    x = xp.expand_dims(x, new) if new else x
+    cut, picked = [], []
+    for axis, part in zip(axes, keys, strict=True):
+        if part is Ellipsis or part is None or _is_whole(part):
+            continue
+        if isinstance(part, slice):
+            step = part.step or 1
+            start = part.start if part.start is not None else [0, -1][step < 0]
+            end = part.stop if part.stop is not None else [LAST, -LAST][step < 0]
+            cut.append((start, end, axis, step))
+        else:
+            picked.append((part, axis))
+    if cut:
+        whole = x
+        x = xp.node("Slice", x, *(xp.integers(n) for n in zip(*cut, strict=True)))
+        [(start, end, axis, step), *others] = cut
+        ends = isinstance(start, int) and isinstance(end, int)
+        if ends and not others and 0 <= start < end < LAST and step == 1:
+            x.cut = Cut(whole, axis, start, end)
+    # the last axes first: the others keep their numbers, but for those from behind
+    for part, axis in sorted(picked, key=lambda pair: -(pair[1] % LAST)):
+        x = xp.node("Gather", x, xp.asarray(part, "int64"), axis=axis)
+    return x
+
+
+def _is_whole(part):
+    # no comparison of slices: that would compare arrays, which adds nodes
+    ends = (part.start, part.stop, part.step) if isinstance(part, slice) else (0,)
+    return all(end is None for end in ends)

@@ -1,10 +1,11 @@
-"""The nodes of an ONNX graph while it is built, and the graphs inside of it."""
+"""An ONNX graph while it is built: its nodes, and the graphs inside of it."""
 
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from itertools import count
 
 import numpy as np
-from onnx import GraphProto, TensorProto, helper, numpy_helper
+from onnx import GraphProto, ModelProto, TensorProto, helper, numpy_helper
 
 #: the version of each set of operations; the last are those of onnxruntime-extensions
 OPSETS = {"": 20, "ai.onnx.ml": 4, "ai.onnx.contrib": 1}
@@ -23,17 +24,20 @@ COMPARED_BYTES = 1 << 16
 
 
 class Builder:
-    """Collects nodes, constants and bodies of loops.
+    """Collects inputs, nodes, constants and bodies of loops.
 
     A node that is there already, with the same inputs and attributes, is not added
     again. What a body of a loop or a branch computes is not seen outside of it. A node
     in a loop that reads nothing of the loop stands before it, and is computed once.
 
     Attributes:
+        inputs, outputs: of the outermost graph.
         initializers: the constants, of all graphs.
     """
 
     def __init__(self):
+        self.inputs: list = []
+        self.outputs: list = []
         self.initializers: list[TensorProto] = []
         # the nodes of each graph, by what they are, and of a loop what it computes
         self._scopes: list[tuple[list, dict, set | None]] = [([], {}, None)]
@@ -57,28 +61,34 @@ class Builder:
                 (k, id(v) if isinstance(v, list) else v) for k, v in attributes.items()
             ]
             key = domain, operation, name, tuple(inputs), tuple(sorted(listed))
-            for _, known, _ in self._scopes:
-                if key in known:
-                    return known[key][0]
+            for _, made, _ in self._scopes:
+                if key in made:
+                    return made[key][0]
         names = [self.name(operation) for _ in range(outputs)]
-        nodes, known, own = self._scopes[-1 if key is None else self._place(inputs)]
-        if own is not None:
-            own.update(names)
+        nodes, made, of_loop = self._scopes[-1 if key is None else self._place(inputs)]
+        if of_loop is not None:
+            of_loop.update(names)
         nodes.append(
             helper.make_node(
                 operation, inputs, names, name or names[0], domain=domain, **attributes
             )
         )
         if key:
-            known[key] = names, attributes  # kept, so that no identity is used again
+            made[key] = names, attributes  # kept, so that no identity is used again
         return names
 
     def _place(self, inputs) -> int:
         """The outermost graph in which a node can stand."""
         place = len(self._scopes) - 1
-        while (own := self._scopes[place][2]) is not None and own.isdisjoint(inputs):
+        while self._scopes[place][2] is not None:
+            if not self._scopes[place][2].isdisjoint(inputs):
+                break
             place -= 1
         return place
+
+    def input(self, name: str, dtype: str, axes: Sequence) -> None:
+        """An input of the whole graph: its axes are numbers, or have names."""
+        self.inputs.append(value_info(name, dtype, axes))
 
     def constant(self, values: np.ndarray, source: object = None) -> str:
         """The name of a constant.
@@ -112,6 +122,12 @@ class Builder:
         It is a constant that is listed among the inputs as well.
         """
         self.initializers.append(_tensor(name, np.array(True)))
+        self.input(name, "bool", ())
+
+    def output(self, name: str, value: str, dtype: str, axes: Sequence) -> None:
+        """An output of the whole graph, which has the value of this name."""
+        self.nodes().append(helper.make_node("Identity", [value], [name]))
+        self.outputs.append(value_info(name, dtype, axes))
 
     def name(self, of: str) -> str:
         """A name that nothing has."""
@@ -128,13 +144,13 @@ class Builder:
             loops: whether it is computed more than once; what is in a branch may not
                 be computed at all.
         """
-        own = {value.name for value in inputs} if loops else None
-        self._scopes.append(([], {}, own))
+        of_loop = {value.name for value in inputs} if loops else None
+        self._scopes.append(([], {}, of_loop))
         outputs = make()
         nodes, _, _ = self._scopes.pop()
         return helper.make_graph(nodes, self.name("body"), inputs, outputs)
 
-    def output(self, name: str, taken: set[str]) -> str:
+    def body_output(self, name: str, taken: set[str]) -> str:
         """The name of an output of the body that is made: each has a node of its own.
 
         Args:
@@ -152,6 +168,19 @@ class Builder:
     def nodes(self) -> list:
         """Those of the outermost graph."""
         return self._scopes[0][0]
+
+    def model(self, name: str) -> ModelProto:
+        """The ONNX model, with the nodes and constants that the outputs need."""
+        nodes = _needed(self.nodes(), [value.name for value in self.outputs])
+        read = {name for node in nodes for name in _reads(node)}
+        constants = [t for t in self.initializers if t.name in read]
+        return helper.make_model(
+            helper.make_graph(nodes, name, self.inputs, self.outputs, constants),
+            ir_version=IR_VERSION,
+            producer_name="keras_tagging",
+            producer_version=version("keras-tagging"),
+            opset_imports=[helper.make_opsetid(*item) for item in OPSETS.items()],
+        )
 
 
 def value_info(name: str, dtype: str, shape: Sequence[int | str | None]):
@@ -175,3 +204,27 @@ def _tensor(name, values):
         return numpy_helper.from_array(np.asarray(values, order="C"), name)
     flat = [text.encode() for text in values.ravel().tolist()]
     return helper.make_tensor(name, TensorProto.STRING, values.shape, flat)
+
+
+def _needed(nodes: list, outputs: list[str]) -> list:
+    """The nodes that the outputs depend on, in their order."""
+    wanted, kept = set(outputs), []
+    for node in reversed(nodes):
+        if wanted & set(node.output):
+            kept.append(node)
+            wanted |= _reads(node)
+    return kept[::-1]
+
+
+def _reads(node) -> set[str]:
+    """Names that a node reads, those of the bodies in it too."""
+    names = set(node.input)
+    for attribute in node.attribute:
+        graph = attribute.g
+        kept = _needed(list(graph.node), [value.name for value in graph.output])
+        if len(kept) < len(graph.node):
+            del graph.node[:]
+            graph.node.extend(kept)
+        for inner in kept:
+            names |= _reads(inner)
+    return names - {""}

@@ -1,10 +1,19 @@
-"""The layers whose call is not recorded operation by operation."""
+"""The layers whose call is not recorded operation by operation.
+
+Loops over the time axis are GRU and LSTM where ONNX has them, else Scan.
+"""
+
+from contextlib import nullcontext
+from functools import partial
 
 import keras
+import numpy as np
 
+from keras_tagging.cells import GRUCell, HighwayLSTMCell, SkipLSTMCell
 from keras_tagging.layers import ProjectedRNN
 from keras_tagging.layers.loop import TimeLoop
-from keras_tagging.onnx.recurrence import projected_rnn, time_loop
+from keras_tagging.onnx.arrays import Array
+from keras_tagging.onnx.quantisation import int8_products
 
 
 def dropout(tracer, layer, inputs, **_):
@@ -26,6 +35,197 @@ def convolution(tracer, layer, inputs):
         outputs = outputs + layer.bias
     outputs.shape = (None, None, sizes[1])
     return tracer.call(layer.activation, outputs)
+
+
+def projected_rnn(tracer, layer, sequences, initial_state=None, mask=None, **_):
+    """A `ProjectedRNN`: `(batch, time, size)`, from its last step with `go_backwards`.
+
+    One that returns no sequence: `(batch, size)`, what the last real step gives.
+
+    Args:
+        mask: False at the end of each sentence, and nowhere else.
+    """
+    # the last output is then the first state, which is kept where masked
+    fits = layer.return_sequences == layer.zero_output_for_mask
+    if not fits or layer.return_state or layer.stateful or initial_state is not None:
+        raise NotImplementedError(
+            "a recurrent layer that returns states, or does not begin with zeros"
+        )
+    cell = layer.cell
+    native = None if layer.return_cell or tracer.xp.int8 else _native(cell)
+    if native:
+        found = native(tracer.xp, cell, sequences, mask, layer.go_backwards)
+    else:
+        with int8_products(tracer.xp) if tracer.xp.int8 else nullcontext():
+            found = _by_steps(tracer, layer, sequences, mask)
+    outputs, last = found
+    if not layer.return_sequences:
+        return last
+    if not layer.go_backwards:
+        return outputs
+    turned = tracer.xp.flip(outputs, 1)
+    turned.reverse = outputs
+    return turned
+
+
+def time_loop(tracer, loop, sequences, states, mask=None):
+    """A `layers.loop.TimeLoop`."""
+    return scan(tracer, loop.step, sequences, states, mask, loop.backwards)[0]
+
+
+def _by_steps(tracer, layer, sequences, mask):
+    cell = layer.cell
+    projected = tracer.call(cell.project, sequences)
+    cell_step = partial(cell.step, weights=list(cell.recurrent_weights()))
+
+    def step(x, states):
+        output, states = cell_step(x, states)
+        if layer.return_cell:
+            output = keras.ops.concatenate([output, states[1]], -1)
+        return output, states
+
+    zeros = tracer.xp.zeros_like(projected[:, 0, :1])
+    states = []
+    for size in cell.state_sizes:
+        state = tracer.xp.tile(zeros, [1, size])
+        state.shape = (None, size)
+        states.append(state)
+    return scan(tracer, step, projected, states, mask, layer.go_backwards)
+
+
+def scan(tracer, step, sequences, states, mask, backwards=False) -> list[Array]:
+    """`layers.loop.over_time` as an ONNX Scan.
+
+    Args:
+        step: of symbolic tensors `(batch, features)` and the list of states.
+        sequences: `(batch, time, features)`.
+        states: the initial ones.
+        mask: `(batch, time)`, or None.
+        backwards: whether to start at the end.
+
+    Returns:
+        `(batch, time, output_size)` in the order of the sentence, 0 where masked; and
+        the first of the states after the last step.
+    """
+    xp = tracer.xp
+    builder = xp.builder
+    inputs = [*states, sequences] + ([] if mask is None else [mask])
+    shapes = [tuple(x.shape) for x in states]
+    shapes += [(None, *x.shape[2:]) for x in inputs[len(states) :]]
+    here = [
+        Array(xp, builder.name("step"), x.dtype, shape)
+        for x, shape in zip(inputs, shapes, strict=True)
+    ]
+    kept = []
+
+    def make():
+        before, x = here[: len(states)], here[len(states)]
+        with tracer.inside():
+            output, after = tracer.call(step, x, before)
+        kept.append(output)
+        if mask is not None:
+            real = xp.expand_dims(here[-1], -1)
+            after = [xp.where(real, a, b) for a, b in zip(after, before, strict=True)]
+            output = xp.where(real, output, xp.asarray(0, output.dtype))
+        sizes = [*shapes[: len(states)], kept[0].shape]
+        return zip([*after, output], sizes, strict=True)
+
+    body = xp.body(here, make, loops=True)
+    count = len(inputs) - len(states)
+    names = builder.node(
+        "Scan",
+        [x.name for x in inputs],
+        len(states) + 1,
+        body=body,
+        num_scan_inputs=count,
+        scan_input_axes=[1] * count,
+        scan_input_directions=[int(backwards)] * count,
+        scan_output_axes=[1],
+        scan_output_directions=[int(backwards)],
+    )
+    batch, *rest = kept[0].shape
+    outputs = Array(xp, names[-1], kept[0].dtype, (batch, None, *rest))
+    return [outputs, Array(xp, names[0], states[0].dtype, shapes[0])]
+
+
+# Cells that ONNX has as one operation
+
+
+def _native(cell):
+    """The function of a cell whose equations are those of ONNX, or None."""
+    activations = (
+        keras.activations.serialize(cell.activation),
+        keras.activations.serialize(cell.recurrent_activation),
+    )
+    if activations != ("tanh", "sigmoid"):
+        return None
+    if isinstance(cell, GRUCell):
+        return _gru
+    plain = isinstance(cell, SkipLSTMCell) and cell.skip is None
+    plain |= isinstance(cell, HighwayLSTMCell) and not (
+        cell.depth_gate or cell.peepholes
+    )
+    return _lstm if plain else None
+
+
+def _gru(xp, cell, sequences, mask, backwards):
+    """K18 Eq. 3-6: ONNX has h = (1 - z) h~ + z h_tm1, which is `update="keep"`."""
+    kernel, recurrent, bias = _weights(cell, 3)
+    if cell.update == "new":  # 1 - sigmoid(x) = sigmoid(-x)
+        for weights in (kernel, recurrent, bias):
+            weights[0] *= -1
+    return _run(
+        xp,
+        "GRU",
+        (kernel, recurrent, bias),
+        sequences,
+        mask,
+        backwards,
+        linear_before_reset=0,
+    )
+
+
+def _lstm(xp, cell, sequences, mask, backwards):
+    """W16 Eq. 9: gates i, f, o, s, in ONNX i, o, f, s."""
+    order = [0, 2, 1, 3]
+    weights = [gates[order] for gates in _weights(cell, 4)]
+    return _run(xp, "LSTM", weights, sequences, mask, backwards)
+
+
+def _weights(cell, gates):
+    """Kernel, recurrent kernel and bias, each with an axis of gates before."""
+    found = []
+    for weight in (cell.kernel, cell.recurrent_kernel):
+        matrix = keras.ops.convert_to_numpy(weight).astype("float32").T
+        found.append(matrix.reshape(gates, cell.units, -1).copy())
+    bias = np.zeros(gates * cell.units, "float32")
+    if cell.bias is not None:
+        bias = keras.ops.convert_to_numpy(cell.bias).astype("float32")
+    return [*found, bias.reshape(gates, cell.units).copy()]
+
+
+def _run(xp, operation, weights, sequences, mask, backwards, **attributes):
+    kernel, recurrent, bias = weights
+    units = bias.shape[1]
+    flat = [w.reshape(1, w.shape[0] * units, -1) for w in (kernel, recurrent)]
+    bias = np.concatenate([bias.ravel(), np.zeros(bias.size, "float32")])[None]
+    lengths = None if mask is None else xp.sum(mask, 1)
+    outputs, last = xp.node(
+        operation,
+        xp.transpose(sequences, (1, 0, 2)),
+        *flat,
+        bias,
+        lengths,
+        outputs=2,
+        hidden_size=units,
+        direction="reverse" if backwards else "forward",
+        **attributes,
+    )
+    outputs = xp.transpose(xp.squeeze(outputs, 1), (1, 0, 2))
+    outputs.shape = (None, None, units)
+    last = xp.squeeze(last, 0)
+    last.shape = (None, units)
+    return outputs, last
 
 
 def refuse_recurrent(tracer, layer, *_, **__):

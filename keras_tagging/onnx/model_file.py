@@ -1,17 +1,19 @@
-"""The ONNX file of a model."""
+"""The ONNX file of a model, and that of the forms of a pipeline's words."""
 
 import json
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 
 import onnx
 from onnx import helper
 
 from keras_tagging import kinds
+from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.onnx.arrays import Arrays
-from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
-from keras_tagging.onnx.problems import NoRecurrentLayer
+from keras_tagging.onnx.builder import Builder
+from keras_tagging.onnx.strings import TokenForms, clean
 from keras_tagging.runtime.loading import FORMAT, KEY
-from keras_tagging.runtime.shared_words import IDS, INPUTS
+from keras_tagging.runtime.shared_words import columns_of
 from keras_tagging.utils import limits
 
 #: the last axis of outputs that have one, by what they hold
@@ -35,10 +37,9 @@ def onnx_model(
             one file.
     """
     builder = Builder()
-    outside = [name for name in shared or () if name in INPUTS or name == IDS]
-    xp = Arrays(builder, int8, outside)
+    xp = Arrays(builder, int8, shared=columns_of(shared or {}))
     try:
-        inputs, answers = kinds.of(model).at("graph")(xp, model, top_k)
+        answers = kinds.of(model).at("graph")(xp, model, top_k)
     except NotImplementedError as error:
         raise ValueError(
             f"this {model.kind} has {error}, which cannot be exported as ONNX: "
@@ -51,16 +52,15 @@ def onnx_model(
         )
     about = model.described(top_k)
     wanted = check_outputs(answers, kinds.of(model), about)
-    if taken := {value.name for value in inputs} & answers.keys():
+    if taken := {value.name for value in builder.inputs} & answers.keys():
         raise ValueError(
             f"the column {min(taken)!r} that this {model.kind} reads is called as one "
             "of its outputs: rename it in the corpus and in columns="
         )
-    outputs, axes = [], axes_of(wanted, model)
+    axes = axes_of(wanted, model)
     for name, array in answers.items():
-        builder.nodes().append(helper.make_node("Identity", [array.name], [name]))
-        outputs.append(value_info(name, array.dtype, axes[name]))
-    made = made_of(builder, model.architecture, inputs, outputs)
+        xp.output(name, array, axes[name])
+    made = builder.model(model.architecture)
     about = {
         "format": FORMAT,
         "kind": model.kind,
@@ -81,18 +81,21 @@ def onnx_model(
     return made
 
 
-def made_of(builder: Builder, name: str, inputs, outputs) -> onnx.ModelProto:
-    """The model of a graph, with the nodes and constants that the outputs need."""
-    nodes = needed(builder.nodes(), [value.name for value in outputs])
-    read = {name for node in nodes for name in _reads(node)}
-    constants = [t for t in builder.initializers if t.name in read]
-    return helper.make_model(
-        helper.make_graph(nodes, name, inputs, outputs, constants),
-        ir_version=IR_VERSION,
-        producer_name="keras_tagging",
-        producer_version=version("keras-tagging"),
-        opset_imports=[helper.make_opsetid(*item) for item in OPSETS.items()],
-    )
+def forms_model(
+    vocabularies: Mapping[str, list[str]], names: Iterable[str]
+) -> onnx.ModelProto:
+    """`words.onnx`: the graph from tokens `(tokens,)` to their forms, each `(tokens,)`.
+
+    Args:
+        vocabularies: the words that are looked up, by feature.
+        names: of the forms: see `runtime.token_forms`.
+    """
+    xp = Arrays(Builder())
+    tokens = clean(xp, xp.input("tokens", "string", ("tokens",)))
+    forms = TokenForms(xp, tokens, vocabularies)
+    for name in names:
+        xp.output(name, forms[name], ("tokens",))
+    return xp.builder.model("words")
 
 
 def check_outputs(answers, kind: kinds.Kind, about) -> dict[str, kinds.Output]:
@@ -131,27 +134,3 @@ def axes_of(outputs, model) -> dict[str, tuple[str, ...]]:
             name = column.output_names[base]
             axes[name] = ("batch", "time", column.layer(last))
     return axes
-
-
-def needed(nodes: list, outputs: list[str]) -> list:
-    """The nodes that the outputs depend on, in their order."""
-    wanted, kept = set(outputs), []
-    for node in reversed(nodes):
-        if wanted & set(node.output):
-            kept.append(node)
-            wanted |= _reads(node)
-    return kept[::-1]
-
-
-def _reads(node) -> set[str]:
-    """Names that a node reads, those of the bodies in it too."""
-    names = set(node.input)
-    for attribute in node.attribute:
-        graph = attribute.g
-        kept = needed(list(graph.node), [value.name for value in graph.output])
-        if len(kept) < len(graph.node):
-            del graph.node[:]
-            graph.node.extend(kept)
-        for inner in kept:
-            names |= _reads(inner)
-    return names - {""}

@@ -4,8 +4,6 @@ import numpy as np
 
 from keras_tagging.cells import FeedForwardCell
 from keras_tagging.onnx.arrays import Array
-from keras_tagging.onnx.builder import value_info
-from keras_tagging.onnx.recurrence import outputs_of_body
 from keras_tagging.onnx.tracing import Tracer
 
 
@@ -30,7 +28,10 @@ class OnnxEngine:
 
     def loop(self, step, values: list[Array], most: Array, shapes: list):
         xp, builder = self.xp, self.xp.builder
-        number, goes_on = builder.name("number"), builder.name("goes_on")
+        counters = [
+            Array(xp, builder.name(name), dtype, ())
+            for name, dtype in (("number", "int64"), ("goes_on", "bool"))
+        ]
         before = [
             Array(xp, builder.name("value"), x.dtype, shape)
             for x, shape in zip(values, shapes, strict=True)
@@ -44,13 +45,11 @@ class OnnxEngine:
             after = [xp.cast(a, b.dtype) for a, b in zip(after, before, strict=True)]
             # NumPy's, because a bool of Python has no shape
             going = xp.asarray(np.array(True) if going is True else going)
-            return outputs_of_body(xp, [going, *after], [(), *shapes])
+            return zip([going, *after], [(), *shapes], strict=True)
 
-        inputs = [value_info(number, "int64", ()), value_info(goes_on, "bool", ())]
-        inputs += [value_info(x.name, x.dtype, x.shape) for x in before]
-        body = builder.body(inputs, make, loops=True)
-        given = [xp.cast(most, "int64").name, "", *(x.name for x in values)]
-        names = builder.node("Loop", given, len(values), body=body)
+        body = xp.body([*counters, *before], make, loops=True)
+        inputs = [xp.cast(most, "int64").name, "", *(x.name for x in values)]
+        names = builder.node("Loop", inputs, len(values), body=body)
         return [
             Array(xp, name, x.dtype, x.shape)
             for name, x in zip(names, before, strict=True)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from keras_tagging import kinds
-from keras_tagging.pipelines.shared_words import write_for_keras, write_for_onnx
+from keras_tagging.pipelines.word_sharing import write_for_keras, write_for_onnx
 from keras_tagging.runtime.folder import (
     PIPELINE,
     SUFFIXES,
@@ -270,7 +270,7 @@ def _export(write, path: Path, *, int8: bool = False, **options) -> None:
     if not int8:
         write(path, **options)
         return
-    from keras_tagging.onnx.problems import NoRecurrentLayer
+    from keras_tagging.onnx import NoRecurrentLayer
 
     try:
         write(path, int8=True, **options)

@@ -17,9 +17,8 @@ from keras_tagging.runtime.folder import (
     listed_bytes,
     read_pipeline,
 )
-from keras_tagging.runtime.shared_words import read_tables
+from keras_tagging.runtime.shared_words import SharedWords, read_tables
 from keras_tagging.runtime.wire import check
-from keras_tagging.runtime.word_lookup import SharedWords
 from keras_tagging.utils import limits
 from keras_tagging.utils.named_models import find_model
 

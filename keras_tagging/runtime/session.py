@@ -7,7 +7,7 @@ import numpy as np
 import onnxruntime
 
 from keras_tagging.runtime.extensions import session_options
-from keras_tagging.runtime.strings import all_encodable
+from keras_tagging.runtime.token_forms import all_encodable
 
 # Calls of a file, after which ONNX Runtime gives back the memory that it keeps for the
 # next: what the largest batches took would stay for ever.

@@ -1,17 +1,21 @@
-"""The words that several parts of a pipeline read: vectors and classes, held once.
+"""The words that several parts of a pipeline read: held once, and looked up once.
 
-`words.npz` has them, and `words.onnx` makes of a token the forms in which the parts
-look it up. A part's own file has neither: the rows of vectors, or the numbers of
-classes, are inputs of it. So are the ids of all other features of its tokens, if it
-has no characters among them: `words.npz` has their vocabularies too.
+`words.npz` has their vectors and classes, and `words.onnx` makes of a token the forms
+in which the parts look it up. A part's own file has neither: the rows of vectors, or
+the numbers of classes, are inputs of it. So are the ids of all other features of its
+tokens, if it has no characters among them: `words.npz` has their vocabularies too.
 """
 
+import threading
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from keras_tagging.encoding.vocabulary import CLUSTER, FIRST_ID, UNKNOWN_ID
+from keras_tagging.runtime.folder import REMEDY, WORDS
+from keras_tagging.runtime.token_forms import CAPITAL, CAPITAL_IDS, forms_of
 from keras_tagging.utils import limits
 from keras_tagging.utils.stored import StoredArrays
 
@@ -28,6 +32,12 @@ MARKS = ("files", "part")
 TABLE = "table_"
 SPANS = 10_000  # that are Python's integers at a time
 MOST_FORMS = 3  # as written, in lower case, in its normal form
+#: tokens whose ids are kept, and their characters: beyond one, all are forgotten
+KEPT_TOKENS, KEPT_CHARACTERS = 50_000, 2_000_000
+FIRST_ROWS = 1 << 10  # for which there is room at first
+
+
+# What the file of a part says
 
 
 def shared_of(described: dict) -> dict:
@@ -43,17 +53,17 @@ def shared_of(described: dict) -> dict:
     Raises:
         ValueError: if it says anything else.
     """
-    found = described.get("shared")
-    if found is None:
+    shared = described.get("shared")
+    if shared is None:
         return {}
-    rest = found
-    if isinstance(found, dict):
-        rest = {name: value for name, value in found.items() if name != IDS}
+    rest = shared
+    if isinstance(shared, dict):
+        rest = {name: value for name, value in shared.items() if name != IDS}
     features = features_in(rest)
-    fits = features and all(_are_forms(found[name]) for name in features)
-    if not fits or not _are_ids(found.get(IDS, [["", []]])):
+    fits = features and all(_are_forms(shared[name]) for name in features)
+    if not fits or not _are_ids(shared.get(IDS, [["", []]])):
         raise ValueError("does not say which words of its pipeline it reads")
-    return found
+    return shared
 
 
 def _are_forms(forms, least: int = 1) -> bool:
@@ -81,6 +91,29 @@ def features_in(shared) -> list[str]:
     return features if set(features) <= {*INPUTS} else []
 
 
+def columns_of(shared: dict) -> dict[str, list[tuple]]:
+    """By input of a file the columns of ids that are looked up for it.
+
+    Each is the feature, or "" and the vocabulary of parts, and then the forms.
+    """
+    columns = {x: [(x, "", *shared[x])] for x in INPUTS if x in shared}
+    if IDS in shared:
+        columns[IDS] = [("", table, *forms) for table, forms in shared[IDS]]
+    return columns
+
+
+# What words.npz has
+
+
+class Vocabulary(dict):
+    """The ids of strings."""
+
+    def find(self, words: Sequence[str]) -> np.ndarray:
+        """The ids of words, int32; `UNKNOWN_ID` of those that are not there."""
+        ids = (self.get(word, UNKNOWN_ID) for word in words)
+        return np.fromiter(ids, np.int32, len(words))
+
+
 class WordIndex:
     """From words to ids, in a tenth of the memory that a dict takes.
 
@@ -100,18 +133,19 @@ class WordIndex:
         self._order = np.argsort(hashes, kind="stable").astype(np.int32)
         self._hashes, self._ids = hashes[self._order], ids
 
-    def find(self, words: Sequence[bytes]) -> np.ndarray:
+    def find(self, words: Sequence[str]) -> np.ndarray:
         """The ids of words, int32; `UNKNOWN_ID` of those that are not there."""
-        found = np.full(len(words), UNKNOWN_ID, np.int32)
+        ids = np.full(len(words), UNKNOWN_ID, np.int32)
+        words = [word.encode() for word in words]
         hashes = np.fromiter(map(hash, words), np.int64, len(words))
         first = np.searchsorted(self._hashes, hashes, "left")
         last = np.searchsorted(self._hashes, hashes, "right")
         for i in np.flatnonzero(first < last).tolist():
             for row in self._order[first[i] : last[i]].tolist():
                 if self._text[self._starts[row] : self._ends[row]] == words[i]:
-                    found[i] = self._ids[row]
+                    ids[i] = self._ids[row]
                     break
-        return found
+        return ids
 
 
 class WordTables:
@@ -134,7 +168,7 @@ class WordTables:
 
     def __init__(self, data: bytes):
         self._stored, self.rows, self.changed = {}, None, {}
-        self.tables: dict[str, dict[str, int]] = {}
+        self.tables: dict[str, Vocabulary] = {}
         with StoredArrays(data) as arrays:
             for name in INPUTS:
                 if arrays.size(f"{name}_words"):
@@ -148,10 +182,10 @@ class WordTables:
             for member in arrays.names():
                 name = member.removesuffix("_words")
                 if name != member and name.startswith(TABLE):
+                    ids = self.tables[name.removeprefix(TABLE)] = Vocabulary()
                     words = _texts(name, *_strings(arrays, name))
-                    own = self.tables[name.removeprefix(TABLE)] = {}
                     for i, word in enumerate(words, FIRST_ID):
-                        own.setdefault(word, i)  # of equal words the first counts
+                        ids.setdefault(word, i)  # of equal words the first counts
         self.features = tuple(self._stored)
         if not self.features:
             raise ValueError("it has no words")
@@ -161,8 +195,8 @@ class WordTables:
         if part not in self.changed:
             return self.rows
         rows = self.rows.copy()
-        ids, own = self.changed[part]
-        rows[ids] = own
+        ids, changed = self.changed[part]
+        rows[ids] = changed
         return rows
 
     def entries(self, name: str) -> list[str]:
@@ -177,6 +211,74 @@ class WordTables:
         if name == CLUSTER:
             starts, ends, ids = _words_of_classes(text, starts, ends, ids)
         return WordIndex(text, starts, ends, ids)
+
+
+def _strings(arrays, name: str) -> tuple[bytes, np.ndarray]:
+    """The text of a vocabulary, and where each of its strings ends."""
+    words, lengths = arrays[f"{name}_words"], arrays[f"{name}_lengths"]
+    fits = words.dtype == np.uint8 and words.ndim == 1
+    if not fits or lengths.dtype != np.uint32 or lengths.ndim != 1 or not len(lengths):
+        raise ValueError(f"the words of {name} have no lengths")
+    ends = np.cumsum(lengths, dtype=np.int64)
+    if ends[-1] != len(words):
+        raise ValueError(f"the words of {name} have other lengths")
+    return words.tobytes(), ends
+
+
+def _texts(name: str, text: bytes, ends) -> list[str]:
+    try:
+        return [text[a:b].decode() for a, b in pairwise([0, *ends.tolist()])]
+    except UnicodeDecodeError:
+        raise ValueError(f"the words of {name} are no UTF-8") from None
+
+
+def _rows(rows, count: int) -> np.ndarray:
+    if rows.ndim != 2 or rows.dtype not in (np.float16, np.float32):
+        raise ValueError("its vectors are no numbers of 16 or 32 bits")
+    if len(rows) != count or not rows.shape[1]:
+        raise ValueError(f"it has {len(rows):,} vectors and needs {count:,}")
+    if rows.shape[1] > limits.VECTOR_DIMENSION:
+        raise ValueError(f"vectors have more than {limits.VECTOR_DIMENSION:,} values")
+    if not np.isfinite(rows).all():
+        raise ValueError("a vector has values that are no numbers, but NaN or infinite")
+    return rows
+
+
+def _changed(arrays, part: str, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the rows that a part has others of, and these."""
+    ids = arrays[CHANGED + part]
+    fits = ids.dtype == np.uint32 and ids.ndim == 1 and len(ids) > 0
+    if not fits or ids[-1] >= len(base) or (np.diff(ids.astype(np.int64)) < 1).any():
+        raise ValueError("it has changed vectors of other words than it has")
+    rows = _rows(arrays[CHANGED_ROWS + part], len(ids))
+    if rows.shape[1] != base.shape[1] or rows.dtype != base.dtype:
+        raise ValueError("it has changed vectors of another size or dtype")
+    return ids.astype(np.int64), rows
+
+
+def _words_of_classes(text: bytes, starts, ends, ids):
+    """The places of the words of each class, which follow its name after tabs."""
+    places, of = [], []
+    for start, end, i in zip(starts.tolist(), ends.tolist(), ids, strict=True):
+        name, *words = text[start:end].split(b"\t")
+        at = start + len(name)
+        for word in words:
+            places.append((at + 1, at + 1 + len(word)))
+            at += 1 + len(word)
+        of += [i] * len(words)
+    places = np.array(places, np.int64).reshape(-1, 2)
+    return places[:, 0], places[:, 1], np.array(of, np.int32)
+
+
+def read_tables(path: Path, data: bytes, remedy: str) -> WordTables:
+    """The words in the bytes of a file; errors name the path and the remedy."""
+    try:
+        return WordTables(data)
+    except ValueError as error:
+        raise ValueError(f"{path}: is damaged ({error}): {remedy}") from None
+
+
+# Writing it
 
 
 def stored_rows(tables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -209,67 +311,168 @@ def stored_strings(name: str, entries: Sequence[str]) -> dict[str, np.ndarray]:
     }
 
 
-def _strings(arrays, name: str) -> tuple[bytes, np.ndarray]:
-    """The text of a vocabulary, and where each of its strings ends."""
-    words, lengths = arrays[f"{name}_words"], arrays[f"{name}_lengths"]
-    fits = words.dtype == np.uint8 and words.ndim == 1
-    if not fits or lengths.dtype != np.uint32 or lengths.ndim != 1 or not len(lengths):
-        raise ValueError(f"the words of {name} have no lengths")
-    ends = np.cumsum(lengths, dtype=np.int64)
-    if ends[-1] != len(words):
-        raise ValueError(f"the words of {name} have other lengths")
-    return words.tobytes(), ends
+# Tokens to ids
 
 
-def _texts(name: str, text: bytes, ends) -> list[str]:
-    starts = [0, *ends.tolist()]
-    try:
-        return [text[a:b].decode() for a, b in zip(starts, starts[1:], strict=False)]
-    except UnicodeDecodeError:
-        raise ValueError(f"the words of {name} are no UTF-8") from None
+class SeenTokens:
+    """Tokens that have been looked up: a number for each, and a row of ids by it.
+
+    Args:
+        columns: of ids.
+    """
+
+    def __init__(self, columns: int):
+        self.numbers: dict[str, int] = {}
+        self.rows = np.zeros((FIRST_ROWS, columns), np.int32)
+        self._characters = 0
+
+    @property
+    def are_enough(self) -> bool:
+        tokens, characters = len(self.numbers), self._characters
+        return tokens > KEPT_TOKENS or characters > KEPT_CHARACTERS
+
+    def add(self, tokens: Sequence[str], ids: np.ndarray) -> None:
+        """Adds tokens, which are not there, with their ids `(tokens, columns)`."""
+        first = len(self.numbers)
+        last = first + len(tokens)
+        if last > len(self.rows):
+            more = max(last, 2 * len(self.rows)) - len(self.rows)
+            self.rows = np.pad(self.rows, ((0, more), (0, 0)))
+        self.rows[first:last] = ids
+        self._characters += sum(map(len, tokens))
+        # last of all: whoever finds a number finds its row
+        self.numbers.update(zip(tokens, range(first, last), strict=True))
 
 
-def _rows(rows, count: int) -> np.ndarray:
-    if rows.ndim != 2 or rows.dtype not in (np.float16, np.float32):
-        raise ValueError("its vectors are no numbers of 16 or 32 bits")
-    if len(rows) != count or not rows.shape[1]:
-        raise ValueError(f"it has {len(rows):,} vectors and needs {count:,}")
-    if rows.shape[1] > limits.VECTOR_DIMENSION:
-        raise ValueError(f"vectors have more than {limits.VECTOR_DIMENSION:,} values")
-    if not np.isfinite(rows).all():
-        raise ValueError("a vector has values that are no numbers, but NaN or infinite")
-    return rows
+class SharedWords:
+    """The words that the ONNX files of a pipeline read, for all of them once.
 
+    Args:
+        tables: the words.
+        forms: the `Session` of `words.onnx`: strings `(tokens,)` in and out.
+        files: the checksums of both files.
+    """
 
-def _changed(arrays, part: str, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the rows that a part has others of, and these."""
-    ids = arrays[CHANGED + part]
-    fits = ids.dtype == np.uint32 and ids.ndim == 1 and len(ids) > 0
-    if not fits or ids[-1] >= len(base) or (np.diff(ids.astype(np.int64)) < 1).any():
-        raise ValueError("it has changed vectors of other words than it has")
-    rows = _rows(arrays[CHANGED_ROWS + part], len(ids))
-    if rows.shape[1] != base.shape[1] or rows.dtype != base.dtype:
-        raise ValueError("it has changed vectors of another size or dtype")
-    return ids.astype(np.int64), rows
+    def __init__(self, tables: WordTables, forms, files: dict):
+        self._forms, self.files = forms, files
+        self._rows, self._changed = tables.rows, tables.changed
+        self._features = {name: tables.index(name) for name in tables.features}
+        self._tables = {**tables.tables, CAPITAL: Vocabulary(CAPITAL_IDS)}
+        self._outputs = {output.name for output in forms.get_outputs()}
+        # the columns of ids that parts read, each once, and their places in a row
+        self._places: dict[tuple, int] = {}
+        self._names: list[str] = []  # of the forms that these need
+        self._seen, self._lock = SeenTokens(0), threading.Lock()
 
+    def check(self, shared: dict, session) -> None:
+        """Refuses a file that reads what is not there; of another, learns what it asks.
 
-def _words_of_classes(text: bytes, starts, ends, ids):
-    """The places of the words of each class, which follow its name after tabs."""
-    places, of = [], []
-    for start, end, own in zip(starts.tolist(), ends.tolist(), ids, strict=True):
-        name, *words = text[start:end].split(b"\t")
-        at = start + len(name)
-        for word in words:
-            places.append((at + 1, at + 1 + len(word)))
-            at += 1 + len(word)
-        of += [own] * len(words)
-    places = np.array(places, np.int64).reshape(-1, 2)
-    return places[:, 0], places[:, 1], np.array(of, np.int32)
+        Args:
+            shared: see `shared_of`.
+            session: of the file.
 
+        Raises:
+            ValueError: naming the file.
+        """
+        sizes = {value.name: value.shape[-1] for value in session.get_inputs()}
+        part, columns = shared.get("part"), columns_of(shared)
+        fits = shared["files"] == self.files and part in (None, *self._changed)
+        for feature, table, *forms in (x for own in columns.values() for x in own):
+            there = feature in self._features if feature else table in self._tables
+            fits &= (there or not forms) and self._outputs.issuperset(forms)
+        if fits and VECTOR in columns:
+            fits = sizes[VECTOR] == self._rows.shape[1]
+        if not fits or sizes.get(IDS) != (len(shared[IDS]) if IDS in shared else None):
+            raise ValueError(
+                f"{session.path}: was exported with other words than the {WORDS} "
+                f"beside it: {REMEDY}"
+            )
+        with self._lock:
+            for column in (x for own in columns.values() for x in own):
+                self._places.setdefault(column, len(self._places))
+            self._names = sorted({x for column in self._places for x in column[2:]})
+            self._seen = SeenTokens(len(self._places))
 
-def read_tables(path: Path, data: bytes, remedy: str) -> WordTables:
-    """The words in the bytes of a file; errors name the path and the remedy."""
-    try:
-        return WordTables(data)
-    except ValueError as error:
-        raise ValueError(f"{path}: is damaged ({error}): {remedy}") from None
+    def ids(self, shared: dict, tokens: Sequence[str]) -> dict[str, np.ndarray]:
+        """By feature the ids of tokens, int32 `(tokens,)`; of all, `(tokens, ids)`.
+
+        Args:
+            shared: see `shared_of`.
+            tokens: as `encodable` has them.
+
+        Raises:
+            OSError: if `words.onnx` cannot be run.
+        """
+        seen = self._with(tokens)
+        numbers = np.fromiter(map(seen.numbers.get, tokens), np.int64, len(tokens))
+        ids = {}
+        for name, columns in columns_of(shared).items():
+            places = [self._places[column] for column in columns]
+            rows = seen.rows[numbers[:, None], places]
+            ids[name] = rows if name == IDS else rows[:, 0]
+        return ids
+
+    def _with(self, tokens) -> SeenTokens:
+        """All that have been seen, with these tokens."""
+        with self._lock:
+            if self._seen.are_enough:
+                # new ones: other threads may still read these
+                self._seen = SeenTokens(len(self._places))
+            seen = self._seen
+            distinct = dict.fromkeys(tokens)
+            if new := [token for token in distinct if token not in seen.numbers]:
+                forms = forms_of(new, self._names, self._made)
+                ids = np.full((len(new), len(self._places)), UNKNOWN_ID, np.int32)
+                for column, place in self._places.items():
+                    if column[2:]:
+                        ids[:, place] = self._looked_up(column, forms)
+                seen.add(new, ids)
+        return seen
+
+    def _made(self, tokens: list[str]) -> dict[str, Sequence[str]]:
+        """All forms of tokens, by `words.onnx`."""
+        made = self._forms.answers(
+            [*self._outputs], {"tokens": np.array(tokens, object)}
+        )
+        for form in made.values():
+            if form.shape != (len(tokens),):
+                raise self._forms.wrong("does not give one form a token")
+        return {name: [*map(str, form)] for name, form in made.items()}
+
+    def _looked_up(self, column: tuple, forms: dict[str, list[str]]) -> np.ndarray:
+        """The ids of one column: of the first form that is there."""
+        feature, table, *names = column
+        words = self._features[feature] if feature else self._tables[table]
+        ids = words.find(forms[names[0]])
+        for before, name in pairwise(names):
+            # a form that is the one before, as most are, is not looked up again
+            places = np.flatnonzero(ids == UNKNOWN_ID).tolist()
+            if places := [i for i in places if forms[name][i] != forms[before][i]]:
+                ids[places] = words.find([forms[name][i] for i in places])
+        return ids
+
+    def feed(self, shared: dict, name: str, ids, real: np.ndarray) -> np.ndarray:
+        """The input of a file for a batch.
+
+        Args:
+            shared: see `shared_of`.
+            name: of the feature.
+            ids: of the words of the batch.
+            real: `(batch, time)`, where they stand.
+
+        Returns:
+            `(batch, time)` int32, or with one more axis vectors, float32, or all ids,
+            int32; zeros in the padding.
+        """
+        values = ids
+        if name == VECTOR:
+            values = self._rows[ids]
+            if (part := shared.get("part")) is not None:
+                changed, rows = self._changed[part]
+                places = np.searchsorted(changed, ids).clip(max=len(changed) - 1)
+                here = changed[places] == ids
+                values[here] = rows[places[here]]
+        dtype = np.float32 if name == VECTOR else np.int32
+        batch = np.zeros((*real.shape, *values.shape[1:]), dtype)
+        batch[real] = values
+        return batch

@@ -16,7 +16,7 @@ from keras_tagging import Sentence, cli, kinds, runtime, transitions
 from keras_tagging.cli.loading import Reading
 from keras_tagging.encoding.batching import plan_batches
 from keras_tagging.kinds import Kind, Output
-from keras_tagging.onnx.answers import of_words, outputs_of
+from keras_tagging.onnx.graphs import of_words, outputs_of
 from keras_tagging.service import model_files
 
 pytestmark = pytest.mark.usefixtures("installed")

@@ -10,7 +10,7 @@ from models.parsers import TINY as SMALL
 
 import keras_tagging
 from keras_tagging import Sentence, SoftTargets, training
-from keras_tagging.onnx.problems import NoRecurrentLayer
+from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.training.soft_targets import fingerprint_of
 from keras_tagging.vectors import WordVectors
 

@@ -7,7 +7,7 @@ from models.parsers import TRAIN, random_parser
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence
-from keras_tagging.pipelines.shared_words import shared_parts
+from keras_tagging.pipelines.word_sharing import shared_parts
 from keras_tagging.vectors import WordVectors
 
 TAGGED = random_sentences(12, 1)

@@ -4,11 +4,13 @@ import random
 
 import numpy as np
 from conftest import TINY, WORDS_ONLY, computing_once, random_sentences, randomize
+from onnxruntime import InferenceSession
 
 import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.architectures import ARCHITECTURES
 from keras_tagging.data.normalisation import to_nfc
+from keras_tagging.runtime.extensions import session_options
 
 # A string, made at once: every process that collects tests imports this.
 PLANES = np.r_[1:0xD800, 0xE000:0x110000].astype("<u4").tobytes().decode("utf-32-le")
@@ -73,6 +75,12 @@ def tagger(name, train, tables=WORDS_ONLY, **options):
     model = keras_tagging.build(name, **given)
     model.adapt(train)
     return randomize(model)
+
+
+def session_of(xp):
+    """A session of the graph that an array library has built."""
+    made = xp.builder.model("graph").SerializeToString()
+    return InferenceSession(made, session_options(), ["CPUExecutionProvider"])
 
 
 def request(given, columns=(), junk=""):

@@ -1,20 +1,17 @@
 """The ids that an ONNX graph gives for strings, beside those of `TokenFeatures`."""
 
 import numpy as np
-import onnxruntime
 import pytest
 import tensorflow as tf
-from onnx import helper
-from onnx_files.odd import PLANES, WORDS, words
+from onnx_files.odd import PLANES, WORDS, session_of, words
 from selection import slow_but
 
 from keras_tagging.encoding.tokens_to_ids import TokenFeatures
-from keras_tagging.onnx.arrays import Array, Arrays
-from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
-from keras_tagging.onnx.letters import character_class, lower_forms, members
-from keras_tagging.onnx.text import TextGraph
-from keras_tagging.runtime.extensions import session_options
-from keras_tagging.runtime.strings import encodable
+from keras_tagging.onnx.arrays import Arrays
+from keras_tagging.onnx.builder import Builder
+from keras_tagging.onnx.strings import ids_of_strings
+from keras_tagging.onnx.unicode_classes import character_class, lower_forms, members
+from keras_tagging.runtime.token_forms import encodable
 
 FEATURES = {
     "kadari": {
@@ -53,26 +50,14 @@ VECTORS = ["Éa", "éA", "ẞ", "Οδος", "THE", "the", "ΟΔΟΣ", "e\u0301"]
 
 def graph(features):
     """A session from strings to ids, and letters."""
-    builder = Builder()
-    xp = Arrays(builder)
-    names = ["tokens", *features.columns]
-    strings = {name: Array(xp, name, "string", (None, None)) for name in names}
-    found = TextGraph(xp, features).ids(strings)
-    found = found.values() if features.letters else [found]
-    inputs = [value_info(name, "string", ("batch", "time")) for name in names]
-    shapes = ("batch", "time", None), ("token", "character")
-    outputs = [
-        value_info(array.name, "int32", shape)
-        for array, shape in zip(found, shapes, strict=False)
-    ]
-    made = helper.make_graph(
-        builder.nodes(), "text", inputs, outputs, builder.initializers
-    )
-    opsets = [helper.make_opsetid(*item) for item in OPSETS.items()]
-    model = helper.make_model(made, ir_version=IR_VERSION, opset_imports=opsets)
-    return onnxruntime.InferenceSession(
-        model.SerializeToString(), session_options(), ["CPUExecutionProvider"]
-    )
+    xp = Arrays(Builder())
+    axes, names = ("batch", "time"), ["tokens", *features.columns]
+    strings = {name: xp.input(name, "string", axes) for name in names}
+    ids = ids_of_strings(xp, features, strings)
+    ids = ids if features.letters else {"ids": ids}
+    for name, array in ids.items():
+        xp.output(name, array, (*axes, None) if name == "ids" else axes)
+    return session_of(xp)
 
 
 def differing(session, features, texts, alone=False):

@@ -14,7 +14,7 @@ from models.parsers import random_parser
 
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
-from keras_tagging.pipelines.shared_words import shared_parts
+from keras_tagging.pipelines.word_sharing import shared_parts
 from keras_tagging.runtime import shared_words, word_lookup
 from keras_tagging.runtime.folder import content_of, list_of
 from keras_tagging.runtime.shared_words import WordIndex, WordTables

@@ -7,10 +7,14 @@ import pytest
 import tensorflow as tf
 
 from keras_tagging.encoding.tokens_to_ids import TokenFeatures, _is_capital
-from keras_tagging.onnx.forms import forms_model, forms_needed
+from keras_tagging.onnx.model_file import forms_model
 from keras_tagging.runtime.loading import forms_session
-from keras_tagging.runtime.strings import all_encodable
-from keras_tagging.runtime.token_forms import forms_of, of_ascii
+from keras_tagging.runtime.token_forms import (
+    all_encodable,
+    forms_needed,
+    forms_of,
+    of_ascii,
+)
 
 pytestmark = pytest.mark.one_backend
 

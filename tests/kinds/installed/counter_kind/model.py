@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from counter_kind import Counting
 from keras_tagging.models import SentenceModel
-from keras_tagging.onnx.answers import of_words, outputs_of
+from keras_tagging.onnx.graphs import of_words, outputs_of
 
 
 @keras.saving.register_keras_serializable("counter_kind")

@@ -1,4 +1,4 @@
-"""The computation of an ONNX file, from strings, or ids of characters, to answers.
+"""The graph of each kind of models, from strings, or ids of characters, to outputs.
 
 The counterpart of `models.export` and `models.serving`, which do so in TensorFlow.
 """
@@ -6,9 +6,8 @@ The counterpart of `models.export` and `models.serving`, which do so in TensorFl
 import numpy as np
 
 from keras_tagging.onnx.arrays import Array, Arrays
-from keras_tagging.onnx.builder import value_info
 from keras_tagging.onnx.layers import LAYERS
-from keras_tagging.onnx.text import TextGraph
+from keras_tagging.onnx.strings import ids_of_strings
 from keras_tagging.onnx.tracing import Tracer, unchanged
 from keras_tagging.onnx.transitions import derived, parsed
 from keras_tagging.runtime.models import RANKED
@@ -23,12 +22,11 @@ class Request:
     they should be, and neither checked nor changed.
 
     Args:
-        xp: of the graph.
-        strings: `(batch, time)` under "tokens" and the names of columns.
-        lengths: `(batch,)` int32.
-        shared: `(batch, time)` ids or `(batch, time, dim)` vectors by feature; under
-            `IDS` those of all features of tokens, in whose place there are no tokens.
-        reader: the model whose features these are.
+        xp: of the graph, which gets the inputs "tokens", "lengths", the columns of the
+            model, and those of `Arrays.shared`: `(batch, time)` ids or `(batch, time,
+            dim)` vectors by feature; under `IDS` those of all features of tokens, in
+            whose place there are no tokens.
+        model: that reads them.
 
     Attributes:
         strings: "" in the padding, whatever stood there.
@@ -36,11 +34,19 @@ class Request:
         real: `(batch, time)`, False in the padding.
     """
 
-    def __init__(self, xp: Arrays, strings, lengths: Array, shared=(), reader=None):
-        self.xp, self.reader = xp, reader
-        self.strings, self.shared = dict(strings), dict(shared)
-        self.sound = IDS in self.shared
-        words = self.shared[IDS] if self.sound else strings["tokens"]
+    def __init__(self, xp: Arrays, model):
+        self.xp, self.reader, axes = xp, model, ("batch", "time")
+        self.sound = IDS in xp.shared
+        columns = [*([] if self.sound else ["tokens"]), *model.input_columns]
+        self.strings = {name: xp.input(name, "string", axes) for name in columns}
+        lengths, self.shared = xp.input("lengths", "int32", ("batch",)), {}
+        for name, columns in xp.shared.items():
+            last = (len(columns),) if name == IDS else ()
+            if name == VECTOR:
+                last = (model.vector_dim,)
+            dtype = "float32" if name == VECTOR else "int32"
+            self.shared[name] = xp.input(name, dtype, (*axes, *last))
+        words = self.shared[IDS] if self.sound else self.strings["tokens"]
         rows, steps = self.rows, self.steps = [xp.length(words, i) for i in (0, 1)]
         if not self.sound:
             lengths = self._checked(lengths)
@@ -52,11 +58,10 @@ class Request:
         self.real.shape = (None, None)
         if not self.sound:
             size = rows, steps
-            self.strings = {k: self._padded(x, "", size) for k, x in strings.items()}
-            self.shared = {
-                k: self._padded(x, np.zeros((), x.dtype), size)
-                for k, x in self.shared.items()
-            }
+            for name, x in self.strings.items():
+                self.strings[name] = self._padded(x, "", size)
+            for name, x in self.shared.items():
+                self.shared[name] = self._padded(x, np.zeros((), x.dtype), size)
 
     def _checked(self, lengths):
         xp = self.xp
@@ -98,9 +103,8 @@ class Request:
         """
         shared = self.shared if self._reads(features) else {}
         others = [name for name in shared if name != IDS]
-        graph = TextGraph(self.xp, features, others)
-        found = graph.ids(self.strings, shared.get(IDS))
-        ids, *letters = found.values() if features.letters else [found]
+        ids = ids_of_strings(self.xp, features, self.strings, others, shared.get(IDS))
+        ids, *letters = ids.values() if features.letters else [ids]
         if not self.sound or features.columns:
             ids = ids * self.xp.cast(self.xp.expand_dims(self.real, -1), "int32")
         ids.shape = (None, None, len(features.names))
@@ -125,10 +129,10 @@ class Request:
         return array if self.sound else array[: self.rows, : self.steps]
 
 
-def run_network(tracer: Tracer, network, given: list[Array]):
+def run_network(tracer: Tracer, network, inputs: list[Array]):
     """The outputs of a network for ids and letters: see `architectures.output`."""
-    labels = tracer.xp.zeros_like(given[0][:, :, 0]) - 1  # read in training only
-    for tensor, array in zip(network.inputs, [*given, labels], strict=False):
+    labels = tracer.xp.zeros_like(inputs[0][:, :, 0]) - 1  # read in training only
+    for tensor, array in zip(network.inputs, [*inputs, labels], strict=False):
         tracer.give(tensor, array)
 
     def values(outputs):
@@ -139,55 +143,37 @@ def run_network(tracer: Tracer, network, given: list[Array]):
     return values(network._outputs_struct)
 
 
-def of_words(xp: Arrays, model, answer) -> tuple[list, dict[str, Array]]:
-    """The inputs and the outputs of a graph that reads tokens, and perhaps columns.
+def of_words(xp: Arrays, model, answer) -> dict[str, Array]:
+    """The outputs of a graph that reads tokens, and perhaps columns.
 
     Args:
-        xp: of the graph.
+        xp: of the graph, which gets the inputs.
         model: fitted.
         answer: function from the `Request` to outputs by name.
     """
-    columns = [*([] if IDS in xp.shared else ["tokens"]), *model.input_columns]
-    strings = {name: Array(xp, name, "string", (None, None)) for name in columns}
-    lengths = Array(xp, "lengths", "int32", (None,))
-    inputs = [value_info(name, "string", ("batch", "time")) for name in columns]
-    inputs.append(value_info("lengths", "int32", ("batch",)))
-    shared = {}
-    for name in xp.shared:
-        last = (model.vector_dim,) if name == VECTOR else ()
-        if name == IDS:
-            last = (len(model.features.names) - len(model.features.columns),)
-        dtype = "float32" if name == VECTOR else "int32"
-        shared[name] = Array(xp, name, dtype, (None, None, *last))
-        inputs.append(value_info(name, dtype, ("batch", "time", *last)))
-    request = Request(xp, strings, lengths, shared, model)
-    answers = answer(request).items()
-    return inputs, {name: request.answer(array) for name, array in answers}
+    request = Request(xp, model)
+    return {name: request.answer(array) for name, array in answer(request).items()}
 
 
 def outputs_of(request: Request, model):
     """The outputs of the network of a model for a request; of an ensemble, joined."""
     if members := getattr(model, "members", ()):
-        found = [outputs_of(request, member) for member in members]
+        outputs = [outputs_of(request, member) for member in members]
         with unchanged(model):
-            return Tracer(request.xp, LAYERS).call(model.joined, found, request.real)
+            return Tracer(request.xp, LAYERS).call(model.joined, outputs, request.real)
     with unchanged(model):
         return request.run(Tracer(request.xp, LAYERS), model)
 
 
 def tag_graph(xp: Arrays, model, top_k: int):
     """The graph of a tagger: see `models.export`."""
-    taken = {*model.input_columns}.union(
+    names = {*model.input_columns}.union(
         *(column.output_names.values() for column in model.label_columns)
     )
-    if RANKED in taken:
-        return of_words(xp, model, lambda request: tags_of(xp, request, model, top_k))
-    xp.builder.switch(RANKED)
-    ranked = Array(xp, RANKED, "bool", ())
-    inputs, answers = of_words(
+    ranked = None if RANKED in names else xp.switch(RANKED)
+    return of_words(
         xp, model, lambda request: tags_of(xp, request, model, top_k, ranked)
     )
-    return [*inputs, value_info(RANKED, "bool", ())], answers
 
 
 def tags_of(xp, request, model, top_k, ranked=None):
@@ -196,12 +182,12 @@ def tags_of(xp, request, model, top_k, ranked=None):
     Args:
         ranked: whether the best labels of each word are wanted; None if they are.
     """
-    outputs, found = outputs_of(request, model), {}
+    outputs, answers = outputs_of(request, model), {}
     for column in model.label_columns:
-        given = column.part(outputs)
-        answers = column_answer(xp, request, given, column.labels, top_k, ranked)
-        found |= {column.output_names[name]: x for name, x in answers.items()}
-    return found
+        part = column.part(outputs)
+        of_column = column_answer(xp, request, part, column.labels, top_k, ranked)
+        answers |= {column.output_names[name]: x for name, x in of_column.items()}
+    return answers
 
 
 def column_answer(xp, request, outputs, labels, top_k, ranked=None):
@@ -241,28 +227,26 @@ def tree_graph(xp: Arrays, model, top_k: int):
 
 def trees_of(xp, request, model):
     """The outputs of a parser, with the row and the step that were added."""
-    found, tokens, tracer = {}, [], Tracer(xp, LAYERS)
-    given, members = request.strings, getattr(model, "members", [model])
-    joint = JointScorer(
-        [own.scorer for own in members], [own.labels for own in members]
-    )
+    answers, tokens, tracer = {}, [], Tracer(xp, LAYERS)
+    strings, members = request.strings, getattr(model, "members", [model])
+    joint = JointScorer([x.scorer for x in members], [x.labels for x in members])
     with unchanged(model):
-        for own in members:
-            request.strings = dict(given)
-            for name in set(own.features.columns) - set(own.input_columns):
+        for member in members:
+            request.strings = dict(strings)
+            for name in set(member.features.columns) - set(member.input_columns):
                 # the tags of its own tagger
-                tags = tags_of(xp, request, own.tagger, 1)["tags"]
+                tags = tags_of(xp, request, member.tagger, 1)["tags"]
                 request.strings[name] = tags
-                if own is model:
-                    found["predicted_tags"] = tags
-            tokens.append(request.run(tracer, own))
+                if member is model:
+                    answers["predicted_tags"] = tags
+            tokens.append(request.run(tracer, member))
         lengths = xp.sum(request.real, 1)
         lengths.shape = (None,)
         heads, labels = parsed(tracer, joint, tokens, lengths)
     names = np.array(["", *model.labels], object)
-    found["heads"] = xp.where(request.real, heads, -1)
-    found["deprels"] = xp.where(request.real, xp.take(names, labels), "")
-    return found
+    answers["heads"] = xp.where(request.real, heads, -1)
+    answers["deprels"] = xp.where(request.real, xp.take(names, labels), "")
+    return answers
 
 
 def derivation_graph(xp: Arrays, model, top_k: int):
@@ -321,8 +305,6 @@ def segment_graph(xp: Arrays, model, top_k: int):
 
     It gives the logits `(windows, time, labels)` for ids of characters.
     """
-    size = len(model.features.names)
-    ids = Array(xp, "ids", "int32", (None, None, size))
-    inputs = [value_info("ids", "int32", ("batch", "time", size))]
+    ids = xp.input("ids", "int32", ("batch", "time", len(model.features.names)))
     with unchanged(model):
-        return inputs, {"logits": run_network(Tracer(xp, LAYERS), model.network, [ids])}
+        return {"logits": run_network(Tracer(xp, LAYERS), model.network, [ids])}

@@ -31,8 +31,8 @@ def with_classes(pattern: str, among: frozenset[str] | None = None) -> str:
     """The pattern with its classes of Unicode written out, cut down to `among`."""
     for name in CLASSES:
         if name in pattern:
-            found = members(name) if among is None else members(name) & among
-            pattern = pattern.replace(name, character_class(found))
+            characters = members(name) if among is None else members(name) & among
+            pattern = pattern.replace(name, character_class(characters))
     return pattern
 
 
@@ -80,25 +80,25 @@ def character_class(characters: Iterable[str]) -> str:
     return f"[{''.join(ranges)}]"
 
 
-def around(known: Iterable[str]) -> frozenset[str]:
+def around(characters: Iterable[str]) -> frozenset[str]:
     """The characters among which a model's words are, with as few ranges as may be.
 
-    Those of ASCII, punctuation, and for each known letter or digit all its neighbours
+    Those of ASCII, punctuation, and for each of these letters or digits its neighbours
     of the same kind: a class that is cut down to these has few ranges, and RE2, which
     onnxruntime-extensions asks to compile each pattern in every call, is quick.
     """
-    kinds, found = _kinds().copy(), np.zeros(0x110000, bool)
-    found[:0x80] = True
+    kinds, chosen = _kinds().copy(), np.zeros(0x110000, bool)
+    chosen[:0x80] = True
     # punctuation, and what else is no letter, digit or capital
-    found[0x2000:0x2070] = kinds[0x2000:0x2070] == 0
-    kinds[found] = -1  # where a search for neighbours ends, as at surrogates
+    chosen[0x2000:0x2070] = kinds[0x2000:0x2070] == 0
+    kinds[chosen] = -1  # where a search for neighbours ends, as at surrogates
     starts = np.flatnonzero(np.diff(kinds, prepend=np.int8(-2)))
-    codes = np.fromiter(map(ord, known), np.int32)
-    runs = np.unique(np.searchsorted(starts, codes[~found[codes]], "right"))
+    codes = np.fromiter(map(ord, characters), np.int32)
+    runs = np.unique(np.searchsorted(starts, codes[~chosen[codes]], "right"))
     ends = np.append(starts[1:], len(kinds))
     for run in runs - 1:
-        found[starts[run] : ends[run]] = True
-    return frozenset(map(chr, np.flatnonzero(found).tolist()))
+        chosen[starts[run] : ends[run]] = True
+    return frozenset(map(chr, np.flatnonzero(chosen).tolist()))
 
 
 @cache
@@ -132,8 +132,8 @@ def _strings(rows: np.ndarray, before: str = "", after: str = "") -> tf.Tensor:
     return tf.strings.unicode_encode(np.dstack(around).reshape(len(rows), -1), "UTF-8")
 
 
-def _where(found: tf.Tensor, codes: np.ndarray) -> frozenset[str]:
-    return frozenset(map(chr, codes[found.numpy()].tolist()))
+def _where(matched: tf.Tensor, codes: np.ndarray) -> frozenset[str]:
+    return frozenset(map(chr, codes[matched.numpy()].tolist()))
 
 
 def _ends_in_final_sigma(texts: tf.Tensor) -> tf.Tensor:

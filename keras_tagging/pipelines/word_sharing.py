@@ -15,11 +15,11 @@ from keras_tagging.runtime.shared_words import (
     VECTOR,
     WordTables,
     changed_rows,
+    columns_of,
     stored_rows,
     stored_strings,
 )
-from keras_tagging.runtime.strings import encodable
-from keras_tagging.runtime.token_forms import CAPITAL
+from keras_tagging.runtime.token_forms import CAPITAL, encodable, forms_needed
 from keras_tagging.utils import limits
 from keras_tagging.utils.atomic import replacing
 from keras_tagging.utils.stored import sha256_of
@@ -37,7 +37,7 @@ def shared_parts(parts: Mapping[str, object]) -> dict[str, list[str]]:
     Args:
         parts: models by name.
     """
-    found = {}
+    shared = {}
     for feature in INPUTS if len(parts) <= limits.SHARING_PARTS else ():
         groups: dict[str, list[str]] = {}
         for name, model in parts.items():
@@ -48,24 +48,20 @@ def shared_parts(parts: Mapping[str, object]) -> dict[str, list[str]]:
             several = [_alike(names, parts) for names in several]
         largest = max(several, key=len, default=[])
         if len(largest) > 1:
-            found[feature] = largest
-    return found
+            shared[feature] = largest
+    return shared
 
 
 def _alike(names: list[str], parts) -> list[str]:
     """Those parts of a group whose vectors are those of one, which is the first."""
     tables = {name: rows_of(parts[name]) for name in names}
-    found = []
+    groups = []
     for base, rows in tables.items():
+        most = MOST_CHANGED * len(rows)
         others = [name for name in names if name != base]
-        least = [n for n in others if _changed(tables[n], rows) <= MOST_CHANGED]
-        found.append([base, *least])
-    return max(found, key=len)
-
-
-def _changed(rows, base) -> float:
-    """The share of the rows that are not equal."""
-    return len(changed_rows(rows, base)) / len(base)
+        alike = [x for x in others if len(changed_rows(tables[x], rows)) <= most]
+        groups.append([base, *alike])
+    return max(groups, key=len)
 
 
 def rows_of(model) -> np.ndarray:
@@ -155,35 +151,35 @@ def write_for_onnx(folder: Path, parts) -> dict[str, dict]:
     import keras
 
     # other backends export in another process, with a model of its own
-    own = keras.backend.backend() == "tensorflow"
-    shared = shared_parts(parts) if own else {}
+    shared = shared_parts(parts) if keras.backend.backend() == "tensorflow" else {}
     if not shared:
         for name in (WORDS, WORD_FORMS):
             (folder / name).unlink(missing_ok=True)
         return {}
-    from keras_tagging.onnx.forms import forms_model, forms_needed
+    from keras_tagging.onnx.model_file import forms_model
 
     folder.mkdir(parents=True, exist_ok=True)
-    found: dict[str, dict] = {name: {} for names in shared.values() for name in names}
+    described: dict[str, dict] = {}
     for feature, names in shared.items():
         for name in names:
-            found[name][feature] = forms_needed(parts[name].features, feature)
+            forms = forms_needed(parts[name].features, feature)
+            described.setdefault(name, {})[feature] = forms
     vocabularies: dict[str, list[str]] = {}
-    for name, own in found.items():
+    for name, about in described.items():
         if _gives_ids(parts[name]):
-            own[IDS] = _columns(name, parts[name], [*own], vocabularies)
+            about[IDS] = _columns(name, parts[name], [*about], vocabularies)
     tables = write_words(folder / WORDS, parts, shared, vocabularies=vocabularies)
-    forms = [form for own in found.values() for form in _forms_in(own)]
+    columns = chain(*(chain(*columns_of(x).values()) for x in described.values()))
     # a lower case is that of the letters that any vocabulary has
     words = {k: parts[names[0]].vocabularies[k] for k, names in shared.items()}
-    words["word"] = [*chain.from_iterable(vocabularies.values())]
-    made = forms_model(words, sorted({*forms}))
+    words["word"] = [*chain(*vocabularies.values())]
+    made = forms_model(words, sorted({x for _, _, *forms in columns for x in forms}))
     with replacing(folder / WORD_FORMS) as partial:
         partial.write_bytes(made.SerializeToString())
     files = {name: {"sha256": sha256_of(folder / name)} for name in (WORDS, WORD_FORMS)}
     for name in tables.changed:
-        found[name]["part"] = name
-    return {name: {"files": files, **own} for name, own in found.items()}
+        described[name]["part"] = name
+    return {name: {"files": files, **about} for name, about in described.items()}
 
 
 def _gives_ids(model) -> bool:
@@ -207,32 +203,21 @@ def _columns(part: str, model, shared, vocabularies) -> list[list]:
         shared: the features that are inputs of their own.
         vocabularies: by name; gets those of the part that are not there yet.
     """
-    from keras_tagging.onnx.forms import forms_needed
-
-    found, features = [], model.features
+    columns, features = [], model.features
     for name in features.names:
         if name in features.columns:
             continue
-        if name in shared:
-            found.append(["", []])
-            continue
-        table = name
+        table, forms = name, forms_needed(features, name)
         if name != CAPITAL:
             words = [encodable(word) for word in model.vocabularies[name]]
-            if not words:
-                found.append(["", []])
-                continue
-            equal = (k for k, others in vocabularies.items() if others == words)
-            table = next(equal, f"{part}_{name}")
-            vocabularies[table] = words
-        found.append([table, forms_needed(features, name)])
-    return found
-
-
-def _forms_in(own: dict) -> list[str]:
-    """The forms that a part asks for."""
-    columns = [forms for _, forms in own.get(IDS, ())]
-    return [*chain(*(own[x] for x in own if x in INPUTS), *columns)]
+            if name in shared or not words:
+                table, forms = "", []
+            else:
+                equal = (k for k, others in vocabularies.items() if others == words)
+                table = next(equal, f"{part}_{name}")
+                vocabularies[table] = words
+        columns.append([table, forms])
+    return columns
 
 
 def write_for_keras(folder: Path, parts, half_precision: bool) -> dict[str, dict]:
@@ -255,6 +240,6 @@ def write_for_keras(folder: Path, parts, half_precision: bool) -> dict[str, dict
     tables = write_words(path, parts, shared, half_precision)
     files = {WORDS: {"sha256": sha256_of(path)}}
     for name in dict.fromkeys(chain(*shared.values())):
-        own = [feature for feature, names in shared.items() if name in names]
-        thin(folder / f"{name}.keras", files, own, tables, name)
+        features = [feature for feature, names in shared.items() if name in names]
+        thin(folder / f"{name}.keras", files, features, tables, name)
     return files
