@@ -12,7 +12,7 @@ from keras_tagging.onnx import NoRecurrentLayer
 from keras_tagging.onnx.arrays import Arrays
 from keras_tagging.onnx.builder import Builder
 from keras_tagging.onnx.strings import TokenForms, clean
-from keras_tagging.runtime.loading import FORMAT, KEY
+from keras_tagging.runtime.onnx_file import FORMAT, KEY
 from keras_tagging.runtime.shared_words import columns_of
 from keras_tagging.utils import limits
 

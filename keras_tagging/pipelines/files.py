@@ -181,7 +181,7 @@ def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
     """
     content = content_of(folder)
     if content["files"] == "onnx":
-        from keras_tagging.runtime.loading import read, words_of_folder
+        from keras_tagging.runtime.onnx_file import read, words_of_folder
     else:
         start_keras()
         from keras_tagging.models.files.loading import read

@@ -10,7 +10,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "loading": ["load"],
+        "onnx_file": ["load"],
         "pipeline": ["TextPipeline"],
         "models": ["OnnxParser", "OnnxTagger"],
         "segmenter": ["OnnxSegmenter"],

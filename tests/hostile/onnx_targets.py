@@ -29,7 +29,7 @@ from hostile.protobuf import (
 )
 
 from keras_tagging import Sentence, runtime
-from keras_tagging.runtime import loading, wire
+from keras_tagging.runtime import onnx_file, wire
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/v0_2"
 SENTENCES = [["the", "dog", "barks"], ["É"], [], ["1984", "in", "x" * 50, "\0"]]

@@ -149,7 +149,7 @@ def check_shared(data: bytes) -> str:
         return refused(error, name="")  # who reads a model's file names it
     for name, own in entries.items():
         expected = dict(reversed([*numbered(name, own)]))
-        found = tables.index(name).find([word.encode() for word in expected])
+        found = tables.index(name).find([*expected])
         if found.tolist() != [*expected.values()]:
             raise Wrong("words are not found where they are", found)
     for ids in tables.tables.values():

@@ -10,7 +10,7 @@ import keras_tagging
 from keras_tagging import Sentence
 from keras_tagging.architectures import ARCHITECTURES
 from keras_tagging.data.normalisation import to_nfc
-from keras_tagging.runtime.extensions import session_options
+from keras_tagging.runtime.session import session_options
 
 # A string, made at once: every process that collects tests imports this.
 PLANES = np.r_[1:0xD800, 0xE000:0x110000].astype("<u4").tobytes().decode("utf-32-le")

@@ -14,7 +14,7 @@ from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
 from keras_tagging.onnx.layers import LAYERS
 from keras_tagging.onnx.tracing import Tracer, unchanged
-from keras_tagging.runtime.extensions import session_options
+from keras_tagging.runtime.session import session_options
 
 TAGS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 

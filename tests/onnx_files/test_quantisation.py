@@ -13,7 +13,7 @@ from keras_tagging import runtime
 from keras_tagging.onnx.arrays import Array, Arrays
 from keras_tagging.onnx.builder import IR_VERSION, OPSETS, Builder, value_info
 from keras_tagging.onnx.quantisation import LARGEST, LARGEST_WEIGHT, int8_product
-from keras_tagging.runtime.extensions import session_options
+from keras_tagging.runtime.session import session_options
 
 
 def product(x, weights):

@@ -15,7 +15,7 @@ from models.parsers import random_parser
 import keras_tagging
 from keras_tagging import Pipeline, Sentence, runtime
 from keras_tagging.pipelines.word_sharing import shared_parts
-from keras_tagging.runtime import shared_words, word_lookup
+from keras_tagging.runtime import shared_words
 from keras_tagging.runtime.folder import content_of, list_of
 from keras_tagging.runtime.shared_words import WordIndex, WordTables
 from keras_tagging.utils.stored import sha256_of
@@ -172,12 +172,12 @@ def test_options_of_an_export(models, exported, tmp_path):
 
 @pytest.mark.parametrize("limit", ["KEPT_TOKENS", "KEPT_CHARACTERS"])
 def test_words_that_are_forgotten_are_looked_up_again(exported, monkeypatch, limit):
-    monkeypatch.setattr(word_lookup, limit, 2)
-    monkeypatch.setattr(word_lookup, "FIRST_ROWS", 1)
+    monkeypatch.setattr(shared_words, limit, 2)
+    monkeypatch.setattr(shared_words, "FIRST_ROWS", 1)
     found = runtime.load(exported)
     expected = probabilities(found.tagger)
     np.testing.assert_array_equal(probabilities(found.tagger), expected)
-    assert found.tagger.words._known.full
+    assert found.tagger.words._seen.are_enough
 
 
 def test_the_forms_of_a_text_are_made_once_for_all_parts(exported, monkeypatch):
@@ -213,23 +213,22 @@ def test_an_export_without_shared_words_has_no_files_of_them(
     assert content["format"] == 2 and "words" not in content
 
 
-def index_of(words, ids=None):
-    text = b"".join(words)
-    ends = np.cumsum([*map(len, words)])
-    ids = np.arange(2, 2 + len(words)) if ids is None else ids
+def index_of(words):
+    ends = np.cumsum([len(word.encode()) for word in words])
+    text, ids = "".join(words).encode(), np.arange(2, 2 + len(words))
     return WordIndex(text, np.r_[0, ends[:-1]], ends, ids)
 
 
 def test_the_index_of_words(monkeypatch):
-    words = [b"a", b"bc", "é".encode(), b"a", b"", b"abc"]
+    words = ["a", "bc", "é", "a", "", "abc"]
     index = index_of(words)
-    asked = [*words, b"b", b"c", b"abcd"]
+    asked = [*words, "b", "c", "abcd"]
     assert index.find(asked).tolist() == [2, 3, 4, 2, 6, 7, 1, 1, 1]
     assert index.find([]).tolist() == []
     # words with one hash
     monkeypatch.setattr(shared_words, "hash", lambda word: 7, raising=False)
     assert index_of(words).find(asked).tolist() == [2, 3, 4, 2, 6, 7, 1, 1, 1]
-    many = [str(i).encode() for i in range(25_000)]
+    many = [str(i) for i in range(25_000)]
     monkeypatch.undo()
     assert index_of(many).find(many[::-1]).tolist() == [*range(25_001, 1, -1)]
 
@@ -254,8 +253,8 @@ def test_what_a_file_of_words_has():
     assert tables.features == ("vector", "cluster")
     assert tables.entries("vector") == ["dog", "gnu", "é"]
     assert tables.entries("cluster") == ["01\tdog\tgnu", "10\temu"]
-    assert tables.index("vector").find([b"gnu", b"emu"]).tolist() == [3, 1]
-    found = tables.index("cluster").find([b"gnu", b"emu", b"01", b"dog"])
+    assert tables.index("vector").find(["gnu", "emu"]).tolist() == [3, 1]
+    found = tables.index("cluster").find(["gnu", "emu", "01", "dog"])
     assert found.tolist() == [2, 3, 1, 2]
     assert WordTables(stored(cluster_words=None)).features == ("vector",)
     words = {"table_x_words": np.frombuffer(b"gnudoggnu", np.uint8)}

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from keras_tagging.encoding.tokens_to_ids import TokenFeatures, _is_capital
 from keras_tagging.onnx.model_file import forms_model
-from keras_tagging.runtime.loading import forms_session
+from keras_tagging.runtime.onnx_file import forms_session
 from keras_tagging.runtime.token_forms import (
     all_encodable,
     forms_needed,

@@ -15,7 +15,7 @@ from keras_tagging.encoding.batching import ids_of
 from keras_tagging.kinds.parsing import PREDICTED
 from keras_tagging.models.files.metadata import write_metadata
 from keras_tagging.onnx import NoRecurrentLayer
-from keras_tagging.runtime.loading import FORMAT, KEY
+from keras_tagging.runtime.onnx_file import FORMAT, KEY
 from keras_tagging.utils.atomic import naming, replacing
 from keras_tagging.utils.suggestions import check_known
 

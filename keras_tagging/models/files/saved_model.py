@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_tagging.models.files.run_files import METADATA
-from keras_tagging.runtime.loading import KEY, model_of
+from keras_tagging.runtime.onnx_file import KEY, model_of
 from keras_tagging.utils.stored import read_object
 
 REMEDY = "export the model again"

@@ -3,11 +3,10 @@
 import json
 import os
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from keras_tagging import kinds
-from keras_tagging.runtime.extensions import check_strings
 from keras_tagging.runtime.folder import (
     PIPELINE,
     REMEDY,
@@ -72,11 +71,13 @@ def read(path: Path, content: bytes, *, threads: int | None = None, words=None):
     """
     session, model = _checked(path, content, lambda x: (x, model_of(x, threads)))
     if shared := getattr(model, "shared", None):
-        alone = (
+        remedy = (
             f"load it where {WORDS} is, in its pipeline's folder, or export it alone"
         )
-        words = words or partial(read_words, path.parent, path.name, alone)
-        model.words = words(shared)
+        words = words or partial(
+            read_words, path.parent, shared["files"], path.name, remedy
+        )
+        model.words = words()
         model.words.check(shared, session)
     return model
 
@@ -84,21 +85,21 @@ def read(path: Path, content: bytes, *, threads: int | None = None, words=None):
 def forms_session(path: Path, content: bytes):
     """The session of `words.onnx`, whose inputs and outputs are strings `(tokens,)`."""
 
-    def found(session):
-        given, made = map(_tensors, (session.get_inputs(), session.get_outputs()))
-        strings = {*given.values(), *made.values()} == {("tensor(string)", 1)}
-        if [*given] != ["tokens"] or not strings:
+    def checked(session):
+        inputs, outputs = map(_tensors, (session.get_inputs(), session.get_outputs()))
+        strings = {*inputs.values(), *outputs.values()} == {("tensor(string)", 1)}
+        if [*inputs] != ["tokens"] or not strings:
             raise ValueError("does not make forms of tokens")
         return session
 
-    return _checked(path, content, found)
+    return _checked(path, content, checked)
 
 
 def _checked(path: Path, content: bytes, make):
     """Make a model of the session of a file; errors name the path."""
-    check_strings()  # which tells if ONNX Runtime is missing
-    from keras_tagging.runtime.session import Session
+    from keras_tagging.runtime.session import Session, check_strings
 
+    check_strings()
     try:
         check(content)
         return make(Session(path, content))
@@ -107,20 +108,21 @@ def _checked(path: Path, content: bytes, make):
         raise ValueError(f"{path} {error}{remedy}") from error
 
 
-def read_words(folder: Path, listed: str, remedy: str, shared: dict) -> SharedWords:
+def read_words(
+    folder: Path, files: dict, listed: str = PIPELINE, remedy: str = REMEDY
+) -> SharedWords:
     """The words in a folder.
 
     Args:
         folder: of `words.npz` and `words.onnx`.
-        listed: the name of the file that lists their checksums, for messages.
+        files: their checksums.
+        listed: the name of the file that has the checksums, for messages.
         remedy: for messages.
-        shared: has the checksums as "files".
 
     Raises:
         ValueError: if one of the files is missing, damaged or another one.
         OSError: if it cannot be opened.
     """
-    files = shared["files"]
     data = listed_bytes(folder / WORDS, files.get(WORDS), listed, remedy)
     tables = read_tables(folder / WORDS, data, remedy)
     path = folder / WORD_FORMS
@@ -128,21 +130,9 @@ def read_words(folder: Path, listed: str, remedy: str, shared: dict) -> SharedWo
     return SharedWords(tables, forms_session(path, content), files)
 
 
-def words_of_folder(folder: Path, files: dict) -> Callable[[dict], SharedWords]:
-    """The function that reads the words of a pipeline once, for all of its files.
-
-    Args:
-        folder: of the pipeline.
-        files: the checksums of its files of words, as its list has them.
-    """
-    found = []
-
-    def words(shared: dict) -> SharedWords:
-        if not found:
-            found.append(read_words(folder, PIPELINE, REMEDY, {"files": files}))
-        return found[0]
-
-    return words
+def words_of_folder(folder: Path, files: dict) -> Callable[[], SharedWords]:
+    """The function that reads the words of a pipeline once, for all of its files."""
+    return cache(partial(read_words, folder, files))
 
 
 def model_of(session, threads: int | None = None):
@@ -175,28 +165,28 @@ def _described(session) -> dict:
     if text is None:
         raise ValueError("was not written by keras_tagging")
     try:
-        found = json.loads(text)
+        described = json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError("does not say in JSON what it is") from None
-    found = found if isinstance(found, dict) else {}
-    kind = kinds.known().get(str(found.get("kind")))
+    described = described if isinstance(described, dict) else {}
+    kind = kinds.known().get(str(described.get("kind")))
     if kind is None or kind.runtime is None:
-        text, named = f"holds no {kinds.named()}", found.get("kind")
+        text, named = f"holds no {kinds.named()}", described.get("kind")
         if kind is None and isinstance(named, str):
             text += f" but a {named[:60]!r}: install the package of that kind"
         raise ValueError(text)
-    if found.get("format") != FORMAT:
+    if described.get("format") != FORMAT:
         raise ValueError(
-            f"is of format {str(found.get('format'))[:20]}, which this version of "
+            f"is of format {str(described.get('format'))[:20]}, which this version of "
             f"keras_tagging cannot read: it reads format {FORMAT}"
         )
     runs = kind.at("runtime")
-    for key, values in runs.lists(found).items():
+    for key, values in runs.lists(described).items():
         if not (isinstance(values, list) and all(isinstance(v, str) for v in values)):
             raise ValueError(f"does not list its {key}")
-    if _tensors(session.get_inputs()) != runs.inputs(found):
+    if _tensors(session.get_inputs()) != runs.inputs(described):
         raise ValueError("has other inputs than it says")
-    there, wanted = _tensors(session.get_outputs()), runs.outputs(found)
+    there, wanted = _tensors(session.get_outputs()), runs.outputs(described)
     needed = {
         name
         for name, output in wanted.items()
@@ -211,7 +201,7 @@ def _described(session) -> dict:
             raise ValueError(
                 f"has {name} of another type than a {kind}: {is_}, not {should}"
             )
-    return found
+    return described
 
 
 def _tensors(values) -> dict[str, tuple[str, int]]:
