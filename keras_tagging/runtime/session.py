@@ -1,4 +1,4 @@
-"""ONNX Runtime with its extensions: a session whose errors are lines that name a file."""
+"""Sessions of ONNX Runtime with its extensions; their errors are lines with a path."""
 
 import ctypes
 import os

@@ -29,7 +29,8 @@ from hostile.protobuf import (
 )
 
 from keras_tagging import Sentence, runtime
-from keras_tagging.runtime import onnx_file, wire
+from keras_tagging.runtime import onnx_file as reader
+from keras_tagging.runtime import wire
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/v0_2"
 SENTENCES = [["the", "dog", "barks"], ["É"], [], ["1984", "in", "x" * 50, "\0"]]
@@ -293,7 +294,7 @@ def run_file() -> str:
         believed.append(content)
 
     try:
-        with mock.patch.object(loading, "check", check):
+        with mock.patch.object(reader, "check", check):
             model = runtime.load("input.onnx", threads=1)
     except Exception as error:
         if isinstance(error, Wrong):

@@ -18,7 +18,7 @@ import keras_tagging
 from keras_tagging import Sentence, runtime
 from keras_tagging.cli import main
 from keras_tagging.encoding import batching
-from keras_tagging.runtime import session
+from keras_tagging.runtime import session as sessions
 from keras_tagging.runtime.models import one_ahead
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
@@ -249,10 +249,10 @@ def test_the_command_imports_neither(model, path, tmp_path):
 
 
 def test_a_library_that_finds_other_names_is_refused(monkeypatch):
-    broken = session.PROBE.replace(b"[a]", b"[z]")
-    monkeypatch.setattr(extensions, "PROBE", broken)
+    broken = sessions.PROBE.replace(b"[a]", b"[z]")
+    monkeypatch.setattr(sessions, "PROBE", broken)
     with pytest.raises(ImportError, match="import keras_tagging.runtime first"):
-        session.check_strings.__wrapped__()
+        sessions.check_strings.__wrapped__()
 
 
 # What it refuses
@@ -366,7 +366,7 @@ def test_an_array_beyond_the_limit_is_an_error():
     content = made.SerializeToString()
     check(content)  # nothing in it is forbidden
     session = onnxruntime.InferenceSession(
-        content, session.session_options(), ["CPUExecutionProvider"]
+        content, sessions.session_options(), ["CPUExecutionProvider"]
     )
     fits, bomb = (np.array([n], "int64") for n in (10, limits.ONNX_MEMORY // 4 + 1))
     assert session.run(None, {"size": fits})[0] == 0
