@@ -1,8 +1,13 @@
 """Writing and reading the folder of a pipeline: see `runtime.folder`.
 
 Keras is imported for its own models alone: those that are ONNX files need none.
+
+`training.json` says what is trained. While that is to replace a finished pipeline, it
+names that one by its checksum: the pipeline stays until the new one is saved, and the
+same command continues a killed training.
 """
 
+import json
 import os
 import shutil
 import tempfile
@@ -24,16 +29,24 @@ from keras_tagging.runtime.folder import (
     read_pipeline,
     strangers,
 )
-from keras_tagging.runtime.pipeline import TextPipeline
+from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES, PARTS, TextPipeline
 from keras_tagging.runtime.shared_words import IDS
-from keras_tagging.utils.atomic import locked, replacing
+from keras_tagging.utils.atomic import locked, remove_partial, replacing
 from keras_tagging.utils.startup import start_keras
-from keras_tagging.utils.stored import sha256_of
+from keras_tagging.utils.stored import read_object, sha256_of
 from keras_tagging.utils.suggestions import check_known
 
 #: of the folder that a pipeline is written into before it replaces another
 PARTIAL = ".save-"
 FORMATS = {"tf_saved_model": "", "onnx": SUFFIXES["onnx"]}
+TRAINING = "training.json"
+REMEDY = "choose another folder, or remove it"
+#: the key of `training.json` with the checksum of the pipeline that is to be replaced
+REPLACES = "replaces"
+#: the taggers of folds, as earlier versions kept them
+FOLDS = "jackknife"
+#: the columns that taggers of folds have predicted, in the folder of the parser
+COLUMNS = "columns"
 
 
 def save_pipeline(
@@ -232,23 +245,16 @@ def export_pipeline(
         _check_strangers(folder, format, pipeline.parts)
         shared = write_for_onnx(folder, pipeline.parts)
     for name, model in pipeline.parts.items():
-        kind, own = kinds.of(model), dict(options)
-        if "top_k" not in kind.options:
-            own.pop("top_k", None)
-        if not hasattr(model, "export"):
-            left_out[name] = "it is exported already"
-            continue
-        if kind.reads == "text" and format == "tf_saved_model":
-            left_out[name] = "no SavedModel reads text of any length, an ONNX file does"
-            continue
-        if format == "tf_saved_model" and not getattr(model, "served_layers", True):
-            left_out[name] = "its search is in NumPy, which no SavedModel has"
+        if reason := _unexportable(model, format):
+            left_out[name] = reason
             continue
         path = folder / f"{name}{FORMATS[format]}"
         write = model.export
         if name in shared:
             write = partial(export, model, shared=shared[name])
-        _export(write, path, format=format, **own)
+        top_k = "top_k" in kinds.of(model).options
+        of_kind = {k: x for k, x in options.items() if k != "top_k" or top_k}
+        _export(write, path, format=format, **of_kind)
         if format == "onnx":
             described[name] = {"sha256": sha256_of(path)}
     if len(left_out) == len(pipeline.parts):
@@ -256,13 +262,24 @@ def export_pipeline(
     if described:
         for name in _parts_before(folder) - set(described):  # of an export before
             (folder / f"{name}{SUFFIXES['onnx']}").unlink(missing_ok=True)
+        words = next((about["files"] for about in shared.values()), None)
+        ids = any(IDS in about for about in shared.values())
+        form = {"format": WITH_IDS} if ids else {}
         with replacing(folder / PIPELINE) as written:
-            words = next((own["files"] for own in shared.values()), None)
-            ids = any(IDS in own for own in shared.values())
-            own = {"format": WITH_IDS} if ids else {}
-            text = _list(pipeline, described, "onnx", words, **own)
+            text = _list(pipeline, described, "onnx", words, **form)
             written.write_text(text, encoding="utf-8")
     return left_out
+
+
+def _unexportable(model, format: str) -> str | None:
+    """Why a part has no such form; None if it has."""
+    if not hasattr(model, "export"):
+        return "it is exported already"
+    if format == "tf_saved_model" and kinds.of(model).reads == "text":
+        return "no SavedModel reads text of any length, an ONNX file does"
+    if format == "tf_saved_model" and not getattr(model, "served_layers", True):
+        return "its search is in NumPy, which no SavedModel has"
+    return None
 
 
 def _export(write, path: Path, *, int8: bool = False, **options) -> None:
@@ -276,3 +293,70 @@ def _export(write, path: Path, *, int8: bool = False, **options) -> None:
         write(path, int8=True, **options)
     except NoRecurrentLayer:
         write(path, **options)
+
+
+# The state of a training
+
+
+def is_finished(out: Path) -> bool:
+    """Whether a folder has a pipeline that no training is to replace.
+
+    Raises:
+        ValueError: if `training.json` is damaged.
+    """
+    path = out / PIPELINE
+    if not path.exists():
+        return False
+    if not (out / TRAINING).exists():
+        return True
+    return read_object(out / TRAINING, REMEDY).get(REPLACES) != sha256_of(path)
+
+
+def start_run(out: Path, about: dict, again: bool = False) -> None:
+    """Write what is trained into a folder; refuse a folder with anything else.
+
+    Args:
+        out: the folder, which this process has locked.
+        about: what identifies the training, for JSON.
+        again: whether to begin again. The training in the folder is removed, and its
+            pipeline stays until the new one replaces it.
+
+    Raises:
+        ValueError: if the folder has another training, or a damaged file.
+    """
+    path, about = out / TRAINING, json.loads(json.dumps(about, default=str))
+    if again:
+        if (out / PIPELINE).exists():
+            about[REPLACES] = sha256_of(out / PIPELINE)
+        for name in (*PARTS, *CCG_PARSERS, ENTITIES, FOLDS):
+            shutil.rmtree(out / name, ignore_errors=True)
+        # last: no part of another training is taken for its own
+        _write_training(path, about)
+    elif not path.exists():
+        _write_training(path, about)
+    else:
+        before = read_object(path, REMEDY)
+        for name, value in about.items():
+            if before.get(name) != value:
+                raise ValueError(
+                    f"{out} has the training of another pipeline, with another {name}: "
+                    "choose another folder, or repeat what began it"
+                )
+
+
+def end_run(out: Path) -> None:
+    """Remove what a finished training no longer needs, in a folder that had one."""
+    if not (out / TRAINING).exists():
+        return
+    about = read_object(out / TRAINING, REMEDY)
+    if about.pop(REPLACES, None):
+        _write_training(out / TRAINING, about)
+    for path in (out / FOLDS, out / "parser" / COLUMNS):
+        shutil.rmtree(path, ignore_errors=True)
+    with saving(out):  # which removes what is left of a save
+        remove_partial(out)
+
+
+def _write_training(path: Path, about: dict) -> None:
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

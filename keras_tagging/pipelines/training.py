@@ -13,6 +13,7 @@ from keras_tagging.models.files.run_files import STATE, is_finished, tidy
 from keras_tagging.models.files.run_folder import train_run
 from keras_tagging.models.report import without_nan
 from keras_tagging.models.tagger.jackknife import jackknife
+from keras_tagging.pipelines.files import COLUMNS, end_run, start_run
 from keras_tagging.pipelines.loading import load as load_any
 from keras_tagging.pipelines.pipeline import Pipeline
 from keras_tagging.pipelines.plan import (
@@ -20,7 +21,6 @@ from keras_tagging.pipelines.plan import (
     PipelinePlan,
     columns_to_read,
 )
-from keras_tagging.pipelines.run_files import COLUMNS, end_run, start_run
 from keras_tagging.runtime.pipeline import CCG_PARSERS, ENTITIES
 from keras_tagging.training import check_fitting
 

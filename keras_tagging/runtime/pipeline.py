@@ -27,8 +27,8 @@ NAME = re.compile("[a-z][a-z0-9_]{0,39}")
 
 def stages() -> list[str]:
     """The kinds that may be parts of a pipeline, in their order."""
-    found = (kind for kind in kinds.known().values() if kind.stage is not None)
-    return [kind.name for kind in sorted(found, key=lambda kind: kind.stage)]
+    staged = (kind for kind in kinds.known().values() if kind.stage is not None)
+    return [kind.name for kind in sorted(staged, key=lambda kind: kind.stage)]
 
 
 def kind_of_part(name: str) -> str | None:
@@ -55,34 +55,24 @@ class TextPipeline(Exported):
         self.segmenter, self.tagger, self.parser = segmenter, tagger, parser
         # no keyword of Python has the hyphen of "ccg-parser"
         kinds_named = {name.replace("-", "_"): name for name in stages()}
-        others = {kinds_named.get(name, name): x for name, x in others.items()}
-        given = {"segmenter": segmenter, "tagger": tagger, "parser": parser, **others}
+        models = {"segmenter": segmenter, "tagger": tagger, "parser": parser}
+        models |= {kinds_named.get(name, name): x for name, x in others.items()}
+        names = dict.fromkeys([*stages(), *models])
         #: its models by the name of their kind, or by their own, in their order
-        names = dict.fromkeys([*stages(), *others])
-        self.parts = {k: given[k] for k in names if given.get(k) is not None}
+        self.parts = {k: models[k] for k in names if models.get(k) is not None}
         if not self.parts:
             raise ValueError(
                 "a pipeline has a segmenter, a tagger, a parser, or some of them"
             )
         for name, model in self.parts.items():
-            kind, found = kind_of_part(name), type(model).__name__
-            if kind is None:
-                raise ValueError(f"{name}=: name a further tagger in small letters")
-            if getattr(model, "kind", None) == kind:
-                continue
-            if name not in stages():
+            kind, given = kind_of_part(name), getattr(model, "kind", None)
+            if kind is None or given != kind:
+                keyword = given.replace("-", "_") if given in stages() else ENTITIES
                 raise ValueError(
-                    f"{name}= is no part of a pipeline: {', '.join(stages())} are, "
-                    f"and taggers by names of their own, and this is a {found}"
+                    f"{name}= is a {type(model).__name__}, not a {kind or 'tagger'}: "
+                    f"give it as {keyword}=; the parts of a pipeline are "
+                    f"{', '.join(stages())}, and taggers by names in small letters"
                 )
-            several = ""
-            if isinstance(model, list | tuple):
-                several = (
-                    f": give further taggers by names of their own, {ENTITIES}=..."
-                )
-            elif (own := getattr(model, "kind", None)) in stages():
-                several = f": give it as {own.replace('-', '_')}="
-            raise ValueError(f"{name}= is a {found}, not a {name}{several}")
         self.metadata = {}
         self._check_columns()
 
@@ -94,21 +84,20 @@ class TextPipeline(Exported):
                 f"several models of the pipeline give the column {twice[0]!r}: train "
                 "one of them with another name in tags=, or leave one out"
             )
-        before = []
+        before: dict[str, object] = {}
         for name, model in self._annotators.items():
+            given = {x for part in before.values() for x in part.gives}
+            given -= {"tags", "head"}
             for column in model.input_columns if before else ():
-                given = {column for own in before for column in self.parts[own].gives}
-                given -= {"tags", "head"}
-                if field_of(column) in given:
-                    continue
-                own = ", ".join(sorted(given)) or "none with a name"
-                raise ValueError(
-                    f"the {name} reads the column {column!r}, but those of the "
-                    f"{' and the '.join(before)} are {own}: train the tagger with "
-                    f"tags=, or a {model.kind} that reads one of these, or none"
-                    f"{' (tags=None)' if model.kind == 'parser' else ''}"
-                )
-            before.append(name)
+                if field_of(column) not in given:
+                    raise ValueError(
+                        f"the {name} reads the column {column!r}, but those of the "
+                        f"{' and the '.join(before)} are "
+                        f"{', '.join(sorted(given)) or 'none with a name'}: add a "
+                        f"tagger of it, or train the {name} without it, or the tagger "
+                        "with it in tags="
+                    )
+            before[name] = model
 
     def only(self, names: Iterable[str]) -> "TextPipeline":
         """A pipeline of some of its parts, which it shares.
@@ -124,28 +113,14 @@ class TextPipeline(Exported):
             raise ValueError(f"parts {names!r}: give a list of names")
         for name in (names := list(names)):
             check_known("part", name, self.parts)
-        self._check_left_out(names)
-        found = type(self)(**{k: x for k, x in self.parts.items() if k in names})
-        found.metadata = self.metadata
-        return found
-
-    def _check_left_out(self, names: list[str]) -> None:
-        """Refuse parts without the part whose columns they read."""
-        gives = {x: name for name, m in self._annotators.items() for x in m.gives}
+        chosen = {k: x for k, x in self.parts.items() if k in names}
+        pipeline = type(self)(**chosen)
         # without a segmenter the first part may read columns of its input
-        given, begun = set(), not {"segmenter"}.isdisjoint(names)
-        for name, model in self._annotators.items():
-            if name not in names:
-                continue
-            for column in model.input_columns if begun else ():
-                field = field_of(column)
-                if field not in given and gives.get(field, name) != name:
-                    raise ValueError(
-                        f"the {name} reads the column {column!r}, which the "
-                        f"{gives[field]} gives: add {gives[field]} to the parts"
-                    )
-            given |= {*model.gives}
-            begun = True
+        if self.segmenter and "segmenter" in chosen and pipeline.input_columns:
+            column = pipeline.input_columns[0]
+            raise ValueError(f"none of {', '.join(names)} gives the column {column!r}")
+        pipeline.metadata = self.metadata
+        return pipeline
 
     def __repr__(self):
         parts = (
@@ -168,10 +143,10 @@ class TextPipeline(Exported):
     @property
     def input_columns(self) -> tuple[str, ...]:
         """The columns that sentences must have: no part before fills them."""
-        needed, given = [], set()
+        needed, filled = [], set()
         for model in self._annotators.values():
-            needed += (x for x in model.input_columns if field_of(x) not in given)
-            given |= {*model.gives}
+            needed += (x for x in model.input_columns if field_of(x) not in filled)
+            filled |= {*model.gives}
         return tuple(needed)
 
     @property
@@ -271,9 +246,9 @@ class TextPipeline(Exported):
         counts = deque()  # the sentences of each document that has not been given
 
         def sentences():
-            for found in self._segmented(map(_document, count(1), documents)):
-                counts.append(len(found))
-                yield from found
+            for document in self._segmented(map(_document, count(1), documents)):
+                counts.append(len(document))
+                yield from document
 
         part = []
         for sentence in self.annotate(sentences(), probabilities=probabilities):
@@ -312,11 +287,6 @@ class TextPipeline(Exported):
         parser = self.derivation_parser
         if parser is None:
             raise lacking(self, "derive")
-        if isinstance(sentences, str):
-            raise ValueError(
-                f"{sentences[:40]!r} is running text: annotate it, or give a list of "
-                "sentences or of lists of words"
-            )
         reads = {field_of(name) for name in parser.input_columns}
         if getattr(parser, "reads_heads", False):
             reads.add("head")
@@ -344,7 +314,7 @@ class TextPipeline(Exported):
         asked = self._probable if probabilities else []
         if probabilities:
             self.check_probabilities()
-        spans = []  # those of each tagger, which knows its own alone
+        spans = []  # of each tagger, which gives those of its labels alone
         for model in self._annotators.values():
             options = {"probabilities": True} if model in asked else {}
             sentences = model.annotate(sentences, **options)
@@ -353,8 +323,8 @@ class TextPipeline(Exported):
         if len(spans) < 2:
             return sentences
         return [
-            replace(sentence, spans=sorted(chain(*own), key=lambda span: span.words))
-            for sentence, *own in zip(sentences, *spans, strict=True)
+            replace(sentence, spans=sorted(chain(*rows), key=lambda span: span.words))
+            for sentence, *rows in zip(sentences, *spans, strict=True)
         ]
 
     def sentences(self, text, lines: bool = False) -> Iterator[Sentence]:

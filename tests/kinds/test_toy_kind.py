@@ -137,7 +137,7 @@ def test_unknown_kinds_are_told(installed, onnx_file, tmp_path, model):
         kinds.find(["tagger"])
     with pytest.raises(ValueError, match="another kind 'counter': choose"):
         kinds.register(kinds.Kind(name="counter", model="builtins:eval"))
-    with pytest.raises(ValueError, match="chef= is no part of a pipeline: segmenter"):
+    with pytest.raises(ValueError, match="chef= is a Counter, not a tagger: give it"):
         Pipeline(counter=model, chef=model)
 
 

@@ -96,7 +96,7 @@ def test_it_derives_words(pipeline, ccg_parser, found):
         pytest.approx([score for _, score in pairs]) for pairs in alone
     ]
     assert len(ranked[1]) == 2 and [s.tokens for s, _ in ranked[2]] == [[]]
-    with pytest.raises(ValueError, match="is running text: annotate it"):
+    with pytest.raises(ValueError, match="is running text"):
         pipeline.derive(TEXT)
 
 
@@ -222,8 +222,7 @@ def test_some_parts_of_a_pipeline(pipeline, served, found, tmp_path, capsys):
         pipeline.only([])
     read = Reader()
     whole = Pipeline(*map(pipeline.parts.get, ("segmenter", "tagger")), parser=read)
-    message = "the parser reads the column 'pos', which the tagger gives: add tagger to"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match="none of .* gives the column 'pos'"):
         whole.only(["segmenter", "parser"])
     # which may be in the sentences that it is given
     assert whole.only(["parser"]).parts == {"parser": read}

@@ -6,13 +6,13 @@ from models.columns import columned
 
 from keras_tagging import Corpus, Sentence
 from keras_tagging.pipelines import training as pipeline_training
+from keras_tagging.pipelines.files import start_run
 from keras_tagging.pipelines.plan import (
     SETTINGS,
     PipelinePlan,
     columns_to_learn,
     columns_to_read,
 )
-from keras_tagging.pipelines.run_files import start_run
 
 
 def test_settings_of_parts():
