@@ -198,7 +198,7 @@ def load_pipeline(folder: Path, kind: type[TextPipeline]) -> TextPipeline:
     else:
         start_keras()
         from keras_tagging.models.files.loading import read
-        from keras_tagging.models.files.shared_words import words_of_folder
+        from keras_tagging.models.files.thinned import words_of_folder
 
     if files := content.get("words"):
         read = partial(read, words=words_of_folder(folder, files))

@@ -16,7 +16,7 @@ from keras_tagging.runtime.folder import (
     listed_bytes,
     read_pipeline,
 )
-from keras_tagging.runtime.shared_words import SharedWords, read_tables
+from keras_tagging.runtime.shared_words import SharedWords, tables_in
 from keras_tagging.runtime.wire import check
 from keras_tagging.utils import limits
 from keras_tagging.utils.named_models import find_model
@@ -123,8 +123,7 @@ def read_words(
         ValueError: if one of the files is missing, damaged or another one.
         OSError: if it cannot be opened.
     """
-    data = listed_bytes(folder / WORDS, files.get(WORDS), listed, remedy)
-    tables = read_tables(folder / WORDS, data, remedy)
+    tables = tables_in(folder, files, listed, remedy)
     path = folder / WORD_FORMS
     content = listed_bytes(path, files.get(WORD_FORMS), listed, remedy)
     return SharedWords(tables, forms_session(path, content), files)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from keras_tagging.encoding.vocabulary import CLUSTER, FIRST_ID, UNKNOWN_ID
-from keras_tagging.runtime.folder import REMEDY, WORDS
+from keras_tagging.runtime.folder import PIPELINE, REMEDY, WORDS, listed_bytes
 from keras_tagging.runtime.token_forms import CAPITAL, CAPITAL_IDS, forms_of
 from keras_tagging.utils import limits
 from keras_tagging.utils.stored import StoredArrays
@@ -268,6 +268,25 @@ def _words_of_classes(text: bytes, starts, ends, ids):
         of += [i] * len(words)
     places = np.array(places, np.int64).reshape(-1, 2)
     return places[:, 0], places[:, 1], np.array(of, np.int32)
+
+
+def tables_in(
+    folder: Path, files: dict, listed: str = PIPELINE, remedy: str = REMEDY
+) -> WordTables:
+    """The content of `words.npz` in a folder.
+
+    Args:
+        folder: of the file.
+        files: its checksum, by its name.
+        listed: the name of the file that has the checksum, for messages.
+        remedy: for messages.
+
+    Raises:
+        ValueError: if it is missing, damaged or another one.
+        OSError: if it cannot be opened.
+    """
+    data = listed_bytes(folder / WORDS, files.get(WORDS), listed, remedy)
+    return read_tables(folder / WORDS, data, remedy)
 
 
 def read_tables(path: Path, data: bytes, remedy: str) -> WordTables:

@@ -11,7 +11,7 @@ import numpy as np
 
 from keras_tagging.models.files.model_file import check_model_file
 from keras_tagging.models.files.run_files import model_file
-from keras_tagging.models.files.shared_words import shared_in, tables_beside, whole
+from keras_tagging.models.files.thinned import shared_in, tables_beside, whole
 from keras_tagging.utils.named_models import find_model
 
 

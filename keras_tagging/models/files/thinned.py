@@ -9,6 +9,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterable
+from functools import cache, partial
 from pathlib import Path
 
 import h5py
@@ -20,12 +21,12 @@ from keras_tagging.models.files.model_file import (
     WEIGHTS,
     check_members,
 )
-from keras_tagging.runtime.folder import PIPELINE, REMEDY, WORDS, listed_bytes
+from keras_tagging.runtime.folder import REMEDY, WORDS
 from keras_tagging.runtime.shared_words import (
     VECTOR,
     WordTables,
     features_in,
-    read_tables,
+    tables_in,
 )
 
 SHARED = "shared.json"
@@ -105,15 +106,15 @@ def shared_in(content: bytes) -> dict | None:
         if SHARED not in archive.namelist():
             return None
         check_members(archive.infolist(), MEMBERS | {SHARED})
-        found = json.loads(archive.read(SHARED))
-    features = features_in(found)
-    fits = bool(features) and all(isinstance(found[name], dict) for name in features)
+        shared = json.loads(archive.read(SHARED))
+    features = features_in(shared)
+    fits = bool(features) and all(isinstance(shared[name], dict) for name in features)
     if fits and VECTOR in features:
-        place, dtype = (found[VECTOR].get(key) for key in ("place", "dtype"))
+        place, dtype = (shared[VECTOR].get(key) for key in ("place", "dtype"))
         fits = type(place) is str and PLACE.fullmatch(place) and dtype in [*DTYPES]
     if not fits:
         raise ValueError(f"{SHARED} does not say which words the model reads")
-    return found
+    return shared
 
 
 def whole(content: bytes, shared: dict, tables: WordTables) -> bytes:
@@ -181,11 +182,9 @@ def tables_beside(path: Path, shared: dict) -> WordTables:
     """
     remedy = (
         f"load {path.name} where {WORDS} is, in its pipeline's folder, or save the "
+        "model alone"
     )
-    remedy += "model alone"
-    words = path.with_name(WORDS)
-    data = listed_bytes(words, shared["files"].get(WORDS), path.name, remedy)
-    return read_tables(words, data, remedy)
+    return tables_in(path.parent, shared["files"], path.name, remedy)
 
 
 def words_of_folder(folder: Path, files: dict) -> Callable[[dict], WordTables]:
@@ -195,17 +194,14 @@ def words_of_folder(folder: Path, files: dict) -> Callable[[dict], WordTables]:
         folder: of the pipeline.
         files: the checksums that its list has.
     """
-    found: list[WordTables] = []
+    tables = cache(partial(tables_in, folder, files))
 
-    def tables(shared: dict) -> WordTables:
+    def words(shared: dict) -> WordTables:
         if shared["files"] != files:
             raise ValueError(
                 f"{folder}: a model was saved with other words than the {WORDS} beside "
                 f"it: {REMEDY}"
             )
-        if not found:
-            data = listed_bytes(folder / WORDS, files.get(WORDS), PIPELINE, REMEDY)
-            found.append(read_tables(folder / WORDS, data, REMEDY))
-        return found[0]
+        return tables()
 
-    return tables
+    return words
