@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 from conftest import randomize
-from encoding.test_stream import chunks_of, random_text
+from segmenting.test_stream import chunks_of, random_text
 from treebanks import LANGUAGES, TINY, spans
 
 import keras_tagging

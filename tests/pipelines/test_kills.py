@@ -6,9 +6,6 @@ The parts are fakes that write the files of real ones, so that all moments can b
 import itertools
 import json
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -174,57 +171,3 @@ def test_a_killed_replacement_keeps_the_old_pipeline_or_goes_on(
             assert "has the training of another pipeline, with another plan" in err
     moments = [seeds for seeds, _ in itertools.groupby(found)]
     assert moments == ([first, None, {1}] if first else [None, {1}])
-
-
-# The program itself, with real models
-
-KILLED = """
-import os, signal, sys
-from keras_tagging import cli
-
-number, events = int(sys.argv[1]), 0
-
-def counted(own):
-    def call(*args, **options):
-        global events
-        events += 1
-        if events == number:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return own(*args, **options)
-    return call
-
-for name in ("replace", "rename", "unlink", "remove", "rmdir", "mkdir", "open"):
-    setattr(os, name, counted(getattr(os, name)))
-try:
-    cli.main(sys.argv[2:])
-finally:
-    print(f"{events} events", file=sys.stderr)
-"""
-
-
-@pytest.mark.slow
-def test_a_process_that_is_killed(tmp_path):
-    corpus, out = tmp_path / "corpus", tmp_path / "out"
-    corpus.mkdir()
-    for name in ("train", "dev"):
-        blocks = map(BLOCK.format, ("Rex", "Ada", "Bob", "Eve"))
-        (corpus / f"x-ud-{name}.conllu").write_text("".join(blocks))
-    tiny = [f"{part}.units=4" for part in GIVES]
-    tiny += ["parser.encoder=None", "parser.folds=2", "tagger.character_network=None"]
-    tiny = [option for value in tiny for option in ("--set", value)]
-    command = ["train", "pipeline", "--corpus", corpus, "--epochs", "2", *tiny]
-
-    def run(number, folder):
-        words = [sys.executable, "-c", KILLED, number, *command, "--out", folder]
-        return subprocess.run(list(map(str, words)), capture_output=True, text=True)
-
-    done = run(0, out)
-    assert done.returncode == 0, done.stderr
-    count = int(done.stderr.split()[-2])
-    for number in range(1, count, count // 3):
-        folder = tmp_path / str(number)
-        assert run(number, folder).returncode == -signal.SIGKILL
-        code, _, err = program(*command, "--out", folder)
-        assert code == 0 or "holds a finished pipeline" in err
-        assert content(folder).keys() == content(out).keys()
-        assert set(keras_tagging.load(folder).parts) == set(GIVES)
