@@ -51,13 +51,12 @@ def onnx_model(
             "export it without int8"
         )
     about = model.described(top_k)
-    wanted = check_outputs(answers, kinds.of(model), about)
     if taken := {value.name for value in builder.inputs} & answers.keys():
         raise ValueError(
             f"the column {min(taken)!r} that this {model.kind} reads is called as one "
             "of its outputs: rename it in the corpus and in columns="
         )
-    axes = axes_of(wanted, model)
+    axes = axes_of(kinds.of(model).at("runtime").outputs(about), model)
     for name, array in answers.items():
         xp.output(name, array, axes[name])
     made = builder.model(model.architecture)
@@ -96,26 +95,6 @@ def forms_model(
     for name in names:
         xp.output(name, forms[name], ("tokens",))
     return xp.builder.model("words")
-
-
-def check_outputs(answers, kind: kinds.Kind, about) -> dict[str, kinds.Output]:
-    """The outputs by name; those that whoever loads the file would refuse are an error.
-
-    Args:
-        answers: arrays by name.
-        kind: of the model.
-        about: what the file will say of itself.
-    """
-    wanted = kind.at("runtime").outputs(about)
-    made = {name: array.dtype for name, array in answers.items()}
-    types = {k: x.type.replace("float", "float32") for k, x in wanted.items()}
-    types = {k: x for k, x in types.items() if k in made or not wanted[k].optional}
-    if made != types:
-        raise ValueError(
-            f"the graph of the kind {str(kind)!r} gives {made}, but its outputs are "
-            f"{types}: make them the same"
-        )
-    return wanted
 
 
 def axes_of(outputs, model) -> dict[str, tuple[str, ...]]:

@@ -11,16 +11,21 @@ from keras_tagging.kinds.moves import DerivingByMoves, search_of_moves
 from keras_tagging.runtime.models import OnnxModel
 
 
-class OnnxCCGParser(Deriving, OnnxModel):
-    """A CCG parser, as `CCGParser`: see there."""
+class OnnxDeriver(OnnxModel):
+    """What both have; `read_search` reads the search that the file describes."""
+
+    read_search = staticmethod(search_of)
 
     def __init__(self, session, described, threads=1):
         super().__init__(session, described, threads)
         self.tags = self.labels
         self.grammar = Grammar.from_dict(described.get("grammar"))
-        self.search: Search = search_of(described.get("search"))
-        known = frozenset(self.tags)
-        self._inventories = {"tags": known, "tag_scores": known}
+        self.search: Search = self.read_search(described.get("search"))
+        self._inventories = dict.fromkeys(("tags", "tag_scores"), frozenset(self.tags))
+
+
+class OnnxCCGParser(Deriving, OnnxDeriver):
+    """A CCG parser, as `CCGParser`: see there."""
 
     def _possible(self, name, array, real):
         if name == "head_scores":
@@ -28,16 +33,10 @@ class OnnxCCGParser(Deriving, OnnxModel):
         return super()._possible(name, array, real)
 
 
-class OnnxShiftReduceParser(DerivingByMoves, OnnxModel):
+class OnnxShiftReduceParser(DerivingByMoves, OnnxDeriver):
     """A CCG parser by moves, as `ShiftReduceParser`: see there."""
 
-    def __init__(self, session, described, threads=1):
-        super().__init__(session, described, threads)
-        self.tags = self.labels
-        self.grammar = Grammar.from_dict(described.get("grammar"))
-        self.search = search_of_moves(described.get("search"))
-        known = frozenset(self.tags)
-        self._inventories = {"tags": known, "tag_scores": known}
+    read_search = staticmethod(search_of_moves)
 
     def derive(self, sentences, *, beta=None, nbest=None):
         """Find the derivations of sentences: see `ShiftReduceParser.derive`.

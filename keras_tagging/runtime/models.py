@@ -14,7 +14,6 @@ from keras_tagging.encoding.label_column import LabelColumn
 from keras_tagging.kinds.answers import Answers
 from keras_tagging.kinds.parsing import Parsing
 from keras_tagging.kinds.tagging import Tagging, lists_of
-from keras_tagging.runtime.call_batches import call_batches
 from keras_tagging.runtime.evaluation import Evaluated
 from keras_tagging.runtime.shared_words import IDS, INPUTS, shared_of
 from keras_tagging.utils import limits
@@ -22,6 +21,9 @@ from keras_tagging.utils import limits
 # Words in one call of a file, at most: what a loop reads at each step stays in the
 # caches of a processor, and takes little memory.
 BATCH_TOKENS = 512
+#: what a step of recurrent layers and of a search takes, whatever the batch, in padded
+#: tokens of a usual one
+STEP = 3
 #: the input of a tagger's file that says whether the best tags of each word are wanted;
 #: they are where it is not given, and earlier files lack it
 RANKED = "ranked"
@@ -88,11 +90,12 @@ class OnnxModel(Evaluated, Answers):
         self.labels = described.get(self.inventory, [])
         self._outputs = [output.name for output in session.get_outputs()]
         outputs = self.outputs(described).items()
-        self._given = {k: x for k, x in outputs if k in self._outputs}
-        self.answers = {k: x for k, x in self._given.items() if x.served}
+        self._declared = {k: x for k, x in outputs if k in self._outputs}
+        self.answers = {k: x for k, x in self._declared.items() if x.served}
         # probabilities tell of weights that give no numbers, and cost nothing
-        given = self._given.items()
-        self._telling = [k for k, x in given if x.type == "float" and not x.ranked]
+        self._telling = [
+            k for k, x in self._declared.items() if x.type == "float" and not x.ranked
+        ]
         switches = session.get_overridable_initializers()
         self._has_switch = any(x.name == RANKED for x in switches)
         #: the values that an output may have; those that its numbers are for
@@ -137,7 +140,9 @@ class OnnxModel(Evaluated, Answers):
         strings = {k: self.session.strings(values) for k, values in strings.items()}
         lengths, switch = np.array([len(s) for s in sentences], "int32"), {}
         if self._has_switch:
-            ranked = any(x.ranked and x.served for x in map(self._given.get, outputs))
+            ranked = any(
+                x.ranked and x.served for x in map(self._declared.get, outputs)
+            )
             switch = {RANKED: np.array(ranked)}
         starts = np.cumsum([0, *lengths])
         ids = self.words.ids(self.shared, strings["tokens"]) if self.words else {}
@@ -160,8 +165,8 @@ class OnnxModel(Evaluated, Answers):
         plan = call_batches(lengths, self._batch_tokens)
         batches = (mapped if len(plan) > 1 else map)(run, plan)
         return (
-            (int(i), [array[row, :length] for array in found])
-            for chosen, here, found in batches
+            (int(i), [array[row, :length] for array in arrays])
+            for chosen, here, arrays in batches
             for row, (i, length) in enumerate(zip(chosen, here, strict=True))
         )
 
@@ -171,22 +176,22 @@ class OnnxModel(Evaluated, Answers):
         Raises:
             OSError: if the file cannot be run, or gives what cannot be.
         """
-        found = self.session.answers([*dict.fromkeys(self._telling + names)], feeds)
-        for name, array in found.items():
-            rank = self._given[name].rank
+        arrays = self.session.answers([*dict.fromkeys(self._telling + names)], feeds)
+        for name, array in arrays.items():
+            rank = self._declared[name].rank
             if array.shape[:2] != real.shape or array.ndim != rank:
                 raise self.session.wrong(f"does not give {name} for each word")
             if not self._possible(name, array, real):
                 raise self.session.wrong(f"gives {name} that cannot be")
-        return [found[name] for name in names]
+        return [arrays[name] for name in names]
 
     def _possible(self, name, array, real) -> bool:
         """Whether an output is one of those that the file lists."""
-        if (known := self._inventories.get(name)) is None:
+        if (labels := self._inventories.get(name)) is None:
             return True
         if array.dtype.kind == "f":
-            return array.shape[2:] == (len(known),)
-        return known.issuperset(array[real].ravel().tolist())
+            return array.shape[2:] == (len(labels),)
+        return labels.issuperset(array[real].ravel().tolist())
 
 
 class OnnxTagger(Tagging, OnnxModel):
@@ -236,19 +241,43 @@ class OnnxParser(Parsing, OnnxModel):
         return not any(find_cycle(row[:length]) for row, length in rows)
 
 
+def call_batches(lengths: np.ndarray, most: int) -> list[np.ndarray]:
+    """Group sentences of similar length into the batches that take the least time.
+
+    A batch costs its padded tokens, and `STEP` more for each of its steps. Of sentences
+    in the order of their lengths, the cuts are the best ones.
+
+    Args:
+        lengths: `(sentences,)` token counts.
+        most: padded tokens of a batch; a longer sentence is a batch of its own.
+
+    Returns:
+        Arrays of sentence indices; sentences without tokens are in none.
+    """
+    order = np.flatnonzero(lengths)
+    order = order[np.argsort(lengths[order], kind="stable")]
+    # cost[j]: of the best batches of the first j sentences, the last from first[j] on
+    cost, first = np.zeros(len(order) + 1), [0] * (len(order) + 1)
+    for j, length in enumerate(lengths[order].tolist(), 1):
+        begin = max(0, j - max(1, most // length))
+        costs = cost[begin:j] + length * (STEP + j - np.arange(begin, j))
+        best = int(costs.argmin())
+        cost[j], first[j] = costs[best], begin + best
+    batches, end = [], len(order)
+    while end:
+        batches.append(order[first[end] : end])
+        end = first[end]
+    return batches[::-1]
+
+
 def one_ahead(values: Iterable) -> Iterator:
     """The values, each once the next one has been made; an error comes in its place."""
-    values, before, error = iter(values), [], None
-    while True:
-        try:
-            after = [next(values)]
-        except StopIteration:
-            after = []
-        except Exception as raised:
-            after, error = [], raised
+    before = []
+    try:
+        for value in values:
+            yield from before
+            before = [value]
+    except Exception:
         yield from before
-        if error is not None:
-            raise error
-        if not after:
-            return
-        before = after
+        raise
+    yield from before

@@ -155,23 +155,6 @@ def test_a_kind_that_is_not_exported(adapted, tmp_path, monkeypatch):
     assert "annotate out" in told and "export" not in told
 
 
-@pytest.mark.parametrize(
-    "outputs, what",
-    [
-        ({"counts": Output("float", -1)}, "{'counts': 'float32'}"),
-        ({"numbers": Output("int32", -1)}, "{'numbers': 'int32'}"),
-    ],
-)
-def test_a_graph_gives_the_outputs_that_it_says(
-    adapted, installed, tmp_path, monkeypatch, outputs, what
-):
-    said = classmethod(lambda cls, about: outputs)
-    monkeypatch.setattr(installed.at("runtime"), "outputs", said)
-    with pytest.raises(ValueError) as told:
-        adapted.export(tmp_path / "model.onnx", format="onnx")
-    assert f"gives {{'counts': 'int32'}}, but its outputs are {what}" in str(told.value)
-
-
 def test_an_output_of_another_type_is_told(adapted, installed, tmp_path, monkeypatch):
     adapted.export(tmp_path / "model.onnx", format="onnx")
     said = classmethod(lambda cls, about: {"counts": Output("float", -1)})

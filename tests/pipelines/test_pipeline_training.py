@@ -52,14 +52,6 @@ def test_recipes():
         PipelinePlan(recipe="bets")
 
 
-def test_a_crf_has_no_label_smoothing():
-    plan = PipelinePlan(settings={"tagger": {"decoder": "crf"}})
-    assert plan.keywords("tagger")["label_smoothing"] == 0
-    chosen = {"decoder": "crf", "label_smoothing": 0.1}
-    with pytest.raises(ValueError, match="has no meaning with decoder='crf'"):
-        PipelinePlan(settings={"tagger": chosen}).keywords("tagger")
-
-
 def test_the_user_s_settings_go_before_those_of_the_pipeline(monkeypatch):
     own = {"ffn-parser": {"token_budget": 300, "epochs": 4}}
     monkeypatch.setitem(SETTINGS, "fast", own)
@@ -87,26 +79,17 @@ def test_columns_that_the_parser_reads(own, given, read):
     assert columns_to_read(PipelinePlan()) == {"tags": None, "columns": ()}
 
 
-def test_parts_are_in_their_order():
-    assert PipelinePlan(parts=("parser", "tagger")).parts == ("tagger", "parser")
-    with pytest.raises(ValueError, match="give some of segmenter, tagger, parser"):
-        PipelinePlan(parts=())
-
-
-def test_ccg_parsers():
-    plan = PipelinePlan(("ccg-shift-reduce", "tagger"), {"tagger": {"tags": "upos"}})
-    assert plan.parts == ("tagger", "ccg-shift-reduce")
+def test_parts():
+    """In their order; CCG parsers have their kind, and entities come last."""
+    chosen = {"tagger": {"tags": "upos"}, "entities": {"units": 7}}
+    plan = PipelinePlan(("entities", "ccg-shift-reduce", "tagger"), chosen)
+    assert plan.parts == ("tagger", "ccg-shift-reduce", "entities")
     assert plan.build("ccg-shift-reduce").kind == "ccg-shift-reduce"
     wrong = {"ccg-parser": {"architecture": "ccg-shift-reduce"}}
     with pytest.raises(ValueError, match="is a ccg-shift-reduce, no ccg-parser"):
         PipelinePlan(("ccg-parser",), wrong).build("ccg-parser")
-
-
-def test_entities_are_learnt_last():
-    plan = PipelinePlan(("entities", "tagger"), {"entities": {"units": 7}})
-    assert plan.parts == ("tagger", "entities")
-    assert plan.keywords("entities")["units"] == 7
     model = plan.build("entities", tags="ner")
+    assert model.settings["units"] == 7
     assert (model.architecture, model.column_names) == ("bilstm-crf", ("ner",))
     epochs = [
         PipelinePlan(("entities",), recipe=name).keywords("entities")["epochs"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from keras_tagging.encoding.batching import plan_batches
-from keras_tagging.runtime.call_batches import STEP, call_batches
+from keras_tagging.runtime.models import STEP, call_batches
 
 pytestmark = pytest.mark.one_backend
 rng = random.Random(0)
